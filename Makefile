@@ -1,0 +1,54 @@
+# make demo   the whole way, offline, on the embedded clips
+# make test   the light suite; what needs torch, Java, a browser or a local LLM skips with its reason
+# make check  formatting, linting, types
+# make test-all  installs the heavy extras too and runs everything
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test test-all check format perf clean
+
+demo: $(VENV)/.core
+	$(BIN)/audiocapbench demo
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest
+
+test-all: $(VENV)/.all
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.check
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy --strict
+
+format: $(VENV)/.check
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf $(VENV) dist build .mypy_cache .pytest_cache .ruff_cache
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "AudioCapBench needs Python 3.11 or newer; try: make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: pyproject.toml | $(BIN)/python
+	$(PIP) -e .
+	touch $@
+
+$(VENV)/.test: pyproject.toml | $(BIN)/python
+	$(PIP) -e '.[test]'
+	touch $@ $(VENV)/.core
+
+$(VENV)/.check: pyproject.toml | $(BIN)/python
+	$(PIP) -e '.[check]'
+	touch $@ $(VENV)/.core
+
+# torch comes first and alone, so that nothing that depends on it pulls a CUDA build.
+$(VENV)/.all: pyproject.toml | $(BIN)/python
+	$(PIP) torch==2.13.0
+	$(PIP) -e '.[test,test-all]'
+	touch $@ $(VENV)/.core $(VENV)/.test

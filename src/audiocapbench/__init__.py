@@ -1,0 +1,81 @@
+"""AudioCapBench: evaluate audio captioning models, metrics and judges.
+
+The public names, nothing else. Each is imported when it is first used, so that importing the
+package costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from audiocapbench.version import VERSION
+
+if TYPE_CHECKING:
+    from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
+    from audiocapbench.data import Clip, FolderError, Sample, open_folder
+    from audiocapbench.data.outcome import Outcome, Reply, Status
+    from audiocapbench.engine import RunEnd, run_benchmark, score_run
+    from audiocapbench.errors import AudioCapBenchError
+    from audiocapbench.metrics import MetricResult, compute
+    from audiocapbench.models import AudioContract, Model, Question, create_model
+    from audiocapbench.store import Store
+
+__version__ = VERSION
+
+_HOMES = {
+    "AudioCapBenchError": "errors",
+    "AudioContract": "models",
+    "Benchmark": "benchmarks",
+    "Clip": "data",
+    "FolderError": "data",
+    "MetricResult": "metrics",
+    "Model": "models",
+    "Outcome": "data.outcome",
+    "Question": "models",
+    "Reply": "data.outcome",
+    "RunEnd": "engine",
+    "Sample": "data",
+    "Selection": "benchmarks",
+    "Status": "data.outcome",
+    "Store": "store",
+    "compute": "metrics",
+    "create_model": "models",
+    "open_benchmark": "benchmarks",
+    "open_folder": "data",
+    "run_benchmark": "engine",
+    "score_run": "engine",
+}
+
+__all__ = [
+    "AudioCapBenchError",
+    "AudioContract",
+    "Benchmark",
+    "Clip",
+    "FolderError",
+    "MetricResult",
+    "Model",
+    "Outcome",
+    "Question",
+    "Reply",
+    "RunEnd",
+    "Sample",
+    "Selection",
+    "Status",
+    "Store",
+    "__version__",
+    "compute",
+    "create_model",
+    "open_benchmark",
+    "open_folder",
+    "run_benchmark",
+    "score_run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'audiocapbench' has no attribute {name!r}")
+    return getattr(import_module(f"audiocapbench.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,16 @@
+"""Fixtures that more than one room's tests use."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real development data, which is never part of the repository."""
+    default = Path(__file__).resolve().parents[2] / "shared"
+    folder = Path(os.environ.get("AUDIOCAPBENCH_SHARED", default))
+    if not (folder / "data").is_dir():
+        pytest.skip(f"real data not found at {folder}; set AUDIOCAPBENCH_SHARED to its folder")
+    return folder / "data"

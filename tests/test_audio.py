@@ -1,0 +1,190 @@
+"""Reading, converting and writing audio: every odd file has a tested answer."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from audiocapbench import audio
+from audiocapbench.audio import Waveform
+from audiocapbench.errors import AudioError
+
+
+def tone(seconds: float = 0.5, rate: int = 16_000, hertz: float = 440.0) -> np.ndarray:
+    return (0.5 * np.sin(2 * np.pi * hertz * np.arange(int(seconds * rate)) / rate)).astype("f4")
+
+
+@pytest.mark.parametrize(
+    ("name", "subtype", "tolerance"),
+    [
+        ("a.wav", "PCM_16", 1e-4),
+        ("a.wav", "PCM_24", 1e-6),
+        ("a.wav", "FLOAT", 1e-7),
+        ("a.wav", "DOUBLE", 1e-7),
+        ("a.wav", "PCM_U8", 1e-2),
+        ("a.flac", "PCM_16", 1e-4),
+        ("a.flac", "PCM_24", 1e-6),
+        ("a.ogg", "VORBIS", 0.1),
+        ("a.mp3", "MPEG_LAYER_III", 0.5),
+    ],
+)
+def test_every_common_format_is_decoded(
+    tmp_path: Path, name: str, subtype: str, tolerance: float
+) -> None:
+    path = tmp_path / name
+    soundfile.write(path, tone(), 16_000, subtype=subtype)
+    decoded = audio.decode(path)
+    assert decoded.rate == 16_000
+    assert decoded.channels == 1
+    assert decoded.samples.dtype == np.float32
+    assert abs(decoded.duration_s - 0.5) < 0.1
+    assert np.abs(decoded.samples[:7000, 0] - tone()[:7000]).max() < tolerance
+
+
+@pytest.mark.parametrize("rate", [8_000, 22_050, 192_000])
+def test_any_rate_is_resampled_to_any_other(tmp_path: Path, rate: int) -> None:
+    path = tmp_path / "a.wav"
+    soundfile.write(path, tone(rate=rate), rate)
+    assert audio.probe(path).rate == rate
+    converted = audio.decode(path).resampled(24_000)
+    assert converted.rate == 24_000
+    assert len(converted.samples) == 12_000
+    spectrum = np.abs(np.fft.rfft(converted.samples[:, 0]))
+    assert np.argmax(spectrum) * 24_000 / len(converted.samples) == pytest.approx(440, abs=2)
+
+
+def test_stereo_is_mixed_down_by_its_mean(tmp_path: Path) -> None:
+    path = tmp_path / "a.wav"
+    left, right = tone(hertz=300), -tone(hertz=300)
+    soundfile.write(path, np.stack([left, right], axis=1), 16_000, subtype="FLOAT")
+    mixed = audio.decode(path).mono()
+    assert mixed.channels == 1
+    assert np.abs(mixed.samples).max() < 1e-6
+
+
+def test_one_sample_is_audio(tmp_path: Path) -> None:
+    path = tmp_path / "a.wav"
+    soundfile.write(path, np.array([0.25], dtype="f4"), 44_100, subtype="FLOAT")
+    decoded = audio.decode(path)
+    assert decoded.samples.tolist() == [[0.25]]
+    assert len(decoded.resampled(16_000).samples) == 1
+    assert len(decoded.resampled(192_000).samples) == 4
+    assert audio.windows(decoded.samples[:, 0], 44_100, 1.0, 0.5).shape == (1, 44_100)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "is empty"),
+        (b"not audio at all", "cannot be decoded"),
+        (b"RIFF\x24\x00\x00\x00WAVEfmt ", "cannot be decoded"),
+        (b"fLaC" + bytes(64), "cannot be decoded"),
+        (b"\x00" * 4096, "cannot be decoded"),
+    ],
+)
+def test_a_broken_file_is_one_clear_error_that_names_it(
+    tmp_path: Path, content: bytes, reason: str
+) -> None:
+    path = tmp_path / "broken.wav"
+    path.write_bytes(content)
+    for read in (audio.decode, audio.probe):
+        with pytest.raises(AudioError, match=reason) as error:
+            read(path)
+        assert str(path) in str(error.value)
+        assert "\n" not in str(error.value)
+
+
+def test_a_file_without_samples_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "none.wav"
+    soundfile.write(path, np.zeros(0, dtype="f4"), 16_000)
+    with pytest.raises(AudioError, match="holds no samples"):
+        audio.decode(path)
+    with pytest.raises(AudioError, match="holds no samples"):
+        audio.probe(path)
+
+
+def test_samples_that_are_not_numbers_are_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "nan.wav"
+    soundfile.write(path, np.array([0.0, np.nan], dtype="f4"), 16_000, subtype="FLOAT")
+    with pytest.raises(AudioError, match="not finite"):
+        audio.decode(path)
+
+
+def test_a_missing_file_and_a_folder_are_errors(tmp_path: Path) -> None:
+    with pytest.raises(AudioError, match="cannot be read"):
+        audio.decode(tmp_path / "nowhere.wav")
+    with pytest.raises(AudioError, match="is not a file"):
+        audio.decode(tmp_path)
+    with pytest.raises(AudioError, match="cannot be read"):
+        audio.probe(tmp_path / "nul\0byte.wav")
+
+
+@pytest.mark.parametrize(
+    ("length", "window", "hop", "starts"),
+    [
+        (10, 4, 2, [0, 2, 4, 6]),
+        (11, 4, 2, [0, 2, 4, 6, 8]),
+        (4, 4, 1, [0]),
+        (3, 4, 1, [0]),
+        (5, 4, 3, [0, 3]),
+        (12, 4, 4, [0, 4, 8]),
+    ],
+)
+def test_windows_step_until_the_end_is_covered(
+    length: int, window: int, hop: int, starts: list[int]
+) -> None:
+    samples = np.arange(1, length + 1, dtype=np.float32)
+    cut = audio.windows(samples, 1, window, hop)
+    assert len(cut) == len(starts)
+    for row, start in zip(cut, starts, strict=True):
+        piece = samples[start : start + window]
+        expected = [piece[index % len(piece)] for index in range(window)]
+        assert row.tolist() == expected
+    padded = audio.windows(samples, 1, window, hop, loop=False)
+    last = samples[starts[-1] :]
+    assert padded[-1].tolist() == [*last.tolist(), *[0.0] * (window - len(last))]
+
+
+def test_windows_refuse_what_cannot_be_cut() -> None:
+    with pytest.raises(AudioError, match="at least one sample"):
+        audio.windows(np.zeros(0, dtype=np.float32), 16_000, 1, 1)
+    with pytest.raises(AudioError, match="hop"):
+        audio.windows(np.zeros(10, dtype=np.float32), 16_000, 1, 0)
+
+
+def test_pcm_clips_and_rounds(tmp_path: Path) -> None:
+    loud = Waveform(np.array([[2.0], [-2.0], [0.0], [0.5]], dtype=np.float32), 24_000)
+    assert np.frombuffer(audio.pcm16(loud), "<i2").tolist() == [32767, -32767, 0, 16384]
+
+
+def test_wav_is_read_back_as_it_was(tmp_path: Path) -> None:
+    stereo = Waveform(np.stack([tone(), tone(hertz=100)], axis=1), 16_000)
+    path = tmp_path / "out.wav"
+    path.write_bytes(audio.wav(stereo))
+    again = audio.decode(path)
+    assert again.rate == 16_000
+    assert np.abs(again.samples - stereo.samples).max() < 1e-4
+    assert soundfile.info(path).subtype == "PCM_16"
+
+
+def test_the_fingerprint_is_of_the_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"abc")
+    known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert audio.sha256(path) == audio.sha256(b"abc") == known
+    with pytest.raises(AudioError, match="cannot be read"):
+        audio.sha256(tmp_path / "nowhere")
+
+
+def test_real_recordings_are_decoded(shared: Path) -> None:
+    paths = [
+        path for path in (shared / "audio").rglob("*") if path.suffix.lower() in audio.EXTENSIONS
+    ]
+    assert len(paths) > 40
+    for path in paths:
+        info, decoded = audio.probe(path), audio.decode(path)
+        assert info.frames == len(decoded.samples)
+        assert decoded.mono().resampled(16_000).duration_s == pytest.approx(
+            info.duration_s, abs=1e-3
+        )
