@@ -1,0 +1,195 @@
+"""The dataset folder: audio files, metadata.jsonl and manifest.json, checked before use.
+
+A folder is either whole, with whatever its manifest calls missing, or it is refused with every
+problem that it has.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any, NamedTuple, NoReturn
+
+from audiocapbench.data.manifest import (
+    Manifest,
+    MissingClip,
+    facts_of,
+    read_manifest,
+)
+from audiocapbench.data.problems import FolderError, Problem
+from audiocapbench.data.row import Row, read_row
+from audiocapbench.data.sample import Clip
+from audiocapbench.errors import AudioError, DatasetError
+
+METADATA = "metadata.jsonl"
+SEED_METADATA = "metadata.json"
+_READERS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A row of the metadata with its clip."""
+
+    row: Row
+    clip: Clip
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A dataset folder that has passed every check."""
+
+    root: Path
+    name: str
+    entries: tuple[Entry, ...]
+    missing: tuple[MissingClip, ...]
+
+
+class _Line(NamedTuple):
+    where: str
+    row: Row
+    position: int
+
+
+def open_folder(root: Path) -> Folder:
+    """Read and check a dataset folder.
+
+    Raises:
+        FolderError: The folder has problems; all of them are listed.
+        DatasetError: There is no such folder, or it has no metadata.
+    """
+    lines, problems = _read_metadata(root)
+    manifest = read_manifest(root)
+    if isinstance(manifest, list):
+        problems += manifest
+        manifest = Manifest()
+    problems += _repetitions(lines)
+    absent = {one.file_name for one in manifest.missing} | {one.id for one in manifest.missing}
+    present = [line for line in lines if not {line.row.file_name, line.row.key} & absent]
+    with ThreadPoolExecutor(_READERS) as readers:
+        found = list(readers.map(lambda line: _clip(root, line, manifest), present))
+    problems += [one for one in found if isinstance(one, Problem)]
+    if not problems and not lines:
+        problems.append(Problem(str(root), "", "its metadata holds no samples"))
+    if problems:
+        raise FolderError(root, sorted(problems, key=_place))
+    entries = tuple(
+        Entry(line.row, clip, line.position)
+        for line, clip in zip(present, found, strict=True)
+        if isinstance(clip, Clip)
+    )
+    return Folder(root, manifest.name or root.resolve().name, entries, tuple(manifest.missing))
+
+
+def _read_metadata(root: Path) -> tuple[list[_Line], list[Problem]]:
+    if not root.is_dir():
+        raise DatasetError(f"{root}: no such folder")
+    if (root / METADATA).is_file():
+        values = _json_lines(root / METADATA)
+        seed = False
+    elif (root / SEED_METADATA).is_file():
+        values = _seed_samples(root / SEED_METADATA)
+        seed = True
+    else:
+        raise DatasetError(
+            f"{root}: has no {METADATA}. Write one line a clip, such as "
+            '{"file_name": "dog.wav", "references": ["A dog barks twice."]}'
+        )
+    lines, problems = [], []
+    for index, (where, value) in enumerate(values):
+        checked = [value] if isinstance(value, Problem) else read_row(value, where, seed=seed)
+        if isinstance(checked, Row):
+            position = index if checked.position is None else checked.position
+            lines.append(_Line(where, checked, position))
+        else:
+            problems += checked
+    return lines, problems
+
+
+def _json_lines(path: Path) -> Iterator[tuple[str, Any]]:
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            content = line.removeprefix(b"\xef\xbb\xbf").strip() if number == 1 else line.strip()
+            if content:
+                where = f"{path.name} line {number}"
+                yield where, _parse(content, where)
+
+
+def _seed_samples(path: Path) -> Iterator[tuple[str, Any]]:
+    value = _parse(path.read_bytes().removeprefix(b"\xef\xbb\xbf"), path.name)
+    if isinstance(value, Problem):
+        yield path.name, value
+        return
+    samples = value.get("samples") if isinstance(value, dict) else None
+    if not isinstance(samples, list):
+        yield path.name, Problem(path.name, "samples", "is not a list of samples")
+        return
+    for index, sample in enumerate(samples):
+        yield f"{path.name} samples[{index}]", sample
+
+
+def _parse(content: bytes, where: str) -> Any:
+    try:
+        return json.loads(content.decode("utf-8"), parse_constant=_refuse_constant)
+    except UnicodeDecodeError as error:
+        return Problem(where, "", f"is not UTF-8 (byte {error.start + 1})")
+    except json.JSONDecodeError as error:
+        return Problem(where, "", f"is not JSON ({error.msg}, column {error.colno})")
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        return Problem(where, "", f"is not JSON ({reason})")
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _place(problem: Problem) -> tuple[bool, int]:
+    """Sort key: line by line, then what concerns the folder as a whole."""
+    number = re.search(r"(\d+)\]?$", problem.where)
+    return (number is None, int(number[1]) if number else 0)
+
+
+def _repetitions(lines: list[_Line]) -> list[Problem]:
+    """Two lines that claim the same id, the same place, or ask the same about one file."""
+    problems = []
+    seen: dict[tuple[str, object], str] = {}
+    for where, row, _ in lines:
+        claims: list[tuple[str, object]] = [("id", row.key)]
+        if row.id is not None:
+            claims.append(("file_name", (row.file_name, row.instruction, row.category)))
+        if row.position is not None:
+            claims.append(("position", row.position))
+        for field, value in claims:
+            first = seen.setdefault((field, value), where)
+            if first is not where:
+                shown = value[0] if isinstance(value, tuple) else value
+                problems.append(Problem(where, field, f"{shown!r} is already used by {first}"))
+                break
+    return problems
+
+
+def _clip(root: Path, line: _Line, manifest: Manifest) -> Clip | Problem:
+    name = line.row.file_name
+    if _leaves(root, name):
+        return Problem(line.where, "file_name", f"{name!r} leads out of the folder")
+    path = root / name
+    if not path.exists():
+        return Problem(line.where, "file_name", f"{name!r} does not exist")
+    try:
+        facts = facts_of(path)
+    except AudioError as error:
+        return Problem(line.where, "file_name", str(error).removeprefix(f"{root}/"))
+    expected = manifest.files.get(name)
+    if expected is not None and expected.sha256 != facts.sha256:
+        what = f"{name!r} has another SHA-256 than in manifest.json"
+        return Problem(line.where, "file_name", what)
+    return Clip(path, name, facts.sha256, facts.duration_s, facts.sample_rate, facts.channels)
+
+
+def _leaves(root: Path, name: str) -> bool:
+    if PurePosixPath(name).is_absolute() or PureWindowsPath(name).is_absolute():
+        return True
+    return not (root / name).resolve().is_relative_to(root.resolve())

@@ -1,0 +1,86 @@
+"""manifest.json: what a dataset's files should be, and why some are not there."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from audiocapbench import audio
+from audiocapbench.data.problems import Problem
+
+FILE_NAME = "manifest.json"
+
+
+class FileFacts(BaseModel):
+    """Fingerprint and header of one audio file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    bytes: Annotated[int, Field(ge=1)]
+    duration_s: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    sample_rate: Annotated[int, Field(ge=1)]
+    channels: Annotated[int, Field(ge=1)]
+
+
+class MissingClip(BaseModel):
+    """A clip that the benchmark has and this folder has not."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str
+    reason: str
+    file_name: str | None = None
+    category: str | None = None
+
+
+class Manifest(BaseModel):
+    """All files of a dataset folder, and all that are missing from it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: Literal[1] = 1
+    name: str = ""
+    files: dict[str, FileFacts] = {}
+    missing: list[MissingClip] = []
+
+
+def read_manifest(root: Path) -> Manifest | list[Problem]:
+    """Read a folder's manifest; an absent one is an empty one."""
+    path = root / FILE_NAME
+    if not path.exists():
+        return Manifest()
+    try:
+        return Manifest.model_validate_json(path.read_bytes())
+    except OSError as error:
+        return [Problem(FILE_NAME, "", f"cannot be read ({error.strerror})")]
+    except ValidationError as error:
+        return [
+            Problem(FILE_NAME, ".".join(map(str, one["loc"])), one["msg"])
+            for one in error.errors(include_url=False)
+        ]
+
+
+def write_manifest(root: Path, manifest: Manifest) -> None:
+    """Write a manifest beside the metadata, replacing the old one at once."""
+    text = json.dumps(manifest.model_dump(exclude_none=True), indent=1, ensure_ascii=False)
+    partial = root / f"{FILE_NAME}.part"
+    partial.write_text(text + "\n", encoding="utf-8")
+    partial.replace(root / FILE_NAME)
+
+
+def facts_of(path: Path) -> FileFacts:
+    """Measure one audio file.
+
+    Raises:
+        AudioError: The file cannot be read as audio.
+    """
+    info = audio.probe(path)
+    return FileFacts(
+        sha256=audio.sha256(path),
+        bytes=path.stat().st_size,
+        duration_s=round(info.duration_s, 6),
+        sample_rate=info.rate,
+        channels=info.channels,
+    )

@@ -1,0 +1,65 @@
+"""Outcomes: one model's answer to one sample, with its status, timing, tokens and cost."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """How a question ended; never expressed as a number."""
+
+    OK = "ok"
+    EMPTY = "empty"
+    REFUSED = "refused"
+    FILTERED = "filtered"
+    TRUNCATED = "truncated"
+    UNPARSED = "unparsed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+SCORED = frozenset({Status.OK, Status.EMPTY})
+"""Statuses whose text is scored; an empty answer scores what an empty text scores."""
+
+ASKED_AGAIN = frozenset({Status.FAILED, Status.SKIPPED})
+"""Statuses that a resumed run asks again; the others are answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back from a model.
+
+    Attributes:
+        text: The answer; empty unless the status is ok or truncated.
+        status: How the question ended.
+        error: What went wrong, for people.
+        withheld: Index of the reference that the answer was taken from, which is then left out
+            when the answer is scored; only controls set it.
+        input_tokens, output_tokens, cost_usd: As the provider reports them.
+    """
+
+    text: str
+    status: Status = Status.OK
+    error: str | None = None
+    withheld: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A reply, the sample that it belongs to, and how it was had.
+
+    Attributes:
+        audio_sha256: Hash of the audio as sent; None where none was sent.
+        audio_s: Seconds of audio as sent, which a contract may have cut.
+        latency_s: Time that the model took.
+        cached: Whether the reply came from the store's cache.
+    """
+
+    sample_id: str
+    reply: Reply
+    audio_sha256: str | None
+    audio_s: float
+    latency_s: float
+    cached: bool = False

@@ -1,0 +1,28 @@
+"""Problems of a dataset folder: all of them at once, each with its place."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from audiocapbench.errors import DatasetError
+
+
+class Problem(NamedTuple):
+    """One thing that is wrong: where, in which field, and what."""
+
+    where: str
+    field: str
+    what: str
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in self if part)
+
+
+class FolderError(DatasetError):
+    """A folder that cannot be used, with every reason why."""
+
+    def __init__(self, root: Path, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        lines = [f"{root}: {count}; nothing was run", *(f"  {problem}" for problem in problems)]
+        super().__init__("\n".join(lines))

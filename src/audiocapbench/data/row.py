@@ -1,0 +1,87 @@
+"""One line of a dataset's metadata: metadata.jsonl, or a sample in the seed's metadata.json."""
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from audiocapbench.data.problems import Problem
+
+UNCATEGORISED = "other"
+
+# The published tool's metadata.json names two fields differently.
+SEED_NAMES = {"audio_file": "file_name", "reference_captions": "references"}
+_SEED_NAMES_BACK = {ours: theirs for theirs, ours in SEED_NAMES.items()}
+
+
+def _text(value: str) -> str:
+    if not value.strip():
+        raise ValueError("is blank")
+    return _storable(value)
+
+
+def _storable(value: str) -> str:
+    if "\0" in value:
+        raise ValueError("holds a NUL character")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError("holds half of a surrogate pair, which is not text") from None
+    return value
+
+
+Text = Annotated[str, AfterValidator(_text)]
+
+
+class Row(BaseModel):
+    """One clip with its references; fields that it does not name are kept as details."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    file_name: Text
+    references: Annotated[list[Text], Field(min_length=1)]
+    id: Text | None = None
+    category: Text = UNCATEGORISED
+    instruction: Text | None = None
+    position: Annotated[int, Field(ge=0)] | None = None
+
+    @property
+    def key(self) -> str:
+        """The sample id: as given, or the file name."""
+        return self.id if self.id is not None else self.file_name
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """Fields beyond the ones that every row has."""
+        return dict(self.__pydantic_extra__ or {})
+
+
+def read_row(fields: object, where: str, *, seed: bool = False) -> Row | list[Problem]:
+    """Check one decoded JSON value; returns the row, or every problem that it has."""
+    if not isinstance(fields, dict):
+        return [Problem(where, "", "is not a JSON object")]
+    if seed:
+        fields = {SEED_NAMES.get(name, name): value for name, value in fields.items()}
+    try:
+        return Row.model_validate(fields)
+    except ValidationError as error:
+        names = _SEED_NAMES_BACK if seed else {}
+        return [_problem(where, details, names) for details in error.errors(include_url=False)]
+
+
+def _problem(where: str, details: Any, names: dict[str, str]) -> Problem:
+    location = [names.get(str(part), str(part)) for part in details["loc"]]
+    field = location[0] + "".join(f"[{part}]" for part in location[1:])
+    match details["type"]:
+        case "missing":
+            what = "is missing"
+        case "too_short":
+            what = "is empty; give at least one caption"
+        case "value_error":
+            what = str(details["ctx"]["error"])
+        case "list_type":
+            what = "is not a list"
+        case "string_type":
+            what = "is not text"
+        case _:
+            what = str(details["msg"])[:1].lower() + str(details["msg"])[1:]
+    return Problem(where, field, what)

@@ -1,0 +1,181 @@
+"""Dataset folders: read as they are meant, or refused with every reason at once."""
+
+import json
+from pathlib import Path
+
+import pytest
+from folders import write_folder, write_lines, write_ten_faults, write_tone
+
+from audiocapbench.data import (
+    FolderError,
+    Manifest,
+    MissingClip,
+    facts_of,
+    open_folder,
+    write_manifest,
+)
+from audiocapbench.errors import DatasetError
+
+
+def problems(root: Path) -> list[str]:
+    with pytest.raises(FolderError) as error:
+        open_folder(root)
+    return [str(problem) for problem in error.value.problems]
+
+
+def test_a_folder_with_file_name_and_references_is_enough(tmp_path: Path) -> None:
+    write_tone(tmp_path / "dog.wav")
+    write_lines(tmp_path, [{"file_name": "dog.wav", "references": ["A dog barks."]}])
+    folder = open_folder(tmp_path)
+    (entry,) = folder.entries
+    assert folder.name == tmp_path.name
+    assert entry.row.key == "dog.wav"
+    assert entry.row.category == "other"
+    assert entry.position == 0
+    assert entry.clip.duration_s == 0.25
+    assert entry.clip.rate == 16_000
+
+
+def test_what_the_dataset_adds_is_kept(tmp_path: Path) -> None:
+    write_tone(tmp_path / "a.wav")
+    row = {"file_name": "a.wav", "references": ["x y"], "transcript": "hello", "domain": "S00"}
+    write_lines(tmp_path, [row | {"position": 7}])
+    (entry,) = open_folder(tmp_path).entries
+    assert entry.row.details == {"transcript": "hello", "domain": "S00"}
+    assert entry.position == 7
+
+
+def test_the_seeds_metadata_is_read(tmp_path: Path) -> None:
+    write_tone(tmp_path / "audio" / "speech_0.wav")
+    sample = {
+        "id": "speech_0",
+        "category": "speech",
+        "source": "emo_speech",
+        "audio_file": "audio/speech_0.wav",
+        "duration_s": 0.25,
+        "reference_captions": ["A calm voice.", 'A calm voice. The speaker says: "hi"'],
+        "transcript": "hi",
+    }
+    document = {"description": "", "categories": {}, "total_samples": 1, "samples": [sample]}
+    (tmp_path / "metadata.json").write_text(json.dumps(document))
+    (entry,) = open_folder(tmp_path).entries
+    assert entry.row.key == "speech_0"
+    assert entry.row.references == sample["reference_captions"]
+    assert entry.row.details["transcript"] == "hi"
+
+
+def test_problems_of_the_seeds_metadata_use_its_own_names(tmp_path: Path) -> None:
+    document = {"samples": [{"id": "a", "audio_file": "a.wav"}, {"reference_captions": ["x"]}]}
+    (tmp_path / "metadata.json").write_text(json.dumps(document))
+    assert problems(tmp_path) == [
+        "metadata.json samples[0]: reference_captions: is missing",
+        "metadata.json samples[1]: audio_file: is missing",
+    ]
+
+
+def test_all_problems_are_reported_at_once_in_the_order_of_the_lines(tmp_path: Path) -> None:
+    found = problems(write_ten_faults(tmp_path))
+    assert found[:-1] == [
+        "metadata.jsonl line 2: id: 'good' is already used by metadata.jsonl line 1",
+        "metadata.jsonl line 3: references: is empty; give at least one caption",
+        "metadata.jsonl line 4: references[1]: is blank",
+        "metadata.jsonl line 5: file_name: is missing",
+        "metadata.jsonl line 6: file_name: '../outside.wav' leads out of the folder",
+        "metadata.jsonl line 7: file_name: 'nowhere.wav' does not exist",
+        "metadata.jsonl line 8: file_name: empty.wav: is empty (0 bytes)",
+        "metadata.jsonl line 9: file_name: broken.wav: cannot be decoded (Format not recognised)",
+        "metadata.jsonl line 10: file_name: "
+        "'changed.wav' has another SHA-256 than in manifest.json",
+    ]
+    assert found[-1].startswith("metadata.jsonl line 11: is not JSON (")
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (b'["a.wav"]', "line 1: is not a JSON object"),
+        (b'{"file_name": "a.wav", "references": "A dog."}', "line 1: references: is not a list"),
+        (b'{"file_name": "a.wav", "references": [3]}', "line 1: references[0]: is not text"),
+        (b'{"file_name": 3, "references": ["x"]}', "line 1: file_name: is not text"),
+        (b'{"file_name": "a.wav", "references": ["x"], "position": -1}', "line 1: position: "),
+        (
+            b'{"file_name": "a.wav", "references": ["x"], "position": NaN}',
+            "NaN is not a JSON number",
+        ),
+        (b'{"file_name": "a.wav", "references": ["\\ud800"]}', "surrogate"),
+        (b'{"file_name": "a\\u0000.wav", "references": ["x"]}', "NUL"),
+        (b'{"file_name": "/etc/hostname", "references": ["x"]}', "leads out of the folder"),
+        (b'{"file_name": "C:\\\\a.wav", "references": ["x"]}', "leads out of the folder"),
+        (b'{"file_name": "link.wav", "references": ["x"]}', "leads out of the folder"),
+        (b'{"file_name": "a.wav", "references": ["\xff"]}', "is not UTF-8"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"file_name": ".", "references": ["x"]}', "is not a file"),
+        (b"", "its metadata holds no samples"),
+    ],
+)
+def test_a_hostile_line_is_explained(tmp_path: Path, line: bytes, expected: str) -> None:
+    root = tmp_path / "set"
+    root.mkdir()
+    write_tone(root / "a.wav")
+    write_tone(tmp_path / "secret.wav")
+    (root / "link.wav").symlink_to(tmp_path / "secret.wav")
+    (root / "metadata.jsonl").write_bytes(line + b"\n")
+    found = problems(root)
+    assert len(found) == 1
+    assert expected in found[0]
+
+
+def test_two_lines_that_ask_the_same_of_one_file_are_a_problem(tmp_path: Path) -> None:
+    write_tone(tmp_path / "a.wav")
+    row = {"file_name": "a.wav", "references": ["x"]}
+    write_lines(tmp_path, [row | {"id": "one"}, row | {"id": "two"}])
+    assert problems(tmp_path) == [
+        "metadata.jsonl line 2: file_name: 'a.wav' is already used by metadata.jsonl line 1"
+    ]
+    write_lines(tmp_path, [row | {"id": "one"}, row | {"id": "two", "instruction": "How long?"}])
+    assert len(open_folder(tmp_path).entries) == 2
+
+
+def test_two_samples_in_one_place_are_a_problem(tmp_path: Path) -> None:
+    write_folder(tmp_path, 2)
+    rows = [json.loads(line) for line in (tmp_path / "metadata.jsonl").read_text().splitlines()]
+    write_lines(tmp_path, [row | {"position": 3} for row in rows])
+    assert problems(tmp_path) == [
+        "metadata.jsonl line 2: position: 3 is already used by metadata.jsonl line 1"
+    ]
+
+
+def test_what_the_manifest_calls_missing_is_counted_not_refused(tmp_path: Path) -> None:
+    write_folder(tmp_path, 3)
+    (tmp_path / "clips" / "1.wav").unlink()
+    gone = MissingClip(id="tone_1", file_name="clips/1.wav", reason="the video was removed")
+    files = {f"clips/{i}.wav": facts_of(tmp_path / f"clips/{i}.wav") for i in (0, 2)}
+    write_manifest(tmp_path, Manifest(name="three", files=files, missing=[gone]))
+    folder = open_folder(tmp_path)
+    assert [entry.row.key for entry in folder.entries] == ["tone_0", "tone_2"]
+    assert [entry.position for entry in folder.entries] == [0, 2]
+    assert folder.missing == (gone,)
+    assert folder.name == "three"
+
+
+def test_a_broken_manifest_is_a_problem(tmp_path: Path) -> None:
+    write_folder(tmp_path, 1)
+    (tmp_path / "manifest.json").write_text("{")
+    assert len(problems(tmp_path)) == 1
+    (tmp_path / "manifest.json").write_text('{"version": 2, "surprise": true}')
+    found = problems(tmp_path)
+    assert [line.split(":")[1].strip() for line in found] == ["version", "surprise"]
+
+
+def test_a_folder_without_metadata_says_what_to_write(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match=r"has no metadata\.jsonl\. Write one line a clip"):
+        open_folder(tmp_path)
+    with pytest.raises(DatasetError, match="no such folder"):
+        open_folder(tmp_path / "nowhere")
+
+
+def test_a_byte_order_mark_and_blank_lines_are_forgiven(tmp_path: Path) -> None:
+    write_tone(tmp_path / "a.wav")
+    line = b'\xef\xbb\xbf{"file_name": "a.wav", "references": ["x"]}\r\n\r\n'
+    (tmp_path / "metadata.jsonl").write_bytes(line)
+    assert len(open_folder(tmp_path).entries) == 1
