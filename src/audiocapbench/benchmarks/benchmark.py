@@ -1,0 +1,95 @@
+"""A benchmark: samples, and how answers are grouped and added up."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from audiocapbench.benchmarks.instructions import instruction_for
+from audiocapbench.data import Folder, MissingClip, Sample
+from audiocapbench.errors import BenchmarkError
+
+METRICS = ("bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l")
+COLUMNS = ("bleu_1", "bleu_4", "rouge_l")
+HEADLINE = "rouge_l"
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """What is asked, about which clips.
+
+    Attributes:
+        name: ``demo``, or ``folder/NAME`` for a folder of one's own.
+        root: The dataset folder.
+        samples: All samples in their order.
+        missing: Clips that belong to it but are not in the folder.
+        metrics: What it is scored with unless the user says otherwise.
+        columns: Those of them that a leaderboard in a terminal has room for.
+        headline: The metric that models are ranked by.
+    """
+
+    name: str
+    root: Path
+    samples: tuple[Sample, ...]
+    missing: tuple[MissingClip, ...] = ()
+    metrics: tuple[str, ...] = METRICS
+    columns: tuple[str, ...] = COLUMNS
+    headline: str = HEADLINE
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 over everything that decides what is asked and scored."""
+        content = [
+            [one.id, one.clip.sha256, one.instruction, one.category, one.position, one.references]
+            for one in self.samples
+        ]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which samples of a benchmark to ask: some categories, the first so many."""
+
+    categories: tuple[str, ...] = ()
+    limit: int | None = None
+
+    def of(self, benchmark: Benchmark) -> tuple[Sample, ...]:
+        """The samples that are selected, in order.
+
+        Raises:
+            BenchmarkError: Nothing is left, or a category does not exist.
+        """
+        known = list(dict.fromkeys(sample.category for sample in benchmark.samples))
+        for category in self.categories:
+            if category not in known:
+                raise BenchmarkError(
+                    f"{benchmark.name} has no category {category!r}; it has {', '.join(known)}"
+                )
+        if self.limit is not None and self.limit < 1:
+            raise BenchmarkError(f"the limit is {self.limit}; it must be at least 1")
+        chosen = [one for one in benchmark.samples if _in(one.category, self.categories)]
+        return tuple(chosen[: self.limit])
+
+
+def _in(category: str, wanted: Sequence[str]) -> bool:
+    return not wanted or category in wanted
+
+
+def captioning(name: str, folder: Folder) -> Benchmark:
+    """One caption a clip, asked for with the instructions of AudioCapBench."""
+    samples = [
+        Sample(
+            id=entry.row.key,
+            clip=entry.clip,
+            instruction=entry.row.instruction
+            or instruction_for(entry.row.category, entry.position),
+            references=tuple(entry.row.references),
+            category=entry.row.category,
+            position=entry.position,
+            details=entry.row.details,
+        )
+        for entry in folder.entries
+    ]
+    samples.sort(key=lambda sample: sample.position)
+    return Benchmark(name, folder.root, tuple(samples), folder.missing)

@@ -1,0 +1,1 @@
+"""Synthesis of the embedded demo benchmark: one module a kind; captions in captions.jsonl."""
