@@ -1,0 +1,16 @@
+"""What is kept: runs, outcomes, scores, judgements and cached responses."""
+
+from audiocapbench.store.connect import DEFAULT_STORE
+from audiocapbench.store.records import Dataset, Run, RunLine, RunSpec, StoredScore
+from audiocapbench.store.store import Store, cache_key
+
+__all__ = [
+    "DEFAULT_STORE",
+    "Dataset",
+    "Run",
+    "RunLine",
+    "RunSpec",
+    "Store",
+    "StoredScore",
+    "cache_key",
+]

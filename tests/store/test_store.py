@@ -1,0 +1,259 @@
+"""The store: nothing is lost, nothing is doubled, and every process may write."""
+
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, Engine, create_engine, event, select, text
+
+from audiocapbench.benchmarks import open_benchmark
+from audiocapbench.data.outcome import Outcome, Reply, Status
+from audiocapbench.errors import StoreError
+from audiocapbench.store import Dataset, RunSpec, Store, StoredScore, cache_key, schema
+from audiocapbench.store.connect import connect, store_url, writing
+from audiocapbench.store.schema import bring_up_to_date
+from folders import write_folder
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store.open(str(tmp_path / "runs.db"))
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Dataset:
+    folder = tmp_path / "tones"
+    folder.mkdir()
+    benchmark = open_benchmark(str(write_folder(folder)))
+    return Dataset(benchmark.fingerprint, benchmark.name, str(folder), benchmark.samples, ())
+
+
+def spec(dataset: Dataset, model: str = "listener", **parameters: str | int) -> RunSpec:
+    ids = tuple(sample.id for sample in dataset.samples)
+    return RunSpec(dataset.benchmark, dataset.fingerprint, model, parameters, "wav", ids)
+
+
+def outcome(sample_id: str, text: str = "A tone.", status: Status = Status.OK) -> Outcome:
+    return Outcome(sample_id, Reply(text, status, cost_usd=0.25), "ab" * 32, 1.5, 0.2)
+
+
+def test_the_same_command_finds_its_run_again(store: Store, dataset: Dataset) -> None:
+    first = store.begin_run(spec(dataset, a=1), dataset)
+    assert store.begin_run(spec(dataset, a=1), dataset) == first
+    assert store.begin_run(spec(dataset, a=2), dataset).id != first.id
+    assert store.begin_run(spec(dataset, "control/safe", a=1), dataset).id != first.id
+    fresh = store.begin_run(spec(dataset, a=1), dataset, fresh=True)
+    assert fresh.id != first.id
+    assert store.begin_run(spec(dataset, a=1), dataset) == fresh
+    assert store.run(first.id) == first
+
+
+def test_samples_come_back_as_they_went_in(store: Store, dataset: Dataset) -> None:
+    store.begin_run(spec(dataset), dataset)
+    assert store.dataset(dataset.fingerprint) == dataset
+
+
+def test_a_moved_folder_is_found_at_its_new_place(store: Store, dataset: Dataset) -> None:
+    store.begin_run(spec(dataset), dataset)
+    moved = Dataset(dataset.fingerprint, dataset.benchmark, "/elsewhere", dataset.samples, ())
+    store.begin_run(spec(dataset), moved)
+    clip = store.dataset(dataset.fingerprint).samples[0].clip
+    assert clip.path == Path("/elsewhere/clips/0.wav")
+
+
+def test_an_outcome_survives_reopening(tmp_path: Path, store: Store, dataset: Dataset) -> None:
+    run = store.begin_run(spec(dataset), dataset)
+    kept = outcome("tone_0", "🎧 \u05e9\u05dc\u05d5\u05dd 中文 'quoted'; DROP TABLE runs;")
+    store.add_outcome(run.id, kept)
+    store.close()
+    assert Store.open(str(tmp_path / "runs.db")).outcomes(run.id) == {"tone_0": kept}
+
+
+def test_an_answer_is_never_overwritten_but_a_failure_is(store: Store, dataset: Dataset) -> None:
+    run = store.begin_run(spec(dataset), dataset)
+    store.add_outcome(run.id, outcome("tone_0", "", Status.FAILED))
+    store.add_outcome(run.id, outcome("tone_0", "first"))
+    store.add_outcome(run.id, outcome("tone_0", "second"))
+    store.add_outcome(run.id, outcome("tone_0", "", Status.FAILED))
+    assert store.outcomes(run.id)["tone_0"].reply.text == "first"
+
+
+def test_replies_are_cached_once_under_their_key(store: Store, dataset: Dataset) -> None:
+    run = store.begin_run(spec(dataset), dataset)
+    key = cache_key("m", {"temperature": 0}, "What?", "ab" * 32)
+    assert store.cached_reply(key) is None
+    store.add_outcome(run.id, outcome("tone_0", "first"), key)
+    store.add_outcome(run.id, outcome("tone_1", "second"), key)
+    cached = store.cached_reply(key)
+    assert cached is not None
+    assert (cached.text, cached.cost_usd) == ("first", 0.0)
+
+
+def test_every_part_of_a_question_is_part_of_its_key() -> None:
+    keys = {
+        cache_key("m", {"t": 0}, "What?", "a"),
+        cache_key("n", {"t": 0}, "What?", "a"),
+        cache_key("m", {"t": 1}, "What?", "a"),
+        cache_key("m", {"t": 0}, "Who?", "a"),
+        cache_key("m", {"t": 0}, "What?", "b"),
+        cache_key("m", {"t": 0}, "What?", None),
+    }
+    assert len(keys) == 6
+    assert cache_key("m", {"a": 1, "b": 2}, "?", "x") == cache_key("m", {"b": 2, "a": 1}, "?", "x")
+
+
+def test_scores_of_a_metric_are_replaced_whole(store: Store, dataset: Dataset) -> None:
+    run = store.begin_run(spec(dataset), dataset)
+    first = [StoredScore(f"tone_{i}", "m", "m|v:1", i / 7, (i / 7, 1.0)) for i in range(4)]
+    other = [StoredScore("tone_0", "other", "other|v:1", 0.5, (0.5,))]
+    store.put_scores(run.id, "m", first)
+    store.put_scores(run.id, "other", other)
+    assert store.scores(run.id) == {"m": first, "other": other}
+    second = [StoredScore("tone_3", "m", "m|v:2", 0.1, (0.1, 1.0))]
+    store.put_scores(run.id, "m", second)
+    assert store.scores(run.id) == {"m": second, "other": other}
+
+
+def test_the_listing_counts_statuses_and_cost(store: Store, dataset: Dataset) -> None:
+    run = store.begin_run(spec(dataset), dataset)
+    store.begin_run(spec(dataset, "control/empty"), dataset)
+    store.add_outcome(run.id, outcome("tone_0"))
+    store.add_outcome(run.id, outcome("tone_1", "", Status.REFUSED))
+    first, second = store.runs()
+    assert first.statuses == {"ok": 1, "refused": 1}
+    assert (first.asked, first.sample_count, first.cost_usd) == (2, 4, 0.5)
+    assert (second.asked, second.cost_usd) == (0, None)
+
+
+def test_an_unknown_run_is_a_clear_error(store: Store) -> None:
+    with pytest.raises(StoreError, match=r"has no run 12; 'audiocapbench runs' lists them"):
+        store.run(12)
+
+
+WRITER = """
+import sys
+from audiocapbench.data.outcome import Outcome, Reply
+from audiocapbench.store import Store
+store = Store.open(sys.argv[1])
+for index in range(100):
+    store.add_outcome(1, Outcome(f"{sys.argv[2]}-{index}", Reply("x"), None, 0.0, 0.0), "k" * 8)
+"""
+
+
+def test_processes_and_threads_write_at_once(
+    tmp_path: Path, store: Store, dataset: Dataset
+) -> None:
+    store.begin_run(spec(dataset), dataset)
+    database = str(tmp_path / "runs.db")
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, database, str(number)])
+        for number in range(3)
+    ]
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda n: store.add_outcome(1, outcome(f"here-{n}")), range(100)))
+    assert [writer.wait(60) for writer in writers] == [0, 0, 0]
+    assert len(store.outcomes(1)) == 400
+
+
+def test_processes_may_make_the_store_at_once(tmp_path: Path) -> None:
+    opening = "import sys; from audiocapbench.store import Store; Store.open(sys.argv[1])"
+    makers = [
+        subprocess.Popen([sys.executable, "-c", opening, str(tmp_path / "new.db")])
+        for _ in range(4)
+    ]
+    assert [maker.wait(60) for maker in makers] == [0] * 4
+    assert Store.open(str(tmp_path / "new.db")).runs() == []
+
+
+def test_an_older_store_is_upgraded_step_by_step(tmp_path: Path) -> None:
+    engine = create_engine(f"sqlite:///{tmp_path / 'old.db'}")
+    steps: list[int] = []
+
+    def add_column(connection: Connection) -> None:
+        steps.append(1)
+        connection.execute(text("ALTER TABLE runs ADD COLUMN colour TEXT DEFAULT 'blue'"))
+
+    def rename(connection: Connection) -> None:
+        steps.append(2)
+        connection.execute(text("ALTER TABLE runs RENAME COLUMN colour TO hue"))
+
+    with engine.begin() as connection:
+        bring_up_to_date(connection, {}, version=1)
+    with engine.begin() as connection:
+        bring_up_to_date(connection, {1: add_column, 2: rename}, version=3)
+    with engine.begin() as connection:
+        bring_up_to_date(connection, {1: add_column, 2: rename}, version=3)
+        assert connection.execute(select(schema.schema_version)).scalar_one() == 3
+        connection.execute(text("SELECT hue FROM runs"))
+    assert steps == [1, 2]
+
+
+def test_every_version_has_a_way_up() -> None:
+    assert set(schema.UPGRADES) == set(range(1, schema.VERSION))
+
+
+def test_a_failed_upgrade_changes_nothing(tmp_path: Path) -> None:
+    path = str(tmp_path / "old.db")
+    Store.open(path).close()
+
+    def half(connection: Connection) -> None:
+        connection.execute(text("ALTER TABLE runs ADD COLUMN colour TEXT"))
+        connection.execute(text("SELECT nonsense FROM nowhere"))
+
+    with pytest.raises(StoreError), writing(connect(store_url(path))) as connection:
+        bring_up_to_date(connection, {schema.VERSION: half}, version=schema.VERSION + 1)
+    with sqlite3.connect(path) as plain:
+        columns = [row[1] for row in plain.execute("PRAGMA table_info(runs)")]
+        assert "colour" not in columns
+        assert plain.execute("SELECT version FROM schema_version").fetchall() == [(schema.VERSION,)]
+
+
+def test_a_newer_store_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "new.db"
+    Store.open(str(path)).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE schema_version SET version = 99")
+    with pytest.raises(StoreError, match="schema 99, this program knows"):
+        Store.open(str(path))
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("these are my notes, not a database, and they are long enough to tell " * 9)
+    with pytest.raises(StoreError, match="is not a store"):
+        Store.open(str(path))
+    with sqlite3.connect(tmp_path / "other.db") as connection:
+        connection.execute("CREATE TABLE runs (distance REAL)")
+    with pytest.raises(StoreError, match="is not a store"):
+        Store.open(str(tmp_path / "other.db"))
+    with pytest.raises(StoreError, match="does not exist"):
+        Store.open(str(tmp_path / "nowhere" / "runs.db"))
+
+
+def test_a_store_url_is_checked_and_its_password_never_shown(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="mysql is not supported"):
+        Store.open("mysql://root:hunter2@127.0.0.1/x")
+    with pytest.raises(StoreError) as error:
+        Store.open("postgresql+psycopg://me:hunter2@127.0.0.1:9/x?connect_timeout=2")
+    assert "hunter2" not in str(error.value)
+    assert Store.open(f"sqlite:///{tmp_path / 'a.db'}").name == str(tmp_path / "a.db")
+
+
+def test_a_full_disk_says_so(tmp_path: Path, dataset: Dataset) -> None:
+    path = str(tmp_path / "small.db")
+    run = Store.open(path).begin_run(spec(dataset), dataset)
+
+    def allow_no_growth(connection: sqlite3.Connection, _record: object) -> None:
+        connection.execute("PRAGMA max_page_count = 1")  # SQLite keeps at least what is there
+
+    event.listen(Engine, "connect", allow_no_growth)
+    try:
+        full = Store.open(path)
+        with pytest.raises(StoreError, match="disk is full; make room and run the same command"):
+            full.add_outcome(run.id, outcome("tone_0", "x" * 1_000_000))
+    finally:
+        event.remove(Engine, "connect", allow_no_growth)
+    assert Store.open(path).outcomes(run.id) == {}
