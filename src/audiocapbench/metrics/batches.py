@@ -1,0 +1,261 @@
+"""Captions as numbers: distinct sentences interned once, then compared many pairs at a time.
+
+A batch holds samples of like length as padded matrices. Where a word of a prediction occurs in a
+reference is one 64-bit mask, so word matches, n-gram matches, alignments and common subsequences
+of a whole batch are a few array operations. Nothing here knows a metric's formula.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.errors import MetricError
+from audiocapbench.metrics.result import FloatArray
+
+IntArray = NDArray[np.int64]
+MaskArray = NDArray[np.uint64]
+CountArray = NDArray[np.uint8]
+Thing = TypeVar("Thing")
+
+MASK_BITS = 64
+_PAIRS_PER_BATCH = 2048
+_NO_PREDICTED_WORD = -1
+_NO_REFERENCE_WORD = -2
+
+
+class Sentences(NamedTuple):
+    """Sentences as word numbers, end to end; sentence i is ids[starts[i]:starts[i + 1]]."""
+
+    ids: IntArray
+    starts: IntArray
+
+    @property
+    def lengths(self) -> IntArray:
+        """Number of words of each sentence."""
+        return np.diff(self.starts)
+
+    def words_of(self, index: int) -> list[int]:
+        """The word numbers of one sentence."""
+        words: list[int] = self.ids[self.starts[index] : self.starts[index + 1]].tolist()
+        return words
+
+    def padded(self, chosen: IntArray, filler: int) -> IntArray:
+        """The chosen sentences as columns of one matrix, filled up below."""
+        lengths = self.starts[chosen + 1] - self.starts[chosen]
+        rows = np.arange(lengths.max(initial=1))[:, np.newaxis]
+        inside = rows < lengths
+        columns = np.full(inside.shape, filler, dtype=np.int64)
+        columns[inside] = self.ids[(self.starts[chosen] + rows)[inside]]
+        return columns
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Predictions and references with every distinct word, sentence and sample kept once.
+
+    Attributes:
+        words: The distinct words of ``text.lower().split()``; a word's number is its place.
+        sentences: The distinct sentences.
+        predictions: Sentence of each distinct sample's prediction.
+        references: Sentences of all distinct samples' references, one sample after the other.
+        reference_starts: Where each distinct sample's references start, and where the last end.
+        place: The distinct sample that stands for each sample of the corpus.
+    """
+
+    words: list[str]
+    sentences: Sentences
+    predictions: IntArray
+    references: IntArray
+    reference_starts: IntArray
+    place: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Samples of like length; a pair is a sample's prediction with one of its references.
+
+    Attributes:
+        samples: Numbers of the distinct samples.
+        predictions: Word numbers of their predictions, a column a sample.
+        references: Word numbers of their references, a column a pair.
+        owners: Column of ``predictions`` that each pair belongs to.
+        first_pairs: Each sample's first pair, as ``ufunc.reduceat`` wants it.
+        prediction_lengths: Words in each sample's prediction.
+        reference_lengths: Words in each pair's reference.
+    """
+
+    samples: IntArray
+    predictions: IntArray
+    references: IntArray
+    owners: IntArray
+    first_pairs: IntArray
+    prediction_lengths: IntArray
+    reference_lengths: IntArray
+
+    def masks(self) -> MaskArray:
+        """For each predicted word of each pair, the places of that word in the reference."""
+        return equal_word_masks(self.predictions.take(self.owners, axis=1), self.references)
+
+
+def read_corpus(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> Corpus:
+    """Check and intern a corpus; the last one is kept, for metrics are asked for in families.
+
+    Raises:
+        MetricError: If the two do not belong together, or a sample has no reference.
+    """
+    if len(predictions) != len(references):
+        raise MetricError(
+            f"{len(predictions)} predictions but references for {len(references)} samples; "
+            "give one list of references for each prediction"
+        )
+    for index, own in enumerate(references):
+        if isinstance(own, str):
+            raise MetricError(
+                f"sample {index}: its references are one string; give a list of captions"
+            )
+        if not own:
+            raise MetricError(f"sample {index} has no reference; give one or leave the sample out")
+    return _intern(tuple(predictions), tuple(map(tuple, references)))
+
+
+def number_things(things: Iterable[Thing]) -> dict[Thing, int]:
+    """Number distinct things in the order of their first appearance."""
+    return {thing: number for number, thing in enumerate(dict.fromkeys(things))}
+
+
+def starts_of(lengths: Sequence[int] | IntArray) -> IntArray:
+    """Where runs of these lengths start when laid end to end, and where the last one ends."""
+    starts = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    return starts
+
+
+def score_samples(
+    corpus: Corpus,
+    sentences: Sentences,
+    score_batch: Callable[[Batch], FloatArray],
+    score_long: Callable[[list[int], list[list[int]]], FloatArray],
+    columns: int = 1,
+) -> FloatArray:
+    """Score every sample of a corpus, in batches where its sentences fit the masks.
+
+    Args:
+        corpus: Who belongs with whom.
+        sentences: The corpus's sentences in the words that the metric compares.
+        score_batch: Gives a batch's scores, a row a sample.
+        score_long: Gives one sample's scores from its prediction and its references.
+        columns: Number of scores of a sample.
+
+    Returns:
+        Scores of shape (samples of the corpus, columns).
+    """
+    scores = np.zeros((len(corpus.predictions), columns))
+    longest = _longest_sentences(corpus, sentences)
+    for batch in _batches(corpus, sentences, longest):
+        scores[batch.samples] = score_batch(batch)
+    for sample in np.flatnonzero(longest > MASK_BITS):
+        start, end = corpus.reference_starts[sample : sample + 2]
+        scores[sample] = score_long(
+            sentences.words_of(corpus.predictions[sample]),
+            [sentences.words_of(reference) for reference in corpus.references[start:end]],
+        )
+    return scores[corpus.place]
+
+
+def equal_word_masks(predictions: IntArray, references: IntArray) -> MaskArray:
+    """Mark where each predicted word stands in the reference of the same column.
+
+    The last word of the matrix of references is bit 0, so the last match is the lowest bit set.
+    """
+    masks = np.zeros(predictions.shape, dtype=np.uint64)
+    for row in references:
+        masks <<= np.uint64(1)
+        masks |= predictions == row
+    return masks
+
+
+def count_bits(masks: MaskArray) -> CountArray:
+    """Number of bits set in each mask."""
+    if hasattr(np, "bitwise_count"):
+        counts: CountArray = np.bitwise_count(masks)
+        return counts
+    return count_bits_by_halving(masks)
+
+
+def count_bits_by_halving(masks: MaskArray) -> CountArray:
+    """Count bits as numpy before 2.0 can: sums of 2, 4, then 8 bits, added by a multiplication."""
+    one, two, four = (np.uint64(shift) for shift in (1, 2, 4))
+    pairs, quads, bytes_ = (
+        np.uint64(mask) for mask in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F)
+    )
+    counts: MaskArray = masks - ((masks >> one) & pairs)
+    counts = (counts & quads) + ((counts >> two) & quads)
+    counts = (counts + (counts >> four)) & bytes_
+    return ((counts * np.uint64(0x0101010101010101)) >> np.uint64(56)).astype(np.uint8)
+
+
+@lru_cache(maxsize=1)
+def _intern(predictions: tuple[str, ...], references: tuple[tuple[str, ...], ...]) -> Corpus:
+    samples = number_things(zip(predictions, references, strict=True))
+    predicted = [prediction for prediction, _ in samples]
+    own_references = [own for _, own in samples]
+    texts = number_things(chain(predicted, chain.from_iterable(own_references)))
+    tokens = [text.lower().split() for text in texts]
+    words = number_things(chain.from_iterable(tokens))
+    return Corpus(
+        words=list(words),
+        sentences=Sentences(
+            _numbers_of(chain.from_iterable(tokens), words), starts_of(list(map(len, tokens)))
+        ),
+        predictions=_numbers_of(predicted, texts),
+        references=_numbers_of(chain.from_iterable(own_references), texts),
+        reference_starts=starts_of(list(map(len, own_references))),
+        place=_numbers_of(zip(predictions, references, strict=True), samples),
+    )
+
+
+def _numbers_of(things: Iterable[Thing], numbers: dict[Thing, int]) -> IntArray:
+    return np.fromiter(map(numbers.__getitem__, things), dtype=np.int64)
+
+
+def _longest_sentences(corpus: Corpus, sentences: Sentences) -> IntArray:
+    """Length of the longest sentence of each distinct sample."""
+    lengths = sentences.lengths
+    if not len(corpus.predictions):
+        return np.zeros(0, dtype=np.int64)
+    of_references = np.maximum.reduceat(lengths[corpus.references], corpus.reference_starts[:-1])
+    return np.maximum(of_references, lengths[corpus.predictions])
+
+
+def _batches(corpus: Corpus, sentences: Sentences, longest: IntArray) -> Iterator[Batch]:
+    lengths = sentences.lengths
+    order = np.lexsort((longest, lengths[corpus.predictions]))
+    order = order[longest[order] <= MASK_BITS]
+    counts = np.diff(corpus.reference_starts)[order]
+    boundaries = np.flatnonzero(np.diff(np.cumsum(counts) // _PAIRS_PER_BATCH)) + 1
+    for samples in np.split(order, boundaries):
+        if len(samples):
+            yield _batch(corpus, sentences, samples)
+
+
+def _batch(corpus: Corpus, sentences: Sentences, samples: IntArray) -> Batch:
+    counts = np.diff(corpus.reference_starts)[samples]
+    first_pairs = starts_of(counts)[:-1]
+    owners = np.repeat(np.arange(len(samples)), counts)
+    within = np.arange(len(owners)) - first_pairs[owners]
+    predictions = corpus.predictions[samples]
+    references = corpus.references[corpus.reference_starts[samples][owners] + within]
+    return Batch(
+        samples=samples,
+        predictions=sentences.padded(predictions, _NO_PREDICTED_WORD),
+        references=sentences.padded(references, _NO_REFERENCE_WORD),
+        owners=owners,
+        first_pairs=first_pairs,
+        prediction_lengths=sentences.lengths[predictions],
+        reference_lengths=sentences.lengths[references],
+    )

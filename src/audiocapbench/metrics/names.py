@@ -1,0 +1,44 @@
+"""Scorers by name: ``rouge_l``, ``date[encoder=minilm,subtask=speech]``, and lists of them."""
+
+import re
+from typing import NamedTuple
+
+from audiocapbench.errors import MetricError
+
+_NAME = re.compile(r"(?P<name>[\w.-]+)(?:\[(?P<options>[^\[\]]*)\])?")
+
+
+class ScorerName(NamedTuple):
+    """A scorer's name and its options, as written."""
+
+    name: str
+    options: dict[str, str]
+
+    def __str__(self) -> str:
+        if not self.options:
+            return self.name
+        return f"{self.name}[{','.join(f'{key}={value}' for key, value in self.options.items())}]"
+
+
+def split_names(text: str) -> list[str]:
+    """Split a list on commas that stand outside brackets."""
+    parts = re.split(r",(?![^\[]*\])", text)
+    return [part.strip() for part in parts if part.strip()]
+
+
+def parse_name(text: str) -> ScorerName:
+    """Read one name with its options.
+
+    Raises:
+        MetricError: It is not written as ``name`` or ``name[option=value,…]``.
+    """
+    found = _NAME.fullmatch(text.strip())
+    if found is None:
+        raise MetricError(f"{text!r} is not a scorer; write name or name[option=value]")
+    options: dict[str, str] = {}
+    for part in filter(None, (found["options"] or "").split(",")):
+        key, equals, value = part.partition("=")
+        if not equals or not key.strip() or not value.strip():
+            raise MetricError(f"{text!r}: {part!r} is not an option; write option=value")
+        options[key.strip()] = value.strip()
+    return ScorerName(found["name"], options)

@@ -1,0 +1,83 @@
+"""Which metrics there are, and computing several of them on one corpus."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from audiocapbench.errors import MetricError
+from audiocapbench.metrics.bleu import bleu
+from audiocapbench.metrics.names import ScorerName, parse_name
+from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
+from audiocapbench.metrics.rouge import rouge_l
+
+Family = Callable[..., "list[MetricResult] | MetricResult"]
+
+
+class Metric(NamedTuple):
+    """A line of ``audiocapbench metrics``.
+
+    Attributes:
+        name: What it is asked for by.
+        description: What it measures, in a few words.
+        family: The function that computes it, perhaps with others of its kind.
+        options: Names of the options that its brackets may hold.
+        finish: How mean statistics become the corpus score.
+        highest: The best value that it can take.
+    """
+
+    name: str
+    description: str
+    family: Family
+    options: tuple[str, ...] = ()
+    finish: Callable[[FloatArray], FloatArray] = first_column
+    highest: float = 1.0
+
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        *(
+            Metric(f"bleu_{order}", f"sentence BLEU-{order}, smoothed, as published", bleu)
+            for order in range(1, 5)
+        ),
+        Metric("rouge_l", "longest common subsequence with stemming, as published", rouge_l),
+    )
+}
+
+
+def find_metric(text: str) -> tuple[Metric, ScorerName]:
+    """The metric that a name with its options stands for.
+
+    Raises:
+        MetricError: There is no such metric, or it has no such option.
+    """
+    name = parse_name(text)
+    metric = METRICS.get(name.name)
+    if metric is None:
+        raise MetricError(f"there is no metric {name.name!r}; there are {', '.join(METRICS)}")
+    for option in name.options:
+        if option not in metric.options:
+            allowed = f"it has {', '.join(metric.options)}" if metric.options else "it has none"
+            raise MetricError(f"{name.name} has no option {option!r}; {allowed}")
+    return metric, name
+
+
+def compute(
+    names: Sequence[str], predictions: Sequence[str], references: Sequence[Sequence[str]]
+) -> list[MetricResult]:
+    """Compute metrics by name on one corpus; metrics of one family share the work.
+
+    Raises:
+        MetricError: A name is unknown, or a metric cannot be computed on this corpus.
+    """
+    asked = [find_metric(name) for name in names]
+    done: dict[tuple[Family, tuple[tuple[str, str], ...]], dict[str, MetricResult]] = {}
+    results = []
+    for metric, name in asked:
+        key = (metric.family, tuple(sorted(name.options.items())))
+        if key not in done:
+            made = metric.family(predictions, references, **name.options)
+            family = [made] if isinstance(made, MetricResult) else made
+            done[key] = {result.name: result for result in family}
+        results.append(replace(done[key][metric.name], name=str(name)))
+    return results

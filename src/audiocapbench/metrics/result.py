@@ -1,0 +1,48 @@
+"""What every metric returns: scores of the samples, and what resampling needs for the corpus."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+def first_column(means: FloatArray) -> FloatArray:
+    """Finish a metric whose corpus score is the mean of its only statistic."""
+    return means[..., 0]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricResult:
+    """One metric on one corpus.
+
+    The corpus score is ``finish`` of the mean statistics, so that a bootstrap round is one
+    weighted mean and never looks at text again.
+
+    Attributes:
+        name: The metric's name, e.g. ``bleu_4``.
+        signature: How the number was made.
+        samples: Score of each sample, shape (n,).
+        statistics: Sufficient statistics of each sample, shape (n, k).
+        finish: Maps mean statistics of shape (..., k) to corpus scores of shape (...).
+    """
+
+    name: str
+    signature: str
+    samples: FloatArray
+    statistics: FloatArray
+    finish: Callable[[FloatArray], FloatArray] = first_column
+
+    @property
+    def score(self) -> float:
+        """The corpus score; 0 for a corpus without samples."""
+        if not len(self.samples):
+            return 0.0
+        return float(self.finish(self.statistics.mean(axis=0)))
+
+    @classmethod
+    def of_means(cls, name: str, signature: str, samples: FloatArray) -> "MetricResult":
+        """Wrap a metric whose corpus score is the mean over samples."""
+        return cls(name, signature, samples, samples[:, np.newaxis])

@@ -1,0 +1,47 @@
+"""Promises of what the metrics of the published recipe share."""
+
+import numpy as np
+
+from audiocapbench.metrics.batches import (
+    count_bits,
+    count_bits_by_halving,
+    equal_word_masks,
+    read_corpus,
+    starts_of,
+)
+
+
+def test_both_ways_to_count_bits_agree_with_python():
+    drawn = np.random.default_rng(0).integers(2**64, size=1_000, dtype=np.uint64)
+    masks = np.concatenate([drawn, np.array([0, 1, 2**63, 2**64 - 1], dtype=np.uint64)])
+    wanted = [int(mask).bit_count() for mask in masks]
+    assert count_bits(masks).tolist() == wanted
+    assert count_bits_by_halving(masks).tolist() == wanted
+
+
+def test_masks_have_the_last_place_of_a_reference_as_their_lowest_bit():
+    prediction, reference = np.array([[7], [8]]), np.array([[7], [9], [7], [8]])
+    assert equal_word_masks(prediction, reference).tolist() == [[0b1010], [0b0001]]
+
+
+def test_a_corpus_keeps_each_distinct_word_sentence_and_sample_once():
+    corpus = read_corpus(["A dog", "a  dog", "A dog"], [["x"], ["A dog", "x"], ["x"]])
+    assert corpus.words == ["a", "dog", "x"]
+    assert corpus.sentences.ids.tolist() == [0, 1, 0, 1, 2]
+    assert corpus.sentences.starts.tolist() == [0, 2, 4, 5]
+    assert corpus.predictions.tolist() == [0, 1]
+    assert corpus.references.tolist() == [2, 0, 2]
+    assert corpus.reference_starts.tolist() == [0, 1, 3]
+    assert corpus.place.tolist() == [0, 1, 0]
+
+
+def test_a_corpus_changed_in_place_is_read_again():
+    predictions, references = ["a"], [["a"]]
+    read_corpus(predictions, references)
+    references[0].append("b")
+    assert read_corpus(predictions, references).words == ["a", "b"]
+
+
+def test_runs_start_where_the_one_before_ends():
+    assert starts_of([2, 0, 3]).tolist() == [0, 2, 2, 5]
+    assert starts_of([]).tolist() == [0]

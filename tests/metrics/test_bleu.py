@@ -1,0 +1,124 @@
+"""Promises of the published recipe's BLEU."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+
+from audiocapbench.errors import MetricError
+from audiocapbench.metrics.bleu import bleu
+
+few_words = st.sampled_from(["a", "dog", "Barks", "barks", "the", "rain.", "🐕", "雨", "كلب", "\0"])
+captions = st.lists(few_words, max_size=12).map(" ".join)
+long_captions = st.lists(st.sampled_from("ab"), min_size=50, max_size=90).map(" ".join)
+free_captions = st.text(max_size=30)
+
+
+def corpora(caption, max_size=8):
+    sample = st.tuples(caption, st.lists(caption, min_size=1, max_size=5))
+    return st.lists(sample, min_size=1, max_size=max_size)
+
+
+def nltk_bleu(prediction: str, references: list[str], order: int) -> float:
+    return sentence_bleu(
+        [reference.lower().split() for reference in references],
+        prediction.lower().split(),
+        weights=(1 / order,) * order,
+        smoothing_function=SmoothingFunction().method1,
+    )
+
+
+def assert_equals_nltk(predictions, references):
+    results = bleu(predictions, references)
+    for order, result in enumerate(results, 1):
+        pairs = zip(predictions, references, strict=True)
+        wanted = [nltk_bleu(prediction, own, order) for prediction, own in pairs]
+        np.testing.assert_allclose(result.samples, wanted, rtol=0, atol=1e-9)
+        assert result.score == pytest.approx(np.mean(wanted), abs=1e-9)
+
+
+@given(corpora(captions))
+@settings(max_examples=150, deadline=None)
+def test_every_sample_equals_nltk_where_words_repeat(corpus):
+    assert_equals_nltk(*zip(*corpus, strict=True))
+
+
+@given(corpora(free_captions))
+@settings(max_examples=100, deadline=None)
+def test_every_sample_equals_nltk_on_any_text(corpus):
+    assert_equals_nltk(*zip(*corpus, strict=True))
+
+
+@given(corpora(st.one_of(captions, long_captions), max_size=3))
+@settings(max_examples=30, deadline=None)
+def test_every_sample_equals_nltk_when_captions_are_longer_than_a_mask(corpus):
+    assert_equals_nltk(*zip(*corpus, strict=True))
+
+
+@pytest.mark.parametrize("length", [63, 64, 65])
+def test_every_sample_equals_nltk_at_the_width_of_a_mask(length):
+    words = [str(place % 7) for place in range(length)]
+    prediction, reference = " ".join(words), " ".join(words[3:] + words[:3])
+    assert_equals_nltk([prediction, reference], [[reference, "1 2"], [prediction]])
+
+
+def test_a_real_corpus_equals_nltk_and_the_published_values(dcase_baseline):
+    scores = [result.score for result in bleu(*dcase_baseline)]
+    assert scores == pytest.approx([0.54877, 0.33944, 0.21277, 0.13505], abs=5e-6)
+    assert_equals_nltk(dcase_baseline.predictions[::4], dcase_baseline.references[::4])
+
+
+def test_a_second_real_corpus_has_the_published_values(panns_baseline):
+    scores = [result.score for result in bleu(*panns_baseline)]
+    assert scores == pytest.approx([0.53549, 0.32513, 0.20203, 0.13031], abs=5e-6)
+
+
+def test_samples_keep_their_order_and_repeats_score_alike(dcase_baseline):
+    predictions, references = dcase_baseline.predictions[:40], dcase_baseline.references[:40]
+    once = bleu(predictions, references)[3].samples
+    twice = bleu(predictions[::-1] * 2, references[::-1] * 2)[3].samples
+    np.testing.assert_array_equal(twice, np.tile(once[::-1], 2))
+
+
+@pytest.mark.parametrize("prediction", ["", "  \n", "cat"])
+def test_a_prediction_without_a_shared_word_scores_zero(prediction):
+    assert [result.score for result in bleu([prediction], [["a dog barks"]])] == [0, 0, 0, 0]
+
+
+def test_blank_references_count_as_nltk_counts_them():
+    assert_equals_nltk(["a dog", "a", ""], [["", "a dog barks loud"], ["  "], [""]])
+
+
+def test_captions_of_a_hundred_thousand_characters_get_the_right_number():
+    length = 25_000
+    unigrams, *_ = bleu(["a b " * length], [["b a " * length, "c"]])
+    assert unigrams.score == 1.0
+    bigrams = bleu(["a b " * length], [["b a " * length, "c"]])[1]
+    assert bigrams.score == pytest.approx((1 - 1 / (2 * length - 1)) ** 0.5, abs=1e-9)
+
+
+def test_a_sample_without_references_is_named():
+    with pytest.raises(MetricError, match="sample 1 has no reference"):
+        bleu(["a", "b"], [["a"], []])
+
+
+def test_references_that_are_one_string_are_refused():
+    with pytest.raises(MetricError, match=r"sample 0.*list of captions"):
+        bleu(["a"], ["a"])
+
+
+def test_predictions_and_references_of_different_number_are_refused():
+    with pytest.raises(MetricError, match="2 predictions but references for 1 samples"):
+        bleu(["a", "b"], [["a"]])
+
+
+def test_a_corpus_without_samples_scores_zero():
+    assert [result.score for result in bleu([], [])] == [0, 0, 0, 0]
+
+
+def test_the_signature_says_how_the_number_was_made():
+    signature = bleu(["a"], [["a"]])[3].signature
+    assert signature.startswith(
+        "bleu_4|variant:nltk|level:sentence|smooth:method1|tok:split|case:lower|refs:all|v:"
+    )

@@ -1,0 +1,63 @@
+"""Promises of the Porter stemmer."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nltk.stem.porter import PorterStemmer
+
+from audiocapbench.metrics.porter import stem
+
+ENDINGS = (
+    "ed ing y ies ied eed s sses ss at bl iz ational tional enci izer alli entli eli ousli "
+    "ization ation ator fulness aliti iviti biliti fulli logi icate ative alize iciti ical ful "
+    "ness ance ement ment ent ion sion tion ou ism ize e ll *ding"
+)
+SUFFIXES = ENDINGS.split()
+
+made_up_words = st.builds(
+    "{}{}{}".format,
+    st.text("aeiouylsztdbgnwx*", max_size=6),
+    st.sampled_from(SUFFIXES),
+    st.sampled_from(["", *SUFFIXES]),
+)
+
+
+def assert_stems_as_nltk(words):
+    stemmer = PorterStemmer()
+    assert {word: stem(word) for word in words} == {word: stemmer.stem(word) for word in words}
+
+
+@given(st.lists(made_up_words, min_size=50, max_size=200))
+@settings(max_examples=60, deadline=None)
+def test_made_up_words_stem_as_nltk(words):
+    assert_stems_as_nltk(words)
+
+
+@given(st.lists(st.text(max_size=12), max_size=50))
+@settings(max_examples=100, deadline=None)
+def test_any_text_stems_as_nltk(words):
+    assert_stems_as_nltk(words)
+
+
+@pytest.mark.parametrize("part", ["noun", "verb", "adj", "adv"])
+def test_every_word_of_wordnet_stems_as_nltk(shared: Path, part: str):
+    lines = (shared / "wordnet-3.0" / f"index.{part}").read_text("utf-8").splitlines()
+    assert_stems_as_nltk({line.split()[0] for line in lines if not line.startswith(" ")})
+
+
+def test_every_word_of_real_captions_stems_as_nltk(shared: Path):
+    texts = [path.read_text("utf-8") for path in shared.glob("*/*.csv")]
+    texts += [
+        json.dumps(json.loads(line), ensure_ascii=False)
+        for path in shared.glob("mecat/caption_test/*.jsonl")
+        for line in path.read_text("utf-8").splitlines()
+    ]
+    words = {word for text in texts for word in text.lower().split()}
+    assert_stems_as_nltk(words | {word.strip(".,'\"") for word in words})
+
+
+def test_a_word_of_a_hundred_thousand_letters_is_stemmed():
+    assert stem("y" * 100_000 + "ings") == PorterStemmer().stem("y" * 100_000 + "ings")

@@ -1,0 +1,101 @@
+"""Promises of the published recipe's ROUGE-L."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rouge_score.rouge_scorer import RougeScorer
+
+from audiocapbench.errors import MetricError
+from audiocapbench.metrics.rouge import rouge_l
+
+few_words = st.sampled_from(
+    ["a", "dogs", "Dog's", "barking", "barked", "hip-hop", "rain.", "...", "🐕", "雨", "t.v.", "\0"]
+)
+captions = st.lists(few_words, max_size=12).map(" ".join)
+long_captions = st.lists(st.sampled_from("abc"), min_size=50, max_size=90).map(" ".join)
+free_captions = st.text(max_size=30)
+
+
+def corpora(caption, max_size=8):
+    sample = st.tuples(caption, st.lists(caption, min_size=1, max_size=5))
+    return st.lists(sample, min_size=1, max_size=max_size)
+
+
+def assert_equals_rouge_score(predictions, references):
+    scorer = RougeScorer(["rougeL"], use_stemmer=True)
+    wanted = [
+        max(scorer.score(reference, prediction)["rougeL"].fmeasure for reference in own)
+        for prediction, own in zip(predictions, references, strict=True)
+    ]
+    result = rouge_l(predictions, references)
+    np.testing.assert_allclose(result.samples, wanted, rtol=0, atol=1e-9)
+    assert result.score == pytest.approx(np.mean(wanted), abs=1e-9)
+
+
+@given(corpora(captions))
+@settings(max_examples=150, deadline=None)
+def test_every_sample_equals_rouge_score_where_words_repeat(corpus):
+    assert_equals_rouge_score(*zip(*corpus, strict=True))
+
+
+@given(corpora(free_captions))
+@settings(max_examples=100, deadline=None)
+def test_every_sample_equals_rouge_score_on_any_text(corpus):
+    assert_equals_rouge_score(*zip(*corpus, strict=True))
+
+
+@given(corpora(st.one_of(captions, long_captions), max_size=3))
+@settings(max_examples=25, deadline=None)
+def test_every_sample_equals_rouge_score_when_captions_are_longer_than_a_mask(corpus):
+    assert_equals_rouge_score(*zip(*corpus, strict=True))
+
+
+@pytest.mark.parametrize("length", [63, 64, 65])
+def test_every_sample_equals_rouge_score_at_the_width_of_a_mask(length):
+    words = [str(place % 7) for place in range(length)]
+    prediction, reference = " ".join(words), " ".join(words[3:] + words[:3])
+    assert_equals_rouge_score([prediction, reference], [[reference, "1 2"], [prediction]])
+
+
+def test_a_real_corpus_equals_rouge_score_and_the_published_value(dcase_baseline):
+    assert rouge_l(*dcase_baseline).score == pytest.approx(0.40269, abs=5e-6)
+    assert_equals_rouge_score(dcase_baseline.predictions[::4], dcase_baseline.references[::4])
+
+
+def test_a_second_real_corpus_has_the_published_value(panns_baseline):
+    assert rouge_l(*panns_baseline).score == pytest.approx(0.39113, abs=5e-6)
+
+
+@pytest.mark.parametrize("prediction", ["", "  ", "...", "雨", "🐕"])
+def test_a_caption_without_terms_scores_zero(prediction):
+    assert rouge_l([prediction], [["a dog barks", prediction]]).score == 0
+
+
+def test_a_blank_reference_never_raises_a_score():
+    assert_equals_rouge_score(["a dog", "a dog", ""], [["", "a dog barks"], ["  "], [""]])
+
+
+def test_captions_of_a_hundred_thousand_characters_get_the_right_number():
+    length = 25_000
+    score = rouge_l(["a b " * length], [["b a " * length, "c"]]).score
+    assert score == pytest.approx(1 - 1 / (2 * length), abs=1e-9)
+
+
+def test_a_single_word_of_a_hundred_thousand_characters_is_one_term():
+    assert rouge_l(["y" * 100_000 + " dog"], [["y" * 100_000]]).score == pytest.approx(2 / 3)
+
+
+def test_a_sample_without_references_is_named():
+    with pytest.raises(MetricError, match="sample 1 has no reference"):
+        rouge_l(["a", "b"], [["a"], []])
+
+
+def test_a_corpus_without_samples_scores_zero():
+    assert rouge_l([], []).score == 0
+
+
+def test_the_signature_says_how_the_number_was_made():
+    assert rouge_l(["a"], [["a"]]).signature.startswith(
+        "rouge_l|variant:rouge-score|stem:porter|tok:alnum|case:lower|refs:max|v:"
+    )
