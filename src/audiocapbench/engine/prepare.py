@@ -1,0 +1,58 @@
+"""Audio as a model's contract asks for it: converted, cut or refused, and hashed."""
+
+from audiocapbench import audio
+from audiocapbench.data import Clip
+from audiocapbench.errors import AudioError
+from audiocapbench.models import AudioContract, SentAudio
+
+
+def prepare(clip: Clip, contract: AudioContract) -> SentAudio | None:
+    """Make what is sent for a clip; None where the model takes no audio.
+
+    Raises:
+        AudioError: The clip cannot be decoded, or is past a limit that the contract rejects.
+    """
+    if contract.container == "none":
+        return None
+    too_long = contract.longest_s is not None and clip.duration_s > contract.longest_s
+    if too_long and (contract.past_limit == "reject" or contract.container == "file"):
+        raise AudioError(
+            f"{clip.file_name}: is {clip.duration_s:.1f} s long; "
+            f"this model takes at most {contract.longest_s:g} s"
+        )
+    sent = _as_it_is(clip) if contract.container == "file" else _converted(clip, contract)
+    if contract.largest_bytes is not None and len(sent.content) > contract.largest_bytes:
+        raise AudioError(
+            f"{clip.file_name}: is {len(sent.content) / 1e6:.1f} MB as sent; "
+            f"this model takes at most {contract.largest_bytes / 1e6:g} MB"
+        )
+    return sent
+
+
+def _as_it_is(clip: Clip) -> SentAudio:
+    try:
+        content = clip.path.read_bytes()
+    except OSError as error:
+        raise AudioError(f"{clip.path}: cannot be read ({error.strerror})") from None
+    digest = audio.sha256(content)
+    return SentAudio(content, "file", clip.rate, clip.channels, clip.duration_s, digest)
+
+
+def _converted(clip: Clip, contract: AudioContract) -> SentAudio:
+    waveform = audio.decode(clip.path)
+    if contract.longest_s is not None:
+        waveform = waveform.first(contract.longest_s)
+    if contract.mono:
+        waveform = waveform.mono()
+    if contract.rate is not None:
+        waveform = waveform.resampled(contract.rate)
+    encode = audio.wav if contract.container == "wav" else audio.pcm16
+    content = encode(waveform)
+    return SentAudio(
+        content,
+        contract.container,
+        waveform.rate,
+        waveform.channels,
+        waveform.duration_s,
+        audio.sha256(content),
+    )

@@ -1,0 +1,195 @@
+"""Runs: committed as they arrive, resumed where they stopped, interrupted without loss."""
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from audiocapbench.benchmarks import Selection, open_benchmark
+from audiocapbench.data.outcome import Status
+from audiocapbench.engine import run_benchmark
+from audiocapbench.errors import ModelError
+from audiocapbench.models import create_model
+from audiocapbench.store import Store
+from folders import write_folder, write_tone
+from plugin import COMMAND, asked, environment, install
+
+CLIPS = 12
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with a dataset and an installed plug-in."""
+    (tmp_path / "tones").mkdir()
+    write_folder(tmp_path / "tones", CLIPS)
+    install(tmp_path)
+    return tmp_path
+
+
+def start(place: Path, *more: str, model: str = "diary/slow", **settings: str) -> subprocess.Popen:
+    command = [*COMMAND, "run", "tones", "--model", model, "--json", *more]
+    return subprocess.Popen(
+        command,
+        cwd=place,
+        env=environment(place, **settings),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(place: Path, *more: str, model: str = "diary/slow", **settings: str) -> dict:
+    process = start(place, *more, model=model, **settings)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode in (0, 1), err
+    return json.loads(out)["runs"][0]
+
+
+def committed(place: Path) -> set[str]:
+    database = place / "audiocapbench.db"
+    if not database.exists():
+        return set()
+    store = Store.open(str(database))
+    found = {sample for run in store.runs() for sample in store.outcomes(run.id)}
+    store.close()
+    return found
+
+
+def wait_until(condition, seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+def test_a_killed_run_resumes_without_asking_twice(place: Path, tmp_path: Path) -> None:
+    process = start(place, DIARY_PAUSE="0.2")
+    wait_until(lambda: len(committed(place)) >= 4)
+    process.kill()
+    process.communicate()
+    safe = committed(place)
+    before = asked(place)
+    assert 4 <= len(safe) < CLIPS
+    resumed = finish(place)
+    again = asked(place)[len(before) :]
+    assert not safe & set(again)
+    assert len(again) == CLIPS - len(safe)
+
+    (tmp_path / "audiocapbench.db").rename(tmp_path / "killed.db")
+    unbroken = finish(place)
+    assert resumed["metrics"] == unbroken["metrics"]
+    assert resumed["by_group"] == unbroken["by_group"]
+    assert resumed["answered"] == unbroken["answered"] == CLIPS
+
+
+def test_a_finished_run_asks_nothing_more(place: Path) -> None:
+    first = finish(place, DIARY_PAUSE="0")
+    assert finish(place, DIARY_PAUSE="0") == first
+    assert len(asked(place)) == CLIPS
+
+
+def test_a_fresh_run_asks_everything_again(place: Path) -> None:
+    first = finish(place, DIARY_PAUSE="0", DIARY_CACHE="yes")
+    second = finish(place, "--fresh", DIARY_PAUSE="0", DIARY_CACHE="yes")
+    assert first["run"] != second["run"]
+    assert len(asked(place)) == 2 * CLIPS
+
+
+def test_ctrl_c_keeps_what_was_done_and_says_how_to_go_on(place: Path) -> None:
+    process = start(place, DIARY_PAUSE="0.2")
+    wait_until(lambda: len(committed(place)) >= 2)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    done = committed(place)
+    assert f"Stopped after {len(done)} of {CLIPS}" in err
+    assert "the same command goes on from here" in err
+    assert "Traceback" not in err
+    assert json.loads(out)["runs"][0]["answered"] == len(done)
+    assert asked(place) == [f"tone_{index}" for index in range(len(done))]
+    finish(place, DIARY_PAUSE="0")
+    assert sorted(asked(place)) == sorted(f"tone_{index}" for index in range(CLIPS))
+
+
+def test_a_second_ctrl_c_drops_what_is_in_flight(place: Path) -> None:
+    process = start(place, DIARY_PAUSE="60", DIARY_CONCURRENCY="3")
+    wait_until(lambda: len(asked(place)) == 3)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Stopped after 0 of 12" in err
+
+
+def test_as_many_samples_are_in_flight_as_the_user_says(place: Path) -> None:
+    process = start(place, "--concurrency", "5", DIARY_PAUSE="60")
+    wait_until(lambda: len(asked(place)) >= 5)
+    time.sleep(0.5)
+    assert len(asked(place)) == 5
+    process.kill()
+    process.communicate()
+
+
+def test_a_filter_shares_answers_through_the_cache(place: Path) -> None:
+    finish(place, "--limit", "5", DIARY_PAUSE="0", DIARY_CACHE="yes")
+    assert len(asked(place)) == 5
+    whole = finish(place, DIARY_PAUSE="0", DIARY_CACHE="yes")
+    assert len(asked(place)) == CLIPS
+    assert whole["n"] == CLIPS
+
+
+def test_an_error_in_a_model_fails_its_sample_only(place: Path) -> None:
+    process = start(place, model="diary/raises", DIARY_PAUSE="0")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    run = json.loads(out)["runs"][0]
+    assert run["statuses"] == {"ok": 10, "failed": 2}
+    assert "tone_1: failed: ValueError: no idea" in err
+    assert run["metrics"]["rouge_l"]["coverage"] == pytest.approx(10 / 12)
+    figure = run["metrics"]["rouge_l"]
+    assert figure["as_zero"] == pytest.approx(figure["score"] * 10 / 12)
+    assert figure["bounds"] == pytest.approx([figure["as_zero"], figure["as_zero"] + 2 / 12])
+    before = len(asked(place))
+    finish(place, model="diary/raises", DIARY_PAUSE="0")
+    assert asked(place)[before:] == ["tone_1", "tone_11"]
+
+
+def test_blank_answers_are_empty_and_score_zero(place: Path) -> None:
+    run = finish(place, model="diary/blank", DIARY_PAUSE="0")
+    assert run["statuses"] == {"empty": CLIPS}
+    assert run["answered"] == 0
+    assert {figure["score"] for figure in run["metrics"].values()} == {0.0}
+
+
+def test_text_that_no_database_keeps_is_made_storable(place: Path) -> None:
+    finish(place, model="diary/nul", DIARY_PAUSE="0")
+    store = Store.open(str(place / "audiocapbench.db"))
+    assert store.outcomes(1)["tone_0"].reply.text == "a\ufffdb?"
+
+
+def test_a_clip_past_the_contract_is_refused_with_its_reason(place: Path) -> None:
+    write_tone(place / "tones" / "clips" / "0.wav", seconds=11)
+    process = start(place, "--limit", "1", DIARY_PAUSE="0")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "is 11.0 s long; this model takes at most 10 s" in err
+    assert json.loads(out)["runs"][0]["metrics"]["rouge_l"]["score"] is None
+
+
+def test_a_run_inside_a_program_needs_no_command_line(tmp_path: Path) -> None:
+    benchmark = open_benchmark(str(write_folder(tmp_path)))
+    store = Store.open(str(tmp_path / "runs.db"))
+    end = run_benchmark(
+        benchmark, create_model("listener"), store, selection=Selection(("music",), 1)
+    )
+    assert end.total == 1
+    assert not end.interrupted
+    outcome = store.outcomes(end.run.id)["tone_1"]
+    assert outcome.reply.status is Status.OK
+    assert outcome.audio_s == pytest.approx(0.25)
+    with pytest.raises(ModelError, match="at least 1"):
+        run_benchmark(benchmark, create_model("listener"), store, concurrency=0)

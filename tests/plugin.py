@@ -1,0 +1,76 @@
+"""A plug-in model for tests, installed as a package would be, that writes down what it is asked."""
+
+import os
+import sys
+from pathlib import Path
+
+MODULE = '''
+import os
+import time
+from pathlib import Path
+
+import anyio
+
+from audiocapbench import AudioContract, Reply
+
+
+class Diary:
+    """Answers slowly and writes every question into a file before it answers."""
+
+    cacheable = os.environ.get("DIARY_CACHE") == "yes"
+    concurrency = int(os.environ.get("DIARY_CONCURRENCY", "1"))
+    contract = AudioContract("wav", rate=8000, longest_s=10.0)
+
+    def __init__(self, name):
+        self.name = name
+        self.parameters = {"pause": 1}
+
+    def prepare(self, samples):
+        pass
+
+    async def answer(self, question):
+        with open(os.environ["DIARY"], "a") as diary:
+            diary.write(question.sample_id + "\\n")
+        await anyio.sleep(float(os.environ.get("DIARY_PAUSE", "0.05")))
+        if self.name == "diary/nul":
+            return Reply("a\\0b\\ud800")
+        if self.name == "diary/raises" and question.sample_id.endswith("1"):
+            raise ValueError("no idea")
+        if self.name == "diary/blank":
+            return Reply("  \\n ")
+        return Reply(f"A steady tone, {len(question.audio.content)} bytes of it.")
+
+
+def create(name):
+    return Diary(name)
+'''
+
+
+def install(folder: Path) -> Path:
+    """Lay the plug-in out as an installed package; returns the folder to put on the path."""
+    site = folder / "site"
+    info = site / "diary_plugin-1.0.dist-info"
+    info.mkdir(parents=True)
+    (site / "diary_plugin.py").write_text(MODULE)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: diary-plugin\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[audiocapbench.models]\ndiary = diary_plugin:create\n")
+    return site
+
+
+def environment(folder: Path, **settings: str) -> dict[str, str]:
+    """Environment of a process in which the plug-in is installed."""
+    paths = [str(folder / "site"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return (
+        os.environ
+        | {"PYTHONPATH": os.pathsep.join(paths), "DIARY": str(folder / "diary.txt")}
+        | settings
+    )
+
+
+def asked(folder: Path) -> list[str]:
+    """Every question that the plug-in was asked, in order."""
+    diary = folder / "diary.txt"
+    return diary.read_text().split() if diary.exists() else []
+
+
+COMMAND = [sys.executable, "-m", "audiocapbench"]
