@@ -1,0 +1,5 @@
+"""``python -m audiocapbench`` is the same as ``audiocapbench``."""
+
+from audiocapbench.cli import main
+
+main()

@@ -1,0 +1,9 @@
+"""The command line: one file a command; parses, calls, prints."""
+
+
+def main() -> None:
+    """Entry point of the ``audiocapbench`` command."""
+    from audiocapbench.cli import demo, listings, run, runs  # noqa: F401  (they add commands)
+    from audiocapbench.cli.app import app
+
+    app()

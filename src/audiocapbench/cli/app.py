@@ -1,0 +1,60 @@
+"""The command line's root: options of the whole program, and how errors become exit codes."""
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.version import VERSION
+
+_ORDER = ("demo", "run", "runs", "models", "metrics", "benchmarks")
+
+SOME_FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
+
+
+class Commands(TyperGroup):
+    """Turns our errors into one message and exit code 2, Ctrl-C into 130."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except AudioCapBenchError as error:
+            typer.echo(f"audiocapbench: {error}", err=True)
+            raise typer.Exit(WRONG_USE) from None
+        except KeyboardInterrupt:
+            typer.echo("audiocapbench: interrupted; what was done is kept", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Commands in the order of a first visit, not of the alphabet."""
+        return sorted(self.commands, key=_ORDER.index)
+
+
+app = typer.Typer(
+    cls=Commands,
+    help="Evaluate audio captioning: models, metrics and judges, with intervals on every number.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"audiocapbench {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Evaluate audio captioning: models, metrics and judges, with intervals on every number."""

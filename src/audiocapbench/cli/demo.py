@@ -1,0 +1,66 @@
+"""``audiocapbench demo``: the whole way, offline, on the embedded clips."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, app
+from audiocapbench.cli.options import DEFAULT_STORE, StoreOption
+
+MODELS = ("listener", "control/right", "control/safe", "control/wrong", "control/empty")
+
+NEXT = """
+Next:
+  audiocapbench run FOLDER --model listener   your own clips: audio files beside
+      a metadata.jsonl of {"file_name": "…", "references": ["…"]}, a line each
+  audiocapbench models                        other models to put after --model
+  audiocapbench runs                          what was asked so far"""
+
+
+@app.command("demo")
+def demo(
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="Where to write the report.")
+    ] = Path("demo-report.html"),
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Ask everything again, answered or not.")
+    ] = False,
+    store: StoreOption = DEFAULT_STORE,
+) -> None:
+    """Run the embedded captioner and four controls on 30 clips, offline; write a report."""
+    from audiocapbench.benchmarks import Selection, open_benchmark
+    from audiocapbench.cli.console import say, stdout
+    from audiocapbench.cli.progress import ask_and_score, explain_end, relative
+    from audiocapbench.models import create_model
+    from audiocapbench.report.html import write_report
+    from audiocapbench.report.summary import summarise
+    from audiocapbench.report.tables import by_category, leaderboard
+    from audiocapbench.store import Store
+
+    benchmark = open_benchmark("demo")
+    kept = Store.open(store)
+    seconds = sum(sample.clip.duration_s for sample in benchmark.samples)
+    say(f"{len(benchmark.samples)} clips, {seconds / 60:.1f} minutes; {len(MODELS)} models.")
+    ends = ask_and_score(
+        benchmark,
+        [create_model(name) for name in MODELS],
+        kept,
+        benchmark.metrics,
+        selection=Selection(),
+        concurrency=None,
+        fresh=fresh,
+    )
+    for end in ends:
+        explain_end(end, kept)
+    if ends[-1].interrupted:
+        raise typer.Exit(INTERRUPTED)
+    summaries = [summarise(kept, end.run, benchmark.metrics) for end in ends]
+    printer = stdout()
+    printer.print(leaderboard(summaries, benchmark.columns, benchmark.headline))
+    printer.print(by_category(summaries, benchmark.headline))
+    write_report(kept, summaries, benchmark.metrics, benchmark.headline, out, title="Demo")
+    say(f"Report: {relative(out)}   Answers: {kept.name}")
+    say(NEXT)
+    if any(summary.coverage.failed for summary in summaries):
+        raise typer.Exit(SOME_FAILED)

@@ -1,0 +1,52 @@
+"""``audiocapbench models``, ``metrics`` and ``benchmarks``: what there is to choose from."""
+
+from collections.abc import Sequence
+
+from audiocapbench.cli.app import app
+from audiocapbench.cli.options import JsonOption
+
+
+@app.command("models")
+def models(json: JsonOption = False) -> None:
+    """List the models that can be asked, with the audio that each takes."""
+    from audiocapbench.models import list_models
+
+    fields = ("name", "description", "audio")
+    rows = [(one.name, one.description, str(one.contract or "its own")) for one in list_models()]
+    _print("models", fields, rows, json=json)
+
+
+@app.command("metrics")
+def metrics(json: JsonOption = False) -> None:
+    """List the metrics, with the options that each takes in brackets."""
+    from audiocapbench.metrics import METRICS
+
+    fields = ("name", "description", "options")
+    rows = [(one.name, one.description, ", ".join(one.options)) for one in METRICS.values()]
+    _print("metrics", fields, rows, json=json)
+
+
+@app.command("benchmarks")
+def benchmarks(json: JsonOption = False) -> None:
+    """List the benchmarks that can be run."""
+    from audiocapbench.benchmarks import list_benchmarks
+
+    rows = [tuple(one) for one in list_benchmarks()]
+    _print("benchmarks", ("name", "description", "data"), rows, json=json)
+
+
+def _print(
+    title: str, fields: Sequence[str], rows: Sequence[tuple[str, ...]], *, json: bool
+) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from audiocapbench.cli.console import print_json, stdout
+
+    if json:
+        print_json({title: [dict(zip(fields, row, strict=True)) for row in rows]})
+        return
+    table = Table(*fields)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    stdout().print(table)

@@ -1,0 +1,114 @@
+"""A progress bar for runs, and the words for how a run ended."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from audiocapbench.benchmarks import Benchmark, Selection
+from audiocapbench.cli.console import say, stderr
+from audiocapbench.data.outcome import ASKED_AGAIN, SCORED, Outcome
+from audiocapbench.engine import Progress as Watcher
+from audiocapbench.engine import RunEnd, run_benchmark, score_run
+from audiocapbench.models import Model
+from audiocapbench.store import Store
+
+_SHOWN_REASONS = 5
+
+
+def ask_and_score(
+    benchmark: Benchmark,
+    models: Sequence[Model],
+    store: Store,
+    metrics: Sequence[str],
+    *,
+    selection: Selection,
+    concurrency: int | None,
+    fresh: bool,
+) -> list[RunEnd]:
+    """Ask each model in turn with a bar on stderr, score it, and stop where one is interrupted."""
+    ends = []
+    with _bars() as bars:
+        for model in models:
+            end = run_benchmark(
+                benchmark,
+                model,
+                store,
+                selection=selection,
+                concurrency=concurrency,
+                fresh=fresh,
+                progress=_watcher(bars, model.name),
+            )
+            score_run(store, end.run, metrics)
+            ends.append(end)
+            if end.interrupted:
+                break
+    return ends
+
+
+@contextmanager
+def _bars() -> Iterator[Progress]:
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[note]}", markup=False),
+    )
+    with Progress(*columns, console=stderr()) as bars:
+        yield bars
+
+
+def _watcher(bars: Progress, name: str) -> Watcher:
+    task = bars.add_task(f"{name:<14}", total=None, note="")
+    failures = 0
+
+    def planned(_run: object, total: int, known: int) -> None:
+        note = f"{known} already answered" if known else ""
+        bars.update(task, total=total, completed=known, note=note)
+
+    def arrived(outcome: Outcome) -> None:
+        nonlocal failures
+        bars.advance(task)
+        if outcome.reply.status not in SCORED:
+            failures += 1
+            bars.update(task, note=f"{failures} without an answer")
+
+    def stopping(in_flight: int) -> None:
+        waiting = f"waiting for {in_flight} in flight; Ctrl-C again drops them"
+        bars.update(task, note=f"stopping: {waiting}")
+
+    return Watcher(planned, arrived, stopping)
+
+
+def explain_end(end: RunEnd, store: Store) -> None:
+    """Say on stderr what did not go well in a run, and how to go on."""
+    if end.interrupted:
+        done = sum(end.statuses.values())
+        say(f"Stopped after {done} of {end.total}. Answers are kept in {store.name}.")
+        say("The same command goes on from here.")
+        return
+    reasons = [
+        outcome
+        for outcome in store.outcomes(end.run.id).values()
+        if outcome.reply.status not in SCORED
+    ]
+    if not reasons:
+        return
+    say(f"{end.run.model}: {len(reasons)} of {end.total} without an answer:")
+    for outcome in reasons[:_SHOWN_REASONS]:
+        reply = outcome.reply
+        say(f"  {outcome.sample_id}: {reply.status}: {reply.error or 'no reason given'}")
+    if len(reasons) > _SHOWN_REASONS:
+        say(f"  … and {len(reasons) - _SHOWN_REASONS} more")
+    if any(outcome.reply.status in ASKED_AGAIN for outcome in reasons):
+        say("The same command asks the failed ones again.")
+
+
+def relative(path: Path) -> str:
+    """A path as a person in this folder would write it."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

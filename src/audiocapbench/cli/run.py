@@ -1,0 +1,101 @@
+"""``audiocapbench run``: ask models about a benchmark, score the answers, print the leaderboard."""
+
+from typing import Annotated
+
+import typer
+
+from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, app
+from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+
+
+@app.command("run")
+def run(
+    benchmark: Annotated[
+        str, typer.Argument(help="A benchmark's name, or a folder with metadata.jsonl.")
+    ],
+    model: Annotated[
+        list[str],
+        typer.Option("--model", metavar="MODEL", help="Model to ask; give it again for several."),
+    ],
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            "--metrics",
+            metavar="A,B",
+            help="Comma-separated metrics. [default: the benchmark's own]",
+        ),
+    ] = None,
+    category: Annotated[
+        list[str] | None,
+        typer.Option("--category", metavar="NAME", help="Only this category; may be repeated."),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", min=1, metavar="N", help="Only the first so many samples."),
+    ] = None,
+    concurrency: Annotated[
+        int | None,
+        typer.Option(
+            "--concurrency",
+            min=1,
+            metavar="N",
+            help="Questions at once. [default: the model's own]",
+        ),
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Begin a new run and ask everything again.")
+    ] = False,
+    store: StoreOption = DEFAULT_STORE,
+    json: JsonOption = False,
+) -> None:
+    """Ask models about a benchmark and score the answers.
+
+    The same command goes on where it was stopped: only what is missing is asked.
+    """
+    from audiocapbench.benchmarks import Selection, open_benchmark
+    from audiocapbench.cli.console import print_json, say, stdout
+    from audiocapbench.cli.progress import ask_and_score, explain_end
+    from audiocapbench.metrics import find_metric
+    from audiocapbench.metrics.names import split_names
+    from audiocapbench.models import create_model
+    from audiocapbench.report.document import run_document
+    from audiocapbench.report.summary import summarise
+    from audiocapbench.report.tables import by_category, leaderboard
+    from audiocapbench.store import Store
+
+    models = [create_model(name) for name in dict.fromkeys(model)]
+    opened = open_benchmark(benchmark)
+    names = split_names(metrics) if metrics is not None else list(opened.metrics)
+    for name in names:
+        find_metric(name)
+    selection = Selection(tuple(category or ()), limit)
+    selection.of(opened)
+    kept = Store.open(store)
+    ends = ask_and_score(
+        opened,
+        models,
+        kept,
+        names,
+        selection=selection,
+        concurrency=concurrency,
+        fresh=fresh,
+    )
+    summaries = [summarise(kept, end.run, names) for end in ends]
+    if json:
+        print_json({"store": kept.name, "runs": [run_document(one) for one in summaries]})
+    elif names:
+        headline = opened.headline if opened.headline in names else names[0]
+        columns = names if metrics is not None else opened.columns
+        console = stdout()
+        console.print(leaderboard(summaries, columns, headline))
+        if len({sample.category for sample in opened.samples}) > 1:
+            console.print(by_category(summaries, headline))
+    if opened.missing:
+        present, total = len(opened.samples), len(opened.samples) + len(opened.missing)
+        say(f"{present:,} of {total:,} clips present; manifest.json says why.")
+    for end in ends:
+        explain_end(end, kept)
+    if any(end.interrupted for end in ends):
+        raise typer.Exit(INTERRUPTED)
+    if any(one.coverage.failed for one in summaries):
+        raise typer.Exit(SOME_FAILED)

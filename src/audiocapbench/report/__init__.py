@@ -1,0 +1,1 @@
+"""Tables, charts and pages made from what the store holds."""

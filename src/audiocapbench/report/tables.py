@@ -1,0 +1,77 @@
+"""Tables for the terminal: a leaderboard, and one metric by category."""
+
+from collections.abc import Iterable, Sequence
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from audiocapbench.report.summary import Coverage, Figure, RunSummary
+
+
+def ranked(summaries: Iterable[RunSummary], metric: str) -> list[RunSummary]:
+    """Best first by one metric; runs without a score come last."""
+
+    def rank(summary: RunSummary) -> tuple[bool, float]:
+        score = summary.overall[metric].score
+        return (score is None, -(score or 0.0))
+
+    return sorted(summaries, key=rank)
+
+
+def leaderboard(summaries: Sequence[RunSummary], metrics: Sequence[str], headline: str) -> Table:
+    """Metrics of every run with their 95 % intervals, best first by the headline."""
+    table = _table("Leaderboard, with 95 % intervals")
+    table.add_column("answered", justify="right", no_wrap=True)
+    for metric in metrics:
+        table.add_column(Text(metric), justify="right")
+    for summary in ranked(summaries, headline):
+        cells = [_cell(summary.overall[metric]) for metric in metrics]
+        table.add_row(Text(summary.run.model), answered(summary.coverage), *cells)
+    return table
+
+
+def by_category(summaries: Sequence[RunSummary], metric: str) -> Table:
+    """One metric by category."""
+    categories = list(dict.fromkeys(name for one in summaries for name in one.by_category))
+    counts = {
+        name: one.by_category[name][metric].coverage.total
+        for one in summaries
+        for name in one.by_category
+    }
+    table = _table(f"{metric} by category (number of clips)")
+    for name in categories:
+        table.add_column(Text(f"{name} ({counts[name]})"), justify="right")
+    for summary in ranked(summaries, metric):
+        cells = [
+            shown(summary.by_category[name][metric]) if name in summary.by_category else "–"
+            for name in categories
+        ]
+        table.add_row(Text(summary.run.model), *cells)
+    return table
+
+
+def shown(figure: Figure) -> str:
+    """A score for a table cell; a dash where nothing was scored."""
+    return "–" if figure.score is None else f"{figure.score:.3f}"
+
+
+def shown_interval(figure: Figure) -> str:
+    """An interval for a table cell; nothing where there is none."""
+    return f"{figure.interval.low:.3f}–{figure.interval.high:.3f}" if figure.interval else ""
+
+
+def _table(title: str) -> Table:
+    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("model", no_wrap=True)
+    return table
+
+
+def _cell(figure: Figure) -> Text:
+    cell = Text(shown(figure), no_wrap=True)
+    return cell.append(f"\n{shown_interval(figure)}", style="dim") if figure.interval else cell
+
+
+def answered(coverage: Coverage) -> str:
+    """Coverage for a table cell."""
+    return f"{coverage.answered}/{coverage.total}"

@@ -1,0 +1,176 @@
+"""The command line as a person meets it: real processes, exit codes, and words."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from audiocapbench.data import Manifest, MissingClip, write_manifest
+from folders import write_folder, write_ten_faults, write_tone
+from plugin import COMMAND, environment, install
+
+
+def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *words],
+        cwd=folder,
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_the_help_lists_the_commands_in_the_order_of_a_first_visit(tmp_path: Path) -> None:
+    done = call(tmp_path, "--help")
+    assert done.returncode == 0
+    commands = done.stdout.split("Commands:")[1].split("\n")
+    names = [line.split()[0] for line in commands if line.startswith("  ") and line[2] != " "]
+    assert names == ["demo", "run", "runs", "models", "metrics", "benchmarks"]
+
+
+def test_the_version_is_printed(tmp_path: Path) -> None:
+    from audiocapbench import __version__
+
+    assert call(tmp_path, "--version").stdout == f"audiocapbench {__version__}\n"
+
+
+@pytest.mark.parametrize("command", ["demo", "run", "runs", "models", "metrics", "benchmarks"])
+def test_every_command_and_option_has_a_help_text(tmp_path: Path, command: str) -> None:
+    done = call(tmp_path, command, "--help")
+    assert done.returncode == 0
+    about, options = done.stdout.split("Options:")
+    assert about.split("\n\n")[1].strip()
+    for option in re.split(r"\n  (?=--)", options.strip("\n"))[1:]:
+        assert re.search(r" {2,}\S+ \S+", option), option
+
+
+def test_a_folder_with_ten_faults_gives_ten_lines_and_no_run(tmp_path: Path) -> None:
+    done = call(tmp_path, "run", str(write_ten_faults(tmp_path)), "--model", "listener")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    head, *lines = done.stderr.splitlines()
+    assert head.endswith("10 problems; nothing was run")
+    assert len(lines) == 10
+    assert all(line.startswith("  metadata.jsonl line ") for line in lines)
+    assert not (tmp_path / "audiocapbench.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["run", "demo"], "--model"),
+        (["run", "demo", "--model", "nobody/knows"], "there is no model 'nobody/knows'"),
+        (["run", "demo", "--model", "control/left"], "there is no control/left; choose one of"),
+        (["run", "nowhere", "--model", "listener"], "no benchmark and no folder 'nowhere'"),
+        (["run", "demo", "--model", "listener", "--metrics", "blue"], "there is no metric 'blue'"),
+        (["run", "demo", "--model", "listener", "--metrics", "bleu_1[a=b]"], "has no option 'a'"),
+        (["run", "demo", "--model", "listener", "--category", "noise"], "has no category 'noise'"),
+        (["run", "demo", "--model", "listener", "--limit", "0"], "--limit"),
+        (["run", "demo", "--model", "listener", "--store", "no/where.db"], "does not exist"),
+        (["runs", "--store", "oracle://x"], "oracle is not supported"),
+        (["dance"], "dance"),
+    ],
+)
+def test_wrong_use_is_explained_in_one_message_with_exit_code_2(
+    tmp_path: Path, words: list[str], reason: str
+) -> None:
+    done = call(tmp_path, *words)
+    assert done.returncode == 2
+    assert reason in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert not (tmp_path / "audiocapbench.db").exists()
+
+
+def test_a_run_prints_one_json_document_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "tones").mkdir()
+    write_folder(tmp_path / "tones")
+    models = ["--model", "listener", "--model", "control/safe"]
+    done = call(tmp_path, "run", "tones", *models, "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["store"] == "audiocapbench.db"
+    listener, safe = document["runs"]
+    assert (listener["model"], safe["model"]) == ("listener", "control/safe")
+    assert listener["benchmark"] == "folder/tones"
+    assert set(listener["by_group"]) == {"sound", "music"}
+    figure = listener["metrics"]["bleu_4"]
+    assert figure["signature"].startswith("bleu_4|variant:nltk|")
+    assert figure["coverage"] == 1.0
+    assert set(listener["metrics"]) == {"bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l"}
+
+
+def test_a_run_prints_a_leaderboard_that_fits_a_terminal(tmp_path: Path) -> None:
+    done = call(tmp_path, "run", "demo", "--model", "control/right", "--model", "control/wrong")
+    assert done.returncode == 0, done.stderr
+    assert "Leaderboard, with 95 % intervals" in done.stdout
+    assert "rouge_l by category" in done.stdout
+    assert done.stdout.index("control/right") < done.stdout.index("control/wrong")
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "…" not in done.stdout
+
+
+def test_missing_clips_are_stated(tmp_path: Path) -> None:
+    (tmp_path / "tones").mkdir()
+    write_folder(tmp_path / "tones", 3)
+    gone = MissingClip(id="tone_9", reason="removed")
+    write_manifest(tmp_path / "tones", Manifest(name="tones", missing=[gone]))
+    done = call(tmp_path, "run", "tones", "--model", "control/safe", "--json")
+    assert "3 of 4 clips present" in done.stderr
+    assert json.loads(done.stdout)["runs"][0]["missing_clips"] == 1
+
+
+def test_the_listings_speak_json_too(tmp_path: Path) -> None:
+    install(tmp_path)
+    models = json.loads(call(tmp_path, "models", "--json").stdout)["models"]
+    assert [one["name"] for one in models] == [
+        "listener",
+        "control/right",
+        "control/safe",
+        "control/wrong",
+        "control/empty",
+        "diary/…",
+    ]
+    assert models[0]["audio"].startswith("pcm16, 16000 Hz, mono")
+    benchmarks = json.loads(call(tmp_path, "benchmarks", "--json").stdout)["benchmarks"]
+    assert [one["name"] for one in benchmarks] == ["demo", "FOLDER"]
+    metrics = json.loads(call(tmp_path, "metrics", "--json").stdout)["metrics"]
+    assert {"bleu_1", "rouge_l"} <= {one["name"] for one in metrics}
+    for command, word in (("models", "listener"), ("benchmarks", "demo"), ("metrics", "rouge_l")):
+        assert word in call(tmp_path, command).stdout
+
+
+def test_runs_lists_what_was_asked(tmp_path: Path) -> None:
+    empty = call(tmp_path, "runs")
+    assert "holds no runs yet" in empty.stdout
+    call(tmp_path, "run", "demo", "--model", "control/empty", "--limit", "3")
+    (line,) = json.loads(call(tmp_path, "runs", "--json").stdout)["runs"]
+    assert (line["model"], line["sample_count"]) == ("control/empty", 3)
+    assert line["statuses"] == {"empty": 3}
+    assert "3 empty" in call(tmp_path, "runs").stdout
+
+
+def test_a_clip_that_goes_bad_after_the_check_is_a_failure_not_a_crash(tmp_path: Path) -> None:
+    (tmp_path / "clips").mkdir()
+    write_folder(tmp_path / "clips", 2)
+    path = tmp_path / "clips" / "clips" / "0.flac"
+    write_tone(path, seconds=3)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    rows = (tmp_path / "clips" / "metadata.jsonl").read_text().replace("0.wav", "0.flac")
+    (tmp_path / "clips" / "metadata.jsonl").write_text(rows)
+    done = call(tmp_path, "run", "clips", "--model", "listener", "--json")
+    assert "Traceback" not in done.stderr
+    assert done.returncode in (0, 1)
+
+
+def test_a_plug_in_that_cannot_be_imported_is_named(tmp_path: Path) -> None:
+    site = install(tmp_path)
+    (site / "diary_plugin.py").write_text("import not_a_package\n")
+    done = call(tmp_path, "run", "demo", "--model", "diary/x")
+    assert done.returncode == 2
+    assert "its plug-in diary_plugin:create fails (No module named 'not_a_package')" in done.stderr
