@@ -11,7 +11,7 @@ from audiocapbench.version import VERSION
 
 if TYPE_CHECKING:
     from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
-    from audiocapbench.data import Clip, FolderError, Sample, open_folder
+    from audiocapbench.data import Clip, InvalidDataError, Sample, open_folder
     from audiocapbench.data.outcome import Outcome, Reply, Status
     from audiocapbench.engine import RunEnd, run_benchmark, score_run
     from audiocapbench.errors import AudioCapBenchError
@@ -26,7 +26,7 @@ _HOMES = {
     "AudioContract": "models",
     "Benchmark": "benchmarks",
     "Clip": "data",
-    "FolderError": "data",
+    "InvalidDataError": "data",
     "MetricResult": "metrics",
     "Model": "models",
     "Outcome": "data.outcome",
@@ -50,7 +50,7 @@ __all__ = [
     "AudioContract",
     "Benchmark",
     "Clip",
-    "FolderError",
+    "InvalidDataError",
     "MetricResult",
     "Model",
     "Outcome",

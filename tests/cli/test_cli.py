@@ -29,7 +29,7 @@ def test_the_help_lists_the_commands_in_the_order_of_a_first_visit(tmp_path: Pat
     assert done.returncode == 0
     commands = done.stdout.split("Commands:")[1].split("\n")
     names = [line.split()[0] for line in commands if line.startswith("  ") and line[2] != " "]
-    assert names == ["demo", "run", "runs", "models", "metrics", "benchmarks"]
+    assert names == ["demo", "run", "score", "runs", "models", "metrics", "benchmarks"]
 
 
 def test_the_version_is_printed(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_folder_with_ten_faults_gives_ten_lines_and_no_run(tmp_path: Path) -> 
     assert done.returncode == 2
     assert done.stdout == ""
     head, *lines = done.stderr.splitlines()
-    assert head.endswith("10 problems; nothing was run")
+    assert head.endswith("10 problems; nothing was done")
     assert len(lines) == 10
     assert all(line.startswith("  metadata.jsonl line ") for line in lines)
     assert not (tmp_path / "audiocapbench.db").exists()

@@ -4,10 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from folders import write_folder, write_lines, write_ten_faults, write_tone
 
 from audiocapbench.data import (
-    FolderError,
+    InvalidDataError,
     Manifest,
     MissingClip,
     facts_of,
@@ -15,10 +14,11 @@ from audiocapbench.data import (
     write_manifest,
 )
 from audiocapbench.errors import DatasetError
+from folders import write_folder, write_lines, write_ten_faults, write_tone
 
 
 def problems(root: Path) -> list[str]:
-    with pytest.raises(FolderError) as error:
+    with pytest.raises(InvalidDataError) as error:
         open_folder(root)
     return [str(problem) for problem in error.value.problems]
 

@@ -9,7 +9,7 @@ from audiocapbench.data.manifest import (
     read_manifest,
     write_manifest,
 )
-from audiocapbench.data.problems import FolderError, Problem
+from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.row import UNCATEGORISED, Row
 from audiocapbench.data.sample import Clip, Sample
 
@@ -19,7 +19,7 @@ __all__ = [
     "Entry",
     "FileFacts",
     "Folder",
-    "FolderError",
+    "InvalidDataError",
     "Manifest",
     "MissingClip",
     "Problem",

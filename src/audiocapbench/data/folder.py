@@ -18,7 +18,7 @@ from audiocapbench.data.manifest import (
     facts_of,
     read_manifest,
 )
-from audiocapbench.data.problems import FolderError, Problem
+from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.row import Row, read_row
 from audiocapbench.data.sample import Clip
 from audiocapbench.errors import AudioError, DatasetError
@@ -57,7 +57,7 @@ def open_folder(root: Path) -> Folder:
     """Read and check a dataset folder.
 
     Raises:
-        FolderError: The folder has problems; all of them are listed.
+        InvalidDataError: The folder has problems; all of them are listed.
         DatasetError: There is no such folder, or it has no metadata.
     """
     lines, problems = _read_metadata(root)
@@ -74,7 +74,7 @@ def open_folder(root: Path) -> Folder:
     if not problems and not lines:
         problems.append(Problem(str(root), "", "its metadata holds no samples"))
     if problems:
-        raise FolderError(root, sorted(problems, key=_place))
+        raise InvalidDataError(root, sorted(problems, key=_place))
     entries = tuple(
         Entry(line.row, clip, line.position)
         for line, clip in zip(present, found, strict=True)

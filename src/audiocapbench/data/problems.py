@@ -1,4 +1,4 @@
-"""Problems of a dataset folder: all of them at once, each with its place."""
+"""Problems of a dataset: all of them at once, each with its place."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,11 +18,11 @@ class Problem(NamedTuple):
         return ": ".join(part for part in self if part)
 
 
-class FolderError(DatasetError):
-    """A folder that cannot be used, with every reason why."""
+class InvalidDataError(DatasetError):
+    """A folder or file that cannot be used, with every reason why."""
 
-    def __init__(self, root: Path, problems: Sequence[Problem]) -> None:
+    def __init__(self, path: Path, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
         count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        lines = [f"{root}: {count}; nothing was run", *(f"  {problem}" for problem in problems)]
+        lines = [f"{path}: {count}; nothing was done", *(f"  {problem}" for problem in problems)]
         super().__init__("\n".join(lines))

@@ -73,9 +73,7 @@ def run_benchmark(
     samples = (selection or Selection()).of(benchmark)
     model.prepare(benchmark.samples)
     run = store.begin_run(_spec(benchmark, model, samples), _dataset(benchmark), fresh=fresh)
-    runner = _Runner(
-        run, model, store, samples, fresh=fresh, progress=progress or Progress()
-    )
+    runner = _Runner(run, model, store, samples, fresh=fresh, progress=progress or Progress())
     anyio.run(runner.ask_all, concurrency or model.concurrency)
     outcomes = store.outcomes(run.id)
     statuses = Counter(str(outcome.reply.status) for outcome in outcomes.values())

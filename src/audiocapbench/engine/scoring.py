@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome
-from audiocapbench.metrics import compute
+from audiocapbench.metrics import MetricResult, compute
 from audiocapbench.store import Run, Store, StoredScore
 
 
@@ -19,9 +19,7 @@ class Answered(NamedTuple):
     def references(self) -> tuple[str, ...]:
         """The sample's references, without the one that a control answered with."""
         withheld = self.outcome.reply.withheld
-        return tuple(
-            text for index, text in enumerate(self.sample.references) if index != withheld
-        )
+        return tuple(text for index, text in enumerate(self.sample.references) if index != withheld)
 
 
 def answered(store: Store, run: Run) -> list[Answered]:
@@ -32,12 +30,20 @@ def answered(store: Store, run: Run) -> list[Answered]:
     return [one for one in pairs if one.outcome.reply.status in SCORED]
 
 
-def score_run(store: Store, run: Run, metrics: Sequence[str]) -> None:
+class RunScores(NamedTuple):
+    """What was just scored: sample ids, and the metrics on them."""
+
+    ids: tuple[str, ...]
+    metrics: tuple[MetricResult, ...]
+
+
+def score_run(store: Store, run: Run, metrics: Sequence[str]) -> RunScores:
     """Compute metrics on a run's answers and commit the scores of each."""
     pairs = answered(store, run)
     predictions = [one.outcome.reply.text for one in pairs]
     references = [one.references for one in pairs]
-    for result in compute(metrics, predictions, references):
+    results = tuple(compute(metrics, predictions, references)) if pairs else ()
+    for result in results:
         scores = [
             StoredScore(one.sample.id, result.name, result.signature, value, tuple(statistics))
             for one, value, statistics in zip(
@@ -45,3 +51,4 @@ def score_run(store: Store, run: Run, metrics: Sequence[str]) -> None:
             )
         ]
         store.put_scores(run.id, result.name, scores)
+    return RunScores(tuple(one.sample.id for one in pairs), results)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from audiocapbench.report.summary import Figure, RunSummary
+from audiocapbench.report.summary import RunSummary
 
 
 def run_document(summary: RunSummary) -> dict[str, Any]:
@@ -16,24 +16,9 @@ def run_document(summary: RunSummary) -> dict[str, Any]:
         "answered": summary.coverage.answered,
         "missing_clips": summary.missing_clips,
         "statuses": dict(summary.statuses),
-        "metrics": {name: _figure(figure) for name, figure in summary.overall.items()},
+        "metrics": {name: figure.document() for name, figure in summary.overall.items()},
         "by_group": {
-            category: {name: _figure(figure) for name, figure in figures.items()}
+            category: {name: figure.document() for name, figure in figures.items()}
             for category, figures in summary.by_category.items()
         },
-    }
-
-
-def _figure(figure: Figure) -> dict[str, Any]:
-    return {
-        "score": figure.score,
-        "ci": list(figure.interval) if figure.interval else None,
-        "as_zero": figure.as_zero,
-        "bounds": list(figure.bounds) if figure.bounds else None,
-        "signature": figure.signature,
-        "coverage": figure.coverage.scored / figure.coverage.total,
-        "n": figure.coverage.total,
-        "answered": figure.coverage.answered,
-        "empty": figure.coverage.empty,
-        "failed": figure.coverage.failed,
     }

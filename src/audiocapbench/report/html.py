@@ -9,7 +9,8 @@ from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import ReportError
 from audiocapbench.report.chart import interval_chart
-from audiocapbench.report.summary import FEWEST_FOR_INTERVAL, RunSummary
+from audiocapbench.report.figures import FEWEST_FOR_INTERVAL
+from audiocapbench.report.summary import RunSummary
 from audiocapbench.report.tables import answered, ranked, shown, shown_interval
 from audiocapbench.report.waveform import HEIGHT, WIDTH, waveform_path
 from audiocapbench.stats import ROUNDS, SEED

@@ -6,7 +6,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from audiocapbench.report.summary import Coverage, Figure, RunSummary
+from audiocapbench.report.figures import Coverage, Figure
+from audiocapbench.report.sheet import Sheet
+from audiocapbench.report.summary import RunSummary
 
 
 def ranked(summaries: Iterable[RunSummary], metric: str) -> list[RunSummary]:
@@ -48,6 +50,22 @@ def by_category(summaries: Sequence[RunSummary], metric: str) -> Table:
             for name in categories
         ]
         table.add_row(Text(summary.run.model), *cells)
+    return table
+
+
+def score_table(sheet: Sheet) -> Table:
+    """Every metric of a score sheet, by group where there are groups."""
+    table = Table(
+        title=Text(f"{len(sheet.ids):,} samples, with 95 % intervals"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    for name in ("metric", "all", *sheet.by_group):
+        table.add_column(Text(name), justify="left" if name == "metric" else "right")
+    for metric, figure in sheet.overall.items():
+        groups = [_cell(figures[metric]) for figures in sheet.by_group.values()]
+        table.add_row(Text(metric), _cell(figure), *groups)
     return table
 
 

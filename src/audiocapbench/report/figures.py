@@ -1,0 +1,86 @@
+"""Figures: a number with its interval, its signature and what it stands on."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.metrics import find_metric
+from audiocapbench.stats import Interval, mean_interval
+
+FEWEST_FOR_INTERVAL = 5
+"""Below this, resampling says more about the few samples than about the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many samples a number stands on."""
+
+    total: int
+    answered: int
+    empty: int
+
+    @property
+    def scored(self) -> int:
+        """Samples with a text to score, be it empty."""
+        return self.answered + self.empty
+
+    @property
+    def failed(self) -> int:
+        """Samples that never got an answer of any kind."""
+        return self.total - self.scored
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One number with all that is needed to trust it.
+
+    Attributes:
+        score: Over the samples that were answered, as published; None where there are none.
+        interval: 95 % by bootstrap over samples; None for too few samples to draw from.
+        as_zero: The same with every failure counted as 0.
+        bounds: The worst and the best that the failures could make of it.
+        signature: How it was made.
+        coverage: How many samples it stands on.
+    """
+
+    score: float | None
+    interval: Interval | None
+    as_zero: float | None
+    bounds: Interval | None
+    signature: str
+    coverage: Coverage
+
+    def document(self) -> dict[str, Any]:
+        """The figure as a JSON object."""
+        return {
+            "score": self.score,
+            "ci": list(self.interval) if self.interval else None,
+            "as_zero": self.as_zero,
+            "bounds": list(self.bounds) if self.bounds else None,
+            "signature": self.signature,
+            "coverage": self.coverage.scored / self.coverage.total if self.coverage.total else 0.0,
+            "n": self.coverage.total,
+            "answered": self.coverage.answered,
+            "empty": self.coverage.empty,
+            "failed": self.coverage.failed,
+        }
+
+
+def figure_of(
+    metric: str, signature: str, statistics: NDArray[np.float64], coverage: Coverage
+) -> Figure:
+    """Put a figure together from the statistics of the samples that were scored.
+
+    Failures count against a metric by their share of the samples, whatever the metric adds up.
+    """
+    if not len(statistics):
+        return Figure(None, None, None, None, signature, coverage)
+    kind, _ = find_metric(metric)
+    score = float(kind.finish(statistics.mean(axis=0)))
+    share = len(statistics) / coverage.total
+    worst, best = score * share, score * share + (1 - share) * kind.highest
+    enough = len(statistics) >= FEWEST_FOR_INTERVAL
+    interval = mean_interval(statistics, kind.finish) if enough else None
+    return Figure(score, interval, worst, Interval(worst, best), signature, coverage)

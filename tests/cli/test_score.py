@@ -1,0 +1,130 @@
+"""``audiocapbench score``: files in, figures out, nothing dropped in silence."""
+
+import csv
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from audiocapbench.metrics import compute
+from plugin import COMMAND
+
+REFERENCES = {
+    f"clip{i}": [f"a dog barks {i} times", f"a dog is barking {i} times in a row"] for i in range(8)
+}
+PREDICTIONS = {key: refs[0].replace("barks", "howls") for key, refs in REFERENCES.items()}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    with (tmp_path / "predictions.csv").open("w", newline="") as stream:
+        csv.writer(stream).writerows([("id", "prediction"), *PREDICTIONS.items()])
+    with (tmp_path / "references.jsonl").open("w") as stream:
+        for number, (key, texts) in enumerate(REFERENCES.items()):
+            category = "even" if number % 2 == 0 else "odd"
+            line = {"id": key, "references": texts, "category": category}
+            stream.write(json.dumps(line) + "\n")
+    return tmp_path
+
+
+def score(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    files = ["--predictions", "predictions.csv", "--references", "references.jsonl"]
+    chosen = words if words and words[0].isdigit() else (*files, *words)
+    return subprocess.run(
+        [*COMMAND, "score", *chosen],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_the_document_is_as_designed(place: Path) -> None:
+    done = score(place, "--metrics", "rouge_l,bleu_2", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["n"] == 8
+    assert document["missing"] == 0
+    assert list(document["metrics"]) == ["rouge_l", "bleu_2"]
+    assert list(document["by_group"]) == ["even", "odd"]
+    (direct,) = compute(["rouge_l"], list(PREDICTIONS.values()), list(REFERENCES.values()))
+    figure = document["metrics"]["rouge_l"]
+    assert figure["score"] == direct.score
+    assert figure["signature"] == direct.signature
+    assert figure["coverage"] == 1.0
+    low, high = figure["ci"]
+    assert low <= figure["score"] <= high
+
+
+def test_the_default_is_the_published_recipe(place: Path) -> None:
+    done = score(place)
+    assert done.returncode == 0, done.stderr
+    for name in ("meteor", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l"):
+        assert name in done.stdout
+
+
+def test_ids_in_one_file_only_are_counted_both_ways(place: Path) -> None:
+    rows = (place / "predictions.csv").read_text().replace("clip3,", "stranger,")
+    (place / "predictions.csv").write_text(rows + "{not a row\n")
+    done = score(place, "--metrics", "rouge_l", "--json")
+    assert done.returncode == 1
+    document = json.loads(done.stdout)
+    assert (document["n"], document["missing"], document["surplus"]) == (7, 1, 1)
+    assert document["missing_ids"] == ["clip3"]
+    assert document["surplus_ids"] == ["stranger"]
+    assert len(document["bad_lines"]) == 1
+    figure = document["metrics"]["rouge_l"]
+    assert figure["coverage"] == 7 / 8
+    assert figure["as_zero"] == pytest.approx(figure["score"] * 7 / 8)
+    assert "1 samples have references but no prediction: clip3" in done.stderr
+
+
+def test_scores_of_single_samples_are_written(place: Path) -> None:
+    done = score(place, "--metrics", "rouge_l,bleu_1", "--per-sample", "samples.csv")
+    assert done.returncode == 0, done.stderr
+    with (place / "samples.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    (direct,) = compute(["rouge_l"], list(PREDICTIONS.values()), list(REFERENCES.values()))
+    assert [row["id"] for row in rows] == list(REFERENCES)
+    assert [float(row["rouge_l"]) for row in rows] == direct.samples.tolist()
+
+
+def test_an_old_run_gets_more_scores_without_being_asked_again(place: Path) -> None:
+    ask = [*COMMAND, "run", "demo", "--model", "control/safe", "--metrics", "bleu_1"]
+    subprocess.run(ask, cwd=place, capture_output=True, timeout=120, check=True)
+    done = score(place, "1", "--metrics", "rouge_l", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert (document["run"], document["model"]) == (1, "control/safe")
+    assert document["metrics"]["rouge_l"]["score"] > 0
+    assert "Leaderboard" in score(place, "1", "--metrics", "rouge_l").stdout
+    missing = score(place, "7", "--metrics", "rouge_l")
+    assert missing.returncode == 2
+    assert "has no run 7" in missing.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--metrics", "bleu"], "there is no metric 'bleu'"),
+        (["--metrics", "bleu_1["], "is not a scorer"),
+        (["--metrics", "bleu_1[x]"], "is not an option"),
+        (["--references", "nowhere.csv"], "nowhere.csv: cannot be read"),
+        (["--per-sample", "no/where.csv", "--metrics", "bleu_1"], "cannot be written"),
+    ],
+)
+def test_wrong_use_is_one_sentence(place: Path, words: list[str], reason: str) -> None:
+    done = score(place, *words)
+    assert done.returncode == 2
+    assert reason in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_score_without_anything_says_what_it_needs(place: Path) -> None:
+    done = subprocess.run(
+        [*COMMAND, "score"], cwd=place, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 2
+    assert "score needs a RUN, or --predictions and --references" in done.stderr

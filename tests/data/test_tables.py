@@ -1,0 +1,124 @@
+"""Predictions and references from files: read whole, or every bad line named."""
+
+from pathlib import Path
+
+import pytest
+
+from audiocapbench.data import InvalidDataError
+from audiocapbench.data.tables import read_predictions, read_references
+from audiocapbench.errors import DatasetError
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def test_csv_tsv_and_jsonl_say_the_same(tmp_path: Path) -> None:
+    csv = write(tmp_path / "p.csv", 'id,prediction\na,"A dog, barking"\nb,\n')
+    tsv = write(tmp_path / "p.tsv", "prediction\tid\nA dog, barking\ta\n\tb\n")
+    jsonl = write(
+        tmp_path / "p.jsonl",
+        '{"id": "a", "prediction": "A dog, barking"}\n\n{"id": "b", "prediction": ""}\n',
+    )
+    expected = {"a": "A dog, barking", "b": ""}
+    for path in (csv, tsv, jsonl):
+        found = read_predictions(path)
+        assert found.texts == expected
+        assert found.bad == []
+
+
+def test_references_are_rows_or_lists(tmp_path: Path) -> None:
+    csv = write(tmp_path / "r.csv", "id,reference,category\na,One.,x\nb,Two.,y\na,Three.,x\n")
+    jsonl = write(
+        tmp_path / "r.jsonl",
+        '{"id": "a", "references": ["One.", "Three."], "category": "x"}\n'
+        '{"id": "b", "references": ["Two."], "category": "y"}\n',
+    )
+    for path in (csv, jsonl):
+        found = read_references(path)
+        assert found.texts == {"a": ["One.", "Three."], "b": ["Two."]}
+        assert found.categories == {"a": "x", "b": "y"}
+
+
+def test_bad_lines_of_predictions_are_listed_and_the_rest_is_kept(tmp_path: Path) -> None:
+    content = (
+        b'{"id": "a", "prediction": "fine"}\n'
+        b"{broken\n"
+        b'{"id": "c"}\n'
+        b'["d"]\n'
+        b'{"prediction": "whose?"}\n'
+        b'{"id": "e", "prediction": "\xff"}\n'
+        b'{"id": "a", "prediction": "other"}\n'
+        b'{"id": "a", "prediction": "fine"}\n'
+        b'{"id": 7, "prediction": "numbers are ids too"}\n'
+    )
+    found = read_predictions(write(tmp_path / "p.jsonl", content))
+    assert found.texts == {"a": "fine", "7": "numbers are ids too"}
+    assert [str(problem).split(" (")[0] for problem in found.bad] == [
+        "p.jsonl line 2: is not JSON",
+        "p.jsonl line 3: prediction: is missing or not text",
+        "p.jsonl line 4: is not a JSON object",
+        "p.jsonl line 5: id: is missing or not text",
+        "p.jsonl line 6: is not JSON",
+        "p.jsonl line 7: id: 'a' has another prediction above",
+    ]
+
+
+def test_bad_rows_of_a_csv_are_listed(tmp_path: Path) -> None:
+    content = b"id,prediction\na,fine\nb,one,two\nc,\xff\nd\n"
+    found = read_predictions(write(tmp_path / "p.csv", content))
+    assert found.texts == {"a": "fine"}
+    assert [str(problem) for problem in found.bad] == [
+        "p.csv line 3: has more fields than the first line",
+        "p.csv line 4: is not UTF-8",
+        "p.csv line 5: prediction: is missing or not text",
+    ]
+
+
+def test_bad_references_are_refused_with_every_reason(tmp_path: Path) -> None:
+    content = (
+        '{"id": "a", "references": []}\n{"id": "b", "references": ["ok", " "]}\n'
+        '{"references": ["x"]}\n{"id": "c", "references": ["x"]}\n'
+        '{"id": "c", "references": ["y"]}\n'
+    )
+    with pytest.raises(InvalidDataError) as error:
+        read_references(write(tmp_path / "r.jsonl", content))
+    assert [str(problem) for problem in error.value.problems] == [
+        "r.jsonl line 1: references: is missing, blank or not text",
+        "r.jsonl line 2: references: is missing, blank or not text",
+        "r.jsonl line 3: id: is missing or not text",
+        "r.jsonl line 5: id: 'c' has references above",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("p.csv", "key,text\na,b\n", "has no column 'id'; its first line has key, text"),
+        ("p.csv", "", "has no column 'id'; its first line has nothing"),
+        ("p.txt", "a b", r"is neither \.csv, \.tsv nor \.jsonl"),
+    ],
+)
+def test_a_file_of_another_kind_is_one_sentence(
+    tmp_path: Path, name: str, content: str, reason: str
+) -> None:
+    with pytest.raises(DatasetError, match=reason):
+        read_predictions(write(tmp_path / name, content))
+
+
+def test_missing_and_empty_files_are_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="cannot be read"):
+        read_predictions(tmp_path / "nowhere.csv")
+    with pytest.raises(DatasetError, match="holds no references"):
+        read_references(write(tmp_path / "r.csv", "id,reference\n"))
+
+
+def test_odd_text_is_text(tmp_path: Path) -> None:
+    long = "dog " * 25_000
+    rows = f'id,prediction\nlong,{long}\nnul,"a\0b"\nemoji,🐕🔊\nrtl,\u05db\u05dc\u05d1\nzh,狗叫\n'
+    found = read_predictions(write(tmp_path / "p.csv", "\ufeff" + rows))
+    assert found.bad == []
+    assert found.texts["long"] == long
+    assert found.texts["nul"] == "a\0b"
+    assert found.texts["zh"] == "狗叫"

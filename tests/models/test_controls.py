@@ -1,0 +1,81 @@
+"""Controls answer as their names promise, the same on every machine."""
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from audiocapbench.benchmarks import Benchmark, open_benchmark
+from audiocapbench.data.outcome import Reply, Status
+from audiocapbench.errors import ModelError
+from audiocapbench.models import Question, create_model
+from folders import write_folder, write_lines, write_tone
+
+
+def answers(benchmark: Benchmark, kind: str) -> dict[str, Reply]:
+    model = create_model(f"control/{kind}")
+    model.prepare(benchmark.samples)
+    return {
+        sample.id: anyio.run(model.answer, Question(sample.id, sample.instruction, None))
+        for sample in benchmark.samples
+    }
+
+
+@pytest.fixture(scope="module")
+def demo() -> Benchmark:
+    return open_benchmark("demo")
+
+
+def test_right_is_a_reference_that_is_withheld(demo: Benchmark) -> None:
+    found = answers(demo, "right")
+    for sample in demo.samples:
+        reply = found[sample.id]
+        assert reply.withheld is not None
+        assert reply.text == sample.references[reply.withheld]
+    assert len({reply.withheld for reply in found.values()}) > 1
+
+
+def test_wrong_is_a_reference_of_another_clip(demo: Benchmark) -> None:
+    found = answers(demo, "wrong")
+    everything = {text for sample in demo.samples for text in sample.references}
+    for sample in demo.samples:
+        assert found[sample.id].text in everything - set(sample.references)
+        assert found[sample.id].withheld is None
+    assert len({reply.text for reply in found.values()}) > 20
+
+
+def test_wrong_does_not_change_with_the_order_of_the_samples(demo: Benchmark) -> None:
+    turned = Benchmark(demo.name, demo.root, tuple(reversed(demo.samples)))
+    assert answers(demo, "wrong") == answers(turned, "wrong")
+
+
+def test_safe_says_one_sentence_a_category(demo: Benchmark) -> None:
+    found = answers(demo, "safe")
+    by_category = {(sample.category, found[sample.id].text) for sample in demo.samples}
+    assert len(by_category) == 5
+
+
+def test_empty_says_nothing(demo: Benchmark) -> None:
+    replies = set(answers(demo, "empty").values())
+    assert replies == {Reply("", Status.EMPTY)}
+
+
+def test_right_needs_a_second_reference(tmp_path: Path) -> None:
+    write_tone(tmp_path / "a.wav")
+    write_lines(tmp_path, [{"file_name": "a.wav", "references": ["only one"]}])
+    (reply,) = answers(open_benchmark(str(tmp_path)), "right").values()
+    assert reply.status is Status.SKIPPED
+    assert reply.error == "a.wav has one reference; control/right needs a second one to be " + (
+        "scored against"
+    )
+
+
+def test_wrong_needs_another_clip(tmp_path: Path) -> None:
+    write_folder(tmp_path, 1)
+    (reply,) = answers(open_benchmark(str(tmp_path)), "wrong").values()
+    assert reply.status is Status.SKIPPED
+
+
+def test_there_are_four_controls() -> None:
+    with pytest.raises(ModelError, match="choose one of control/right, control/safe"):
+        create_model("control/left")
