@@ -13,7 +13,7 @@ SOURCE = Path(audiocapbench.__file__).parent
 
 # Lower rooms first; a room imports only from rooms that stand before it, or beside it.
 FLOORS = (
-    ("errors", "version", "signature", "plugins"),
+    ("errors", "version", "signature", "plugins", "credentials"),
     ("data", "store", "stats", "audio"),
     ("judges", "benchmarks", "models", "metrics"),
     ("report", "meta", "engine"),

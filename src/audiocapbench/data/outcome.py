@@ -35,6 +35,7 @@ class Reply:
         withheld: Index of the reference that the answer was taken from, which is then left out
             when the answer is scored; only controls set it.
         input_tokens, output_tokens, cost_usd: As the provider reports them.
+        raw: The provider's reply as JSON text, without audio, kept to look into later.
     """
 
     text: str
@@ -44,6 +45,7 @@ class Reply:
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
+    raw: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

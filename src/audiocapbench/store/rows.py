@@ -132,6 +132,7 @@ def outcome(row: Row[Any]) -> Outcome:
         row.input_tokens,
         row.output_tokens,
         row.cost_usd,
+        row.raw,
     )
     return Outcome(row.sample, said, row.audio_sha256, row.audio_s, row.latency_s, row.cached)
 
@@ -146,6 +147,7 @@ def of_response(outcome: Outcome) -> Values:
         "input_tokens": reply.input_tokens,
         "output_tokens": reply.output_tokens,
         "cost_usd": reply.cost_usd,
+        "raw": reply.raw,
     }
 
 
@@ -157,6 +159,7 @@ def reply(row: Row[Any]) -> Reply:
         input_tokens=row.input_tokens,
         output_tokens=row.output_tokens,
         cost_usd=0.0 if row.cost_usd is not None else None,
+        raw=row.raw,
     )
 
 

@@ -87,6 +87,7 @@ outcomes = Table(
     Column("input_tokens", Integer),
     Column("output_tokens", Integer),
     Column("cost_usd", Float),
+    Column("raw", Text),
     Column("cached", Boolean, nullable=False),
     Column("answered_at", Text, nullable=False),
 )
@@ -132,6 +133,7 @@ responses = Table(
     Column("input_tokens", Integer),
     Column("output_tokens", Integer),
     Column("cost_usd", Float),
+    Column("raw", Text),
     Column("answered_at", Text, nullable=False),
     Index("responses_by_model", "model"),
 )
