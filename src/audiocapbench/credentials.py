@@ -1,4 +1,4 @@
-"""Keys of providers: from the environment, or from a credentials.env file; never shown to anyone."""
+"""Keys of providers, from the environment or a credentials file; never shown to anyone."""
 
 import os
 import re

@@ -155,6 +155,20 @@ def test_what_changes_is_told_in_order() -> None:
     assert caption.index("hiss") < caption.index(", then ") < caption.index("tone")
 
 
+def test_chirps_are_heard_above_a_noise_that_hides_their_level() -> None:
+    t = clock(8)
+    hertz = 3500 + 600 * np.sin(2 * np.pi * 6 * t)
+    chirping = 0.06 * np.sin(2 * np.pi * np.cumsum(hertz) / RATE) * ((t % 1.0) < 0.25)
+    assert "chirp" in describe(clip(noise(8) + chirping), RATE, SOUND)
+    assert "chirp" not in describe(clip(noise(8)), RATE, SOUND)
+
+
+def test_a_hiss_at_the_edge_of_hearing_is_called_almost_silent() -> None:
+    caption = describe(clip(noise(4) / 200), RATE, MUSIC)
+    assert "almost silent" in caption
+    assert "no music" in caption
+
+
 def test_three_stretches_are_told_apart() -> None:
     pieces = (noise(4), tone(440, 4), clicks(120, 4))
     heard = hear(clip(np.concatenate(pieces)), RATE)

@@ -19,6 +19,7 @@ from audiocapbench.models.listener.kinds import (
     belongs_to_impacts,
     belongs_to_music,
     belongs_to_speech,
+    is_row_of_impacts,
     kind_of,
 )
 from audiocapbench.models.listener.pitch import Track, follow
@@ -26,6 +27,7 @@ from audiocapbench.models.listener.segments import boundaries
 from audiocapbench.models.listener.texture import Texture, texture_of
 
 MARGIN = 5
+EDGE = 10
 
 
 @dataclass(frozen=True)
@@ -94,21 +96,30 @@ def _parts(
     if whole.kind in (Kind.SPEECH, Kind.SILENCE):
         return (whole,)
     spans = _without_fades(frames, boundaries(frames, track, start, stop))
-    parts = [_segment(frames, track, *span) for span in spans]
+    parts = [_segment(frames, track, *_inside(span, start, stop)) for span in spans]
     if _filled(parts, Kind.MUSIC) > 0.6 and all(belongs_to_music(p.kind) for p in parts[:-1]):
         return (whole,)
     if _filled(parts, Kind.SPEECH) > 0.4 and all(belongs_to_speech(p.kind) for p in parts):
         return (Segment(Kind.SPEECH, whole.sound),)
-    if belongs_to_impacts(whole.kind) and all(belongs_to_impacts(p.kind) for p in parts):
+    if is_row_of_impacts(whole.kind) and all(belongs_to_impacts(p.kind) for p in parts):
         return (whole,)
     at = 1
     while at < len(parts):
         if _same_sound(parts[at - 1], parts[at]):
             spans[at - 1 : at + 1] = [(spans[at - 1][0], spans[at][1])]
-            parts[at - 1 : at + 1] = [_segment(frames, track, *spans[at - 1])]
+            joined = _inside(spans[at - 1], start, stop)
+            parts[at - 1 : at + 1] = [_segment(frames, track, *joined)]
         else:
             at += 1
     return tuple(parts) if len(parts) > 1 else (whole,)
+
+
+def _inside(span: tuple[int, int], start: int, stop: int) -> tuple[int, int]:
+    """A stretch without its inner edges, where the neighbour may still be heard."""
+    if span[1] - span[0] < FRAMES_PER_SECOND:
+        return span
+    left = span[0] + (EDGE if span[0] > start else 0)
+    return left, span[1] - (EDGE if span[1] < stop else 0)
 
 
 def _same_sound(one: Segment, other: Segment) -> bool:

@@ -55,15 +55,18 @@ def kind_of(sound: Texture) -> Kind:
     return _noisy(sound)
 
 
+_IMPACTS = {Kind.TICKING, Kind.KNOCKING, Kind.PATTER, Kind.BEAT}
+_BURSTS = {Kind.BURSTS, Kind.BARKS}
+_CALLS = {Kind.CALLS, Kind.CRY, Kind.CHIRPS, Kind.RISING, Kind.FALLING, Kind.SIREN}
 _FAMILIES = (
-    {Kind.TICKING, Kind.KNOCKING, Kind.PATTER, Kind.BEAT, Kind.DRIPS},
-    {Kind.BURSTS, Kind.BARKS},
+    _IMPACTS,
+    _BURSTS,
+    _CALLS,
     {Kind.HISS, Kind.NOISE, Kind.WAVES, Kind.THROB},
     {Kind.RUMBLE, Kind.ROLL},
-    {Kind.CALLS, Kind.CRY, Kind.CHIRPS, Kind.RISING, Kind.FALLING, Kind.SIREN},
     {Kind.BEEPS, Kind.TONE},
 )
-_IN_MUSIC = {Kind.MUSIC, Kind.BELL, Kind.TONE, Kind.HUM, Kind.BEEPS, Kind.BEAT, *_FAMILIES[4]}
+_IN_MUSIC = {Kind.MUSIC, Kind.BELL, Kind.TONE, Kind.HUM, Kind.BEEPS, Kind.BEAT, *_CALLS}
 
 
 def alike(one: Kind, other: Kind) -> bool:
@@ -76,9 +79,14 @@ def belongs_to_speech(kind: Kind) -> bool:
     return kind in (Kind.SPEECH, Kind.BARKS, Kind.CALLS, Kind.CRY, Kind.BURSTS)
 
 
+def is_row_of_impacts(kind: Kind) -> bool:
+    """Whether a clip of this kind is a row of knocks, steps, clicks or barks."""
+    return kind in _IMPACTS or kind is Kind.BARKS
+
+
 def belongs_to_impacts(kind: Kind) -> bool:
     """Whether a stretch of this kind may be a piece of a row of knocks, steps or clicks."""
-    return kind in _FAMILIES[0] or kind in (Kind.BANG, Kind.BURSTS, Kind.BARKS, Kind.THROB)
+    return kind in _IMPACTS or kind in _BURSTS or kind in (Kind.BANG, Kind.DRIPS, Kind.THROB)
 
 
 def belongs_to_music(kind: Kind) -> bool:
@@ -127,14 +135,12 @@ def _struck(sound: Texture) -> Kind | None:
         return None
     tonal = sum(event.tonal for event in sound.main) / len(sound.main)
     blip = middle(sound.main, "seconds") < 0.15 and middle(sound.main, "purity") < 0.8
-    if (
-        not blip
-        and middle(sound.main, "hold") > 0.25
-        and tonal > 0.6
-        and sound.tonality > 0.5
-        and middle(sound.main, "hertz") > 250
-    ):
+    sings = tonal > 0.6 and sound.tonality > 0.5 and middle(sound.main, "hertz") > 250
+    if sings and not blip and middle(sound.main, "hold") > 0.25:
         return None
+    pitched = not blip and tonal > 0.6 and middle(sound.main, "hertz") > 400
+    if pitched and attacks > 2 and middle(sound.main, "hold") < 0.25:
+        return Kind.DRIPS
     even = sound.rhythm.evenness > 0.6 and attacks > 2
     if not even and middle(sound.main, "seconds") > 0.1 and _throaty(sound.main):
         return Kind.BARKS
@@ -146,8 +152,6 @@ def _struck(sound: Texture) -> Kind | None:
         return Kind.BEAT
     if _attacks_per_second(sound) > 7 and middle(sound.main, "bite") < 1000:
         return Kind.GROWL
-    if not blip and tonal > 0.6 and middle(sound.main, "hertz") > 400:
-        return Kind.DRIPS
     if sound.rhythm.evenness < 0.4 and _attacks_per_second(sound) > 3:
         return Kind.PATTER
     if middle(sound.main, "seconds") > 0.12 and sound.rhythm.evenness < 0.4:

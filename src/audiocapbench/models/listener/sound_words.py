@@ -23,12 +23,16 @@ def phrase_for(kind: Kind, sound: Texture) -> Phrase:
 def background_words(kind: Kind, sound: Texture) -> str:
     """Words for a steady background behind the events of a stretch, or an empty string."""
     behind = sound.background
-    # The quiet moments of a voice are not yet a background.
-    if kind is Kind.SPEECH and (behind.flatness < 0.1 or behind.level < sound.level - 26):
-        return ""
     if kind not in _OVER_BACKGROUND or behind.level < max(-58.0, sound.level - 32):
         return ""
-    return f"{'a faint' if behind.level < sound.level - 16 else 'a steady'} {_backdrop(behind)}"
+    hum = behind.purity > 0.6 and behind.centroid < 300
+    # What is left of a voice or a ringing tone between its moments is not yet a background.
+    if behind.flatness < 0.1 and not hum:
+        return ""
+    if kind is Kind.SPEECH and (hum or behind.level < sound.level - 26):
+        return ""
+    strength = "a faint" if behind.level < sound.level - 16 else "a steady"
+    return f"{strength} {'low hum' if hum else _backdrop(behind)}"
 
 
 def above_words(kind: Kind, sound: Texture) -> str:
@@ -84,8 +88,6 @@ def about(number: float) -> int:
 
 
 def _backdrop(behind: Background) -> str:
-    if behind.purity > 0.6 and behind.flatness < 0.1:
-        return "low hum" if behind.centroid < 300 else "tone"
     if behind.centroid < 450:
         return "low rumble"
     return "hiss" if behind.centroid > 1300 else "noise"
@@ -153,7 +155,7 @@ def _hum(sound: Texture) -> Phrase:
 
 
 def _tone(sound: Texture) -> Phrase:
-    shape = "pure tone" if sound.purity > 0.8 else "buzzing tone"
+    shape = "pure tone" if sound.purity > 0.9 else "buzzing tone"
     subject = _a("steady", _register(sound.hertz), shape)
     return Phrase(f"{subject} of about {about(sound.hertz)} Hz", "", "sounds")
 
@@ -194,7 +196,8 @@ def _count(sound: Texture) -> str:
 
 def _bang(sound: Texture) -> Phrase:
     centroid = middle(sound.main, "centroid") or sound.centroid
-    name = "thump" if centroid < 500 else "bang" if centroid < 2500 else "click"
+    sharp = "click" if middle(sound.main, "seconds") < 0.1 else "burst of noise"
+    name = "thump" if centroid < 500 else "bang" if centroid < 2500 else sharp
     return Phrase(_a(loudness(sound.level), "short", name), "", f"is heard {_count(sound)}")
 
 

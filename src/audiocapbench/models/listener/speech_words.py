@@ -26,7 +26,9 @@ def _who(sound: Texture) -> str:
     if hertz > 270:
         return "A woman or a child with a high, raised voice"
     height = "low" if hertz < 125 else "mid-range" if hertz < 200 else "clear, fairly high"
-    return f"A{speaker(sound)[1:]} with a {height} voice"
+    who = speaker(sound)
+    likely = "" if who == "a person" else f", probably {who},"
+    return f"A person{likely} with a {height} voice"
 
 
 def _how(sound: Texture) -> str:
