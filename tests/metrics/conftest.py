@@ -4,11 +4,12 @@ import csv
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import nltk
 import pytest
-from nltk.corpus import WordNetCorpusReader, wordnet
+
+if TYPE_CHECKING:
+    from nltk.corpus import WordNetCorpusReader
 
 
 class CaptionCorpus(NamedTuple):
@@ -47,8 +48,11 @@ def panns_baseline(shared: Path) -> CaptionCorpus:
 @pytest.fixture(scope="session")
 def nltk_wordnet(
     shared: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[WordNetCorpusReader]:
+) -> Iterator["WordNetCorpusReader"]:
     """NLTK's own reader on WordNet 3.0."""
+    import nltk
+    from nltk.corpus import wordnet
+
     data = tmp_path_factory.mktemp("nltk_data")
     shutil.copytree(shared / "wordnet-3.0", data / "corpora" / "wordnet")
     # NLTK opens this index of sense keys for other languages, of which METEOR needs none.

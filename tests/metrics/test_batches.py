@@ -1,7 +1,9 @@
 """Promises of what the metrics of the published recipe share."""
 
 import numpy as np
+import pytest
 
+from audiocapbench.errors import MetricError
 from audiocapbench.metrics.batches import (
     count_bits,
     count_bits_by_halving,
@@ -40,6 +42,14 @@ def test_a_corpus_changed_in_place_is_read_again():
     read_corpus(predictions, references)
     references[0].append("b")
     assert read_corpus(predictions, references).words == ["a", "b"]
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), b"a"])
+def test_a_caption_that_is_not_text_is_named(missing):
+    with pytest.raises(MetricError, match=r"sample 1: a caption is \w+, not text"):
+        read_corpus(["a", "b"], [["a"], ["b", missing]])
+    with pytest.raises(MetricError, match=r"sample 0: a caption is \w+, not text"):
+        read_corpus([missing], [["a"]])
 
 
 def test_runs_start_where_the_one_before_ends():

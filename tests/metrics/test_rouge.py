@@ -51,6 +51,13 @@ def test_every_sample_equals_rouge_score_when_captions_are_longer_than_a_mask(co
     assert_equals_rouge_score(*zip(*corpus, strict=True))
 
 
+@pytest.mark.parametrize("length", [65, 123, 256, 257])
+def test_every_sample_equals_rouge_score_when_only_the_prediction_is_long(length):
+    words = [str(place % 7) for place in range(length)]
+    references = [" ".join(words[5:40]), " ".join(words[:64]), words[0]]
+    assert_equals_rouge_score([" ".join(words), words[1]], [references, references[:1]])
+
+
 @pytest.mark.parametrize("length", [63, 64, 65])
 def test_every_sample_equals_rouge_score_at_the_width_of_a_mask(length):
     words = [str(place % 7) for place in range(length)]

@@ -10,9 +10,9 @@ from audiocapbench.benchmarks.instructions import instruction_for
 from audiocapbench.data import Folder, MissingClip, Sample
 from audiocapbench.errors import BenchmarkError
 
-METRICS = ("bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l")
-COLUMNS = ("bleu_1", "bleu_4", "rouge_l")
-HEADLINE = "rouge_l"
+METRICS = ("meteor", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l")
+COLUMNS = ("meteor", "bleu_4", "rouge_l")
+HEADLINE = "meteor"
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ CountArray = NDArray[np.uint8]
 Thing = TypeVar("Thing")
 
 MASK_BITS = 64
+LONGEST_PREDICTION = 256
 _PAIRS_PER_BATCH = 2048
 _NO_PREDICTED_WORD = -1
 _NO_REFERENCE_WORD = -2
@@ -118,8 +119,9 @@ def read_corpus(predictions: Sequence[str], references: Sequence[Sequence[str]])
             raise MetricError(
                 f"sample {index}: its references are one string; give a list of captions"
             )
-        if not own:
+        if len(own) == 0:
             raise MetricError(f"sample {index} has no reference; give one or leave the sample out")
+    _check_text(predictions, references)
     return _intern(tuple(predictions), tuple(map(tuple, references)))
 
 
@@ -131,7 +133,7 @@ def number_things(things: Iterable[Thing]) -> dict[Thing, int]:
 def starts_of(lengths: Sequence[int] | IntArray) -> IntArray:
     """Where runs of these lengths start when laid end to end, and where the last one ends."""
     starts = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=starts[1:])
+    np.cumsum(lengths, dtype=np.int64, out=starts[1:])
     return starts
 
 
@@ -155,10 +157,10 @@ def score_samples(
         Scores of shape (samples of the corpus, columns).
     """
     scores = np.zeros((len(corpus.predictions), columns))
-    longest = _longest_sentences(corpus, sentences)
-    for batch in _batches(corpus, sentences, longest):
+    fits = _fits_masks(corpus, sentences)
+    for batch in _batches(corpus, sentences, np.flatnonzero(fits)):
         scores[batch.samples] = score_batch(batch)
-    for sample in np.flatnonzero(longest > MASK_BITS):
+    for sample in np.flatnonzero(~fits):
         start, end = corpus.reference_starts[sample : sample + 2]
         scores[sample] = score_long(
             sentences.words_of(corpus.predictions[sample]),
@@ -199,6 +201,20 @@ def count_bits_by_halving(masks: MaskArray) -> CountArray:
     return ((counts * np.uint64(0x0101010101010101)) >> np.uint64(56)).astype(np.uint8)
 
 
+def _check_text(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> None:
+    # Most corpora have one type of object in them, which is found out faster than each is checked.
+    types = set(map(type, chain(predictions, chain.from_iterable(references))))
+    if all(issubclass(own, str) for own in types):
+        return
+    for index, (prediction, own_references) in enumerate(zip(predictions, references, strict=True)):
+        for text in (prediction, *own_references):
+            if not isinstance(text, str):
+                raise MetricError(
+                    f"sample {index}: a caption is {type(text).__name__}, not text; "
+                    "give an empty string for a caption that is missing"
+                )
+
+
 @lru_cache(maxsize=1)
 def _intern(predictions: tuple[str, ...], references: tuple[tuple[str, ...], ...]) -> Corpus:
     samples = number_things(zip(predictions, references, strict=True))
@@ -223,24 +239,27 @@ def _numbers_of(things: Iterable[Thing], numbers: dict[Thing, int]) -> IntArray:
     return np.fromiter(map(numbers.__getitem__, things), dtype=np.int64)
 
 
-def _longest_sentences(corpus: Corpus, sentences: Sentences) -> IntArray:
-    """Length of the longest sentence of each distinct sample."""
-    lengths = sentences.lengths
+def _longest_references(corpus: Corpus, sentences: Sentences) -> IntArray:
     if not len(corpus.predictions):
         return np.zeros(0, dtype=np.int64)
-    of_references = np.maximum.reduceat(lengths[corpus.references], corpus.reference_starts[:-1])
-    return np.maximum(of_references, lengths[corpus.predictions])
+    lengths = sentences.lengths[corpus.references]
+    return np.maximum.reduceat(lengths, corpus.reference_starts[:-1])
 
 
-def _batches(corpus: Corpus, sentences: Sentences, longest: IntArray) -> Iterator[Batch]:
-    lengths = sentences.lengths
-    order = np.lexsort((longest, lengths[corpus.predictions]))
-    order = order[longest[order] <= MASK_BITS]
-    counts = np.diff(corpus.reference_starts)[order]
+def _fits_masks(corpus: Corpus, sentences: Sentences) -> NDArray[np.bool_]:
+    short = sentences.lengths[corpus.predictions] <= LONGEST_PREDICTION
+    return short & (_longest_references(corpus, sentences) <= MASK_BITS)
+
+
+def _batches(corpus: Corpus, sentences: Sentences, samples: IntArray) -> Iterator[Batch]:
+    longest = _longest_references(corpus, sentences)[samples]
+    lengths = sentences.lengths[corpus.predictions[samples]]
+    in_order = samples[np.lexsort((longest, lengths))]
+    counts = np.diff(corpus.reference_starts)[in_order]
     boundaries = np.flatnonzero(np.diff(np.cumsum(counts) // _PAIRS_PER_BATCH)) + 1
-    for samples in np.split(order, boundaries):
-        if len(samples):
-            yield _batch(corpus, sentences, samples)
+    for chosen in np.split(in_order, boundaries):
+        if len(chosen):
+            yield _batch(corpus, sentences, chosen)
 
 
 def _batch(corpus: Corpus, sentences: Sentences, samples: IntArray) -> Batch:

@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from audiocapbench.metrics.batches import (
+    MASK_BITS,
     Batch,
     IntArray,
     MaskArray,
@@ -38,11 +40,11 @@ def bleu(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> lis
         MetricError: If the two do not belong together, or a sample has no reference.
     """
     corpus = read_corpus(predictions, references)
-    scores = score_samples(corpus, corpus.sentences, _score_batch, _score_long, MAX_ORDER)
+    counts = score_samples(corpus, corpus.sentences, _count_batch, _count_long, MAX_ORDER + 2)
     names = [f"bleu_{order}" for order in range(1, MAX_ORDER + 1)]
     return [
         MetricResult.of_means(name, _signature(name), np.ascontiguousarray(column))
-        for name, column in zip(names, scores.T, strict=True)
+        for name, column in zip(names, _scores(counts).T, strict=True)
     ]
 
 
@@ -58,41 +60,57 @@ def _signature(name: str) -> str:
     )
 
 
-def _score_batch(batch: Batch) -> FloatArray:
-    matched = np.zeros((len(batch.samples), MAX_ORDER), dtype=np.int64)
-    own = equal_word_masks(batch.predictions, batch.predictions)
-    in_references = batch.masks()
-    earlier = _earlier_places(len(own))
-    for order in range(MAX_ORDER):
-        if order:
-            own, in_references = _one_word_longer(own), _one_word_longer(in_references)
-        occurrences = np.maximum.reduceat(count_bits(in_references), batch.first_pairs, axis=1)
-        repeats = count_bits(own & earlier[: len(own)])
+def _count_batch(batch: Batch) -> FloatArray:
+    counts = np.empty((len(batch.samples), MAX_ORDER + 2))
+    places = batch.masks()
+    for order, repeats in enumerate(_repeats(batch.predictions)):
+        occurrences = np.maximum.reduceat(count_bits(places), batch.first_pairs, axis=1)
         # The k-th copy of an n-gram counts only if some reference has it k times.
-        matched[:, order] = np.count_nonzero(repeats < occurrences, axis=0)
-    closest = _closest_lengths(
-        batch.prediction_lengths[batch.owners], batch.reference_lengths, batch.first_pairs
-    )
-    return _scores(matched, batch.prediction_lengths, closest)
+        counts[:, order] = np.count_nonzero(repeats < occurrences, axis=0)
+        places = _one_word_longer(places)
+    counts[:, MAX_ORDER] = batch.prediction_lengths
+    lengths, shift = batch.reference_lengths, MASK_BITS + 1
+    distances = np.abs(lengths - batch.prediction_lengths[batch.owners])
+    closest = np.minimum.reduceat(distances * shift + lengths, batch.first_pairs) % shift
+    counts[:, MAX_ORDER + 1] = closest
+    return counts
 
 
-def _one_word_longer(masks: MaskArray) -> MaskArray:
+def _one_word_longer(places: MaskArray) -> MaskArray:
     """From where n-grams start in the references to where n-grams of one word more do."""
-    return masks[:-1] & (masks[1:] << np.uint64(1))
+    return places[:-1] & (places[1:] << np.uint64(1))
 
 
-def _earlier_places(length: int) -> MaskArray:
-    """For each place in a prediction, the mask of all places before it."""
-    masks = [(1 << length) - (1 << (length - place)) for place in range(length)]
+def _repeats(predictions: IntArray) -> list[NDArray[np.int16]]:
+    """For each order and place, how often the n-gram has come before in the prediction."""
+    length, columns = predictions.shape
+    repeats = [
+        np.zeros((max(0, length - order), columns), dtype=np.int16) for order in range(MAX_ORDER)
+    ]
+    # An n-gram is seen in the window that it starts in, so windows overlap by what it may need.
+    step = MASK_BITS - MAX_ORDER + 1
+    for start in range(0, length, step):
+        window = predictions[start : start + MASK_BITS]
+        places = equal_word_masks(predictions, window)
+        earlier = _earlier_places(length, start, min(step, length - start), len(window))
+        for order in range(MAX_ORDER):
+            repeats[order] += count_bits(places & earlier[: len(places)])
+            places = _one_word_longer(places)
+    return repeats
+
+
+def _earlier_places(length: int, start: int, step: int, window: int) -> MaskArray:
+    """For each place of a prediction, the mask of a window's first places before it."""
+    before = [min(max(0, place - start), step) for place in range(length)]
+    masks = [(1 << window) - (1 << (window - count)) for count in before]
     return np.array(masks, dtype=np.uint64)[:, np.newaxis]
 
 
-def _score_long(prediction: list[int], references: list[list[int]]) -> FloatArray:
+def _count_long(prediction: list[int], references: list[list[int]]) -> FloatArray:
+    length = len(prediction)
     matched = [_matched(prediction, references, order + 1) for order in range(MAX_ORDER)]
-    length = np.array([len(prediction)], dtype=np.int64)
-    reference_lengths = np.array([len(reference) for reference in references], dtype=np.int64)
-    closest = _closest_lengths(length, reference_lengths, np.array([0]))
-    return _scores(np.array([matched]), length, closest).ravel()
+    closest = min(map(len, references), key=lambda own: (abs(own - length), own))
+    return np.array([*matched, length, closest], dtype=np.float64)
 
 
 def _matched(prediction: list[int], references: list[list[int]], order: int) -> int:
@@ -109,21 +127,12 @@ def _ngrams(words: list[int], order: int) -> Counter[tuple[int, ...]]:
     return Counter(zip(*(words[start:] for start in range(order)), strict=False))
 
 
-def _closest_lengths(wanted: IntArray, lengths: IntArray, first_pairs: IntArray) -> IntArray:
-    """Each sample's reference length nearest to the prediction's; of two, the shorter."""
-    shift = lengths.max() + 1
-    by_distance = np.abs(lengths - wanted) * shift + lengths
-    closest: IntArray = np.minimum.reduceat(by_distance, first_pairs) % shift
-    return closest
-
-
-def _scores(matched: IntArray, lengths: IntArray, closest: IntArray) -> FloatArray:
-    """BLEU of orders 1 to 4, a row a sample, from its counts of matched n-grams."""
+def _scores(counts: FloatArray) -> FloatArray:
+    """BLEU of orders 1 to 4 from matched n-grams of each, length and closest reference length."""
+    matched, lengths, closest = counts[:, :MAX_ORDER], counts[:, [MAX_ORDER]], counts[:, [-1]]
     orders = np.arange(1, MAX_ORDER + 1)
-    possible = np.maximum(1, lengths[:, np.newaxis] - orders + 1)
+    possible = np.maximum(1, lengths - orders + 1)
     precisions = np.where(matched == 0, _SMOOTHING_COUNT, matched) / possible
     geometric_means = np.exp(np.cumsum(np.log(precisions), axis=1) / orders)
-    with_words = np.maximum(lengths, 1)
-    brevity = np.where(lengths > closest, 1.0, np.exp(1 - closest / with_words))
-    shares_a_word = matched[:, :1] > 0
-    return np.where(shares_a_word, brevity[:, np.newaxis] * geometric_means, 0.0)
+    brevity = np.where(lengths > closest, 1, np.exp(1 - closest / np.maximum(lengths, 1)))
+    return np.where(matched[:, :1] > 0, brevity * geometric_means, 0.0)

@@ -148,7 +148,7 @@ def _final_y(word: str) -> str:
 
 
 def _double_suffix(word: str) -> str:
-    while word.endswith("alli") and _measure(word[:-4]) > 0:
+    if word.endswith("alli") and _measure(word[:-4]) > 0:
         word = word[:-2]
     if word.endswith("logi"):
         return word[:-1] if _measure(word[:-3]) > 0 else word

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.bleu import bleu
+from audiocapbench.metrics.meteor import meteor
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
 from audiocapbench.metrics.rouge import rouge_l
@@ -36,6 +37,7 @@ class Metric(NamedTuple):
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
+        Metric("meteor", "NLTK's METEOR with WordNet 3.0 synonyms, as published", meteor),
         *(
             Metric(f"bleu_{order}", f"sentence BLEU-{order}, smoothed, as published", bleu)
             for order in range(1, 5)

@@ -1,0 +1,257 @@
+"""Text metrics side by side with the implementations that they replace.
+
+Each contender runs cold in a process of its own: its imports and the loading of its data count,
+reading the captions does not. Contenders of a family must agree on every corpus score.
+"""
+
+import argparse
+import csv
+import json
+import os
+import random
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+Captions = tuple[list[str], list[list[str]]]
+Scores = dict[str, float]
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+SECONDS_WORTH_REPEATING = 15.0
+AGREEMENT = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """One implementation of a family of metrics; the family's ``is_peer`` is the yardstick."""
+
+    family: str
+    name: str
+    run: Callable[[list[str], list[list[str]]], Scores]
+    is_peer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What one contender did with one corpus."""
+
+    family: str
+    contender: str
+    corpus: str
+    samples: int
+    seconds: float
+    cpu_seconds: float
+    samples_per_second: float
+    times_peer: float | None
+    peak_mib: float
+    scores: Scores
+
+
+def run_published(predictions: list[str], references: list[list[str]]) -> Scores:
+    """METEOR, BLEU and ROUGE-L as a loop over samples with NLTK and rouge-score."""
+    from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+    from nltk.translate.meteor_score import meteor_score
+    from rouge_score.rouge_scorer import RougeScorer
+
+    smooth = SmoothingFunction().method1
+    scorer = RougeScorer(["rougeL"], use_stemmer=True)
+    totals: dict[str, list[float]] = {}
+    for prediction, own in zip(predictions, references, strict=True):
+        words, own_words = prediction.lower().split(), [text.lower().split() for text in own]
+        totals.setdefault("meteor", []).append(meteor_score(own_words, words))
+        for order in range(1, 5):
+            score = sentence_bleu(own_words, words, (1 / order,) * order, smooth)
+            totals.setdefault(f"bleu_{order}", []).append(score)
+        best = max(scorer.score(text, prediction)["rougeL"].fmeasure for text in own)
+        totals.setdefault("rouge_l", []).append(best)
+    return {name: statistics.fmean(scores) for name, scores in totals.items()}
+
+
+def run_ours(predictions: list[str], references: list[list[str]]) -> Scores:
+    """The same metrics by this package."""
+    from audiocapbench.metrics.bleu import bleu
+    from audiocapbench.metrics.meteor import meteor
+    from audiocapbench.metrics.rouge import rouge_l
+
+    results = [
+        meteor(predictions, references),
+        *bleu(predictions, references),
+        rouge_l(predictions, references),
+    ]
+    return {result.name: result.score for result in results}
+
+
+CONTENDERS = [
+    Contender("published", "nltk + rouge-score", run_published, is_peer=True),
+    Contender("published", "audiocapbench", run_ours),
+]
+
+
+def read_clotho(data: Path) -> Captions:
+    """The DCASE 2023 baseline's captions for the 1,045 Clotho evaluation clips."""
+    references: dict[str, list[str]] = {}
+    for row in _rows(data / "clotho" / "evaluation_captions.csv"):
+        references.setdefault(row["fname"], []).append(row["raw_text"])
+    file = data / "aces" / "2023-baseline-evaluation-preds.csv"
+    predictions = {row["file_name"]: row["caption_predicted"] for row in _rows(file, "\t")}
+    return [predictions[name] for name in references], list(references.values())
+
+
+def read_clotho_repeated(data: Path) -> Captions:
+    """The same, over and over, until there are 20,000 samples."""
+    predictions, references = read_clotho(data)
+    return list(islice(cycle(predictions), 20_000)), list(islice(cycle(references), 20_000))
+
+
+def read_audiocaps(data: Path) -> Captions:
+    """20,000 different AudioCaps captions, each against five others drawn at random."""
+    rows = _rows(data / "audiocaps" / "train.csv")
+    captions = list(dict.fromkeys(row["caption"] for row in rows))
+    draw = random.Random(0)
+    return captions[:20_000], [draw.choices(captions, k=5) for _ in range(20_000)]
+
+
+CORPORA: dict[str, Callable[[Path], Captions]] = {
+    "clotho 1,045 x 5": read_clotho,
+    "clotho repeated to 20,000": read_clotho_repeated,
+    "audiocaps 20,000 distinct": read_audiocaps,
+}
+
+
+def main() -> None:
+    """Measure every contender on every corpus and print the table or JSON."""
+    options = _options()
+    if options.measure:
+        _measure_here(CONTENDERS[options.measure[0]], options.measure[1], options.data)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        _place_wordnet_for_nltk(options.data / "wordnet-3.0", Path(folder))
+        measurements = []
+        for measurement in _measure_all(options, {**os.environ, "NLTK_DATA": folder}):
+            measurements.append(measurement)
+            print(_line(measurement), file=sys.stderr if options.json else sys.stdout, flush=True)
+    if options.json:
+        print(json.dumps([asdict(measurement) for measurement in measurements], indent=2))
+
+
+def _options() -> argparse.Namespace:
+    default = os.environ.get("AUDIOCAPBENCH_SHARED", REPOSITORY.parent / "shared")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
+    parser.add_argument("--data", type=Path, default=Path(default) / "data")
+    parser.add_argument("--family", choices=sorted({own.family for own in CONTENDERS}))
+    parser.add_argument("--corpus", choices=list(CORPORA), action="append")
+    parser.add_argument("--measure", type=_measure_request, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def _measure_request(text: str) -> tuple[int, str]:
+    contender, _, corpus = text.partition(":")
+    return int(contender), corpus
+
+
+def _measure_all(options: argparse.Namespace, env: dict[str, str]) -> Iterator[Measurement]:
+    families = [options.family] if options.family else list(_families())
+    for corpus in options.corpus or CORPORA:
+        for family in families:
+            peer: Measurement | None = None
+            for contender in _families()[family]:
+                measurement = _measure(contender, corpus, options.data, env, peer)
+                peer = measurement if contender.is_peer else peer
+                yield measurement
+
+
+def _families() -> dict[str, list[Contender]]:
+    """The contenders by family, the peer first."""
+    families: dict[str, list[Contender]] = {}
+    for contender in sorted(CONTENDERS, key=lambda own: not own.is_peer):
+        families.setdefault(contender.family, []).append(contender)
+    return families
+
+
+def _measure(
+    contender: Contender, corpus: str, data: Path, env: dict[str, str], peer: Measurement | None
+) -> Measurement:
+    """Run a contender in processes of its own; short runs three times, of which the median."""
+    request = f"{CONTENDERS.index(contender)}:{corpus}"
+    command = [sys.executable, __file__, "--data", str(data), "--measure", request]
+    runs: list[dict[str, Any]] = []
+    while len(runs) < 3 and (not runs or runs[0]["seconds"] < SECONDS_WORTH_REPEATING):
+        done = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
+        runs.append(json.loads(done.stdout))
+    seconds = statistics.median(run["seconds"] for run in runs)
+    scores = runs[0]["scores"]
+    if peer is not None:
+        _check_agreement(contender, scores, peer)
+    return Measurement(
+        family=contender.family,
+        contender=contender.name,
+        corpus=corpus,
+        samples=runs[0]["samples"],
+        seconds=seconds,
+        cpu_seconds=statistics.median(run["cpu_seconds"] for run in runs),
+        samples_per_second=runs[0]["samples"] / seconds,
+        times_peer=peer.seconds / seconds if peer else None,
+        peak_mib=max(run["peak_mib"] for run in runs),
+        scores=scores,
+    )
+
+
+def _measure_here(contender: Contender, corpus: str, data: Path) -> None:
+    """Run a contender in this process and print what it took as JSON."""
+    predictions, references = CORPORA[corpus](data)
+    started, cpu_started = time.perf_counter(), time.process_time()
+    scores = contender.run(predictions, references)
+    seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    run = {
+        "samples": len(predictions),
+        "seconds": seconds,
+        "cpu_seconds": cpu_seconds,
+        "peak_mib": peak / (2**20 if sys.platform == "darwin" else 2**10),
+        "scores": scores,
+    }
+    print(json.dumps(run))
+
+
+def _check_agreement(contender: Contender, scores: Scores, peer: Measurement) -> None:
+    for name, score in peer.scores.items():
+        if abs(scores[name] - score) > AGREEMENT:
+            sys.exit(f"{contender.name}: {name} is {scores[name]}, {peer.contender} has {score}")
+
+
+def _place_wordnet_for_nltk(source: Path, folder: Path) -> None:
+    target = folder / "corpora" / "wordnet"
+    shutil.copytree(source, target)
+    # NLTK reads this index of sense keys at its start, for other languages only. An empty one
+    # spares it that time.
+    (target / "index.sense").touch()
+
+
+def _line(measurement: Measurement) -> str:
+    ratio = f"{measurement.times_peer:7.1f}x" if measurement.times_peer else "        "
+    return (
+        f"{measurement.family:10} {measurement.corpus:26} {measurement.contender:20}"
+        f"{measurement.samples:8,} samples {measurement.seconds:9.2f} s"
+        f"{measurement.cpu_seconds:9.2f} s CPU"
+        f"{measurement.samples_per_second:11,.0f} samples/s {ratio}"
+        f"{measurement.peak_mib:8,.0f} MiB"
+    )
+
+
+def _rows(path: Path, delimiter: str = ",") -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter=delimiter))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""WordNet 3.0's synonyms and morphology, from the table that ships with the package.
+
+It answers one question, which words METEOR may take for which; it is no WordNet browser. The
+table is made by ``tools/make_wordnet_table.py``.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.metrics.batches import IntArray, starts_of
+
+TABLE = Path(__file__).parent / "wordnet_data" / "wordnet-3.0.npz"
+
+# Endings that WordNet's own lemmatizer replaces, by part of speech in the table's order.
+_ENDINGS = {
+    "noun": "s> ses>s ves>f xes>x zes>z ches>ch shes>sh men>man ies>y",
+    "verb": "s> ies>y es>e es> ed>e ed> ing>e ing>",
+    "adj": "er> est> er>e est>e",
+    "adv": "",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """Runs of numbers, end to end: run i is numbers[starts[i]:starts[i] + lengths[i]]."""
+
+    numbers: IntArray
+    starts: IntArray
+    lengths: IntArray
+
+    def follow(self, owners: IntArray, runs: IntArray) -> tuple[IntArray, IntArray]:
+        """Replace each (owner, run) by (owner, number) for all numbers of the run."""
+        lengths = self.lengths[runs]
+        ends = np.cumsum(lengths)
+        within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths)
+        return np.repeat(owners, lengths), self.numbers[
+            np.repeat(self.starts[runs], lengths) + within
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One part of speech: its words, which lead to synsets, which have words as names."""
+
+    numbers: dict[str, int]
+    synsets: _Runs
+    names: _Runs
+    exceptions: dict[str, str]
+    endings: tuple[str, ...]
+    rules: tuple[tuple[str, str], ...]
+
+    def lemmas(self, form: str) -> Iterable[int]:
+        """Numbers of the words that a form is or may be an inflection of."""
+        bases = [form]
+        if form in self.exceptions:
+            bases += self.exceptions[form].split(" ")
+        elif form.endswith(self.endings):
+            bases += [form[: -len(old)] + new for old, new in self.rules if form.endswith(old)]
+        return [self.numbers[base] for base in bases if base in self.numbers]
+
+    def pairs(self, words: Sequence[str], places: dict[str, int]) -> tuple[IntArray, IntArray]:
+        """Pairs of a word and the place of its synonym, for this part of speech; some repeat."""
+        lemmas = [(place, lemma) for place, word in enumerate(words) for lemma in self.lemmas(word)]
+        owners, numbers = np.array(lemmas, dtype=np.int64).reshape(-1, 2).T
+        owners, numbers = self.names.follow(*self.synsets.follow(owners, numbers))
+        place_of_number = np.full(len(self.numbers), -1)
+        for word in self.numbers.keys() & places.keys():
+            place_of_number[self.numbers[word]] = places[word]
+        found = place_of_number[numbers]
+        return owners[found >= 0], found[found >= 0]
+
+
+def synonym_pairs(words: Sequence[str], others: Sequence[str]) -> IntArray:
+    """Find which of the others are synonyms of which words.
+
+    The synonyms of a word are the one-word names of all synsets of the word or a base form of it,
+    in any part of speech: what NLTK's METEOR makes of ``wordnet.synsets(word)``. A word that
+    WordNet has is its own synonym. The relation is not symmetric, for only ``words`` are reduced
+    to base forms.
+
+    Args:
+        words: Lower-case words, in any form.
+        others: Distinct lower-case words.
+
+    Returns:
+        Distinct pairs (place in words, place in others) in ascending order, shape (n, 2).
+    """
+    places = {other: place for place, other in enumerate(others)}
+    found = [part.pairs(words, places) for part in _parts()]
+    owners, synonyms = (np.concatenate(column) for column in zip(*found, strict=True))
+    codes = np.unique(owners * len(others) + synonyms)
+    return np.stack(np.divmod(codes, max(1, len(others))), axis=1)
+
+
+@cache
+def _parts() -> tuple[_Part, ...]:
+    with np.load(TABLE, allow_pickle=False) as table:
+        arrays = {name: table[name] for name in table.files}
+    words, forms, bases = (_lines(arrays[name]) for name in ("words", "exceptions", "bases"))
+    word_starts, synset_starts, form_starts = map(starts_of, arrays["counts"].T)
+    member_starts = starts_of(arrays["sizes"])[synset_starts]
+    parts = []
+    for place, endings in enumerate(_ENDINGS.values()):
+        own_words, own_synsets, own_forms, own_members = (
+            slice(starts[place], starts[place + 1])
+            for starts in (word_starts, synset_starts, form_starts, member_starts)
+        )
+        parts.append(
+            _make_part(
+                words[own_words],
+                arrays["sizes"][own_synsets].astype(np.int64),
+                arrays["names"][own_synsets].astype(np.int64),
+                arrays["members"][own_members],
+                dict(zip(forms[own_forms], bases[own_forms], strict=True)),
+                endings,
+            )
+        )
+    return tuple(parts)
+
+
+def _make_part(
+    words: list[str],
+    sizes: IntArray,
+    name_counts: IntArray,
+    members: NDArray[np.uint16],
+    exceptions: dict[str, str],
+    endings: str,
+) -> _Part:
+    """Turn the table's lists of each synset's words into lists of each word's synsets."""
+    by_word = np.argsort(members, kind="stable")
+    synset_counts = np.bincount(members, minlength=len(words))
+    rules = tuple((old, new) for old, _, new in (rule.partition(">") for rule in endings.split()))
+    return _Part(
+        numbers=dict(zip(words, range(len(words)), strict=True)),
+        synsets=_Runs(
+            np.repeat(np.arange(len(sizes)), sizes)[by_word],
+            starts_of(synset_counts)[:-1],
+            synset_counts,
+        ),
+        names=_Runs(members.astype(np.int64), starts_of(sizes)[:-1], name_counts),
+        exceptions=exceptions,
+        endings=tuple(old for old, _ in rules),
+        rules=rules,
+    )
+
+
+def _lines(text: NDArray[np.uint8]) -> list[str]:
+    return text.tobytes().decode("utf-8").split("\n")
