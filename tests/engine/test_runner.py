@@ -10,7 +10,7 @@ import pytest
 
 from audiocapbench.benchmarks import Selection, open_benchmark
 from audiocapbench.data.outcome import Status
-from audiocapbench.engine import run_benchmark
+from audiocapbench.engine import Pacing, run_benchmark
 from audiocapbench.errors import ModelError
 from audiocapbench.models import create_model
 from audiocapbench.store import Store
@@ -106,7 +106,7 @@ def test_ctrl_c_keeps_what_was_done_and_says_how_to_go_on(place: Path) -> None:
     assert process.returncode == 130
     done = committed(place)
     assert f"Stopped after {len(done)} of {CLIPS}" in err
-    assert "the same command goes on from here" in err
+    assert "The same command goes on from here." in err
     assert "Traceback" not in err
     assert json.loads(out)["runs"][0]["answered"] == len(done)
     assert asked(place) == [f"tone_{index}" for index in range(len(done))]
@@ -187,9 +187,9 @@ def test_a_run_inside_a_program_needs_no_command_line(tmp_path: Path) -> None:
         benchmark, create_model("listener"), store, selection=Selection(("music",), 1)
     )
     assert end.total == 1
-    assert not end.interrupted
+    assert end.stop is None
     outcome = store.outcomes(end.run.id)["tone_1"]
     assert outcome.reply.status is Status.OK
     assert outcome.audio_s == pytest.approx(0.25)
     with pytest.raises(ModelError, match="at least 1"):
-        run_benchmark(benchmark, create_model("listener"), store, concurrency=0)
+        run_benchmark(benchmark, create_model("listener"), store, pacing=Pacing(concurrency=0))

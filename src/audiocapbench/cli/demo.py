@@ -32,6 +32,7 @@ def demo(
     from audiocapbench.benchmarks import Selection, open_benchmark
     from audiocapbench.cli.console import say, stdout
     from audiocapbench.cli.progress import ask_and_score, explain_end, relative
+    from audiocapbench.engine import Budget, Pacing
     from audiocapbench.models import create_model
     from audiocapbench.report.html import write_report
     from audiocapbench.report.summary import summarise
@@ -48,12 +49,14 @@ def demo(
         kept,
         benchmark.metrics,
         selection=Selection(),
-        concurrency=None,
+        pacing=Pacing(),
+        budget=Budget(),
+        prices=None,
         fresh=fresh,
     )
     for end in ends:
         explain_end(end, kept)
-    if ends[-1].interrupted:
+    if ends[-1].stop is not None:
         raise typer.Exit(INTERRUPTED)
     summaries = [summarise(kept, end.run, benchmark.metrics) for end in ends]
     printer = stdout()

@@ -9,9 +9,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.cli.console import say, stderr
 from audiocapbench.data.outcome import ASKED_AGAIN, SCORED, Outcome
+from audiocapbench.engine import Budget, Pacing, RunEnd, Stop, run_benchmark, score_run
 from audiocapbench.engine import Progress as Watcher
-from audiocapbench.engine import RunEnd, run_benchmark, score_run
 from audiocapbench.models import Model
+from audiocapbench.models.prices import price_of
 from audiocapbench.store import Store
 
 _SHOWN_REASONS = 5
@@ -24,7 +25,9 @@ def ask_and_score(
     metrics: Sequence[str],
     *,
     selection: Selection,
-    concurrency: int | None,
+    pacing: Pacing,
+    budget: Budget,
+    prices: Path | None,
     fresh: bool,
 ) -> list[RunEnd]:
     """Ask each model in turn with a bar on stderr, score it, and stop where one is interrupted."""
@@ -36,13 +39,15 @@ def ask_and_score(
                 model,
                 store,
                 selection=selection,
-                concurrency=concurrency,
+                pacing=pacing,
+                budget=budget,
+                price=price_of(model.name, prices),
                 fresh=fresh,
                 progress=_watcher(bars, model.name),
             )
             score_run(store, end.run, metrics)
             ends.append(end)
-            if end.interrupted:
+            if end.stop is not None:
                 break
     return ends
 
@@ -84,9 +89,10 @@ def _watcher(bars: Progress, name: str) -> Watcher:
 
 def explain_end(end: RunEnd, store: Store) -> None:
     """Say on stderr what did not go well in a run, and how to go on."""
-    if end.interrupted:
+    if end.stop is not None:
         done = sum(end.statuses.values())
-        say(f"Stopped after {done} of {end.total}. Answers are kept in {store.name}.")
+        why = ": the budget is spent" if end.stop is Stop.BUDGET else ""
+        say(f"Stopped after {done} of {end.total}{why}. Answers are kept in {store.name}.")
         say("The same command goes on from here.")
         return
     reasons = [

@@ -1,5 +1,6 @@
 """``audiocapbench run``: ask models about a benchmark, score the answers, print the leaderboard."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -42,6 +43,35 @@ def run(
             help="Questions at once. [default: the model's own]",
         ),
     ] = None,
+    rpm: Annotated[
+        float | None,
+        typer.Option("--rpm", min=0.01, metavar="N", help="The provider's requests a minute."),
+    ] = None,
+    tpm: Annotated[
+        float | None,
+        typer.Option("--tpm", min=1, metavar="N", help="The provider's tokens a minute."),
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option("--budget", min=0, metavar="USD", help="Stop before more is spent."),
+    ] = None,
+    prices: Annotated[
+        Path | None,
+        typer.Option("--prices", metavar="FILE", help="Prices that replace the built-in table's."),
+    ] = None,
+    temperature: Annotated[
+        float | None,
+        typer.Option("--temperature", min=0, metavar="T", help="[default: as published]"),
+    ] = None,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option("--max-tokens", min=1, metavar="N", help="Longest answer, in tokens."),
+    ] = None,
+    credentials: Annotated[
+        Path | None,
+        typer.Option("--credentials", metavar="FILE", help="KEY=value lines, such as API keys."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before spending.")] = False,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Begin a new run and ask everything again.")
     ] = False,
@@ -54,16 +84,22 @@ def run(
     """
     from audiocapbench.benchmarks import Selection, open_benchmark
     from audiocapbench.cli.console import print_json, say, stdout
+    from audiocapbench.cli.preview import confirm, preview
     from audiocapbench.cli.progress import ask_and_score, explain_end
+    from audiocapbench.credentials import load_credentials
+    from audiocapbench.engine import Budget, Pacing
     from audiocapbench.metrics import find_metric
     from audiocapbench.metrics.names import split_names
-    from audiocapbench.models import create_model
+    from audiocapbench.models import ModelSettings, create_model
     from audiocapbench.report.document import run_document
     from audiocapbench.report.summary import summarise
     from audiocapbench.report.tables import by_category, leaderboard
     from audiocapbench.store import Store
 
-    models = [create_model(name) for name in dict.fromkeys(model)]
+    for warning in load_credentials(credentials) if credentials is not None else ():
+        say(warning)
+    settings = ModelSettings(temperature, max_tokens)
+    models = [create_model(name, settings) for name in dict.fromkeys(model)]
     opened = open_benchmark(benchmark)
     names = split_names(metrics) if metrics is not None else list(opened.metrics)
     for name in names:
@@ -71,13 +107,17 @@ def run(
     selection = Selection(tuple(category or ()), limit)
     selection.of(opened)
     kept = Store.open(store)
+    plan = preview(opened, models, kept, selection=selection, prices=prices, fresh=fresh)
+    confirm(plan, budget_usd=budget, yes=yes)
     ends = ask_and_score(
         opened,
         models,
         kept,
         names,
         selection=selection,
-        concurrency=concurrency,
+        pacing=Pacing(concurrency, rpm, tpm),
+        budget=Budget(budget),
+        prices=prices,
         fresh=fresh,
     )
     summaries = [summarise(kept, end.run, names) for end in ends]
@@ -95,7 +135,7 @@ def run(
         say(f"{present:,} of {total:,} clips present; manifest.json says why.")
     for end in ends:
         explain_end(end, kept)
-    if any(end.interrupted for end in ends):
+    if any(end.stop is not None for end in ends):
         raise typer.Exit(INTERRUPTED)
     if any(one.coverage.failed for one in summaries):
         raise typer.Exit(SOME_FAILED)

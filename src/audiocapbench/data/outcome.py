@@ -34,7 +34,9 @@ class Reply:
         error: What went wrong, for people.
         withheld: Index of the reference that the answer was taken from, which is then left out
             when the answer is scored; only controls set it.
-        input_tokens, output_tokens, cost_usd: As the provider reports them.
+        input_tokens, output_tokens: As the provider reports them.
+        audio_tokens: Those of the input tokens that were audio, where the provider says.
+        cost_usd: Dollars, where the price is known.
         raw: The provider's reply as JSON text, without audio, kept to look into later.
     """
 
@@ -44,6 +46,7 @@ class Reply:
     withheld: int | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    audio_tokens: int | None = None
     cost_usd: float | None = None
     raw: str | None = None
 
@@ -55,7 +58,8 @@ class Outcome:
     Attributes:
         audio_sha256: Hash of the audio as sent; None where none was sent.
         audio_s: Seconds of audio as sent, which a contract may have cut.
-        latency_s: Time that the model took.
+        latency_s: Time that the model took for its last attempt.
+        attempts: How often it was asked; 0 for a reply from the cache.
         cached: Whether the reply came from the store's cache.
     """
 
@@ -64,4 +68,5 @@ class Outcome:
     audio_sha256: str | None
     audio_s: float
     latency_s: float
+    attempts: int = 1
     cached: bool = False

@@ -1,6 +1,30 @@
 """Asks at full speed and loses nothing; scores what was answered."""
 
-from audiocapbench.engine.runner import Progress, RunEnd, run_benchmark
+from audiocapbench.engine.ask import likely_cost
+from audiocapbench.engine.budget import Budget
+from audiocapbench.engine.retry import RetryPolicy
+from audiocapbench.engine.runner import (
+    Pacing,
+    Progress,
+    RunEnd,
+    Stop,
+    missing_samples,
+    run_benchmark,
+)
 from audiocapbench.engine.scoring import Answered, RunScores, answered, score_run
 
-__all__ = ["Answered", "Progress", "RunEnd", "RunScores", "answered", "run_benchmark", "score_run"]
+__all__ = [
+    "Answered",
+    "Budget",
+    "Pacing",
+    "Progress",
+    "RetryPolicy",
+    "RunEnd",
+    "RunScores",
+    "Stop",
+    "answered",
+    "likely_cost",
+    "missing_samples",
+    "run_benchmark",
+    "score_run",
+]

@@ -1,20 +1,33 @@
 """Asks a model about one sample and turns whatever happens into an outcome.
 
-This is where limits, retries and budgets belong: between the cache and the model.
+Between the cache and the model stand the budget, the limiter and the retries; an SDK's own retries
+are off, so that they never multiply.
 """
 
+import random
 import time
-from dataclasses import replace
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+import anyio
 from anyio import to_thread
 
+from audiocapbench.credentials import redacted
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
+from audiocapbench.engine.budget import Budget
+from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.prepare import prepare
-from audiocapbench.errors import AudioCapBenchError, AudioError
+from audiocapbench.engine.retry import RetryPolicy
+from audiocapbench.errors import AudioCapBenchError, AudioError, FatalError, TransientError
 from audiocapbench.models import Model, Question, SentAudio
+from audiocapbench.models.prices import Price
 from audiocapbench.store import Store, cache_key
+
+_TOKENS_PER_AUDIO_SECOND = 32
+_TOKENS_OF_TEXT = 200
+_TOKENS_OF_ANSWER = 120
 
 
 class Asked(NamedTuple):
@@ -24,29 +37,136 @@ class Asked(NamedTuple):
     cache_key: str | None
 
 
-async def ask(model: Model, sample: Sample, store: Store, *, use_cache: bool) -> Asked:
-    """Ask about one sample; a failure is an outcome, never an exception."""
-    try:
-        sent = await to_thread.run_sync(prepare, sample.clip, model.contract)
-    except AudioError as error:
-        return Asked(_outcome(sample, Reply("", Status.FAILED, str(error)), None, 0.0), None)
-    key = None
-    if model.cacheable:
+class OverBudgetError(AudioCapBenchError):
+    """The next question no longer fits the budget."""
+
+
+@dataclass(slots=True)
+class Asker:
+    """Everything that stands between a run and its model."""
+
+    model: Model
+    store: Store
+    limiter: Limiter
+    retry: RetryPolicy
+    budget: Budget
+    price: Price | None
+    use_cache: bool
+    stopping: anyio.Event
+    draw: random.Random = field(default_factory=random.Random)
+
+    async def ask(self, sample: Sample) -> Asked | None:
+        """Ask about one sample; None if the run is told to stop before the model was asked.
+
+        Raises:
+            FatalError: The provider will answer no question like this one.
+            OverBudgetError: The budget does not allow another question.
+        """
+        try:
+            sent = await to_thread.run_sync(prepare, sample.clip, self.model.contract)
+        except AudioError as error:
+            return Asked(_outcome(sample, Reply("", Status.FAILED, str(error)), None, 0.0, 0), None)
+        key = self._key(sample, sent)
+        if key is not None and self.use_cache:
+            known = await to_thread.run_sync(self.store.cached_reply, key)
+            if known is not None:
+                return Asked(replace(_outcome(sample, known, sent, 0.0, 0), cached=True), None)
+        seconds = sent.duration_s if sent else 0.0
+        likely = likely_cost(self.price, self.model, seconds) or 0.0
+        if not self.budget.hold(likely):
+            raise OverBudgetError("the budget is spent")
+        cost = 0.0
+        try:
+            outcome = await self._attempts(sample, sent)
+            if outcome is None:
+                return None
+            outcome = self._with_cost(outcome)
+            cost = outcome.reply.cost_usd or 0.0
+        finally:
+            self.budget.settle(likely, cost)
+        return Asked(outcome, key if outcome.reply.status is Status.OK else None)
+
+    def _key(self, sample: Sample, sent: SentAudio | None) -> str | None:
+        if not self.model.cacheable:
+            return None
         digest = sent.sha256 if sent else None
-        key = cache_key(model.name, model.parameters, sample.instruction, digest)
-    if key is not None and use_cache:
-        known = await to_thread.run_sync(store.cached_reply, key)
-        if known is not None:
-            return Asked(replace(_outcome(sample, known, sent, 0.0), cached=True), None)
-    started = time.perf_counter()
-    reply = await _reply(model, Question(sample.id, sample.instruction, sent))
-    outcome = _outcome(sample, reply, sent, time.perf_counter() - started)
-    return Asked(outcome, key if reply.status is Status.OK else None)
+        return cache_key(self.model.name, self.model.parameters, sample.instruction, digest)
+
+    async def _attempts(self, sample: Sample, sent: SentAudio | None) -> Outcome | None:
+        question = Question(sample.id, sample.instruction, sent)
+        begun = anyio.current_time()
+        tokens = _TOKENS_OF_TEXT + int(_TOKENS_PER_AUDIO_SECOND * (sent.duration_s if sent else 0))
+        attempts = failures = refusals = 0
+        while True:
+            if not await self._unless_stopping(lambda: self.limiter.enter(tokens)):
+                return None
+            attempts += 1
+            started = time.perf_counter()
+            try:
+                reply = await _reply(self.model, question)
+            except TransientError as error:
+                problem = error
+            else:
+                latency = time.perf_counter() - started
+                self.limiter.answered(latency)
+                return _outcome(sample, reply, sent, latency, attempts)
+            finally:
+                self.limiter.leave()
+            if problem.throttled:
+                refusals += 1
+                self.limiter.refused(problem.retry_after_s)
+            else:
+                failures += 1
+            pause = self.retry.wait_s(failures + refusals, problem.retry_after_s, self.draw)
+            late = anyio.current_time() - begun + pause > self.retry.deadline_s
+            if late or failures >= self.retry.attempts:
+                words = f"given up after {attempts} attempts: {problem}"
+                reply = Reply("", Status.FAILED, words)
+                return _outcome(sample, reply, sent, time.perf_counter() - started, attempts)
+            if not await self._unless_stopping(lambda: anyio.sleep(pause)):  # noqa: B023
+                return None
+
+    async def _unless_stopping(self, wait: Callable[[], Awaitable[None]]) -> bool:
+        """Wait for something; False if the run is told to stop meanwhile."""
+        done = False
+        async with anyio.create_task_group() as group:
+
+            async def watch() -> None:
+                await self.stopping.wait()
+                group.cancel_scope.cancel()
+
+            group.start_soon(watch)
+            await wait()
+            done = True
+            group.cancel_scope.cancel()
+        return done
+
+    def _with_cost(self, outcome: Outcome) -> Outcome:
+        reply = outcome.reply
+        if reply.cost_usd is not None or self.price is None:
+            return outcome
+        cost = self.price.cost(
+            input_tokens=reply.input_tokens,
+            output_tokens=reply.output_tokens,
+            audio_tokens=reply.audio_tokens,
+            audio_s=outcome.audio_s,
+        )
+        return replace(outcome, reply=replace(reply, cost_usd=cost))
+
+
+def likely_cost(price: Price | None, model: Model, audio_s: float) -> float | None:
+    """Dollars that one question will likely cost; a thinking model is billed for its thoughts."""
+    if price is None:
+        return None
+    thoughts = int(model.parameters.get("thinking_budget", 0))
+    return price.estimate(audio_s, answer_tokens=_TOKENS_OF_ANSWER + max(0, thoughts))
 
 
 async def _reply(model: Model, question: Question) -> Reply:
     try:
         reply = await model.answer(question)
+    except (TransientError, FatalError):
+        raise
     except AudioCapBenchError as error:
         return Reply("", Status.FAILED, str(error))
     except Exception as error:  # a plug-in may raise anything; one sample must not end the run
@@ -62,11 +182,18 @@ def _storable(text: str) -> str:
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
-def _outcome(sample: Sample, reply: Reply, sent: SentAudio | None, latency_s: float) -> Outcome:
+def _outcome(
+    sample: Sample, reply: Reply, sent: SentAudio | None, latency_s: float, attempts: int
+) -> Outcome:
+    if reply.error is not None:
+        reply = replace(reply, error=redacted(_storable(reply.error)))
+    if reply.raw is not None:
+        reply = replace(reply, raw=redacted(_storable(reply.raw)))
     return Outcome(
         sample.id,
-        reply if reply.error is None else replace(reply, error=_storable(reply.error)),
+        reply,
         sent.sha256 if sent else None,
         sent.duration_s if sent else 0.0,
         latency_s,
+        attempts,
     )

@@ -4,7 +4,8 @@ import signal
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 
 import anyio
 from anyio import to_thread
@@ -13,10 +14,24 @@ from anyio.abc import TaskGroup
 from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome
-from audiocapbench.engine.ask import ask
-from audiocapbench.errors import ModelError
+from audiocapbench.engine.ask import Asker, OverBudgetError
+from audiocapbench.engine.budget import Budget
+from audiocapbench.engine.limiter import Limiter, Limits
+from audiocapbench.engine.retry import RetryPolicy
+from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models import Model
+from audiocapbench.models.prices import Price
 from audiocapbench.store import Dataset, Run, RunSpec, Store
+
+_START = 8
+
+
+class Stop(StrEnum):
+    """Why a run ended before its last sample."""
+
+    INTERRUPTED = "interrupted"
+    BUDGET = "budget"
+    REFUSED = "refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +43,14 @@ class RunEnd:
         total: How many samples it has.
         known: How many had been answered before.
         statuses: How many outcomes of each status there are now.
-        interrupted: Whether it was stopped before the last sample.
+        stop: Why it ended before the last sample; None if it did not.
     """
 
     run: Run
     total: int
     known: int
     statuses: Counter[str]
-    interrupted: bool
+    stop: Stop | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +62,32 @@ class Progress:
     stopping: Callable[[int], None] = lambda _in_flight: None
 
 
+@dataclass(frozen=True, slots=True)
+class Pacing:
+    """How hard a model may be asked.
+
+    Attributes:
+        concurrency: Most questions at once; the model's own number by default.
+        requests_per_minute: The provider's limit on requests, where it is known.
+        tokens_per_minute: The provider's limit on tokens, where it is known.
+        retry: When a question is asked again.
+    """
+
+    concurrency: int | None = None
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+
+
 def run_benchmark(
     benchmark: Benchmark,
     model: Model,
     store: Store,
     *,
     selection: Selection | None = None,
-    concurrency: int | None = None,
+    pacing: Pacing | None = None,
+    budget: Budget | None = None,
+    price: Price | None = None,
     fresh: bool = False,
     progress: Progress | None = None,
 ) -> RunEnd:
@@ -64,21 +98,47 @@ def run_benchmark(
         model: Who is asked.
         store: Where outcomes go, and where earlier ones are looked up.
         selection: Which samples; all by default.
-        concurrency: Questions at once; the model's own number by default.
+        pacing: How hard the model may be asked.
+        budget: What may be spent; shared by runs that share the purse.
+        price: What the model costs, where it is known.
         fresh: Begin a new run and ask everything again, cache or not.
         progress: Told about every step.
+
+    Raises:
+        FatalError: The provider refuses all questions; what was answered is kept.
     """
-    if concurrency is not None and concurrency < 1:
-        raise ModelError(f"concurrency is {concurrency}; it must be at least 1")
+    pacing = pacing or Pacing()
+    most = model.concurrency if pacing.concurrency is None else pacing.concurrency
+    if most < 1:
+        raise ModelError(f"concurrency is {most}; it must be at least 1")
     samples = (selection or Selection()).of(benchmark)
     model.prepare(benchmark.samples)
     run = store.begin_run(_spec(benchmark, model, samples), _dataset(benchmark), fresh=fresh)
-    runner = _Runner(run, model, store, samples, fresh=fresh, progress=progress or Progress())
-    anyio.run(runner.ask_all, concurrency or model.concurrency)
+    runner = _Runner(run, store, samples, progress or Progress())
+
+    async def ask_all() -> None:
+        limits = Limits(
+            min(_START, most), most, pacing.requests_per_minute, pacing.tokens_per_minute
+        )
+        asker = Asker(
+            model,
+            store,
+            Limiter(limits),
+            pacing.retry,
+            budget or Budget(),
+            price,
+            use_cache=not fresh,
+            stopping=anyio.Event(),
+        )
+        await runner.ask_all(asker)
+
+    anyio.run(ask_all)
+    if runner.fatal is not None:
+        raise runner.fatal
     outcomes = store.outcomes(run.id)
     statuses = Counter(str(outcome.reply.status) for outcome in outcomes.values())
-    interrupted = runner.stopped and len(outcomes) < len(samples)
-    return RunEnd(run, len(samples), runner.known, statuses, interrupted)
+    stop = runner.stop if len(outcomes) < len(samples) else None
+    return RunEnd(run, len(samples), runner.known, statuses, stop)
 
 
 def _spec(benchmark: Benchmark, model: Model, samples: tuple[Sample, ...]) -> RunSpec:
@@ -98,6 +158,25 @@ def _dataset(benchmark: Benchmark) -> Dataset:
     return Dataset(benchmark.fingerprint, benchmark.name, root, benchmark.samples, missing)
 
 
+def missing_samples(
+    benchmark: Benchmark,
+    model: Model,
+    store: Store,
+    samples: tuple[Sample, ...],
+    *,
+    fresh: bool = False,
+) -> list[Sample]:
+    """What a run would ask, without beginning it."""
+    run = None if fresh else store.find_run(_spec(benchmark, model, samples))
+    return list(samples) if run is None else _unanswered(store, run, samples)
+
+
+def _unanswered(store: Store, run: Run, samples: tuple[Sample, ...]) -> list[Sample]:
+    outcomes = store.outcomes(run.id)
+    answered = {key for key, one in outcomes.items() if one.reply.status not in ASKED_AGAIN}
+    return [sample for sample in samples if sample.id not in answered]
+
+
 def _first_of(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
@@ -106,64 +185,62 @@ def _first_of(error: BaseException) -> BaseException:
 
 class _Runner:
     def __init__(
-        self,
-        run: Run,
-        model: Model,
-        store: Store,
-        samples: tuple[Sample, ...],
-        *,
-        fresh: bool,
-        progress: Progress,
+        self, run: Run, store: Store, samples: tuple[Sample, ...], progress: Progress
     ) -> None:
         self._run = run
-        self._model = model
         self._store = store
-        self._fresh = fresh
         self._progress = progress
-        answered = {
-            sample_id
-            for sample_id, outcome in store.outcomes(run.id).items()
-            if outcome.reply.status not in ASKED_AGAIN
-        }
-        self._missing = [sample for sample in samples if sample.id not in answered]
+        self._missing = _unanswered(store, run, samples)
         self.known = len(samples) - len(self._missing)
-        self.stopped = False
-        self._in_flight = 0
+        self.stop: Stop | None = None
+        self.fatal: FatalError | None = None
         progress.planned(run, len(samples), self.known)
 
-    async def ask_all(self, concurrency: int) -> None:
-        """Ask every missing sample, so many at a time."""
+    async def ask_all(self, asker: Asker) -> None:
+        """Ask every missing sample, as many at a time as the limiter lets through."""
         queue = iter(self._missing)
         try:
             async with anyio.create_task_group() as everything:
                 if threading.current_thread() is threading.main_thread():
-                    everything.start_soon(self._watch_signals, everything)
+                    everything.start_soon(self._watch_signals, asker, everything)
                 async with anyio.create_task_group() as workers:
-                    for _ in range(min(concurrency, len(self._missing))):
-                        workers.start_soon(self._work, queue)
+                    for number in range(min(asker.limiter.limits.most, len(self._missing))):
+                        workers.start_soon(self._work, number, queue, asker)
                 everything.cancel_scope.cancel()
         except BaseExceptionGroup as group:
             # Several workers may meet the same full disk; one of them can tell.
             raise _first_of(group) from None
 
-    async def _work(self, queue: Iterator[Sample]) -> None:
-        for sample in queue:
-            self._in_flight += 1
-            asked = await ask(self._model, sample, self._store, use_cache=not self._fresh)
-            await to_thread.run_sync(
-                self._store.add_outcome, self._run.id, asked.outcome, asked.cache_key
-            )
-            self._in_flight -= 1
-            self._progress.arrived(asked.outcome)
-            if self.stopped:
-                return
+    async def _work(self, number: int, queue: Iterator[Sample], asker: Asker) -> None:
+        while self.stop is None:
+            await asker.limiter.turn(number)
+            sample = next(queue, None)
+            if sample is None or self.stop is not None:
+                break
+            try:
+                asked = await asker.ask(sample)
+            except OverBudgetError:
+                self.stop = self.stop or Stop.BUDGET
+                break
+            except FatalError as error:
+                self.stop, self.fatal = Stop.REFUSED, error
+                asker.stopping.set()
+                break
+            if asked is not None:
+                await to_thread.run_sync(
+                    self._store.add_outcome, self._run.id, asked.outcome, asked.cache_key
+                )
+                self._progress.arrived(asked.outcome)
+        # Workers that still wait for their turn must see that there is nothing left to do.
+        asker.limiter.open()
 
-    async def _watch_signals(self, everything: TaskGroup) -> None:
+    async def _watch_signals(self, asker: Asker, everything: TaskGroup) -> None:
         """First signal: finish what is in flight. Second: drop it."""
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
             async for _ in signals:
-                if self.stopped:
+                if self.stop is not None:
                     everything.cancel_scope.cancel()
                     return
-                self.stopped = True
-                self._progress.stopping(self._in_flight)
+                self.stop = Stop.INTERRUPTED
+                asker.stopping.set()
+                self._progress.stopping(asker.limiter.in_flight)

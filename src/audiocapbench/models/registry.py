@@ -1,10 +1,12 @@
 """Which models there are and how a name becomes one."""
 
+from importlib import import_module
 from typing import NamedTuple
 
 from audiocapbench.errors import ModelError
 from audiocapbench.models.controls import KINDS, Control
 from audiocapbench.models.model import AudioContract, Model
+from audiocapbench.models.settings import ModelSettings
 from audiocapbench.plugins import plugins
 
 
@@ -16,6 +18,19 @@ class ModelEntry(NamedTuple):
     contract: AudioContract | None
 
 
+class _Provider(NamedTuple):
+    module: str
+    description: str
+
+
+_PROVIDERS = {
+    "openai": _Provider("openai_chat", "OpenAI chat completions; OPENAI_API_KEY"),
+    "openai-realtime": _Provider("openai_realtime", "OpenAI Realtime; OPENAI_API_KEY"),
+    "gemini": _Provider("gemini", "Google Gemini; GEMINI_API_KEY, or VERTEX_PROJECT"),
+    "dashscope": _Provider("dashscope", "Alibaba DashScope; DASHSCOPE_API_KEY"),
+    "endpoint": _Provider("endpoint", "NAME@URL: any OpenAI-compatible server"),
+}
+
 _CONTROLS = {
     "right": "one of the clip's references, withheld from scoring: the level of a person",
     "safe": "one generic sentence for the category: what saying nothing earns",
@@ -24,11 +39,15 @@ _CONTROLS = {
 }
 
 
-def create_model(name: str) -> Model:
+def create_model(name: str, settings: ModelSettings | None = None) -> Model:
     """Make the model that a name stands for.
 
+    Args:
+        name: ``provider/model``, ``listener`` or ``control/KIND``.
+        settings: What the user says about a remote model; others ignore it.
+
     Raises:
-        ModelError: There is no such model.
+        ModelError: There is no such model, or it cannot be asked here.
     """
     provider, _, rest = name.partition("/")
     if name == "listener":
@@ -37,6 +56,10 @@ def create_model(name: str) -> Model:
         return Listener()
     if provider == "control":
         return Control(rest)
+    if provider in _PROVIDERS and rest:
+        module = import_module(f"audiocapbench.models.{_PROVIDERS[provider].module}")
+        remote: Model = module.create(name, settings or ModelSettings())
+        return remote
     found = plugins("models").get(provider)
     if found is None:
         raise ModelError(

@@ -118,6 +118,7 @@ def of_outcome(outcome: Outcome) -> Values:
         "audio_sha256": outcome.audio_sha256,
         "audio_s": outcome.audio_s,
         "latency_s": outcome.latency_s,
+        "attempts": outcome.attempts,
         "cached": outcome.cached,
     }
 
@@ -131,10 +132,19 @@ def outcome(row: Row[Any]) -> Outcome:
         row.withheld,
         row.input_tokens,
         row.output_tokens,
+        row.audio_tokens,
         row.cost_usd,
         row.raw,
     )
-    return Outcome(row.sample, said, row.audio_sha256, row.audio_s, row.latency_s, row.cached)
+    return Outcome(
+        row.sample,
+        said,
+        row.audio_sha256,
+        row.audio_s,
+        row.latency_s,
+        row.attempts,
+        row.cached,
+    )
 
 
 def of_response(outcome: Outcome) -> Values:
@@ -146,6 +156,7 @@ def of_response(outcome: Outcome) -> Values:
         "latency_s": outcome.latency_s,
         "input_tokens": reply.input_tokens,
         "output_tokens": reply.output_tokens,
+        "audio_tokens": reply.audio_tokens,
         "cost_usd": reply.cost_usd,
         "raw": reply.raw,
     }
@@ -158,6 +169,7 @@ def reply(row: Row[Any]) -> Reply:
         Status(row.status),
         input_tokens=row.input_tokens,
         output_tokens=row.output_tokens,
+        audio_tokens=row.audio_tokens,
         cost_usd=0.0 if row.cost_usd is not None else None,
         raw=row.raw,
     )

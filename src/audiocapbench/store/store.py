@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, and_, delete, func, insert, select
+from sqlalchemy import Connection, Engine, Select, Table, and_, delete, func, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, Reply
@@ -61,12 +61,7 @@ class Store:
         """
         with writing(self._engine) as connection:
             self._keep_dataset(connection, dataset)
-            latest = connection.execute(
-                select(schema.runs)
-                .where(schema.runs.c.identity == spec.identity)
-                .order_by(schema.runs.c.generation.desc())
-                .limit(1)
-            ).first()
+            latest = connection.execute(_latest(spec)).first()
             if latest is not None and not fresh:
                 return rows.run(latest)
             made = connection.execute(
@@ -80,6 +75,12 @@ class Store:
                 .returning(*schema.runs.c)
             ).one()
             return rows.run(made)
+
+    def find_run(self, spec: RunSpec) -> Run | None:
+        """The run that a command stands for, if it was begun before."""
+        with reading(self._engine) as connection:
+            found = connection.execute(_latest(spec)).first()
+        return rows.run(found) if found is not None else None
 
     def run(self, run_id: int) -> Run:
         """One run.
@@ -208,6 +209,15 @@ def cache_key(
     """Key of a question: model, parameters, prompt, and the audio bytes as sent."""
     content = [model, dict(sorted(parameters.items())), instruction, audio_sha256]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def _latest(spec: RunSpec) -> Select[Any]:
+    return (
+        select(schema.runs)
+        .where(schema.runs.c.identity == spec.identity)
+        .order_by(schema.runs.c.generation.desc())
+        .limit(1)
+    )
 
 
 def _now() -> str:

@@ -1,0 +1,79 @@
+"""What a run will ask and cost, said before anything is spent."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import typer
+
+from audiocapbench.benchmarks import Benchmark, Selection
+from audiocapbench.cli.app import INTERRUPTED
+from audiocapbench.cli.console import say
+from audiocapbench.engine import likely_cost, missing_samples
+from audiocapbench.models import Model
+from audiocapbench.models.prices import price_of
+from audiocapbench.store import Store
+
+
+class Preview(NamedTuple):
+    """One model's share of what is to come."""
+
+    model: str
+    clips: int
+    known: int
+    seconds: float
+    likely_usd: float | None
+
+    def __str__(self) -> str:
+        parts = [f"{self.clips:,} clips", _length(self.seconds)]
+        parts.append("cost unknown" if self.likely_usd is None else f"about ${self.likely_usd:.2f}")
+        known = f"; {self.known:,} already answered" if self.known else ""
+        return f"{self.model}: {', '.join(parts)}{known}"
+
+
+def preview(
+    benchmark: Benchmark,
+    models: Sequence[Model],
+    store: Store,
+    *,
+    selection: Selection,
+    prices: Path | None,
+    fresh: bool,
+) -> list[Preview]:
+    """What each model would be asked, from audio seconds and the price table."""
+    found = []
+    for model in models:
+        samples = selection.of(benchmark)
+        missing = missing_samples(benchmark, model, store, samples, fresh=fresh)
+        price = price_of(model.name, prices)
+        seconds = [sample.clip.duration_s for sample in missing]
+        costs = [likely_cost(price, model, length) for length in seconds]
+        likely = None if price is None else sum(cost or 0.0 for cost in costs)
+        known = len(samples) - len(missing)
+        found.append(Preview(model.name, len(missing), known, sum(seconds), likely))
+    return found
+
+
+def confirm(previews: Sequence[Preview], *, budget_usd: float | None, yes: bool) -> None:
+    """Show what will cost money, and ask on a terminal unless told not to."""
+    paid = [one for one in previews if one.clips and one.likely_usd != 0.0]
+    for one in paid:
+        say(str(one))
+    if not paid:
+        return
+    if budget_usd is not None:
+        say(f"The budget is ${budget_usd:.2f}; the run stops before it is overspent.")
+    if yes or not sys.stdin.isatty() or not sys.stderr.isatty():
+        return
+    if not typer.confirm("Go on?", default=False, err=True):
+        say("Nothing was asked.")
+        raise typer.Exit(INTERRUPTED)
+
+
+def _length(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s of audio"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min of audio"
+    return f"{seconds / 3600:.1f} h of audio"
