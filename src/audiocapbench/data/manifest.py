@@ -36,7 +36,12 @@ class MissingClip(BaseModel):
 
 
 class Manifest(BaseModel):
-    """All files of a dataset folder, and all that are missing from it."""
+    """All files of a dataset folder, and all that are missing from it.
+
+    Attributes:
+        origin: What the folder was made from, where a builder made it: commits of repositories,
+            hashes of ID lists, settings.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -44,6 +49,7 @@ class Manifest(BaseModel):
     name: str = ""
     files: dict[str, FileFacts] = {}
     missing: list[MissingClip] = []
+    origin: dict[str, str] = {}
 
 
 def read_manifest(root: Path) -> Manifest | list[Problem]:
