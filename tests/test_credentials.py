@@ -27,9 +27,7 @@ def test_a_file_fills_what_the_environment_lacks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", "from-the-shell")
-    text = (
-        "# keys\nexport OPENAI_API_KEY='sk-one two'\nGEMINI_API_KEY = g-2 # mine\nHF_TOKEN=file\n"
-    )
+    text = "# keys\nexport OPENAI_API_KEY='sk-one two'\nGEMINI_API_KEY = g-2 # mine\nHF_TOKEN=f\n"
     assert load_credentials(write(tmp_path / "credentials.env", text)) == []
     assert credential("OPENAI_API_KEY") == "sk-one two"
     assert credential("GEMINI_API_KEY", "GOOGLE_API_KEY") == "g-2"

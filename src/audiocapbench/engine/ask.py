@@ -65,35 +65,42 @@ class Asker:
         try:
             sent = await to_thread.run_sync(prepare, sample.clip, self.model.contract)
         except AudioError as error:
-            return Asked(_outcome(sample, Reply("", Status.FAILED, str(error)), None, 0.0, 0), None)
-        key = self._key(sample, sent)
+            failed = Reply("", Status.FAILED, str(error))
+            return Asked(_outcome(sample.id, failed, None, 0.0, 0), None)
+        return await self.ask_question(Question(sample.id, sample.instruction, sent))
+
+    async def ask_question(self, question: Question) -> Asked | None:
+        """Ask a question whose audio, if any, is ready to be sent; otherwise as ``ask``."""
+        sent = question.audio
+        key = self._key(question)
         if key is not None and self.use_cache:
             known = await to_thread.run_sync(self.store.cached_reply, key)
             if known is not None:
-                return Asked(replace(_outcome(sample, known, sent, 0.0, 0), cached=True), None)
+                outcome = _outcome(question.sample_id, known, sent, 0.0, 0)
+                return Asked(replace(outcome, cached=True), None)
         seconds = sent.duration_s if sent else 0.0
         likely = likely_cost(self.price, self.model, seconds) or 0.0
         if not self.budget.hold(likely):
             raise OverBudgetError("the budget is spent")
         cost = 0.0
         try:
-            outcome = await self._attempts(sample, sent)
-            if outcome is None:
+            answer = await self._attempts(question)
+            if answer is None:
                 return None
-            outcome = self._with_cost(outcome)
+            outcome = self._with_cost(answer)
             cost = outcome.reply.cost_usd or 0.0
         finally:
             self.budget.settle(likely, cost)
         return Asked(outcome, key if outcome.reply.status is Status.OK else None)
 
-    def _key(self, sample: Sample, sent: SentAudio | None) -> str | None:
+    def _key(self, question: Question) -> str | None:
         if not self.model.cacheable:
             return None
-        digest = sent.sha256 if sent else None
-        return cache_key(self.model.name, self.model.parameters, sample.instruction, digest)
+        digest = question.audio.sha256 if question.audio else None
+        return cache_key(self.model.name, self.model.parameters, question.instruction, digest)
 
-    async def _attempts(self, sample: Sample, sent: SentAudio | None) -> Outcome | None:
-        question = Question(sample.id, sample.instruction, sent)
+    async def _attempts(self, question: Question) -> Outcome | None:
+        sent = question.audio
         begun = anyio.current_time()
         tokens = _TOKENS_OF_TEXT + int(_TOKENS_PER_AUDIO_SECOND * (sent.duration_s if sent else 0))
         attempts = failures = refusals = 0
@@ -109,7 +116,7 @@ class Asker:
             else:
                 latency = time.perf_counter() - started
                 self.limiter.answered(latency)
-                return _outcome(sample, reply, sent, latency, attempts)
+                return _outcome(question.sample_id, reply, sent, latency, attempts)
             finally:
                 self.limiter.leave()
             if problem.throttled:
@@ -122,7 +129,8 @@ class Asker:
             if late or failures >= self.retry.attempts:
                 words = f"given up after {attempts} attempts: {problem}"
                 reply = Reply("", Status.FAILED, words)
-                return _outcome(sample, reply, sent, time.perf_counter() - started, attempts)
+                latency = time.perf_counter() - started
+                return _outcome(question.sample_id, reply, sent, latency, attempts)
             if not await self._unless_stopping(lambda: anyio.sleep(pause)):  # noqa: B023
                 return None
 
@@ -183,14 +191,14 @@ def _storable(text: str) -> str:
 
 
 def _outcome(
-    sample: Sample, reply: Reply, sent: SentAudio | None, latency_s: float, attempts: int
+    sample_id: str, reply: Reply, sent: SentAudio | None, latency_s: float, attempts: int
 ) -> Outcome:
     if reply.error is not None:
         reply = replace(reply, error=redacted(_storable(reply.error)))
     if reply.raw is not None:
         reply = replace(reply, raw=redacted(_storable(reply.raw)))
     return Outcome(
-        sample.id,
+        sample_id,
         reply,
         sent.sha256 if sent else None,
         sent.duration_s if sent else 0.0,
