@@ -13,6 +13,7 @@ SECRET_NAMES = (
     "GEMINI_API_KEY",
     "GOOGLE_API_KEY",
     "DASHSCOPE_API_KEY",
+    "ENDPOINT_API_KEY",
     "HF_TOKEN",
 )
 HIDDEN = "[secret]"

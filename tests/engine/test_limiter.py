@@ -18,6 +18,15 @@ def limiter(clock: Clock, **limits: float) -> Limiter:
     return Limiter(Limits(**limits), clock)  # type: ignore[arg-type]
 
 
+async def ask_steadily(one: Limiter, clock: Clock, questions: int) -> None:
+    """Ten questions a second, each answered at once."""
+    for _ in range(questions):
+        clock.now += 0.1
+        await one.enter()
+        one.answered(0.5)
+        one.leave()
+
+
 def test_in_flight_doubles_in_each_round_until_the_most() -> None:
     anyio.run(_doubles)
 
@@ -39,9 +48,7 @@ def test_the_first_refusal_halves_and_sets_the_pace_that_was_had() -> None:
 async def _halves() -> None:
     clock = Clock()
     one = limiter(clock, start=8, most=64)
-    for _ in range(40):
-        clock.now += 0.1
-        one.answered(0.5)
+    await ask_steadily(one, clock, 40)
     before = one.allowed
     one.refused(None)
     assert one.allowed == before / 2
@@ -55,22 +62,25 @@ def test_later_refusals_only_step_back() -> None:
 async def _steps_back() -> None:
     clock = Clock()
     one = limiter(clock, start=8, most=64)
-    for _ in range(40):
-        clock.now += 0.1
-        one.answered(0.5)
+    await ask_steadily(one, clock, 40)
     one.refused(None)
-    pace, allowed = one.pace, one.allowed
-    assert pace is not None
-    for _ in range(100):
+    rises = []
+    for _ in range(8):
+        before, allowed = one.pace, one.allowed
+        assert before is not None
         clock.now += 0.1
-        one.answered(0.5)
-    assert one.pace is not None
-    assert pace * 1.05 < one.pace < pace * 1.15
-    crept = one.pace
-    clock.now += 1
-    one.refused(None)
-    assert one.pace == pytest.approx(crept * 0.97)
-    assert one.allowed >= allowed
+        for _ in range(10):
+            clock.now += 0.1
+            one.answered(0.5)
+        risen = one.pace
+        assert risen is not None
+        rises.append(risen / before - 1)
+        one.refused(None)
+        assert one.pace == pytest.approx(risen * 0.97)
+        assert one.allowed >= allowed
+    assert rises == sorted(rises, reverse=True)
+    assert rises[0] > 0.15
+    assert rises[-1] < 0.02
 
 
 def test_answers_that_get_slow_halve_what_is_in_flight() -> None:

@@ -131,7 +131,7 @@ class Asker:
                 reply = Reply("", Status.FAILED, words)
                 latency = time.perf_counter() - started
                 return _outcome(question.sample_id, reply, sent, latency, attempts)
-            if not await self._unless_stopping(lambda: anyio.sleep(pause)):  # noqa: B023
+            if not await self._unless_stopping(lambda: self.limiter.rest(pause)):  # noqa: B023
                 return None
 
     async def _unless_stopping(self, wait: Callable[[], Awaitable[None]]) -> bool:
