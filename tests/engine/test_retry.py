@@ -5,13 +5,13 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from audiocapbench.models.prices import Price
 
 from audiocapbench.benchmarks import Benchmark, open_benchmark
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.engine import Budget, Pacing, RetryPolicy, Stop, run_benchmark
 from audiocapbench.errors import FatalError, TransientError
 from audiocapbench.models import AudioContract, Question
+from audiocapbench.models.prices import Price
 from audiocapbench.store import Store
 from folders import write_folder
 

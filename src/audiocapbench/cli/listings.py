@@ -21,8 +21,10 @@ def metrics(json: JsonOption = False) -> None:
     """List the metrics, with the options that each takes in brackets."""
     from audiocapbench.metrics import METRICS
 
-    fields = ("name", "description", "options")
-    rows = [(one.name, one.description, ", ".join(one.options)) for one in METRICS.values()]
+    fields = ("name", "description", "options", "needs")
+    rows = [
+        (one.name, one.description, ", ".join(one.options), one.needs) for one in METRICS.values()
+    ]
     _print("metrics", fields, rows, json=json)
 
 
@@ -38,6 +40,7 @@ def benchmarks(json: JsonOption = False) -> None:
 def _print(
     title: str, fields: Sequence[str], rows: Sequence[tuple[str, ...]], *, json: bool
 ) -> None:
+    from rich import box
     from rich.table import Table
     from rich.text import Text
 
@@ -46,7 +49,8 @@ def _print(
     if json:
         print_json({title: [dict(zip(fields, row, strict=True)) for row in rows]})
         return
-    table = Table(*fields)
+    shown = [index for index in range(len(fields)) if any(row[index] for row in rows)]
+    table = Table(*(fields[index] for index in shown), box=box.SIMPLE_HEAD, pad_edge=False)
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(row[index]) for index in shown))
     stdout().print(table)

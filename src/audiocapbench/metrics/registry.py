@@ -6,10 +6,14 @@ from typing import NamedTuple
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.bleu import bleu
+from audiocapbench.metrics.date import date, finish_date
+from audiocapbench.metrics.fense import fense
+from audiocapbench.metrics.fluency import fluency, fluent_similarity
 from audiocapbench.metrics.meteor import meteor
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
 from audiocapbench.metrics.rouge import rouge_l
+from audiocapbench.metrics.similarity import similarity
 
 Family = Callable[..., "list[MetricResult] | MetricResult"]
 
@@ -22,6 +26,7 @@ class Metric(NamedTuple):
         description: What it measures, in a few words.
         family: The function that computes it, perhaps with others of its kind.
         options: Names of the options that its brackets may hold.
+        needs: What must be installed or given beyond the core.
         finish: How mean statistics become the corpus score.
         highest: The best value that it can take.
     """
@@ -30,8 +35,13 @@ class Metric(NamedTuple):
     description: str
     family: Family
     options: tuple[str, ...] = ()
+    needs: str = ""
     finish: Callable[[FloatArray], FloatArray] = first_column
     highest: float = 1.0
+
+
+def _fluency(predictions: Sequence[str], _references: object) -> MetricResult:
+    return fluency(predictions)
 
 
 METRICS: dict[str, Metric] = {
@@ -43,6 +53,28 @@ METRICS: dict[str, Metric] = {
             for order in range(1, 5)
         ),
         Metric("rouge_l", "longest common subsequence with stemming, as published", rouge_l),
+        Metric("similarity", "cosine of sentence embeddings", similarity, ("encoder",)),
+        Metric("fluency", "how whole a caption is, by our own detector", _fluency),
+        Metric(
+            "fluent_similarity",
+            "similarity less a share for errors",
+            fluent_similarity,
+            ("encoder",),
+        ),
+        Metric(
+            "fense",
+            "similarity cut for broken captions, as published",
+            fense,
+            ("encoder", "detector"),
+            "extra sbert; detector=PATH of the published checkpoint",
+        ),
+        Metric(
+            "date",
+            "MECAT's similarity and discriminability",
+            date,
+            ("variant", "subtask", "encoder"),
+            finish=finish_date,
+        ),
     )
 }
 

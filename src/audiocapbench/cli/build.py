@@ -1,0 +1,213 @@
+"""``audiocapbench build``: make the dataset folder of a benchmark from public sources."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from audiocapbench.cli.app import SOME_FAILED, app
+from audiocapbench.cli.options import JsonOption
+
+if TYPE_CHECKING:
+    from audiocapbench.data.build import BuildEnd, PartEnd
+
+_BENCHMARKS = ("audiocapbench",)
+
+CountOption = Annotated[
+    int | None, typer.Option(min=0, metavar="N", help="Only the first so many clips of this part.")
+]
+
+
+@app.command("build")
+def build(
+    benchmark: Annotated[str, typer.Argument(help="What to build: audiocapbench.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to make.")],
+    ids_dir: Annotated[
+        Path | None,
+        typer.Option(
+            "--ids-dir",
+            metavar="DIR",
+            help="Folder with the four ID lists. [default: the published ones, downloaded]",
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            "--limit", min=1, metavar="N", help="At most so many clips of each of the four parts."
+        ),
+    ] = None,
+    sound_clotho: CountOption = None,
+    sound_audiocaps: CountOption = None,
+    music: CountOption = None,
+    speech: CountOption = None,
+    clip: Annotated[
+        Literal["annotation", "published"],
+        typer.Option(
+            "--clip",
+            help="MusicCaps: the 10 s that the annotation describes, or what the published "
+            "builder keeps.",
+        ),
+    ] = "annotation",
+    revision: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--revision",
+            metavar="PART=REV",
+            help="Commit, tag or branch of a part's repository; may be repeated. "
+            "[default: the newest, which the manifest then pins]",
+        ),
+    ] = None,
+    credentials: Annotated[
+        Path | None,
+        typer.Option(
+            "--credentials", metavar="FILE", help="KEY=value lines, such as HF_TOKEN for the Hub."
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only look up what would be downloaded.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Download a benchmark's clips and captions into a folder.
+
+    The same command goes on where it was stopped: only what is missing is downloaded.
+    """
+    from audiocapbench.cli.console import print_json, say
+    from audiocapbench.credentials import load_credentials
+    from audiocapbench.data.build import BuildSettings
+    from audiocapbench.errors import AudioCapBenchError
+
+    if benchmark not in _BENCHMARKS:
+        raise AudioCapBenchError(
+            f"{benchmark!r} cannot be built; choose from {', '.join(_BENCHMARKS)}"
+        )
+    if credentials is not None:
+        for warning in load_credentials(credentials):
+            say(warning)
+    counts = {
+        "clotho": sound_clotho,
+        "audiocaps": sound_audiocaps,
+        "music": music,
+        "speech": speech,
+    }
+    settings = BuildSettings(
+        ids_dir=ids_dir,
+        counts={part: count for part, count in counts.items() if count is not None},
+        limit=limit,
+        clip=clip,
+        revisions=_revisions(revision or []),
+    )
+    end = build_with_bars(out, settings, dry_run=dry_run)
+    if json:
+        print_json(_document(out, end, dry_run=dry_run))
+    explain_build(out, end, dry_run=dry_run)
+    if not dry_run and end.present < end.wanted:
+        raise typer.Exit(SOME_FAILED)
+
+
+def build_with_bars(out: Path, settings: Any, *, dry_run: bool) -> "BuildEnd":
+    """Build with a bar a part on stderr."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    from audiocapbench.cli.console import stderr
+    from audiocapbench.data.build import build as build_folder
+    from audiocapbench.data.build.audiocapbench import Step
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[note]}", markup=False),
+    )
+    tasks: dict[str, TaskID] = {}
+    with Bars(*columns, console=stderr()) as bars:
+
+        def tell(step: Step) -> None:
+            if step.part not in tasks:
+                tasks[step.part] = bars.add_task(f"{step.part:<10}", total=None, note="")
+            note = "looking up"
+            if step.bytes_total is not None:
+                note = f"{size(step.received)} of {size(step.bytes_total)}"
+            bars.update(tasks[step.part], total=step.clips_total, completed=step.clips, note=note)
+
+        return build_folder(out, settings, dry_run=dry_run, progress=tell)
+
+
+def explain_build(out: Path, end: "BuildEnd", *, dry_run: bool) -> None:
+    """Say on stderr what is there, what is not, and how to go on."""
+    from audiocapbench.cli.console import say
+    from audiocapbench.cli.progress import relative
+
+    if dry_run:
+        for part in end.parts:
+            say(_preview(part))
+        total = sum(part.bytes_total for part in end.parts)
+        say(f"To download: at most {size(total)}. Nothing was written.")
+    for part in end.parts:
+        if part.problem is not None:
+            say(f"{part.part}: {part.problem}")
+    if dry_run:
+        return
+    absent = end.wanted - end.present
+    say(f"{relative(out)}: {end.present:,} of {end.wanted:,} clips present.")
+    if absent:
+        say(f"{absent:,} are missing; manifest.json says why. The same command tries them again.")
+    else:
+        say(f"Next: audiocapbench run audiocapbench --data {relative(out)} --model MODEL")
+
+
+def size(count: int) -> str:
+    """Bytes as people say them."""
+    for unit, step in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= step:
+            return f"{count / step:.1f} {unit}"
+    return f"{count} B"
+
+
+def _preview(part: "PartEnd") -> str:
+    if part.kept == part.wanted:
+        return f"{part.part}: {part.wanted} wanted, all there"
+    at = f" at {part.commit[:12]}" if part.commit else ""
+    return (
+        f"{part.part}: {part.wanted} wanted, {part.kept} there, {part.found} to fetch "
+        f"({size(part.bytes_total)}) from {part.repository}{at}"
+    )
+
+
+def _revisions(words: list[str]) -> dict[str, str]:
+    from audiocapbench.errors import AudioCapBenchError
+
+    found = {}
+    for word in words:
+        part, equals, revision = word.partition("=")
+        if not (part and equals and revision):
+            raise AudioCapBenchError(f"--revision {word!r} is not PART=REV, such as music=main")
+        found[part] = revision
+    return found
+
+
+def _document(out: Path, end: "BuildEnd", *, dry_run: bool) -> dict[str, Any]:
+    return {
+        "folder": str(out),
+        "name": end.name,
+        "dry_run": dry_run,
+        "wanted": end.wanted,
+        "present": end.present,
+        "parts": [
+            {
+                "part": part.part,
+                "repository": part.repository,
+                "commit": part.commit,
+                "wanted": part.wanted,
+                "kept": part.kept,
+                "found": part.found,
+                "fetched": part.fetched,
+                "bytes": part.bytes_total,
+                "problem": part.problem,
+                "missing": [{"id": one.id, "reason": one.reason} for one in part.missing],
+            }
+            for part in end.parts
+        ],
+    }

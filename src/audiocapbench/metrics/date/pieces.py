@@ -1,0 +1,226 @@
+"""Word pieces: sentences as an encoder cuts them, its vector of each, and weighted encoding.
+
+Loading and naming encoders is left to ``metrics.encoders``; what a piece is worth is not known
+here.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.errors import MetricError
+from audiocapbench.metrics.encoders import Encoder, load
+from audiocapbench.metrics.encoders.encoder import Vectors
+from audiocapbench.metrics.encoders.wordllama import WordLlamaEncoder
+from audiocapbench.metrics.result import FloatArray
+
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+_SENTENCES_A_CUT = 4096
+_SENTENCES_A_PASS = 64
+
+
+class Pieces(NamedTuple):
+    """Sentences as piece numbers, end to end; sentence i is ids[bounds[i]:bounds[i + 1]].
+
+    Attributes:
+        ids: Rows of the encoder's word-embedding matrix.
+        special: Which of them frame a sentence, such as [CLS] and [SEP], and mean nothing.
+        bounds: Where each sentence starts, and where the last one ends.
+    """
+
+    ids: IntArray
+    special: BoolArray
+    bounds: IntArray
+
+    @property
+    def owners(self) -> IntArray:
+        """The sentence of each piece."""
+        return np.repeat(np.arange(len(self.bounds) - 1), np.diff(self.bounds))
+
+    @property
+    def meaningful(self) -> IntArray:
+        """How many pieces of each sentence are not special."""
+        return np.bincount(self.owners[~self.special], minlength=len(self.bounds) - 1)
+
+
+@runtime_checkable
+class PieceEncoder(Protocol):
+    """An encoder that can be taken apart into word pieces."""
+
+    @property
+    def name(self) -> str:
+        """Name and fingerprint of the weights, as signatures show it."""
+        ...
+
+    def split(self, sentences: Sequence[str]) -> Pieces:
+        """Cut sentences into pieces, no longer than the encoder takes them."""
+        ...
+
+    def vectors(self, ids: IntArray) -> Vectors:
+        """Rows of the word-embedding matrix, shape (len(ids), dimensions)."""
+        ...
+
+    def encode_weighted(self, pieces: Pieces, weights: FloatArray) -> Vectors:
+        """Encode sentences with each piece's input vector multiplied by its weight.
+
+        Returns:
+            A row a sentence; zeros for one without a meaningful piece.
+        """
+        ...
+
+
+def piece_encoder(encoder: str | Encoder | PieceEncoder) -> PieceEncoder:
+    """Give access to an encoder's word pieces.
+
+    Args:
+        encoder: A name or path as ``encoders.load`` takes it, or an encoder.
+
+    Raises:
+        MetricError: If the encoder cannot be had or has no word pieces.
+    """
+    if isinstance(encoder, PieceEncoder):
+        return encoder
+    loaded = load(encoder) if isinstance(encoder, str) else encoder
+    if isinstance(loaded, WordLlamaEncoder):
+        return WordLlamaPieces(loaded)
+    from audiocapbench.metrics.encoders.sbert import SentenceTransformerEncoder
+
+    if isinstance(loaded, SentenceTransformerEncoder):
+        return SentenceTransformerPieces(loaded)
+    raise MetricError(
+        f"DATE weighs word pieces, and the encoder {loaded.name!r} shows none: use 'wordllama', "
+        "'minilm', 'tinybert' or a sentence-transformers folder."
+    )
+
+
+class WordLlamaPieces:
+    """Pieces of the static encoder: a sentence is the weighted mean of its pieces' vectors."""
+
+    def __init__(self, encoder: WordLlamaEncoder) -> None:
+        self.name = encoder.name
+        self._table: Vectors = encoder._table
+        self._tokenizer: Any = encoder._tokenizer
+
+    def split(self, sentences: Sequence[str]) -> Pieces:
+        """Cut sentences into pieces; this tokenizer frames none and shortens none."""
+        ids: list[list[int]] = []
+        for start in range(0, len(sentences), _SENTENCES_A_CUT):
+            batch = list(sentences[start : start + _SENTENCES_A_CUT])
+            lines = self._tokenizer.encode_batch_fast(batch, add_special_tokens=False)
+            ids += [line.ids for line in lines]
+        pieces = _laid_end_to_end(ids, special=())
+        return pieces._replace(ids=np.minimum(pieces.ids, len(self._table) - 1))
+
+    def vectors(self, ids: IntArray) -> Vectors:
+        """Rows of the table of static vectors."""
+        return self._table[ids]
+
+    def encode_weighted(self, pieces: Pieces, weights: FloatArray) -> Vectors:
+        """The weighted mean of each sentence's vectors."""
+        from scipy.sparse import csr_array
+
+        totals = np.bincount(pieces.owners, weights, minlength=len(pieces.bounds) - 1)
+        shares = weights / np.where(totals > 0, totals, 1)[pieces.owners]
+        shape = (len(pieces.bounds) - 1, len(self._table))
+        bags = csr_array((shares.astype(np.float32), pieces.ids, pieces.bounds), shape=shape)
+        means: Vectors = bags @ self._table
+        return means
+
+
+class SentenceTransformerPieces:
+    """Pieces of a transformer: weights go onto its input word embeddings, the rest is its own."""
+
+    def __init__(self, encoder: Any) -> None:
+        self.name: str = encoder.name
+        self._model: Any = encoder._model
+        self._tokenizer: Any = self._model.tokenizer
+        transformer = getattr(self._model[0], "auto_model", None)
+        if transformer is None or self._tokenizer is None:
+            raise MetricError(
+                f"DATE weighs word pieces, and the encoder {self.name!r} has no transformer that "
+                "takes them: use 'wordllama', 'minilm' or 'tinybert'."
+            )
+        self._words: Any = transformer.get_input_embeddings()
+
+    def split(self, sentences: Sequence[str]) -> Pieces:
+        """Cut sentences into pieces as the model would, frame included."""
+        tokenizer = self._tokenizer
+        ids: list[list[int]] = []
+        for start in range(0, len(sentences), _SENTENCES_A_CUT):
+            cut = tokenizer(
+                list(sentences[start : start + _SENTENCES_A_CUT]),
+                truncation=True,
+                max_length=self._model.max_seq_length,
+                return_attention_mask=False,
+                return_token_type_ids=False,
+            )
+            ids += cut["input_ids"]
+        frame = ("cls_token_id", "sep_token_id", "bos_token_id", "eos_token_id", "pad_token_id")
+        special = {getattr(tokenizer, field) for field in frame} - {None}
+        return _laid_end_to_end(ids, special=sorted(special))
+
+    def vectors(self, ids: IntArray) -> Vectors:
+        """Rows of the word-embedding matrix, before positions and layer norm."""
+        import torch
+
+        rows = torch.from_numpy(ids).to(self._words.weight.device)
+        vectors: Vectors = self._words.weight.detach()[rows].float().cpu().numpy()
+        return vectors
+
+    def encode_weighted(self, pieces: Pieces, weights: FloatArray) -> Vectors:
+        """Encode with weighted input embeddings, sentences of like length together."""
+        import torch
+
+        chosen = np.flatnonzero(pieces.meaningful)
+        order = chosen[np.argsort(np.diff(pieces.bounds)[chosen], kind="stable")]
+        vectors = np.zeros(
+            (len(pieces.bounds) - 1, self._model.get_embedding_dimension()), dtype=np.float32
+        )
+        self._model.eval()
+        with torch.inference_mode():
+            for start in range(0, len(order), _SENTENCES_A_PASS):
+                rows = order[start : start + _SENTENCES_A_PASS]
+                vectors[rows] = self._encode_batch(pieces, weights, rows)
+        return vectors
+
+    def _encode_batch(self, pieces: Pieces, weights: FloatArray, rows: IntArray) -> Vectors:
+        import torch
+
+        starts, lengths = pieces.bounds[rows], np.diff(pieces.bounds)[rows]
+        inside = np.arange(lengths.max()) < lengths[:, np.newaxis]
+        places = (starts[:, np.newaxis] + np.arange(lengths.max()))[inside]
+        ids = np.full(inside.shape, self._tokenizer.pad_token_id or 0, dtype=np.int64)
+        ids[inside] = pieces.ids[places]
+        factors = np.ones(inside.shape, dtype=np.float32)
+        factors[inside] = weights[places]
+        device = self._model.device
+        features = {
+            "input_ids": torch.from_numpy(ids).to(device),
+            "attention_mask": torch.from_numpy(inside.astype(np.int64)).to(device),
+        }
+        with _multiplied(self._words, torch.from_numpy(factors).to(device)):
+            encoded = self._model(features)["sentence_embedding"]
+        vectors: Vectors = encoded.float().cpu().numpy()
+        return vectors
+
+
+@contextmanager
+def _multiplied(words: Any, factors: Any) -> Iterator[None]:
+    """Multiply what an embedding module puts out; the model still sees ids, so positions hold."""
+    hook = words.register_forward_hook(lambda *call: call[-1] * factors.unsqueeze(-1))
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+def _laid_end_to_end(sentences: list[list[int]], special: Sequence[int]) -> Pieces:
+    bounds = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
+    ids = np.fromiter(chain.from_iterable(sentences), np.int64, count=bounds[-1])
+    return Pieces(ids, np.isin(ids, special), bounds)

@@ -1,0 +1,52 @@
+"""Sentence encoders by name; nothing here downloads unless it is asked to, in so many words."""
+
+import threading
+from pathlib import Path
+
+from audiocapbench.errors import MetricError
+from audiocapbench.metrics.encoders.encoder import Encoder
+
+__all__ = ["ENCODERS", "Encoder", "load"]
+
+ENCODERS = {
+    "wordllama": "static word vectors, in the wordllama package, no torch",
+    "minilm": "sentence-transformers/all-MiniLM-L6-v2",
+    "tinybert": "sentence-transformers/paraphrase-TinyBERT-L6-v2, the encoder of FENSE",
+}
+
+_loaded: dict[str, Encoder] = {}
+_loading = threading.Lock()
+
+
+def load(name: str, *, download: bool = False) -> Encoder:
+    """Load an encoder, once a process.
+
+    Args:
+        name: One of ``ENCODERS``, or the path of a sentence-transformers folder.
+        download: Whether weights that are not on disk may be fetched from the Hugging Face hub.
+
+    Raises:
+        MetricError: If the encoder is unknown, not on disk, or lacks its package.
+    """
+    key = name if name in ENCODERS else str(Path(name).absolute())
+    with _loading:
+        if key not in _loaded:
+            _loaded[key] = _load(name, download=download)
+        return _loaded[key]
+
+
+def _load(name: str, *, download: bool) -> Encoder:
+    if name == "wordllama":
+        from audiocapbench.metrics.encoders.wordllama import load_wordllama
+
+        return load_wordllama()
+    from audiocapbench.metrics.encoders import sbert
+
+    if name in ENCODERS:
+        return sbert.load_named(name, ENCODERS[name].split(",")[0], download=download)
+    if name.strip() and "\0" not in name and Path(name).is_dir():
+        return sbert.load_folder(Path(name))
+    raise MetricError(
+        f"There is no sentence encoder called {name[:200]!r}: choose one of {', '.join(ENCODERS)}, "
+        "or give the path of a sentence-transformers folder."
+    )

@@ -1,0 +1,80 @@
+"""What a sentence encoder promises, and the handling of text that all of them share."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.errors import MetricError
+
+Vectors = NDArray[np.float32]
+
+
+class Encoder(Protocol):
+    """Turns sentences into vectors of unit length."""
+
+    @property
+    def name(self) -> str:
+        """Name and fingerprint of the weights, as signatures show it: ``minilm@53aa5117``."""
+        ...
+
+    def encode(self, sentences: Sequence[str]) -> Vectors:
+        """Encode sentences, shape (n, dimensions).
+
+        A row has unit length, except that a blank sentence is the zero vector: it is like nothing,
+        so its cosine with anything is 0. White space around a sentence has no meaning.
+        """
+        ...
+
+
+def encode_distinct(
+    sentences: Sequence[str], dimensions: int, encode: Callable[[list[str]], Vectors]
+) -> Vectors:
+    """Encode each distinct sentence once, whatever the order in which sentences come.
+
+    Args:
+        sentences: Any text.
+        dimensions: Length of a vector.
+        encode: Gets distinct, stripped, non-blank sentences, from the shortest to the longest.
+    """
+    texts = [_readable(sentence, row) for row, sentence in enumerate(_several(sentences))]
+    distinct = sorted({text for text in texts if text}, key=lambda text: (len(text), text))
+    vectors = np.zeros((len(distinct) + 1, dimensions), dtype=np.float32)
+    if distinct:
+        vectors[:-1] = _unit(encode(distinct))
+    place = {text: row for row, text in enumerate(distinct)}
+    return vectors[[place.get(text, -1) for text in texts]]
+
+
+def fingerprint(files: Iterable[Path]) -> str:
+    """Eight hexadecimal digits that stand for the contents of files, in the order given."""
+    digest = hashlib.sha256()
+    for file in files:
+        with file.open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return digest.hexdigest()[:8]
+
+
+def _several(sentences: Sequence[str]) -> Sequence[str]:
+    if isinstance(sentences, str):
+        raise MetricError("An encoder takes a list of sentences, and got a single string.")
+    return sentences
+
+
+def _readable(sentence: str, row: int) -> str:
+    if not isinstance(sentence, str):
+        raise MetricError(
+            f"Sentence {row} is {type(sentence).__name__}, not text: give a string, or an empty "
+            "one where there was no answer."
+        )
+    # JSON may hold halves of surrogate pairs, which no tokenizer takes.
+    return sentence.encode("utf-8", "replace").decode("utf-8").strip()
+
+
+def _unit(vectors: Vectors) -> Vectors:
+    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+    scaled: Vectors = np.divide(vectors, np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    return scaled

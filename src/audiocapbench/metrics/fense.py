@@ -1,0 +1,97 @@
+"""FENSE: sentence similarity, cut where a detector finds a caption broken; not the detector."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from audiocapbench.errors import MetricError
+from audiocapbench.metrics.encoders import Encoder, load
+from audiocapbench.metrics.fluency_penalty import penalise
+from audiocapbench.metrics.result import FloatArray, MetricResult
+from audiocapbench.metrics.similarity import mean_cosines
+from audiocapbench.signature import sign
+
+
+@runtime_checkable
+class ErrorDetector(Protocol):
+    """Tells how likely captions are to be broken."""
+
+    @property
+    def name(self) -> str:
+        """Name and fingerprint, as signatures show it."""
+        ...
+
+    def error_probabilities(self, captions: Sequence[str]) -> FloatArray:
+        """The probability that each caption is broken, shape (n,)."""
+        ...
+
+
+Detector = str | Path | ErrorDetector | Callable[[Sequence[str]], ArrayLike]
+
+
+def fense(
+    predictions: Sequence[str],
+    references: Sequence[Sequence[str]],
+    encoder: str | Encoder = "tinybert",
+    detector: Detector | None = None,
+    threshold: float = 0.9,
+    penalty: float = 0.9,
+) -> MetricResult:
+    """Score predictions by similarity, of which a broken caption loses the share ``penalty``.
+
+    Args:
+        predictions: A caption each sample.
+        references: The references of each sample.
+        encoder: Name of an encoder, path of a sentence-transformers folder, or an encoder.
+        detector: Path of a published checkpoint, an ``ErrorDetector``, or a function from captions
+            to probabilities of an error.
+        threshold: A caption is broken when its probability of an error is above this.
+        penalty: The share of its similarity that a broken caption loses.
+
+    Raises:
+        MetricError: If there is no detector, or what was given cannot be scored.
+    """
+    name, probabilities = _detect(predictions, detector)
+    model = load(encoder) if isinstance(encoder, str) else encoder
+    cosines = mean_cosines(predictions, references, model)
+    samples = penalise(cosines, probabilities, threshold=threshold, penalty=penalty)
+    signature = sign(
+        "fense",
+        encoder=model.name,
+        refs="mean",
+        detector=name,
+        threshold=float(threshold),
+        penalty=float(penalty),
+    )
+    return MetricResult.of_means("fense", signature, samples)
+
+
+def _detect(captions: Sequence[str], detector: Detector | None) -> tuple[str, FloatArray]:
+    if detector is None:
+        raise MetricError(
+            "FENSE needs an error detector: give detector= the path of "
+            "echecker_clotho_audiocaps_base.ckpt, or use fluent_similarity, which has its own."
+        )
+    if isinstance(detector, str | Path):
+        from audiocapbench.metrics.fense_checkpoint import load_checkpoint
+
+        detector = load_checkpoint(Path(detector))
+    if isinstance(detector, ErrorDetector):
+        return detector.name, _checked(detector.error_probabilities(captions), captions)
+    name = getattr(detector, "__qualname__", type(detector).__name__)
+    return name.replace("|", "_"), _checked(detector(captions), captions)
+
+
+def _checked(probabilities: ArrayLike, captions: Sequence[str]) -> FloatArray:
+    values = np.asarray(probabilities, dtype=np.float64)
+    if values.shape != (len(captions),):
+        raise MetricError(
+            f"The error detector gave an array of shape {values.shape} for {len(captions)} "
+            "captions: it must give one probability a caption."
+        )
+    if not ((values >= 0) & (values <= 1)).all():
+        raise MetricError("The error detector gave values that are not between 0 and 1.")
+    return values

@@ -1,0 +1,151 @@
+"""Fluency by our own detector of broken captions, and sentence similarity less what is broken.
+
+The detector is a linear classifier that reads English; tools/train_fluency.py makes its weights.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.errors import MetricError
+from audiocapbench.metrics.encoders import Encoder, load
+from audiocapbench.metrics.fluency_features import BUCKET_BITS, REPETITION, Hashes, features_of
+from audiocapbench.metrics.fluency_text import sentences_of
+from audiocapbench.metrics.result import FloatArray, MetricResult
+from audiocapbench.metrics.similarity import mean_cosines
+from audiocapbench.signature import sign
+
+ERROR_WEIGHT = 0.2
+_CAPTIONS_AT_ONCE = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class FluencyDetector:
+    """A linear classifier of sentences.
+
+    Attributes:
+        name: Fingerprint of the weights, as signatures show it.
+        buckets: Weight of each hashed pattern, in steps of ``step``.
+        step: What one step of ``buckets`` is worth.
+        repetition: Weight of each column of ``REPETITION``.
+        bias: Log odds of a sentence that shows nothing.
+        known: Sorted hashes of the words that count as themselves.
+    """
+
+    name: str
+    buckets: NDArray[np.int8]
+    step: float
+    repetition: FloatArray
+    bias: float
+    known: Hashes
+
+    def error_probabilities(self, captions: Sequence[str]) -> FloatArray:
+        """The probability that each caption is broken: the mean over its sentences.
+
+        A caption without a word is broken for certain.
+        """
+        texts = _texts(captions)
+        distinct = list(dict.fromkeys(texts))
+        found = np.empty(len(distinct), dtype=np.float64)
+        for start in range(0, len(distinct), _CAPTIONS_AT_ONCE):
+            block = distinct[start : start + _CAPTIONS_AT_ONCE]
+            found[start : start + len(block)] = self._block_probabilities(block)
+        place = {text: number for number, text in enumerate(distinct)}
+        return found[[place[text] for text in texts]]
+
+    def _block_probabilities(self, captions: list[str]) -> FloatArray:
+        features = features_of([sentences_of(caption) for caption in captions], self.known)
+        weights = self.buckets[features.bucket] * features.value
+        hashed = np.bincount(features.row, weights=weights, minlength=len(features.owner))
+        odds = hashed * self.step + features.repetition @ self.repetition + self.bias
+        broken = 1 / (1 + np.exp(-np.clip(odds, -60, 60)))
+        sentences = np.bincount(features.owner, minlength=len(captions))
+        totals = np.bincount(features.owner, weights=broken, minlength=len(captions))
+        return np.where(sentences > 0, totals / np.maximum(sentences, 1), 1.0)
+
+
+@cache
+def load_detector() -> FluencyDetector:
+    """Load the detector that comes with the package."""
+    file = resources.files("audiocapbench.metrics") / "fluency_data" / "weights.npz"
+    try:
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()[:8]
+        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+            detector = FluencyDetector(
+                name=f"hashed@{digest}",
+                buckets=arrays["buckets"],
+                step=float(arrays["step"]),
+                repetition=arrays["repetition"].astype(np.float64),
+                bias=float(arrays["bias"]),
+                known=arrays["known"],
+            )
+    except (OSError, KeyError, ValueError) as error:
+        raise MetricError(
+            f"The fluency detector's weights cannot be read ({error}): reinstall audiocapbench."
+        ) from error
+    if detector.buckets.shape != (1 << BUCKET_BITS,) or len(detector.repetition) != len(REPETITION):
+        raise MetricError(
+            "The fluency detector's weights are of another version: reinstall audiocapbench."
+        )
+    return detector
+
+
+def fluency(predictions: Sequence[str]) -> MetricResult:
+    """Score predictions by the probability that they are whole: 1 for sound, 0 for broken.
+
+    References play no part. A blank prediction scores 0. Of several sentences, the mean counts.
+    """
+    detector = load_detector()
+    samples = 1 - detector.error_probabilities(predictions)
+    return MetricResult.of_means("fluency", sign("fluency", detector=detector.name), samples)
+
+
+def fluent_similarity(
+    predictions: Sequence[str],
+    references: Sequence[Sequence[str]],
+    encoder: str | Encoder = "wordllama",
+    error_weight: float = ERROR_WEIGHT,
+) -> MetricResult:
+    """Score predictions by similarity less ``error_weight`` times the probability of an error.
+
+    A blank prediction scores 0: it says nothing, and nothing of it is broken.
+
+    Args:
+        predictions: A caption each sample.
+        references: The references of each sample.
+        encoder: Name of an encoder, path of a sentence-transformers folder, or an encoder.
+        error_weight: What a certainly broken caption loses; recipe.json says how it was chosen.
+
+    Raises:
+        MetricError: If lengths differ, a sample has no reference, or the encoder cannot be had.
+    """
+    model = load(encoder) if isinstance(encoder, str) else encoder
+    detector = load_detector()
+    cosines = mean_cosines(predictions, references, model)
+    said = np.array([bool(prediction.strip()) for prediction in predictions], dtype=np.bool_)
+    lost = error_weight * detector.error_probabilities(predictions) * said
+    signature = sign(
+        "fluent_similarity",
+        encoder=model.name,
+        refs="mean",
+        detector=detector.name,
+        weight=error_weight,
+    )
+    return MetricResult.of_means("fluent_similarity", signature, cosines - lost)
+
+
+def _texts(captions: Sequence[str]) -> list[str]:
+    if isinstance(captions, str):
+        raise MetricError("The fluency detector takes a list of captions, and got a single string.")
+    for row, caption in enumerate(captions):
+        if not isinstance(caption, str):
+            raise MetricError(
+                f"Prediction {row} is {type(caption).__name__}, not text: give a string, or an "
+                "empty one where there was no answer."
+            )
+    return list(captions)

@@ -1,0 +1,80 @@
+"""How the fluency detector reads a caption: sentences, links between events, shapes and stems."""
+
+import re
+
+PAUSE = ","
+SPEECH = '"'
+LINKS = frozenset(
+    "and then while as followed by before after with during when whilst until but or plus".split()
+)
+GRAMMAR = LINKS | frozenset(
+    """a an the this that these those some any several multiple many few another other each both
+    more again once twice one two three four five of in on at to from into onto over under near
+    against through across around along among between behind above below off out up down for
+    about like without within alongside amid nearby together also only very there it its they them
+    their he she his her him i you we who which what where is are was were be been being am has have
+    had do does did can could may might will would not no so such than away back""".split()
+)
+STILL_MORE = frozenset("again more another second different continu repeat other each".split())
+_ENDINGS = ("'s", "ing", "ed", "ly", "s")
+_ALIKE = {"talk": "speak", "speech": "speak", "tweet": "chirp", "sound": "nois"}
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”|«[^«»]*»")
+_TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W_]+(?:['-][^\W_]+)*|[,;:–—\"]|[.!?。！？]+(?=\W|$)")
+_PAUSES = frozenset(",;:–—")
+_STOPS = frozenset(".!?。！？")
+
+
+def sentences_of(caption: str) -> list[list[str]]:
+    """Split a caption into sentences of lower-case words and pauses.
+
+    What stands in quotation marks is somebody's speech, not the caption's own grammar: it counts
+    as one word. A pause before a link, as in ", and", is dropped; writers differ on it.
+    """
+    text = _QUOTED.sub(SPEECH, caption.lower().replace("’", "'"))
+    sentences: list[list[str]] = [[]]
+    for token in _TOKEN.findall(text):
+        current = sentences[-1]
+        if token[0] in _STOPS:
+            sentences.append([])
+        elif token in _PAUSES:
+            if current and current[-1] != PAUSE:
+                current.append(PAUSE)
+        else:
+            if token in LINKS and current and current[-1] == PAUSE:
+                current.pop()
+            current.append(token)
+    for sentence in sentences:
+        if sentence and sentence[-1] == PAUSE:
+            sentence.pop()
+    return [sentence for sentence in sentences if sentence]
+
+
+def shape_of(word: str) -> str:
+    """The word itself if it is one of grammar; of any other word, its ending."""
+    if word in GRAMMAR or word == PAUSE:
+        return word
+    if word[0].isdigit():
+        return "#"
+    return "-" + ending_of(word)
+
+
+def ending_of(word: str) -> str:
+    """The inflection that a word seems to carry, perhaps none."""
+    for ending in _ENDINGS:
+        if len(word) > len(ending) + 1 and word.endswith(ending):
+            return ending
+    return ""
+
+
+def stem_of(word: str) -> str:
+    """Crop a word so that the forms of one verb or noun mostly become the same."""
+    base = word.removesuffix("'s")
+    for ending in ("ing", "ed", "es", "s"):
+        if len(base) > len(ending) + 2 and base.endswith(ending):
+            base = base.removesuffix(ending)
+            break
+    if len(base) > 3 and base[-1] == base[-2]:
+        base = base[:-1]
+    if len(base) > 3 and base[-1] in "ey":
+        base = base[:-1]
+    return _ALIKE.get(base, base)

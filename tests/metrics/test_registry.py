@@ -1,0 +1,91 @@
+"""Metrics by name: found, computed together, and the same whether fresh or stored."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audiocapbench.errors import MetricError
+from audiocapbench.metrics import METRICS, compute, find_metric
+from audiocapbench.metrics.names import parse_name, split_names
+
+OFFLINE = [name for name, metric in METRICS.items() if not metric.needs]
+PREDICTIONS = ["a dog barks", "rain falls on a roof", "", "a man speaks then music plays"]
+REFERENCES = [
+    ["a dog is barking", "a dog barks twice"],
+    ["rain falls", "heavy rain on a roof"],
+    ["birds sing", "a bird chirps"],
+    ["a man speaks and then music plays", "speech followed by music"],
+]
+
+
+@pytest.mark.parametrize("name", OFFLINE)
+def test_every_metric_that_needs_nothing_scores_and_signs(name: str) -> None:
+    (result,) = compute([name], PREDICTIONS, REFERENCES)
+    assert result.name == name
+    assert result.signature.startswith(f"{name}|")
+    assert result.samples.shape == (4,)
+    assert np.isfinite(result.samples).all()
+    assert result.samples[2] == 0.0
+    assert 0 < result.score <= METRICS[name].highest
+
+
+@pytest.mark.parametrize("name", OFFLINE)
+def test_stored_statistics_give_the_same_corpus_score(name: str) -> None:
+    (result,) = compute([name], PREDICTIONS, REFERENCES)
+    stored = np.array(json.loads(json.dumps(result.statistics.tolist())))
+    assert METRICS[name].finish(stored.mean(axis=0)) == result.score
+
+
+@pytest.mark.parametrize("name", OFFLINE)
+@pytest.mark.parametrize(
+    "text",
+    ["🐕🔊", "\0\0", "\u202eabc", "狗在叫", "a" * 100_000, "dog " * 25_000, "\ud800", " \t\n "],
+    ids=["emoji", "nul", "rtl", "chinese", "long-word", "long", "surrogate", "blank"],
+)
+def test_odd_text_gives_a_finite_number(name: str, text: str) -> None:
+    own = ["a dog barks", text] if text.strip() else ["a dog barks"]
+    (result,) = compute([name], [text, "a dog barks"], [own, ["a dog", "x"]])
+    assert np.isfinite(result.samples).all()
+
+
+@pytest.mark.parametrize("name", OFFLINE)
+def test_a_sample_without_references_is_one_clear_sentence(name: str) -> None:
+    if name == "fluency":
+        pytest.skip("fluency reads no references")
+    with pytest.raises(MetricError) as error:
+        compute([name], ["a dog", "a cat"], [["a dog"], []])
+    assert "1" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_variants_of_one_metric_stand_side_by_side() -> None:
+    names = ["date", "date[variant=published]", "date[subtask=speech]"]
+    results = compute(names, PREDICTIONS, REFERENCES)
+    assert [result.name for result in results] == names
+    assert len({result.signature for result in results}) == 3
+
+
+def test_names_are_read_with_their_options() -> None:
+    text = "bleu_1, date[encoder=minilm,subtask=speech] ,rouge_l"
+    assert split_names(text) == ["bleu_1", "date[encoder=minilm,subtask=speech]", "rouge_l"]
+    name = parse_name("date[encoder=minilm, subtask=speech]")
+    assert name == ("date", {"encoder": "minilm", "subtask": "speech"})
+    assert str(name) == "date[encoder=minilm,subtask=speech]"
+
+
+@pytest.mark.parametrize("text", ["", "a[", "a]b", "a[b]", "a[=b]", "a[b=]", "a[b=c", "a b"])
+def test_a_name_that_makes_no_sense_is_refused(text: str) -> None:
+    with pytest.raises(MetricError):
+        find_metric(text)
+
+
+@given(st.text(max_size=40))
+def test_any_name_is_found_or_refused(text: str) -> None:
+    for name in split_names(text):
+        try:
+            find_metric(name)
+        except MetricError:
+            continue
