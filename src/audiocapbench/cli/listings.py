@@ -50,7 +50,9 @@ def _print(
         print_json({title: [dict(zip(fields, row, strict=True)) for row in rows]})
         return
     shown = [index for index in range(len(fields)) if any(row[index] for row in rows)]
-    table = Table(*(fields[index] for index in shown), box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for index in shown:
+        table.add_column(fields[index], no_wrap=index == 0)
     for row in rows:
         table.add_row(*(Text(row[index]) for index in shown))
     stdout().print(table)

@@ -130,7 +130,10 @@ def run_benchmark(
             use_cache=not fresh,
             stopping=anyio.Event(),
         )
-        await runner.ask_all(asker)
+        try:
+            await runner.ask_all(asker)
+        finally:
+            await _close(model)
 
     anyio.run(ask_all)
     if runner.fatal is not None:
@@ -175,6 +178,14 @@ def _unanswered(store: Store, run: Run, samples: tuple[Sample, ...]) -> list[Sam
     outcomes = store.outcomes(run.id)
     answered = {key for key, one in outcomes.items() if one.reply.status not in ASKED_AGAIN}
     return [sample for sample in samples if sample.id not in answered]
+
+
+async def _close(model: Model) -> None:
+    """Let a model that holds connections give them back before its event loop ends."""
+    close = getattr(model, "aclose", None)
+    if close is not None:
+        with anyio.CancelScope(shield=True), anyio.move_on_after(5):
+            await close()
 
 
 def _first_of(error: BaseException) -> BaseException:

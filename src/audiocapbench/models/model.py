@@ -72,7 +72,7 @@ class Model(Protocol):
         contract: The audio that it takes.
         parameters: Everything beside the question that changes the answer.
         cacheable: Whether the same question may be answered from the store.
-        concurrency: How many questions to ask at once unless the user says otherwise.
+        concurrency: Most questions to ask at once unless the user says otherwise.
     """
 
     @property

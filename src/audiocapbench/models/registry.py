@@ -4,8 +4,10 @@ from importlib import import_module
 from typing import NamedTuple
 
 from audiocapbench.errors import ModelError
+from audiocapbench.models.contracts import contract_of
 from audiocapbench.models.controls import KINDS, Control
 from audiocapbench.models.model import AudioContract, Model
+from audiocapbench.models.published import published_models
 from audiocapbench.models.settings import ModelSettings
 from audiocapbench.plugins import plugins
 
@@ -80,6 +82,11 @@ def list_models() -> list[ModelEntry]:
         ModelEntry("listener", "embedded captioner, offline and free", Listener.contract),
         *(ModelEntry(f"control/{kind}", _CONTROLS[kind], Control.contract) for kind in KINDS),
     ]
+    for model in published_models():
+        where = "of the paper" if model.in_paper else "of the published tool"
+        entries.append(ModelEntry(model.name, where, contract_of(model.name)))
+    for provider, (_, description) in _PROVIDERS.items():
+        entries.append(ModelEntry(f"{provider}/…", description, contract_of(provider)))
     for provider, point in sorted(plugins("models").items()):
         entries.append(ModelEntry(f"{provider}/…", f"plug-in {point.value}", None))
     return entries

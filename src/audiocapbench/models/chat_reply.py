@@ -1,0 +1,94 @@
+"""What a chat completion says: its text, how it ended, and what it cost in tokens."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from audiocapbench.data.outcome import Reply, Status
+from audiocapbench.models.http_errors import Provider, no_answer
+from audiocapbench.models.scrubbing import raw_json, short
+
+Json = Mapping[str, Any]
+
+FILTER_CODES = frozenset(
+    {"content_filter", "content_policy_violation", "data_inspection_failed", "datainspectionfailed"}
+)
+"""Codes of errors that are a content filter's verdict on one sample."""
+
+
+def completion_reply(body: Any, provider: Provider) -> Reply:
+    """Read a chat completion; text is as it came.
+
+    Raises:
+        TransientError: The body is not a completion.
+    """
+    if not isinstance(body, dict) or not isinstance(body.get("choices"), list):
+        said = raw_json(body, provider.secrets)
+        raise no_answer(provider, f"answered with something that is not a completion: {said}")
+    usage = json_object(body.get("usage"))
+    text, status, error = _verdict(body["choices"], provider)
+    return Reply(
+        text,
+        status,
+        error,
+        input_tokens=count(usage.get("prompt_tokens")),
+        output_tokens=count(usage.get("completion_tokens")),
+        audio_tokens=count(json_object(usage.get("prompt_tokens_details")).get("audio_tokens")),
+        raw=raw_json(_without_speech(body), provider.secrets),
+    )
+
+
+def filtered_reply(body: Any, said: str, provider: Provider) -> Reply:
+    """The reply to a question that a content filter stopped with an error."""
+    error = f"stopped by the provider's content filter ({short(said, provider.secrets)})"
+    return Reply("", Status.FILTERED, error, raw=raw_json(body, provider.secrets))
+
+
+def count(value: Any) -> int | None:
+    """A number of tokens, if it is one."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def text_of(content: Any) -> str:
+    """Text of a message, which some servers send in parts."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        parts = (one.get("text") if isinstance(one, dict) else one for one in content)
+        return "".join(part for part in parts if isinstance(part, str))
+    return ""
+
+
+def _verdict(choices: list[Any], provider: Provider) -> tuple[str, Status, str | None]:
+    if not choices:
+        return "", Status.EMPTY, "the reply holds no choices"
+    choice = json_object(choices[0])
+    message = json_object(choice.get("message"))
+    refusal = message.get("refusal")
+    ended = choice.get("finish_reason")
+    text = text_of(message.get("content"))
+    if isinstance(refusal, str) and refusal.strip():
+        return "", Status.REFUSED, short(refusal, provider.secrets)
+    if ended == "content_filter":
+        return "", Status.FILTERED, "stopped by the provider's content filter"
+    if ended == "length":
+        return text, Status.TRUNCATED, "the answer reached the limit of output tokens"
+    if not text.strip():
+        return "", Status.EMPTY, None
+    return text, Status.OK, None
+
+
+def _without_speech(body: Json) -> Json:
+    """A model that speaks unasked sends its voice too; its transcript stays."""
+    choices = []
+    for choice in body["choices"]:
+        message = json_object(json_object(choice).get("message"))
+        if isinstance(message.get("audio"), dict):
+            spoken = {key: one for key, one in message["audio"].items() if key != "data"}
+            choice = {**choice, "message": {**message, "audio": spoken}}  # noqa: PLW2901
+        choices.append(choice)
+    return {**body, "choices": choices}
+
+
+def json_object(value: Any) -> Json:
+    """The value if it is an object, else an empty one: providers send null for what is missing."""
+    return value if isinstance(value, dict) else {}

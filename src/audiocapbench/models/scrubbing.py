@@ -1,0 +1,41 @@
+"""Replies and error texts of providers as they may be kept: without keys and without audio."""
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from audiocapbench.credentials import redacted
+
+LONGEST_ERROR = 300
+"""Characters of a provider's message that people get to see."""
+
+_ENCODED = re.compile(r"(?:data:[\w/+.;=-]*,)?[A-Za-z0-9+/_-]{200,}={0,2}")
+_LEFT_OUT = "[data]"
+
+
+def short(text: str, secrets: Iterable[str] = ()) -> str:
+    """A provider's message on one line: no key, no audio that it echoes, not too long."""
+    line = " ".join(_scrubbed(text, tuple(secrets)).split())
+    return line if len(line) <= LONGEST_ERROR else line[: LONGEST_ERROR - 1] + "…"
+
+
+def raw_json(reply: Any, secrets: Iterable[str] = ()) -> str:
+    """A reply as compact JSON in ASCII, which every database keeps, without keys and audio."""
+    return json.dumps(_without_audio(reply, tuple(secrets)), separators=(",", ":"))
+
+
+def _without_audio(value: Any, secrets: tuple[str, ...]) -> Any:
+    match value:
+        case str():
+            return _scrubbed(value, secrets)
+        case list():
+            return [_without_audio(one, secrets) for one in value]
+        case dict():
+            return {key: _without_audio(one, secrets) for key, one in value.items()}
+        case _:
+            return value
+
+
+def _scrubbed(text: str, secrets: tuple[str, ...]) -> str:
+    return _ENCODED.sub(_LEFT_OUT, redacted(text, secrets))

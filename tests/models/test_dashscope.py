@@ -1,0 +1,296 @@
+"""``dashscope/…`` against a real server on loopback: its own API, and its OpenAI dialect."""
+
+import base64
+import io
+import json
+import wave
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("httpx", reason="needs the extra audiocapbench[dashscope]")
+pytest.importorskip("openai", reason="needs the extra audiocapbench[openai]")
+
+from audiocapbench.data.outcome import Reply, Status
+from audiocapbench.errors import AudioError, FatalError, ModelError, TransientError
+from audiocapbench.models import Question, contracts
+from audiocapbench.models.dashscope import create
+from audiocapbench.models.settings import ModelSettings
+from fakes import faults
+from fakes.dashscope_server import COMPATIBLE, GENERATION, DashScopeServer, generation
+from fakes.faults import Fault, Plan
+from fakes.openai_server import completion, heard, stream
+from fakes.questions import INSTRUCTION, ask, question
+
+KEY = "sk-dash-0123456789abcdef"
+AUDIO = "dashscope/qwen-audio-turbo"
+OMNI = "dashscope/qwen-omni-turbo"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[DashScopeServer]:
+    monkeypatch.setenv("DASHSCOPE_API_KEY", KEY)
+    with DashScopeServer(key=KEY) as running:
+        monkeypatch.setenv("DASHSCOPE_HTTP_BASE_URL", running.base_url)
+        yield running
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Question:
+    return question(tmp_path, contracts.QWEN_AUDIO)
+
+
+def answer(name: str, asked: Question, **settings: Any) -> Reply:
+    return ask(create(name, ModelSettings(**{"timeout_s": 5.0, **settings})), asked)[0]
+
+
+def test_qwen_audio_gets_every_byte_as_its_api_wants_it(
+    server: DashScopeServer, asked: Question
+) -> None:
+    answer(AUDIO, asked)
+    [request] = server.requests
+    assert request.path == GENERATION
+    assert request.headers["content-type"] == "application/json"
+    body = request.json
+    sound, instruction = body["input"]["messages"][0]["content"]
+    assert body["model"] == "qwen-audio-turbo"
+    assert body["parameters"] == {"result_format": "message"}
+    assert body["input"]["messages"][0]["role"] == "user"
+    assert instruction == {"text": INSTRUCTION}
+    prefix = "data:audio/wav;base64,"
+    assert sound["audio"].startswith(prefix)
+    content = base64.b64decode(sound["audio"].removeprefix(prefix), validate=True)
+    assert asked.audio is not None
+    assert content == asked.audio.content
+    with wave.open(io.BytesIO(content)) as file:
+        assert (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (16000, 1, 2)
+
+
+def test_qwen_audio_answers_with_tokens_and_its_raw_reply(
+    server: DashScopeServer, asked: Question
+) -> None:
+    reply = answer(AUDIO, asked, temperature=0.5, max_tokens=50)
+    assert (reply.text, reply.status) == ("A dog barks.", Status.OK)
+    assert (reply.input_tokens, reply.output_tokens, reply.audio_tokens) == (118, 10, 85)
+    assert json.loads(reply.raw or "") == generation()
+    parameters = server.requests[0].json["parameters"]
+    assert (parameters["temperature"], parameters["max_tokens"]) == (0.5, 50)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "text"),
+    [
+        (generation("A dog b", "length"), Status.TRUNCATED, "A dog b"),
+        (generation("A dog b", "content_filter"), Status.FILTERED, ""),
+        (generation(None), Status.EMPTY, ""),
+        (generation("  "), Status.EMPTY, ""),
+        (generation() | {"output": {"choices": []}}, Status.EMPTY, ""),
+        (generation() | {"output": {"choices": [3]}, "usage": None}, Status.EMPTY, ""),
+    ],
+)
+def test_what_is_no_caption_has_a_status_of_its_own(
+    server: DashScopeServer, asked: Question, body: dict[str, Any], status: Status, text: str
+) -> None:
+    server.generation = lambda: body
+    reply = answer(AUDIO, asked)
+    assert (reply.status, reply.text) == (status, text)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (AUDIO, {"code": "DataInspectionFailed", "message": "May be inappropriate."}),
+        (OMNI, {"error": {"code": "data_inspection_failed", "message": "May be inappropriate."}}),
+    ],
+)
+def test_content_inspection_filters_one_sample(
+    server: DashScopeServer, asked: Question, name: str, said: dict[str, Any]
+) -> None:
+    server.plan = Plan([faults.status(400, json.dumps(said).encode())])
+    reply = answer(name, asked)
+    assert reply.status is Status.FILTERED
+    assert "inappropriate" in (reply.error or "")
+
+
+@pytest.mark.parametrize("name", [AUDIO, OMNI])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        faults.status(408),
+        faults.status(429),
+        faults.throttled("3"),
+        faults.status(500),
+        faults.status(503, b"<html>busy</html>"),
+        faults.reset(),
+        faults.half(),
+        faults.malformed(),
+        faults.wrong_type(),
+        faults.body(b"null"),
+        faults.body(b'{"output": 3}'),
+        faults.hang(),
+        faults.drip(0.05),
+    ],
+)
+def test_what_may_pass_is_transient_and_asked_only_once(
+    server: DashScopeServer, asked: Question, name: str, fault: Fault
+) -> None:
+    server.plan = Plan(always=fault)
+    slow = fault.kind in ("hang", "drip")
+    with pytest.raises(TransientError) as caught:
+        answer(name, asked, timeout_s=1.0 if slow else 5.0)
+    assert len(server.requests) == 1
+    assert caught.value.throttled is (fault.status == 429)
+    assert caught.value.retry_after_s == (3.0 if "Retry-After" in fault.headers else None)
+
+
+@pytest.mark.parametrize("name", [AUDIO, OMNI])
+@pytest.mark.parametrize(
+    ("code", "hint"), [(400, "settings"), (403, "may not use qwen"), (404, "HTTP_BASE_URL")]
+)
+def test_what_will_not_pass_says_what_to_mend(
+    server: DashScopeServer, asked: Question, name: str, code: int, hint: str
+) -> None:
+    server.plan = Plan([faults.status(code)])
+    with pytest.raises(FatalError, match=hint):
+        answer(name, asked)
+
+
+@pytest.mark.parametrize("name", [AUDIO, OMNI])
+def test_a_wrong_key_names_its_variable_and_is_not_shown(
+    server: DashScopeServer, asked: Question, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DASHSCOPE_API_KEY", "sk-wrong-0123456789")
+    with pytest.raises(FatalError, match="check DASHSCOPE_API_KEY") as caught:
+        answer(name, asked)
+    assert "sk-wrong" not in str(caught.value)
+    assert len(server.requests) == 1
+
+
+def test_an_account_in_arrears_is_not_asked_again(server: DashScopeServer, asked: Question) -> None:
+    said = {"code": "Arrearage", "message": "Access denied."}
+    server.plan = Plan([faults.status(400, json.dumps(said).encode())])
+    with pytest.raises(FatalError, match="billing"):
+        answer(AUDIO, asked)
+
+
+def test_no_audio_that_an_error_echoes_gets_through(
+    server: DashScopeServer, asked: Question
+) -> None:
+    assert asked.audio is not None
+    sound = base64.b64encode(asked.audio.content).decode()
+    said = {"code": "InvalidParameter", "message": f"bad: data:audio/wav;base64,{sound} by {KEY}"}
+    server.plan = Plan([faults.status(400, json.dumps(said).encode())])
+    with pytest.raises(FatalError) as caught:
+        answer(AUDIO, asked)
+    assert sound[:100] not in str(caught.value)
+    assert KEY not in str(caught.value)
+    assert "InvalidParameter" in str(caught.value)
+
+
+def test_a_clip_longer_than_thirty_seconds_is_refused_before_it_is_sent(tmp_path: Path) -> None:
+    with pytest.raises(AudioError, match="at most 30 s"):
+        question(tmp_path, contracts.QWEN_AUDIO, seconds=30.5)
+    assert question(tmp_path, contracts.QWEN_AUDIO, seconds=30.0).audio is not None
+    assert question(tmp_path, contracts.QWEN_OMNI, seconds=30.5).audio is not None
+
+
+def test_qwen_omni_is_streamed_in_its_own_dialect(server: DashScopeServer, asked: Question) -> None:
+    reply = answer(OMNI, asked)
+    [request] = server.requests
+    assert request.path == COMPATIBLE
+    body = request.json
+    [message] = body.pop("messages")
+    assert body == {
+        "model": "qwen-omni-turbo",
+        "temperature": 0.0,
+        "modalities": ["text"],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    sound, instruction = message["content"]
+    assert asked.audio is not None
+    assert heard(sound, "data:;base64,").content == asked.audio.content
+    assert instruction == {"type": "text", "text": INSTRUCTION}
+    assert (reply.text, reply.status) == ("A dog barks.", Status.OK)
+    assert (reply.input_tokens, reply.output_tokens) == (120, 7)
+    assert json.loads(reply.raw or "")["choices"][0]["message"]["content"] == "A dog barks."
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "text"),
+    [
+        (completion("A dog b", finish_reason="length"), Status.TRUNCATED, "A dog b"),
+        (completion("A", finish_reason="content_filter"), Status.FILTERED, ""),
+        (completion(""), Status.EMPTY, ""),
+    ],
+)
+def test_a_stream_ends_with_a_status_too(
+    server: DashScopeServer, asked: Question, body: dict[str, Any], status: Status, text: str
+) -> None:
+    server.completion = lambda: body
+    reply = answer(OMNI, asked)
+    assert (reply.status, reply.text) == (status, text)
+
+
+@pytest.mark.parametrize("kept", [0, 1, 2, 4])
+def test_a_stream_that_ends_early_is_never_taken_for_an_answer(
+    server: DashScopeServer, asked: Question, kept: int
+) -> None:
+    events = stream(completion("A dog barks at a passing car.")).split(b"\n\n")
+    cut = b"\n\n".join(events[:kept]) + b"\n\n"
+    server.plan = Plan([faults.body(cut, "text/event-stream")])
+    with pytest.raises(TransientError):
+        answer(OMNI, asked)
+
+
+def test_a_stream_with_nothing_but_its_usage_is_empty(
+    server: DashScopeServer, asked: Question
+) -> None:
+    events = stream(completion()).split(b"\n\n")
+    cut = b"\n\n".join(events[-3:])
+    server.plan = Plan([faults.body(cut, "text/event-stream")])
+    assert answer(OMNI, asked).status is Status.EMPTY
+
+
+@pytest.mark.parametrize("piece", [b"3", b"[]", b'"x"', b"{", b'{"error": {"message": "busy"}}'])
+def test_a_piece_that_is_none_is_transient(
+    server: DashScopeServer, asked: Question, piece: bytes
+) -> None:
+    first = stream(completion()).split(b"\n\n")[0]
+    content = first + b"\n\ndata: " + piece + b"\n\n"
+    server.plan = Plan([faults.body(content, "text/event-stream")])
+    with pytest.raises(TransientError):
+        answer(OMNI, asked)
+
+
+@pytest.mark.parametrize(
+    ("model_id", "path"),
+    [
+        ("qwen-audio-turbo-latest", GENERATION),
+        ("qwen2-audio-instruct", GENERATION),
+        ("qwen3-omni-flash", COMPATIBLE),
+        ("qwen2.5-omni-7b", COMPATIBLE),
+    ],
+)
+def test_each_family_is_asked_where_it_answers(
+    server: DashScopeServer, asked: Question, model_id: str, path: str
+) -> None:
+    assert answer(f"dashscope/{model_id}", asked).text == "A dog barks."
+    assert server.requests[0].path == path
+
+
+def test_one_model_answers_in_one_event_loop_after_another(
+    server: DashScopeServer, asked: Question
+) -> None:
+    model = create(AUDIO, ModelSettings())
+    for _ in range(2):
+        assert [reply.status for reply in ask(model, asked, asked)] == [Status.OK, Status.OK]
+    assert len(server.requests) == 4
+
+
+def test_a_missing_key_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DASHSCOPE_API_KEY", raising=False)
+    with pytest.raises(ModelError, match="DASHSCOPE_API_KEY is not set"):
+        create(AUDIO, ModelSettings())

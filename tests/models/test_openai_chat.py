@@ -1,0 +1,404 @@
+"""``openai/…`` against a real server on loopback, through the real SDK."""
+
+import base64
+import json
+import logging
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+pytest.importorskip("openai", reason="needs the extra audiocapbench[openai]")
+
+from audiocapbench.data.outcome import Reply, Status
+from audiocapbench.errors import FatalError, ModelError, TransientError
+from audiocapbench.models import Question, contracts
+from audiocapbench.models.openai_chat import ChatModel, create
+from audiocapbench.models.settings import ModelSettings
+from fakes import faults
+from fakes.faults import Fault, Plan
+from fakes.openai_server import OpenAIServer, completion, heard
+from fakes.questions import INSTRUCTION, ask, question
+
+KEY = "sk-test-0123456789abcdef"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
+    with OpenAIServer(key=KEY) as running:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        monkeypatch.setenv("OPENAI_BASE_URL", running.base_url)
+        yield running
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Question:
+    return question(tmp_path, contracts.OPENAI)
+
+
+def model(name: str = "openai/gpt-audio", **settings: Any) -> ChatModel:
+    return create(name, ModelSettings(**{"timeout_s": 5.0, **settings}))
+
+
+def reply_to(server: OpenAIServer, asked: Question, body: dict[str, Any]) -> Reply:
+    server.reply = lambda _request: body
+    return ask(model(), asked)[0]
+
+
+def failure(server: OpenAIServer, asked: Question, fault: Fault, **settings: Any) -> ModelError:
+    server.plan = Plan(always=fault)
+    with pytest.raises(ModelError) as caught:
+        ask(model(**settings), asked)
+    return caught.value
+
+
+def test_every_byte_that_arrives_is_as_the_protocol_wants_it(
+    server: OpenAIServer, asked: Question
+) -> None:
+    ask(model(), asked)
+    [request] = server.requests
+    assert request.method == "POST"
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    body = request.json
+    [message] = body.pop("messages")
+    assert body == {"model": "gpt-audio", "temperature": 0.0, "modalities": ["text"]}
+    assert message["role"] == "user"
+    instruction, sound = message["content"]
+    assert instruction == {"type": "text", "text": INSTRUCTION}
+    arrived = heard(sound)
+    assert asked.audio is not None
+    assert arrived.content == asked.audio.content
+    assert (arrived.rate, arrived.channels, arrived.bits) == (22050, 1, 16)
+    assert arrived.frames == 22050
+
+
+def test_an_answer_comes_with_tokens_and_its_raw_reply(
+    server: OpenAIServer, asked: Question
+) -> None:
+    reply = reply_to(server, asked, completion("A dog barks\n\n\n\ntwice."))
+    assert reply.text == "A dog barks\n\ntwice."
+    assert (reply.status, reply.error) == (Status.OK, None)
+    assert (reply.input_tokens, reply.output_tokens) == (120, 7)
+    assert json.loads(reply.raw or "")["id"] == "chatcmpl-1"
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "text"),
+    [
+        (completion(None, refusal="I cannot help with that."), Status.REFUSED, ""),
+        (completion("A do", finish_reason="content_filter"), Status.FILTERED, ""),
+        (completion("A dog ba", finish_reason="length"), Status.TRUNCATED, "A dog ba"),
+        (completion("", finish_reason="length"), Status.TRUNCATED, ""),
+        (completion(""), Status.EMPTY, ""),
+        (completion(" \n\t "), Status.EMPTY, ""),
+        (completion(None), Status.EMPTY, ""),
+        (completion("![](http://a.b/c.png)"), Status.EMPTY, ""),
+        (completion() | {"choices": []}, Status.EMPTY, ""),
+    ],
+)
+def test_what_is_no_caption_has_a_status_of_its_own(
+    server: OpenAIServer, asked: Question, body: dict[str, Any], status: Status, text: str
+) -> None:
+    reply = reply_to(server, asked, body)
+    assert (reply.status, reply.text) == (status, text)
+    assert reply.input_tokens == 120
+    assert json.loads(reply.raw or "")["choices"] == body["choices"]
+
+
+def test_a_filter_that_answers_with_an_error_is_filtered_not_failed(
+    server: OpenAIServer, asked: Question
+) -> None:
+    said = {"error": {"message": "policy", "code": "content_policy_violation", "type": "x"}}
+    server.plan = Plan([faults.status(400, json.dumps(said).encode())])
+    [reply] = ask(model(), asked)
+    assert reply.status is Status.FILTERED
+    assert "policy" in (reply.error or "")
+
+
+@pytest.mark.parametrize("code", [408, 409, 429, 500, 502, 503, 529])
+def test_what_may_pass_is_transient_and_asked_only_once(
+    server: OpenAIServer, asked: Question, code: int
+) -> None:
+    error = failure(server, asked, faults.status(code))
+    assert isinstance(error, TransientError)
+    assert error.throttled is (code == 429)
+    assert error.retry_after_s is None
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "seconds"),
+    [
+        (faults.throttled("7"), 7.0),
+        (faults.throttled("0.25"), 0.25),
+        (faults.throttled("soon"), None),
+        (faults.throttled("-3"), None),
+        (faults.throttled("Wed, 99 Foo 2026 00:00:00 GMT"), None),
+        (faults.status(429, retry_after_ms="1500", retry_after="9"), 1.5),
+        (faults.status(503, retry_after="20"), 20.0),
+        (
+            faults.status(429, x_ratelimit_remaining_tokens="0", x_ratelimit_reset_tokens="1m1.5s"),
+            61.5,
+        ),
+        (
+            faults.status(429, x_ratelimit_remaining_tokens="5", x_ratelimit_reset_tokens="1m1.5s"),
+            None,
+        ),
+    ],
+)
+def test_a_provider_that_says_when_to_come_back_is_heard(
+    server: OpenAIServer, asked: Question, fault: Fault, seconds: float | None
+) -> None:
+    error = failure(server, asked, fault)
+    assert isinstance(error, TransientError)
+    assert error.retry_after_s == seconds
+
+
+@pytest.mark.parametrize("skew_s", [0.0, 86400.0, -86400.0])
+def test_a_date_to_come_back_is_read_by_the_servers_own_clock(
+    server: OpenAIServer, asked: Question, skew_s: float
+) -> None:
+    fault = faults.throttled_until(30, clock=time.time() + skew_s)
+    error = failure(server, asked, fault)
+    assert isinstance(error, TransientError)
+    assert error.retry_after_s == 30.0
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [faults.reset(), faults.half(), faults.malformed(), faults.wrong_type()]
+    + [faults.body(one) for one in (b"", b"null", b"[]", b"3", b'"x"', b"{}", b"[" * 100_000)]
+    + [faults.body(b'{"choices": 3}'), faults.body(b'{"error": {"message": "overloaded"}}')]
+    + [faults.body(b"\xff\xfe\x00", "application/json")],
+)
+def test_a_reply_that_cannot_be_read_is_transient(
+    server: OpenAIServer, asked: Question, fault: Fault
+) -> None:
+    assert isinstance(failure(server, asked, fault), TransientError)
+    assert len(server.requests) == 1
+
+
+def test_oddly_shaped_choices_are_an_answer_or_empty_never_a_crash(
+    server: OpenAIServer, asked: Question
+) -> None:
+    parts = [{"type": "text", "text": "A dog "}, {"type": "text", "text": "barks."}, 3]
+    odd = completion()
+    for message, text in [({"content": parts}, "A dog barks."), ({"content": 3}, ""), (3, "")]:
+        odd["choices"][0]["message"] = message
+        odd["usage"] = {"prompt_tokens": "many", "completion_tokens": -1}
+        reply = reply_to(server, asked, odd)
+        assert reply.text == text
+        assert (reply.input_tokens, reply.output_tokens) == (None, None)
+
+
+@pytest.mark.parametrize("fault", [faults.hang(), faults.drip(0.05)])
+def test_the_timeout_is_for_the_whole_answer_however_slowly_it_drips(
+    server: OpenAIServer, asked: Question, fault: Fault
+) -> None:
+    error = failure(server, asked, fault, timeout_s=0.4)
+    assert isinstance(error, TransientError)
+    assert "within 0.4 s" in str(error)
+
+
+def test_a_server_that_is_not_there_is_transient(
+    monkeypatch: pytest.MonkeyPatch, asked: Question
+) -> None:
+    with OpenAIServer(key=KEY) as gone:
+        url = gone.base_url
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    with pytest.raises(TransientError, match="could not be reached"):
+        ask(model(), asked)
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        (400, "settings"),
+        (401, "OPENAI_API_KEY"),
+        (403, "may not use gpt-audio"),
+        (404, "'gpt-audio' and OPENAI_BASE_URL"),
+        (422, "settings"),
+    ],
+)
+def test_what_will_not_pass_says_what_to_mend(
+    server: OpenAIServer, asked: Question, code: int, hint: str
+) -> None:
+    error = failure(server, asked, faults.status(code))
+    assert isinstance(error, FatalError)
+    assert hint in str(error)
+    assert f"fault {code}" in str(error)
+
+
+def test_an_account_without_credit_is_not_asked_again(
+    server: OpenAIServer, asked: Question
+) -> None:
+    said = {"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}
+    error = failure(server, asked, faults.status(429, json.dumps(said).encode()))
+    assert isinstance(error, FatalError)
+    assert "billing" in str(error)
+
+
+def test_a_clip_too_large_fails_alone_and_does_not_stop_the_run(
+    server: OpenAIServer, asked: Question
+) -> None:
+    error = failure(server, asked, faults.status(413))
+    assert not isinstance(error, FatalError | TransientError)
+
+
+def test_no_key_and_no_audio_gets_into_errors_raw_replies_or_logs(
+    server: OpenAIServer, asked: Question, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    assert asked.audio is not None
+    sound = base64.b64encode(asked.audio.content).decode()
+    said = {"error": {"message": f"bad input {sound} from {KEY}", "code": None}}
+    error = failure(server, asked, faults.status(400, json.dumps(said).encode()))
+    server.plan = Plan()
+    echo = completion(f"A dog. {KEY}", audio={"id": "a", "data": sound, "transcript": "A dog."})
+    raw = reply_to(server, asked, echo | {"prompt": f"data:audio/wav;base64,{sound}"}).raw or ""
+    for text in (str(error), raw, caplog.text):
+        assert KEY not in text
+        assert sound[:200] not in text
+    assert "A dog." in raw
+    assert len(str(error)) < 500
+
+
+def test_a_hostile_answer_is_kept_as_it_is_and_its_raw_reply_can_be_stored(
+    server: OpenAIServer, asked: Question
+) -> None:
+    hostile = "\0 \u202e emoji \U0001f415 " + "word " * 20_000
+    reply = reply_to(server, asked, completion(hostile))
+    assert reply.text == hostile.strip()
+    assert (reply.raw or "").isascii()
+    assert "\0" not in (reply.raw or "")
+
+
+def test_settings_of_the_user_win_over_those_of_the_paper(
+    server: OpenAIServer, asked: Question
+) -> None:
+    one = model(temperature=0.7, max_tokens=64)
+    ask(one, asked)
+    body = server.requests[0].json
+    assert (body["temperature"], body["max_completion_tokens"]) == (0.7, 64)
+    assert one.parameters["temperature"] == 0.7
+    assert one.parameters["max_completion_tokens"] == 64
+    assert str(one.parameters["host"]).startswith("127.0.0.1:")
+    assert KEY not in str(one.parameters)
+
+
+def test_a_model_that_the_paper_does_not_know_is_asked_at_temperature_zero(
+    server: OpenAIServer, asked: Question
+) -> None:
+    ask(model("openai/some/new-model"), asked)
+    assert server.requests[0].json["model"] == "some/new-model"
+    assert server.requests[0].json["temperature"] == 0.0
+
+
+def test_one_model_answers_in_one_event_loop_after_another(
+    server: OpenAIServer, asked: Question
+) -> None:
+    one = model()
+    for _ in range(3):
+        assert [reply.status for reply in ask(one, asked, asked)] == [Status.OK, Status.OK]
+    assert len(server.requests) == 6
+
+
+def test_after_faults_the_same_model_answers_again(server: OpenAIServer, asked: Question) -> None:
+    plan = [faults.reset(), faults.half(), faults.status(500), faults.malformed()]
+    server.plan = Plan(plan)
+
+    async def until_it_answers() -> tuple[int, Reply]:
+        one, tries = model(), 0
+        while True:
+            try:
+                reply = await one.answer(asked)
+                await one.aclose()
+                return tries, reply
+            except TransientError:
+                tries += 1
+
+    tries, reply = anyio.run(until_it_answers)
+    assert tries == len(plan)
+    assert reply.text == "A dog barks."
+
+
+def test_a_judge_may_ask_with_text_alone_and_a_schema(server: OpenAIServer) -> None:
+    schema = {"type": "json_schema", "json_schema": {"name": "s", "schema": {"type": "object"}}}
+    verdict = '{"accuracy": 9, "reasoning": "see [1](http://a.b)"}'
+    server.reply = lambda _request: completion(verdict)
+    judge = model("openai/gpt-4.1", max_tokens=300)
+
+    async def judged() -> Reply:
+        try:
+            messages = [{"role": "user", "content": "Score this."}]
+            return await judge.complete(messages, response_format=schema)
+        finally:
+            await judge.aclose()
+
+    assert anyio.run(judged).text == verdict
+    body = server.requests[0].json
+    assert body["response_format"] == schema
+    assert body["messages"] == [{"role": "user", "content": "Score this."}]
+    assert "modalities" not in body
+
+
+def test_a_question_without_audio_is_sent_as_text(server: OpenAIServer) -> None:
+    ask(model("openai/gpt-4.1"), Question("a", "Say hello.", None))
+    assert server.requests[0].json["messages"] == [{"role": "user", "content": "Say hello."}]
+
+
+def test_a_missing_key_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ModelError, match="OPENAI_API_KEY is not set"):
+        model()
+
+
+@pytest.mark.parametrize("key", ["sk-wörd-0123456789", "sk with space 012", "sk-a\nb-0123456789"])
+def test_a_key_that_no_header_takes_is_refused_and_not_shown(
+    monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(ModelError, match="OPENAI_API_KEY holds") as caught:
+        model()
+    assert key not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["localhost:1", "ftp://a/b", "http://", "http://u:p@h/v1"])
+def test_an_address_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    with pytest.raises(ModelError, match="OPENAI_BASE_URL"):
+        model()
+
+
+def test_a_name_without_a_model_is_refused() -> None:
+    with pytest.raises(ModelError, match="names no model"):
+        model("openai/")
+
+
+def test_a_missing_sdk_is_one_sentence_and_loading_the_module_needs_none() -> None:
+    program = """
+import sys
+sys.modules["openai"] = None
+from audiocapbench.errors import ModelError
+from audiocapbench.models.openai_chat import create
+from audiocapbench.models.settings import ModelSettings
+try:
+    create("openai/gpt-audio", ModelSettings())
+except ModelError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"OPENAI_API_KEY": KEY, "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "openai/… needs: pip install 'audiocapbench[openai]'\n"

@@ -1,0 +1,35 @@
+"""The published models: which they are, and the settings that the paper used."""
+
+from audiocapbench.models.published import published, published_models
+
+
+def test_the_thirteen_models_of_the_paper_are_known() -> None:
+    names = [model.name for model in published_models() if model.in_paper]
+    assert len(names) == len(set(names)) == 13
+    by_provider = [model.provider for model in published_models() if model.in_paper]
+    counts = {one: by_provider.count(one) for one in by_provider}
+    assert counts == {"openai": 4, "openai-realtime": 3, "gemini": 6}
+
+
+def test_settings_are_those_of_the_paper() -> None:
+    for model in published_models():
+        thinks = model.provider == "gemini" and model.model_id != "gemini-2.0-flash"
+        assert model.thinking_budget == (1024 if thinks else None), model.name
+        assert model.max_output_tokens == (8192 if thinks else None), model.name
+        expected = {"openai": 0.0, "openai-realtime": 0.6, "gemini": 0.0, "dashscope": None}
+        assert model.temperature == expected[model.provider], model.name
+
+
+def test_a_model_is_found_by_its_whole_name_alone() -> None:
+    found = published("openai/gpt-audio")
+    assert found is not None
+    assert (found.provider, found.model_id) == ("openai", "gpt-audio")
+    assert published("gpt-audio") is None
+    assert published("openai/gpt-audio-2") is None
+    assert published("") is None
+
+
+def test_what_only_the_tool_offers_is_not_counted_as_the_papers() -> None:
+    found = published("dashscope/qwen-audio-turbo")
+    assert found is not None
+    assert not found.in_paper
