@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event, func, select
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
@@ -13,6 +13,7 @@ from audiocapbench.errors import StoreError
 DEFAULT_STORE = "audiocapbench.db"
 
 _WAIT_S = 60
+_LOCK = 0x41434221  # any number that other users of the database are unlikely to lock
 
 
 def store_url(store: str) -> URL:
@@ -67,6 +68,15 @@ def writing(engine: Engine) -> Iterator[Connection]:
     """One transaction that writes; it waits its turn among processes."""
     with _explained(engine), engine.begin() as connection:
         yield connection
+
+
+def take_turns(connection: Connection) -> None:
+    """Until the transaction ends, let no other process do what it looks up before it writes.
+
+    SQLite lets one writer in at a time anyway; PostgreSQL has to be asked.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
 
 
 @contextmanager

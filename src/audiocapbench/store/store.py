@@ -16,12 +16,21 @@ from sqlalchemy.dialects import postgresql, sqlite
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, Reply
 from audiocapbench.errors import StoreError
 from audiocapbench.store import rows, schema
-from audiocapbench.store.connect import DEFAULT_STORE, connect, reading, shown, store_url, writing
+from audiocapbench.store.connect import (
+    DEFAULT_STORE,
+    connect,
+    reading,
+    shown,
+    store_url,
+    take_turns,
+    writing,
+)
+from audiocapbench.store.judgements import JudgementStore
 from audiocapbench.store.records import Dataset, Parameters, Run, RunLine, RunSpec, StoredScore
 from audiocapbench.version import VERSION
 
 
-class Store:
+class Store(JudgementStore):
     """One database, shared by any number of threads and processes."""
 
     def __init__(self, engine: Engine) -> None:
@@ -36,6 +45,7 @@ class Store:
         """
         engine = connect(store_url(store))
         with writing(engine) as connection:
+            take_turns(connection)
             try:
                 schema.bring_up_to_date(connection)
             except StoreError as error:
@@ -60,6 +70,7 @@ class Store:
             fresh: Make a new run even if there is one already.
         """
         with writing(self._engine) as connection:
+            take_turns(connection)
             self._keep_dataset(connection, dataset)
             latest = connection.execute(_latest(spec)).first()
             if latest is not None and not fresh:

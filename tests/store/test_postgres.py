@@ -1,0 +1,96 @@
+"""The store on PostgreSQL: a real server on loopback, started for the test and ended after it."""
+
+import json
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from audiocapbench.store import Store
+from folders import write_folder
+
+psycopg = pytest.importorskip("psycopg", reason="the extra postgres is not installed")
+
+
+def _binaries() -> Path:
+    on_path = shutil.which("initdb")
+    places = [Path(on_path).parent] if on_path else []
+    places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    for place in places:
+        if (place / "initdb").exists() and (place / "pg_ctl").exists():
+            return place
+    pytest.skip("no PostgreSQL server is installed")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """A fresh cluster; yields its URL."""
+    binaries = _binaries()
+    # The server refuses to run as root, and its user must be able to reach the folder.
+    user = "postgres" if os.getuid() == 0 else None
+    if user is not None:
+        try:
+            pwd.getpwnam(user)
+        except KeyError:
+            pytest.skip("PostgreSQL does not run as root and there is no user postgres")
+    place = Path(tempfile.mkdtemp(prefix="audiocapbench-pg-"))
+    if user is not None:
+        shutil.chown(place, user)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+
+    def run(*words: str) -> None:
+        subprocess.run(words, user=user, cwd=place, capture_output=True, timeout=120, check=True)
+
+    data, log = str(place / "data"), str(place / "log")
+    run(str(binaries / "initdb"), "-D", data, "-U", "tester", "-A", "trust", "-N")
+    options = f"-h 127.0.0.1 -p {port} -k {place} -F"
+    run(str(binaries / "pg_ctl"), "-D", data, "-l", log, "-w", "-o", options, "start")
+    try:
+        yield f"postgresql+psycopg://tester:hunter2@127.0.0.1:{port}/postgres"
+    finally:
+        run(str(binaries / "pg_ctl"), "-D", data, "-m", "immediate", "-w", "stop")
+        shutil.rmtree(place)
+
+
+def test_runs_are_kept_resumed_and_listed(server: str, tmp_path: Path) -> None:
+    (tmp_path / "tones").mkdir()
+    write_folder(tmp_path / "tones", 6)
+
+    def call(*words: str) -> dict:
+        done = subprocess.run(
+            [sys.executable, "-m", "audiocapbench", *words, "--store", server, "--json"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+        )
+        assert "hunter2" not in done.stdout + done.stderr
+        return json.loads(done.stdout)
+
+    first = call("run", "tones", "--model", "listener", "--model", "control/right")
+    assert [run["answered"] for run in first["runs"]] == [6, 6]
+    assert call("run", "tones", "--model", "listener", "--model", "control/right") == first
+    assert [line["model"] for line in call("runs")["runs"]] == ["listener", "control/right"]
+    assert call("score", "1", "--metrics", "similarity")["metrics"]["similarity"]["score"] > 0
+
+
+def test_processes_may_make_the_store_at_once(server: str, tmp_path: Path) -> None:
+    url = server.replace("/postgres", "/together")
+    with psycopg.connect(server.replace("+psycopg", ""), autocommit=True) as connection:
+        connection.execute("CREATE DATABASE together")
+    opening = "import sys; from audiocapbench.store import Store; Store.open(sys.argv[1])"
+    makers = [subprocess.Popen([sys.executable, "-c", opening, url]) for _ in range(4)]
+    assert [maker.wait(60) for maker in makers] == [0] * 4
+    store = Store.open(url)
+    assert store.runs() == []
+    store.close()
