@@ -1,7 +1,9 @@
 """Text metrics side by side with the implementations that they replace.
 
 Each contender runs cold in a process of its own: its imports and the loading of its data count,
-reading the captions does not. Contenders of a family must agree on every corpus score.
+reading the captions does not. Families of one COCO metric leave out tokenising and imports on
+both sides; the family ``coco`` has everything in. Contenders of a family must agree on every
+corpus score.
 """
 
 import argparse
@@ -18,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -32,12 +35,16 @@ AGREEMENT = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """One implementation of a family of metrics; the family's ``is_peer`` is the yardstick."""
+    """One implementation of a family of metrics; the family's ``is_peer`` is the yardstick.
+
+    What ``prepare`` does with the captions before ``run`` gets them is not measured.
+    """
 
     family: str
     name: str
     run: Callable[[list[str], list[list[str]]], Scores]
     is_peer: bool = False
+    prepare: Callable[[list[str], list[list[str]]], Captions] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +97,112 @@ def run_ours(predictions: list[str], references: list[list[str]]) -> Scores:
     return {result.name: result.score for result in results}
 
 
+def tokenise_for_coco(predictions: list[str], references: list[list[str]]) -> Captions:
+    """Replace captions by their tokens, with the original Java tokenizer."""
+    from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
+
+    def tokens(texts: list[list[str]]) -> list[list[str]]:
+        numbered = {n: [{"caption": text} for text in own] for n, own in enumerate(texts)}
+        return list(PTBTokenizer().tokenize(numbered).values())
+
+    return [own[0] for own in tokens([[text] for text in predictions])], tokens(references)
+
+
+def tokenise_ours(predictions: list[str], references: list[list[str]]) -> Captions:
+    """Let the package meet the captions once, after which it knows their tokens."""
+    from audiocapbench.metrics.cider import cider_d
+    from audiocapbench.metrics.coco import bleu_coco, rouge_l_coco
+
+    for metric in (bleu_coco, rouge_l_coco, cider_d):
+        metric(predictions, references)
+    return predictions, references
+
+
+def run_coco_bleu(predictions: list[str], references: list[list[str]]) -> Scores:
+    """Corpus BLEU by pycocoevalcap on tokenised captions."""
+    from pycocoevalcap.bleu.bleu import Bleu
+
+    scores, _ = Bleu(4).compute_score(*_as_coco(predictions, references), verbose=0)
+    return {f"bleu_coco_{order}": score for order, score in enumerate(scores, start=1)}
+
+
+def run_coco_rouge(predictions: list[str], references: list[list[str]]) -> Scores:
+    """ROUGE-L by pycocoevalcap on tokenised captions."""
+    from pycocoevalcap.rouge.rouge import Rouge
+
+    return {"rouge_l_coco": float(Rouge().compute_score(*_as_coco(predictions, references))[0])}
+
+
+def run_coco_cider(predictions: list[str], references: list[list[str]]) -> Scores:
+    """CIDEr-D by pycocoevalcap on tokenised captions."""
+    from pycocoevalcap.cider.cider import Cider
+
+    return {"cider_d": float(Cider().compute_score(*_as_coco(predictions, references))[0])}
+
+
+def run_coco(predictions: list[str], references: list[list[str]]) -> Scores:
+    """All three by pycocoevalcap, its Java tokenizer included."""
+    tokenised = tokenise_for_coco(predictions, references)
+    return run_coco_bleu(*tokenised) | run_coco_rouge(*tokenised) | run_coco_cider(*tokenised)
+
+
+def run_our_coco_bleu(predictions: list[str], references: list[list[str]]) -> Scores:
+    """Corpus BLEU by this package."""
+    from audiocapbench.metrics.coco import bleu_coco
+
+    return {result.name: result.score for result in bleu_coco(predictions, references)}
+
+
+def run_our_coco_rouge(predictions: list[str], references: list[list[str]]) -> Scores:
+    """ROUGE-L by this package."""
+    from audiocapbench.metrics.coco import rouge_l_coco
+
+    return {"rouge_l_coco": rouge_l_coco(predictions, references).score}
+
+
+def run_our_coco_cider(predictions: list[str], references: list[list[str]]) -> Scores:
+    """CIDEr-D by this package."""
+    from audiocapbench.metrics.cider import cider_d
+
+    return {"cider_d": cider_d(predictions, references).score}
+
+
+def run_our_coco(predictions: list[str], references: list[list[str]]) -> Scores:
+    """All three by this package, its tokenizer included."""
+    return (
+        run_our_coco_bleu(predictions, references)
+        | run_our_coco_rouge(predictions, references)
+        | run_our_coco_cider(predictions, references)
+    )
+
+
+def _as_coco(predictions: list[str], references: list[list[str]]) -> tuple[Any, Any]:
+    return dict(enumerate(references)), {n: [text] for n, text in enumerate(predictions)}
+
+
+def _coco_contenders() -> list[Contender]:
+    if find_spec("pycocoevalcap") is None or shutil.which("java") is None:
+        return []
+    peer, ours = "pycocoevalcap", "audiocapbench"
+    pairs = {
+        "bleu_coco": (run_coco_bleu, run_our_coco_bleu),
+        "rouge_l_coco": (run_coco_rouge, run_our_coco_rouge),
+        "cider_d": (run_coco_cider, run_our_coco_cider),
+    }
+    rows = [
+        Contender("coco", peer, run_coco, is_peer=True),
+        Contender("coco", ours, run_our_coco),
+    ]
+    for family, (theirs, own) in pairs.items():
+        rows.append(Contender(family, peer, theirs, is_peer=True, prepare=tokenise_for_coco))
+        rows.append(Contender(family, ours, own, prepare=tokenise_ours))
+    return rows
+
+
 CONTENDERS = [
     Contender("published", "nltk + rouge-score", run_published, is_peer=True),
     Contender("published", "audiocapbench", run_ours),
+    *_coco_contenders(),
 ]
 
 
@@ -209,6 +319,8 @@ def _measure(
 def _measure_here(contender: Contender, corpus: str, data: Path) -> None:
     """Run a contender in this process and print what it took as JSON."""
     predictions, references = CORPORA[corpus](data)
+    if contender.prepare:
+        predictions, references = contender.prepare(predictions, references)
     started, cpu_started = time.perf_counter(), time.process_time()
     scores = contender.run(predictions, references)
     seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
@@ -240,7 +352,7 @@ def _place_wordnet_for_nltk(source: Path, folder: Path) -> None:
 def _line(measurement: Measurement) -> str:
     ratio = f"{measurement.times_peer:7.1f}x" if measurement.times_peer else "        "
     return (
-        f"{measurement.family:10} {measurement.corpus:26} {measurement.contender:20}"
+        f"{measurement.family:12} {measurement.corpus:26} {measurement.contender:20}"
         f"{measurement.samples:8,} samples {measurement.seconds:9.2f} s"
         f"{measurement.cpu_seconds:9.2f} s CPU"
         f"{measurement.samples_per_second:11,.0f} samples/s {ratio}"

@@ -47,11 +47,13 @@ class Sentences(NamedTuple):
 
     def padded(self, chosen: IntArray, filler: int) -> IntArray:
         """The chosen sentences as columns of one matrix, filled up below."""
-        lengths = self.starts[chosen + 1] - self.starts[chosen]
+        first = self.starts[chosen]
+        lengths = self.starts[chosen + 1] - first
         rows = np.arange(lengths.max(initial=1))[:, np.newaxis]
-        inside = rows < lengths
-        columns = np.full(inside.shape, filler, dtype=np.int64)
-        columns[inside] = self.ids[(self.starts[chosen] + rows)[inside]]
+        if not len(self.ids):
+            return np.full((len(rows), len(chosen)), filler, dtype=np.int64)
+        columns: IntArray = self.ids.take(first + rows, mode="clip")
+        np.putmask(columns, rows >= lengths, filler)
         return columns
 
 

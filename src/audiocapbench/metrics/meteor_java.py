@@ -1,0 +1,113 @@
+"""METEOR 1.5 by its original program, which needs Java; ``meteor`` has NLTK's, another metric."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from audiocapbench.errors import MetricError
+from audiocapbench.metrics.caption_corpus import CaptionCorpus
+from audiocapbench.metrics.java import LineProcess, find_jar, find_java
+from audiocapbench.metrics.ptb import TOKENIZER
+from audiocapbench.metrics.result import FloatArray, MetricResult
+from audiocapbench.signature import sign
+
+_NAME = "meteor_1_5"
+_STATISTICS = 23
+# What the program uses for English: weights of precision, of fragmentation, of content words,
+# and of its matchers (exact, stem, synonym, paraphrase).
+_ALPHA, _BETA, _GAMMA, _DELTA = 0.85, 0.2, 0.6, 0.75
+_MATCHER_WEIGHTS = np.array([1.0, 0.6, 0.8, 0.6])
+
+
+def meteor_1_5(
+    predictions: Sequence[str], references: Sequence[Sequence[str]], patience: float = 300.0
+) -> MetricResult:
+    """Score with METEOR 1.5 for English, as the COCO caption evaluation runs it.
+
+    Captions are tokenised first, which leaves nothing that could break the program's protocol.
+    The corpus score comes from the summed statistics of all samples; it is not the mean.
+
+    Args:
+        predictions: One caption a sample.
+        references: One or more captions a sample.
+        patience: Seconds to wait for any one answer of the program.
+
+    Returns:
+        ``meteor_1_5``.
+
+    Raises:
+        MetricError: Java or pycocoevalcap is missing, the program fails, the lists differ in
+            length, or a sample has no reference.
+    """
+    corpus = CaptionCorpus.of(predictions, references)
+    signature = sign(_NAME, tok=TOKENIZER, lang="en", norm=True, jar="meteor-1.5", agg="corpus")
+    if not len(corpus):
+        return MetricResult(
+            _NAME, signature, np.zeros(0), np.zeros((0, _STATISTICS)), corpus_meteor
+        )
+    java, jar = find_java(_NAME), find_jar(_NAME, "meteor", "meteor-1.5.jar")
+    with LineProcess("METEOR", _command(java, jar), jar.parent, patience) as process:
+        lines = _questions(corpus)
+        stats = process.ask(lines, len(lines))
+        statistics = _without_whole_matches(np.array([_numbers(line) for line in stats]))
+        answers = process.ask([" ||| ".join(["EVAL", *stats])], len(stats) + 1)
+    samples = np.array([_number(answer) for answer in answers[:-1]])
+    return MetricResult(_NAME, signature, samples, statistics, corpus_meteor)
+
+
+def _command(java: str, jar: Path) -> list[str]:
+    # Encoding and language are set because the program would take them from the machine.
+    options = ["-Xmx2G", "-Dfile.encoding=UTF-8", "-Duser.language=en", "-Duser.country=US"]
+    return [java, *options, "-jar", jar.name, "-", "-", "-stdio", "-l", "en", "-norm"]
+
+
+def _questions(corpus: CaptionCorpus) -> list[str]:
+    texts = [" ".join(sentence.words) for sentence in corpus.sentences]
+    grouped = np.split(corpus.references, corpus.first_references[1:])
+    return [
+        " ||| ".join(["SCORE", *(texts[number] for number in numbers), texts[prediction]])
+        for prediction, numbers in zip(corpus.predictions.tolist(), grouped, strict=True)
+    ]
+
+
+def _numbers(line: str) -> list[float]:
+    numbers = [_number(word) for word in line.split()]
+    if len(numbers) != _STATISTICS:
+        raise MetricError(f"METEOR answered with something else than statistics: {line[:200]}")
+    return numbers
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise MetricError(f"METEOR answered with something else than a number: {text}") from None
+    return number if np.isfinite(number) else 0.0
+
+
+def _without_whole_matches(statistics: FloatArray) -> FloatArray:
+    """Count no chunk for a sample in which both sides match whole: it is not fragmented."""
+    whole = (statistics[:, 20] == 1) & (statistics[:, 21:23] == statistics[:, 0:2]).all(axis=1)
+    statistics[whole, 20] = 0.0
+    return statistics
+
+
+def corpus_meteor(totals: FloatArray) -> FloatArray:
+    """Compute METEOR from sums or means of statistics, of shape (..., 23)."""
+    lengths, function_words = totals[..., 0:2], totals[..., 2:4]
+    # Four matchers, each with content words of both sides, then function words of both sides.
+    matched = totals[..., 4:20].reshape(*totals.shape[:-1], 4, 2, 2)
+    weighted = np.einsum("m,...mks->...ks", _MATCHER_WEIGHTS, matched)
+    found = _DELTA * weighted[..., 0, :] + (1 - _DELTA) * weighted[..., 1, :]
+    whole = _DELTA * (lengths - function_words) + (1 - _DELTA) * function_words
+    precision, recall = np.moveaxis(_ratio(found, whole), -1, 0)
+    mean = _ratio(precision * recall, _ALPHA * precision + (1 - _ALPHA) * recall)
+    chunks, covered = totals[..., 20], totals[..., 21:23]
+    fragmentation = _ratio(2 * chunks, covered.sum(axis=-1))
+    return mean * (1 - _GAMMA * fragmentation**_BETA)
+
+
+def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
+    above, below = np.broadcast_arrays(above, below)
+    return np.divide(above, below, out=np.zeros(above.shape), where=below > 0)

@@ -1,0 +1,110 @@
+"""SPICE by its original program, which needs Java and the models of Stanford CoreNLP 3.6.0."""
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from audiocapbench.errors import MetricError
+from audiocapbench.metrics.caption_corpus import CaptionCorpus
+from audiocapbench.metrics.java import find_jar, find_java
+from audiocapbench.metrics.ptb import TOKENIZER
+from audiocapbench.metrics.result import FloatArray, MetricResult
+from audiocapbench.signature import sign
+
+_NAME = "spice"
+_MODELS = ("stanford-corenlp-3.6.0.jar", "stanford-corenlp-3.6.0-models.jar")
+# From Java 9 on, the program's serialiser has to be let into Java's own classes.
+_OPENED = ("java.lang", "java.math", "java.util", "java.util.concurrent", "java.net", "java.text")
+
+
+def spice(
+    predictions: Sequence[str], references: Sequence[Sequence[str]], timeout: float = 3600.0
+) -> MetricResult:
+    """Score with SPICE: F-measure of the propositions in the scene graphs of the captions.
+
+    Args:
+        predictions: One caption a sample.
+        references: One or more captions a sample.
+        timeout: Seconds that the program may take for the whole corpus.
+
+    Returns:
+        ``spice``, whose corpus score is the mean over samples.
+
+    Raises:
+        MetricError: Java, pycocoevalcap or the CoreNLP models are missing, the program fails,
+            the lists differ in length, or a sample has no reference.
+    """
+    corpus = CaptionCorpus.of(predictions, references)
+    signature = sign(_NAME, tok=TOKENIZER, jar="spice-1.0", models="corenlp-3.6.0")
+    samples = np.zeros(len(corpus))
+    questions = _questions(corpus)
+    if questions:
+        java, jar = find_java(_NAME), find_jar(_NAME, "spice", "spice-1.0.jar")
+        _check_models(jar.parent / "lib")
+        with tempfile.TemporaryDirectory(prefix="audiocapbench-spice-") as folder:
+            _fill(samples, _run(java, jar, questions, Path(folder), timeout))
+    return MetricResult.of_means(_NAME, signature, samples)
+
+
+def _questions(corpus: CaptionCorpus) -> list[dict[str, Any]]:
+    """List what to compare; samples with nothing to parse on a side stay at 0."""
+    texts = [" ".join(sentence.words) for sentence in corpus.sentences]
+    grouped = np.split(corpus.references, corpus.first_references[1:])
+    questions = []
+    for sample, prediction in enumerate(corpus.predictions.tolist()):
+        refs = [texts[number] for number in grouped[sample].tolist() if texts[number]]
+        if texts[prediction] and refs:
+            questions.append({"image_id": sample, "test": texts[prediction], "refs": refs})
+    return questions
+
+
+def _check_models(folder: Path) -> None:
+    missing = [name for name in _MODELS if not (folder / name).is_file()]
+    if missing:
+        raise MetricError(
+            f"spice needs {' and '.join(missing)} from Stanford CoreNLP 3.6.0 "
+            f"(stanford-corenlp-full-2015-12-09.zip) in {folder}."
+        )
+
+
+def _run(
+    java: str, jar: Path, questions: list[dict[str, Any]], folder: Path, timeout: float
+) -> list[dict[str, Any]]:
+    asked, answered = folder / "captions.json", folder / "scores.json"
+    asked.write_text(json.dumps(questions), encoding="utf-8")
+    command = [java, *_options(java), "-jar", jar.name, str(asked)]
+    command += ["-out", str(answered), "-subset", "-silent"]
+    try:
+        done = subprocess.run(  # noqa: S603  # no shell, and captions go by file
+            command, cwd=jar.parent, capture_output=True, timeout=timeout, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise MetricError(f"SPICE took more than {timeout:g} seconds and was stopped.") from None
+    if done.returncode or not answered.is_file():
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["nothing"]
+        raise MetricError(f"SPICE failed with exit code {done.returncode}; it said: {said[0]}")
+    answers: list[dict[str, Any]] = json.loads(answered.read_text(encoding="utf-8"))
+    return answers
+
+
+def _options(java: str) -> list[str]:
+    options = ["-Xmx8G", "-Dfile.encoding=UTF-8", "-Duser.language=en", "-Duser.country=US"]
+    version = subprocess.run(  # noqa: S603  # only asks for the version
+        [java, "-version"], capture_output=True, check=False
+    )
+    # Java 8 calls itself 1.8 and knows no modules.
+    if b'version "1.' in version.stderr:
+        return options
+    return options + [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED]
+
+
+def _fill(samples: FloatArray, answers: list[dict[str, Any]]) -> None:
+    for answer in answers:
+        score = float(answer["scores"]["All"]["f"] or 0.0)
+        # No proposition on either side leaves 0/0.
+        samples[int(answer["image_id"])] = score if np.isfinite(score) else 0.0

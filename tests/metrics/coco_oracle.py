@@ -1,0 +1,63 @@
+"""Real corpora, and pycocoevalcap's numbers on them, for the tests of the COCO family."""
+
+import ast
+import csv
+import shutil
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+
+class Corpus(NamedTuple):
+    """Predictions, references, and what was published with them."""
+
+    predictions: list[str]
+    references: list[list[str]]
+    rows: list[dict[str, str]]
+
+    def published(self, name: str) -> list[float]:
+        """Read the published score of each sample."""
+        return [float(row[f"best_fense.cands.{name}"]) for row in self.rows]
+
+
+def clotho(shared: Path) -> Corpus:
+    references: dict[str, list[str]] = {}
+    for row in _rows(shared / "clotho" / "evaluation_captions.csv", ","):
+        references.setdefault(row["fname"], []).append(row["raw_text"])
+    rows = _rows(shared / "aces" / "2023-baseline-evaluation-preds.csv", "\t")
+    rows = [row for row in rows if row["file_name"] in references]
+    predictions = [row["caption_predicted"] for row in rows]
+    return Corpus(predictions, [references[row["file_name"]] for row in rows], rows)
+
+
+def conette(shared: Path) -> Corpus:
+    rows = _rows(shared / "conette" / "outputs_audiocaps_test.csv", ",")
+    references = [ast.literal_eval(row["mrefs"]) for row in rows]
+    return Corpus([row["cands"] for row in rows], references, rows)
+
+
+def need_java() -> None:
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed")
+
+
+def tokenised(corpus: Corpus) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
+    """Tokenise references and predictions with the original tokenizer."""
+    reason = "pycocoevalcap, the oracle, is not installed"
+    module = pytest.importorskip("pycocoevalcap.tokenizer.ptbtokenizer", reason=reason)
+    need_java()
+    references = {
+        index: [{"caption": text} for text in texts]
+        for index, texts in enumerate(corpus.references)
+    }
+    predictions = {index: [{"caption": text}] for index, text in enumerate(corpus.predictions)}
+    tokenizer: Any = module.PTBTokenizer()
+    return tokenizer.tokenize(references), tokenizer.tokenize(predictions)
+
+
+def _rows(path: Path, delimiter: str) -> list[dict[str, str]]:
+    csv.field_size_limit(sys.maxsize)
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter=delimiter))

@@ -1,0 +1,115 @@
+"""METEOR 1.5 by its jar: the published numbers, and a program that nothing breaks or leaves."""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from coco_oracle import conette, need_java
+
+from audiocapbench.errors import MetricError
+from audiocapbench.metrics.java import LineProcess, find_jar, find_java
+from audiocapbench.metrics.meteor_java import meteor_1_5
+
+
+def _need_jar() -> None:
+    need_java()
+    pytest.importorskip("pycocoevalcap", reason="pycocoevalcap, which has the jar, is missing")
+
+
+def _echo(code: str, patience: float = 20.0) -> LineProcess:
+    return LineProcess("Echo", [sys.executable, "-u", "-c", code], Path.cwd(), patience)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_hostile_captions_do_not_break_the_protocol() -> None:
+    _need_jar()
+    hostile = ["", "a\n||| b", "\x00", "||| |||", "EVAL ||| 1", "😀", "狗在叫", "שלום", "\r\n"]
+    predictions = [*hostile, "a dog barks"]
+    references = [*([["a dog", "|||\n"]] * len(hostile)), ["", "a dog barks"]]
+    result = meteor_1_5(predictions, references)
+    assert result.samples[0] == 0.0
+    assert result.samples[-1] == pytest.approx(1.0)
+    assert np.isfinite(result.samples).all()
+
+
+def test_published_scores_of_conette_come_out(shared: Path) -> None:
+    _need_jar()
+    corpus = conette(shared)
+    result = meteor_1_5(corpus.predictions, corpus.references)
+    assert result.samples == pytest.approx(np.array(corpus.published("meteor")), abs=1e-9)
+    # The program's own corpus score, as published in scores_audiocaps_test.yaml.
+    assert result.score == pytest.approx(0.23195610281653994, abs=1e-9)
+    # A resample of one is that sample, so what resampling computes is METEOR itself.
+    assert result.finish(result.statistics) == pytest.approx(result.samples, abs=1e-9)
+
+
+def test_a_sample_without_references_is_named() -> None:
+    with pytest.raises(MetricError, match="Sample 0 has no references"):
+        meteor_1_5(["a"], [[]])
+
+
+def test_without_java_one_sentence_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    with pytest.raises(MetricError, match=r"meteor_1_5 .* no Java was found; install"):
+        meteor_1_5(["a"], [["a"]])
+
+
+def test_the_java_of_java_home_goes_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert find_java("spice") == str(java)
+
+
+def test_a_missing_jar_is_named() -> None:
+    pytest.importorskip("pycocoevalcap", reason="pycocoevalcap is missing")
+    with pytest.raises(MetricError, match=r"spice needs .*no-such\.jar"):
+        find_jar("spice", "no-such.jar")
+
+
+def test_a_program_that_fills_every_pipe_does_not_stop() -> None:
+    code = (
+        "import sys\n"
+        "for line in sys.stdin:\n"
+        "    print('e' * 2000, file=sys.stderr)\n"
+        "    print(line.strip()[:3] + 'o' * 2000)\n"
+    )
+    with _echo(code) as process:
+        replies = process.ask([f"{n:03d}" + "i" * 2000 for n in range(500)], 500)
+    assert [int(reply[:3]) for reply in replies] == list(range(500))
+
+
+def test_a_silent_program_is_stopped_after_the_time_allowed() -> None:
+    with _echo("import time\ntime.sleep(60)", patience=0.5) as process:
+        with pytest.raises(MetricError, match=r"Echo gave no answer for 0\.5 seconds"):
+            process.ask(["hello"], 1)
+        assert not _is_running(process.pid)
+
+
+def test_a_program_that_dies_is_reported_with_its_last_words() -> None:
+    with (
+        _echo("import sys\nsys.exit('out of memory')") as process,
+        pytest.raises(MetricError, match="ended before it had answered; it said: out of memory"),
+    ):
+        process.ask(["hello"], 1)
+
+
+def test_an_exception_leaves_no_program_behind() -> None:
+    process = _echo("import time\ntime.sleep(60)")
+    with pytest.raises(KeyboardInterrupt), process:
+        raise KeyboardInterrupt
+    assert not _is_running(process.pid)

@@ -1,0 +1,132 @@
+"""The Java-free tokenizer equals the original; golden tokens were made by running the original."""
+
+import ast
+import csv
+import json
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from audiocapbench.metrics.ptb import tokenize
+
+GOLDEN = Path(__file__).with_name("ptb_golden.jsonl")
+PUNCTUATION = {
+    *("''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-"),
+    *(".", "?", "!", ",", ":", "-", "--", "...", ";", ""),
+}
+
+
+def golden() -> list[tuple[str, list[str]]]:
+    records = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
+    return [(record["text"], record["tokens"]) for record in records]
+
+
+@pytest.mark.parametrize(("text", "tokens"), golden())
+def test_tricky_strings_have_the_tokens_of_the_original(text: str, tokens: list[str]) -> None:
+    assert tokenize(text) == tokens
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "\n\r\u2028", "...", "?!", "\x00", "😀", "\u200b", "'\"`", "- -- ---"]
+)
+def test_text_without_words_has_hardly_any_tokens(text: str) -> None:
+    assert tokenize(text) in ([], ["?!"])
+
+
+def test_line_breaks_of_any_kind_are_spaces() -> None:
+    for line_break in "\n\r\x0b\x0c\x85\u2028\u2029":
+        assert tokenize(f"a dog{line_break}barks") == ["a", "dog", "barks"]
+
+
+def test_tokens_never_contain_what_would_break_a_line_protocol() -> None:
+    random.seed(7)
+    alphabet = [chr(code) for code in range(0x3000)] + ["😀", "|||", "\n", "\x00", "dog", " "]
+    for _ in range(300):
+        text = "".join(random.choices(alphabet, k=60))
+        joined = " ".join(tokenize(text))
+        assert not set(joined) & set("\n\r\x00")
+        assert "|||" not in joined
+
+
+@pytest.mark.parametrize("piece", ["a", "a ", "a,", "a&", "'", "<a ", "@a,", "5 ", "😀", "é.", "&"])
+def test_a_caption_of_100_000_characters_is_tokenised_whole(piece: str) -> None:
+    text = piece * (100_000 // len(piece))
+    assert "".join(tokenize(f"{text} end"))[-3:] == "end"
+
+
+def test_every_caption_at_hand_has_the_tokens_of_the_original(shared: Path, tmp_path: Path) -> None:
+    captions = sorted(set(_captions(shared)))
+    expected = _tokens_of_the_original(captions, tmp_path)
+    wrong = [c for c, tokens in zip(captions, expected, strict=True) if tokenize(c) != tokens]
+    assert len(captions) > 100_000
+    assert wrong == []
+
+
+def test_invented_captions_have_the_tokens_of_the_original(tmp_path: Path) -> None:
+    rng = random.Random(11)
+    words = " ".join(text for text, _ in golden() if text.isascii() and "\x00" not in text).split()
+    joints = [" ", " ", " ", " ", ", ", ". ", "-", "/", "'"]
+    captions = [
+        "".join(rng.choice(words) + rng.choice(joints) for _ in range(rng.randint(1, 5))).strip()
+        for _ in range(20_000)
+    ]
+    expected = _tokens_of_the_original(captions, tmp_path)
+    wrong = [c for c, tokens in zip(captions, expected, strict=True) if tokenize(c) != tokens]
+    assert len(wrong) < 20  # e.g. several abbreviations and addresses glued to one another
+
+
+def _tokens_of_the_original(captions: Sequence[str], folder: Path) -> list[list[str]]:
+    pycocoevalcap = pytest.importorskip("pycocoevalcap", reason="the original is not installed")
+    java = shutil.which("java") or pytest.skip("the original needs Java")
+    jar = Path(pycocoevalcap.__path__[0], "tokenizer", "stanford-corenlp-3.4.1.jar")
+    # A line between captions, because the original looks at the line that follows.
+    lines = [line for caption in captions for line in (caption, "zq")]
+    source = folder / "captions.txt"
+    source.write_text("\n".join(lines), encoding="utf-8")
+    tokenizer = ["edu.stanford.nlp.process.PTBTokenizer", "-preserveLines", "-lowerCase"]
+    done = subprocess.run(
+        [java, "-Dfile.encoding=UTF-8", "-cp", str(jar), *tokenizer, str(source)],
+        capture_output=True,
+        check=True,
+    )
+    answer = done.stdout.decode("utf-8").split("\n")[: len(lines)]
+    return [[w for w in line.split(" ") if w not in PUNCTUATION] for line in answer[::2]]
+
+
+def _captions(shared: Path) -> Iterator[str]:
+    csv.field_size_limit(sys.maxsize)
+    for path in sorted(shared.rglob("*")):
+        if "wordnet" in str(path) or path.suffix not in {".csv", ".json", ".jsonl"}:
+            continue
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".csv":
+            yield from _csv_texts(text, "\t" if "\t" in text.split("\n", 1)[0] else ",")
+        else:
+            lines = text.splitlines() if path.suffix == ".jsonl" else [text]
+            for line in lines:
+                yield from _strings(json.loads(line))
+
+
+def _csv_texts(text: str, delimiter: str) -> Iterator[str]:
+    for row in csv.DictReader(text.splitlines(keepends=True), delimiter=delimiter):
+        for column, value in row.items():
+            if column in {"mrefs", "mcands", "aspect_list"}:
+                yield from _strings(ast.literal_eval(value))
+            elif not column.startswith("best_") and value and not value.startswith("["):
+                yield from _strings(value)
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str) and value.strip():
+        yield " ".join(value.split("\n"))
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _strings(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _strings(part)
