@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.metrics.encoders import load
-from audiocapbench.metrics.fluency import FluencyDetector
+from audiocapbench.metrics.fluency.detector import FluencyDetector
 from audiocapbench.metrics.similarity import mean_cosines
 
 KINDS = ("HC", "HI", "HM", "MM")

@@ -19,19 +19,19 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_array, diags_array, hstack
 
-from audiocapbench.metrics.fluency import load_detector
-from audiocapbench.metrics.fluency_features import (
+from audiocapbench.metrics.fluency.detector import load_detector
+from audiocapbench.metrics.fluency.features import (
     BUCKET_BITS,
     REPETITION,
     Features,
     features_of,
     hash_words,
 )
-from audiocapbench.metrics.fluency_text import sentences_of
+from audiocapbench.metrics.fluency.text import sentences_of
 from fluency_corruptions import Corrupter, Example
 from fluency_study import read_pairs, read_rows, study_labels, study_pairs, study_whole
 
-DATA = Path(__file__).resolve().parents[1] / "src/audiocapbench/metrics/fluency_data"
+DATA = Path(__file__).resolve().parents[1] / "src/audiocapbench/metrics/fluency/weights"
 SEED = 7
 KNOWN_FROM = 20
 PATTERN_FROM = 3

@@ -9,7 +9,7 @@ import pytest
 from coco_oracle import Corpus, clotho, conette, tokenised
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.cider import cider_d
+from audiocapbench.metrics.coco.cider import cider_d
 
 
 def test_identical_captions_score_ten_where_all_orders_exist() -> None:

@@ -9,7 +9,7 @@ import pytest
 from coco_oracle import Corpus, clotho, conette, tokenised
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.coco import bleu_coco, rouge_l_coco
+from audiocapbench.metrics.coco.overlap import bleu_coco, rouge_l_coco
 
 CORPORA = [clotho, conette]
 

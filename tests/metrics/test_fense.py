@@ -9,8 +9,8 @@ from human_pairs import accuracies, read_pairs, remembering, score_pairs
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import load
-from audiocapbench.metrics.fense import fense
-from audiocapbench.metrics.fluency import load_detector
+from audiocapbench.metrics.fluency.detector import load_detector
+from audiocapbench.metrics.fluency.fense import fense
 from audiocapbench.metrics.similarity import similarity
 
 NO_SBERT = "the extra sbert is not installed"
@@ -133,7 +133,7 @@ class TestCheckpoint:
         return tmp_path
 
     def test_it_gives_the_last_class_of_a_text_padded_or_not(self, folder: Path) -> None:
-        from audiocapbench.metrics.fense_checkpoint import load_checkpoint
+        from audiocapbench.metrics.fluency.fense_checkpoint import load_checkpoint
 
         detector = load_checkpoint(folder / "small.ckpt")
         texts = ["a dog barks", "A dog BARKS", "rain and rain " * 100, "", "\ud800\0"]

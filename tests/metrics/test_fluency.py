@@ -14,13 +14,13 @@ from human_pairs import accuracies, read_pairs, remembering, score_pairs
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import load
-from audiocapbench.metrics.fluency import (
+from audiocapbench.metrics.fluency.detector import (
     ERROR_WEIGHT,
     fluency,
     fluent_similarity,
     load_detector,
 )
-from audiocapbench.metrics.fluency_text import sentences_of
+from audiocapbench.metrics.fluency.text import sentences_of
 from audiocapbench.metrics.similarity import similarity
 
 BROKEN = [
@@ -114,7 +114,7 @@ def test_a_score_depends_on_its_own_caption_alone(shared: Path) -> None:
 
 def test_another_process_with_another_hash_seed_agrees() -> None:
     code = (
-        "from audiocapbench.metrics.fluency import fluency\n"
+        "from audiocapbench.metrics.fluency.detector import fluency\n"
         "print(fluency(['a dog barks and a zyzzyva']).samples[0].hex())"
     )
     done = [
@@ -144,7 +144,7 @@ def test_no_predictions_score_zero() -> None:
 
 
 def test_the_weights_are_small_and_their_recipe_names_them() -> None:
-    folder = resources.files("audiocapbench.metrics") / "fluency_data"
+    folder = resources.files("audiocapbench.metrics.fluency") / "weights"
     assert len((folder / "weights.npz").read_bytes()) < 500_000
     recipe = json.loads((folder / "recipe.json").read_text(encoding="utf-8"))
     assert recipe["detector"] == load_detector().name

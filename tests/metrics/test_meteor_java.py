@@ -9,8 +9,8 @@ import pytest
 from coco_oracle import conette, need_java
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.java import LineProcess, find_jar, find_java
-from audiocapbench.metrics.meteor_java import meteor_1_5
+from audiocapbench.metrics.coco.java import LineProcess, find_jar, find_java
+from audiocapbench.metrics.coco.meteor_java import meteor_1_5
 
 
 def _need_jar() -> None:

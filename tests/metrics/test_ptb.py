@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.metrics.ptb import tokenize
+from audiocapbench.metrics.ptb.tokenizer import tokenize
 
 GOLDEN = Path(__file__).with_name("ptb_golden.jsonl")
 PUNCTUATION = {

@@ -8,7 +8,7 @@ import pytest
 from coco_oracle import need_java
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.spice import spice
+from audiocapbench.metrics.coco.spice import spice
 
 SCRIPT = """#!/bin/sh
 if [ "$1" = "-version" ]; then echo 'openjdk version "17.0.1"' >&2; exit 0; fi

@@ -7,9 +7,9 @@ import pytest
 from coco_oracle import conette
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.fluency_penalty import penalise
+from audiocapbench.metrics.coco.spider import combine_spider, spider_fl
+from audiocapbench.metrics.fluency.penalty import penalise
 from audiocapbench.metrics.result import MetricResult
-from audiocapbench.metrics.spider import combine_spider, spider_fl
 
 
 def _result(name: str, *samples: float) -> MetricResult:

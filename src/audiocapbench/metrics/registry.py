@@ -2,18 +2,26 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.bleu import bleu
+from audiocapbench.metrics.coco.cider import cider_d
+from audiocapbench.metrics.coco.meteor_java import corpus_meteor, meteor_1_5
+from audiocapbench.metrics.coco.overlap import bleu_coco, corpus_bleu, rouge_l_coco
+from audiocapbench.metrics.coco.spice import spice
+from audiocapbench.metrics.coco.spider import spider, spider_fl
 from audiocapbench.metrics.date import date, finish_date
-from audiocapbench.metrics.fense import fense
-from audiocapbench.metrics.fluency import fluency, fluent_similarity
+from audiocapbench.metrics.fluency.detector import fluency, fluent_similarity
+from audiocapbench.metrics.fluency.fense import detect, fense
 from audiocapbench.metrics.meteor import meteor
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
 from audiocapbench.metrics.rouge import rouge_l
 from audiocapbench.metrics.similarity import similarity
+
+_JAVA = "Java, extra coco"
 
 Family = Callable[..., "list[MetricResult] | MetricResult"]
 
@@ -44,6 +52,13 @@ def _fluency(predictions: Sequence[str], _references: object) -> MetricResult:
     return fluency(predictions)
 
 
+def _spider_fl(
+    predictions: Sequence[str], references: Sequence[Sequence[str]], detector: str = ""
+) -> MetricResult:
+    name, probabilities = detect(predictions, detector or None)
+    return spider_fl(spider(predictions, references), probabilities, name)
+
+
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
@@ -67,6 +82,40 @@ METRICS: dict[str, Metric] = {
             fense,
             ("encoder", "detector"),
             "extra sbert; detector=PATH of the published checkpoint",
+        ),
+        *(
+            Metric(
+                f"bleu_coco_{order}",
+                f"corpus BLEU-{order} of the COCO evaluation",
+                bleu_coco,
+                finish=partial(corpus_bleu, order=order),
+            )
+            for order in range(1, 5)
+        ),
+        Metric("rouge_l_coco", "ROUGE-L of the COCO evaluation", rouge_l_coco),
+        Metric("cider_d", "CIDEr-D of the COCO evaluation", cider_d, highest=10.0),
+        Metric(
+            "meteor_1_5",
+            "METEOR 1.5 by its own jar",
+            meteor_1_5,
+            needs=_JAVA,
+            finish=corpus_meteor,
+        ),
+        Metric("spice", "SPICE by its own jar", spice, needs=f"{_JAVA}, CoreNLP models"),
+        Metric(
+            "spider",
+            "mean of cider_d and spice",
+            spider,
+            needs=f"{_JAVA}, CoreNLP models",
+            highest=5.5,
+        ),
+        Metric(
+            "spider_fl",
+            "spider cut for broken captions",
+            _spider_fl,
+            ("detector",),
+            f"{_JAVA}, CoreNLP models, extra sbert; detector=PATH",
+            highest=5.5,
         ),
         Metric(
             "date",

@@ -17,7 +17,7 @@ from audiocapbench.metrics.date.variants import (
     harmonic_mean,
 )
 from audiocapbench.metrics.encoders import Encoder
-from audiocapbench.metrics.fluency_penalty import penalise
+from audiocapbench.metrics.fluency.penalty import penalise
 from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
 from audiocapbench.signature import sign
 

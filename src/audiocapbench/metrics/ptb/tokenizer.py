@@ -3,15 +3,15 @@ without Java; the rules themselves are in ``ptb_rules``."""
 
 import re
 
-from audiocapbench.metrics.ptb_abbreviations import (
+from audiocapbench.metrics.ptb.abbreviations import (
     ABBREVIATIONS,
     CAPITALISED_ABBREVIATIONS,
     FINAL_ABBREVIATIONS,
     NUMBERED_ABBREVIATIONS,
 )
-from audiocapbench.metrics.ptb_characters import DROPPED, shape_of
-from audiocapbench.metrics.ptb_rules import RULES_BY_FIRST, Rule
-from audiocapbench.metrics.ptb_spelling import sign
+from audiocapbench.metrics.ptb.characters import DROPPED, shape_of
+from audiocapbench.metrics.ptb.rules import RULES_BY_FIRST, Rule
+from audiocapbench.metrics.ptb.spelling import sign
 
 TOKENIZER = "ptb-java-free"
 """How signatures name this tokenizer."""

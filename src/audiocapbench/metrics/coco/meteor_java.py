@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.caption_corpus import CaptionCorpus
-from audiocapbench.metrics.java import LineProcess, find_jar, find_java
-from audiocapbench.metrics.ptb import TOKENIZER
+from audiocapbench.metrics.coco.corpus import CaptionCorpus
+from audiocapbench.metrics.coco.java import LineProcess, find_jar, find_java
+from audiocapbench.metrics.ptb.tokenizer import TOKENIZER
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.signature import sign
 

@@ -10,15 +10,15 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from audiocapbench.metrics.ptb_abbreviations import (
+from audiocapbench.metrics.ptb.abbreviations import (
     ABBREVIATIONS,
     CAPITALISED_ABBREVIATIONS,
     FINAL_ABBREVIATIONS,
     NUMBERED_ABBREVIATIONS,
     SENTENCE_OPENERS,
 )
-from audiocapbench.metrics.ptb_characters import DIGIT, LETTER, MARK, SYMBOL, THEMSELVES
-from audiocapbench.metrics.ptb_spelling import (
+from audiocapbench.metrics.ptb.characters import DIGIT, LETTER, MARK, SYMBOL, THEMSELVES
+from audiocapbench.metrics.ptb.spelling import (
     ampersand,
     brackets,
     contraction,

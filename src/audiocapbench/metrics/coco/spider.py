@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.cider import cider_d
-from audiocapbench.metrics.fluency_penalty import PENALTY, THRESHOLD, penalise
-from audiocapbench.metrics.ptb import TOKENIZER
+from audiocapbench.metrics.coco.cider import cider_d
+from audiocapbench.metrics.coco.spice import spice
+from audiocapbench.metrics.fluency.penalty import PENALTY, THRESHOLD, penalise
+from audiocapbench.metrics.ptb.tokenizer import TOKENIZER
 from audiocapbench.metrics.result import FloatArray, MetricResult
-from audiocapbench.metrics.spice import spice
 from audiocapbench.signature import sign
 
 

@@ -5,10 +5,10 @@ from functools import partial
 
 import numpy as np
 
-from audiocapbench.metrics.caption_corpus import CaptionCorpus
+from audiocapbench.metrics.coco.corpus import CaptionCorpus
 from audiocapbench.metrics.ngram_matches import MAX_ORDER as _ORDERS
 from audiocapbench.metrics.ngram_matches import count_matches
-from audiocapbench.metrics.ptb import TOKENIZER
+from audiocapbench.metrics.ptb.tokenizer import TOKENIZER
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.signature import sign
 

@@ -1,7 +1,6 @@
 """What the fluency detector looks at: hashed word patterns and repetition, as arrays.
 
-The weights that make a probability of them lie in fluency_data/; how text is read is in
-fluency_text.
+The weights that make a probability of them are not here, nor how text is read.
 """
 
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.metrics.fluency_text import (
+from audiocapbench.metrics.fluency.text import (
     GRAMMAR,
     LINKS,
     PAUSE,

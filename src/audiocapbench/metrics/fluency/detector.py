@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import Encoder, load
-from audiocapbench.metrics.fluency_features import BUCKET_BITS, REPETITION, Hashes, features_of
-from audiocapbench.metrics.fluency_text import sentences_of
+from audiocapbench.metrics.fluency.features import BUCKET_BITS, REPETITION, Hashes, features_of
+from audiocapbench.metrics.fluency.text import sentences_of
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.metrics.similarity import mean_cosines
 from audiocapbench.signature import sign
@@ -72,7 +72,7 @@ class FluencyDetector:
 @cache
 def load_detector() -> FluencyDetector:
     """Load the detector that comes with the package."""
-    file = resources.files("audiocapbench.metrics") / "fluency_data" / "weights.npz"
+    file = resources.files("audiocapbench.metrics.fluency") / "weights" / "weights.npz"
     try:
         digest = hashlib.sha256(file.read_bytes()).hexdigest()[:8]
         with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:

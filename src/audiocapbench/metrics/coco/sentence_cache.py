@@ -5,7 +5,7 @@ from collections.abc import Collection
 from threading import Lock
 from typing import NamedTuple
 
-from audiocapbench.metrics.ptb import tokenize
+from audiocapbench.metrics.ptb.tokenizer import tokenize
 
 
 class Sentence(NamedTuple):

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import Encoder, load
-from audiocapbench.metrics.fluency_penalty import penalise
+from audiocapbench.metrics.fluency.penalty import penalise
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.metrics.similarity import mean_cosines
 from audiocapbench.signature import sign
@@ -54,7 +54,7 @@ def fense(
     Raises:
         MetricError: If there is no detector, or what was given cannot be scored.
     """
-    name, probabilities = _detect(predictions, detector)
+    name, probabilities = detect(predictions, detector)
     model = load(encoder) if isinstance(encoder, str) else encoder
     cosines = mean_cosines(predictions, references, model)
     samples = penalise(cosines, probabilities, threshold=threshold, penalty=penalty)
@@ -69,14 +69,19 @@ def fense(
     return MetricResult.of_means("fense", signature, samples)
 
 
-def _detect(captions: Sequence[str], detector: Detector | None) -> tuple[str, FloatArray]:
+def detect(captions: Sequence[str], detector: Detector | None) -> tuple[str, FloatArray]:
+    """Ask a detector about captions: its name, and the probability that each is broken.
+
+    Raises:
+        MetricError: If there is no detector, or what it gives are not probabilities.
+    """
     if detector is None:
         raise MetricError(
-            "FENSE needs an error detector: give detector= the path of "
+            "This metric needs an error detector: give detector= the path of "
             "echecker_clotho_audiocaps_base.ckpt, or use fluent_similarity, which has its own."
         )
     if isinstance(detector, str | Path):
-        from audiocapbench.metrics.fense_checkpoint import load_checkpoint
+        from audiocapbench.metrics.fluency.fense_checkpoint import load_checkpoint
 
         detector = load_checkpoint(Path(detector))
     if isinstance(detector, ErrorDetector):

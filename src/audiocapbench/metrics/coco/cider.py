@@ -5,15 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.caption_corpus import CaptionCorpus
-from audiocapbench.metrics.ngram_counts import (
+from audiocapbench.metrics.coco.corpus import CaptionCorpus
+from audiocapbench.metrics.coco.ngram_counts import (
     IntArray,
     NgramCounts,
     count_ngrams,
     count_sorted,
     find_sorted,
 )
-from audiocapbench.metrics.ptb import TOKENIZER
+from audiocapbench.metrics.ptb.tokenizer import TOKENIZER
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.signature import sign
 

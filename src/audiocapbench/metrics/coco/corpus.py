@@ -8,8 +8,8 @@ import numpy as np
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.batches import Corpus, Sentences, starts_of
-from audiocapbench.metrics.ngram_counts import IntArray, NumberedTokens
-from audiocapbench.metrics.sentence_cache import Sentence, SentenceCache
+from audiocapbench.metrics.coco.ngram_counts import IntArray, NumberedTokens
+from audiocapbench.metrics.coco.sentence_cache import Sentence, SentenceCache
 
 _CACHE = SentenceCache(limit=2**18)
 

@@ -1,0 +1,1 @@
+"""Tokens as the Stanford PTB tokenizer makes them for the COCO metrics, without Java."""
