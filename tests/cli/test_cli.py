@@ -12,6 +12,8 @@ from audiocapbench.data import Manifest, MissingClip, write_manifest
 from folders import write_folder, write_ten_faults, write_tone
 from plugin import COMMAND, environment, install
 
+COMMANDS = ["demo", "build", "run", "score", "runs", "models", "metrics", "benchmarks"]
+
 
 def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -30,7 +32,7 @@ def test_the_help_lists_the_commands_in_the_order_of_a_first_visit(tmp_path: Pat
     assert done.returncode == 0
     commands = done.stdout.split("Commands:")[1].split("\n")
     names = [line.split()[0] for line in commands if line.startswith("  ") and line[2] != " "]
-    assert names == ["demo", "run", "score", "runs", "models", "metrics", "benchmarks"]
+    assert names == COMMANDS
 
 
 def test_the_version_is_printed(tmp_path: Path) -> None:
@@ -39,7 +41,7 @@ def test_the_version_is_printed(tmp_path: Path) -> None:
     assert call(tmp_path, "--version").stdout == f"audiocapbench {__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["demo", "run", "runs", "models", "metrics", "benchmarks"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_and_option_has_a_help_text(tmp_path: Path, command: str) -> None:
     done = call(tmp_path, command, "--help")
     assert done.returncode == 0
@@ -128,17 +130,14 @@ def test_missing_clips_are_stated(tmp_path: Path) -> None:
 def test_the_listings_speak_json_too(tmp_path: Path) -> None:
     install(tmp_path)
     models = json.loads(call(tmp_path, "models", "--json").stdout)["models"]
-    assert [one["name"] for one in models] == [
-        "listener",
-        "control/right",
-        "control/safe",
-        "control/wrong",
-        "control/empty",
-        "diary/…",
-    ]
+    names = [one["name"] for one in models]
+    assert names[:2] == ["listener", "control/right"]
+    assert names[-1] == "diary/…"
+    assert "openai/gpt-4o-audio-preview" in names
+    assert "endpoint/…" in names
     assert models[0]["audio"].startswith("pcm16, 16000 Hz, mono")
     benchmarks = json.loads(call(tmp_path, "benchmarks", "--json").stdout)["benchmarks"]
-    assert [one["name"] for one in benchmarks] == ["demo", "FOLDER"]
+    assert [one["name"] for one in benchmarks] == ["demo", "audiocapbench", "FOLDER"]
     metrics = json.loads(call(tmp_path, "metrics", "--json").stdout)["metrics"]
     assert {"bleu_1", "rouge_l"} <= {one["name"] for one in metrics}
     for command, word in (("models", "listener"), ("benchmarks", "demo"), ("metrics", "rouge_l")):

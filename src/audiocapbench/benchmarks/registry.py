@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
+from audiocapbench.benchmarks import audiocapbench
 from audiocapbench.benchmarks.benchmark import Benchmark, captioning
 from audiocapbench.benchmarks.demo import load_demo
 from audiocapbench.data import open_folder
@@ -18,17 +19,23 @@ class BenchmarkEntry(NamedTuple):
     data: str
 
 
-def open_benchmark(name: str) -> Benchmark:
+def open_benchmark(name: str, data: Path | None = None) -> Benchmark:
     """Find a benchmark by name, or take a folder as one.
 
-    A folder whose name equals a benchmark's is reached as ``./NAME``.
+    Args:
+        name: A benchmark's name or a folder; one whose name equals a benchmark's is ``./NAME``.
+        data: The folder that holds the benchmark's data, for those that are not embedded.
 
     Raises:
         BenchmarkError: There is neither such a benchmark nor such a folder.
         DatasetError: The folder is not a dataset.
     """
+    if data is not None and name != audiocapbench.NAME:
+        raise BenchmarkError(f"{name} takes no --data; only {audiocapbench.NAME} does")
     if name == "demo":
         return load_demo()
+    if name == audiocapbench.NAME:
+        return audiocapbench.load(data or Path(audiocapbench.NAME))
     found = plugins("benchmarks").get(name)
     if found is not None:
         benchmark: Benchmark = found.load()()
@@ -46,6 +53,11 @@ def list_benchmarks() -> list[BenchmarkEntry]:
     entries = [
         BenchmarkEntry(
             "demo", "30 embedded clips: sound, music, speech, mixed, silence", "in the package"
+        ),
+        BenchmarkEntry(
+            "audiocapbench",
+            "1,000 clips of sound, music and speech, as published",
+            "audiocapbench build audiocapbench --out DIR, then --data DIR",
         ),
         BenchmarkEntry(
             "FOLDER", "your own clips and captions, described in metadata.jsonl", "yours"

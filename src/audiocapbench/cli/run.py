@@ -18,6 +18,10 @@ def run(
         list[str],
         typer.Option("--model", metavar="MODEL", help="Model to ask; give it again for several."),
     ],
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="DIR", help="The folder that 'audiocapbench build' made."),
+    ] = None,
     metrics: Annotated[
         str | None,
         typer.Option(
@@ -100,7 +104,7 @@ def run(
         say(warning)
     settings = ModelSettings(temperature, max_tokens)
     models = [create_model(name, settings) for name in dict.fromkeys(model)]
-    opened = open_benchmark(benchmark)
+    opened = open_benchmark(benchmark, data)
     names = split_names(metrics) if metrics is not None else list(opened.metrics)
     for name in names:
         find_metric(name)

@@ -49,7 +49,7 @@ class Manifest(BaseModel):
     name: str = ""
     files: dict[str, FileFacts] = {}
     missing: list[MissingClip] = []
-    origin: dict[str, str] = {}
+    origin: dict[str, str] | None = None
 
 
 def read_manifest(root: Path) -> Manifest | list[Problem]:

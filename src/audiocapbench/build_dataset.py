@@ -1,0 +1,80 @@
+"""The published tool's first command, ``python -m audiocapbench.build_dataset``: a thin door.
+
+It builds the same folder as ``audiocapbench build`` and adds the published metadata.json.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from audiocapbench.errors import AudioCapBenchError
+
+_SOME_FAILED, _WRONG_USE, _INTERRUPTED = 1, 2, 130
+_PARTS = {
+    "sound_clotho": "clotho",
+    "sound_audiocaps": "audiocaps",
+    "music": "music",
+    "speech": "speech",
+}
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit code."""
+    options = _parser().parse_args(words)
+    try:
+        return _build(options)
+    except AudioCapBenchError as error:
+        sys.stderr.write(f"audiocapbench: {error}\n")
+        return _WRONG_USE
+    except KeyboardInterrupt:
+        sys.stderr.write("audiocapbench: interrupted; what was done is kept\n")
+        return _INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m audiocapbench.build_dataset",
+        description="Download the clips and captions of AudioCapBench into a folder.",
+    )
+    parser.add_argument("--output-dir", type=Path, required=True, help="the folder to make")
+    parser.add_argument("--cache-dir", type=Path, help="where downloaded ID lists are kept")
+    parser.add_argument("--dry-run", action="store_true", help="only look up what is missing")
+    for option, part in _PARTS.items():
+        name = f"--{option.replace('_', '-')}"
+        parser.add_argument(name, type=_count, metavar="N", help=f"how many clips of {part}")
+    parser.add_argument("--ids-dir", type=Path, help="folder with the four ID lists")
+    parser.add_argument("--credentials", type=Path, help="file of KEY=value lines (HF_TOKEN)")
+    return parser
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of clips")
+    return int(text)
+
+
+def _build(options: argparse.Namespace) -> int:
+    from audiocapbench.cli.build import build_with_bars, explain_build
+    from audiocapbench.credentials import load_credentials
+    from audiocapbench.data.build import BuildSettings
+    from audiocapbench.data.build.seed_metadata import write_seed_metadata
+
+    if options.credentials is not None:
+        for warning in load_credentials(options.credentials):
+            sys.stderr.write(f"{warning}\n")
+    counts = {part: getattr(options, option) for option, part in _PARTS.items()}
+    settings = BuildSettings(
+        ids_dir=options.ids_dir,
+        counts={part: count for part, count in counts.items() if count is not None},
+        cache_dir=options.cache_dir,
+    )
+    end = build_with_bars(options.output_dir, settings, dry_run=options.dry_run)
+    if not options.dry_run:
+        write_seed_metadata(options.output_dir)
+    explain_build(options.output_dir, end, dry_run=options.dry_run)
+    return _SOME_FAILED if not options.dry_run and end.present < end.wanted else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

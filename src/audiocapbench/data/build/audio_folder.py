@@ -1,0 +1,67 @@
+"""Repositories that keep each clip as a file of its own, with or without a metadata file."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from audiocapbench.audio import EXTENSIONS
+from audiocapbench.data.build.found import Collector, Found, Place
+from audiocapbench.data.build.hub import HubError, Received, Repository
+from audiocapbench.data.build.sources import Source, Wanted
+
+_METADATA = ("metadata.csv", "metadata.jsonl")
+
+
+class AudioFolder:
+    """The audio files of one split."""
+
+    def __init__(self, repository: Repository, paths: Sequence[str]) -> None:
+        self._repository = repository
+        self._clips = [path for path in paths if PurePosixPath(path).suffix.lower() in EXTENSIONS]
+        self._metadata = [path for path in paths if PurePosixPath(path).name in _METADATA]
+        if not self._clips:
+            raise HubError(f"{repository.name} holds neither parquet nor audio files")
+
+    def find(self, source: Source, wanted: Sequence[Wanted]) -> dict[str, Found]:
+        """Where the wanted clips lie, by key: as the metadata says, or by the files' own names."""
+        collector = Collector(source, wanted)
+        clips = set(self._clips)
+        listed = False
+        for path in self._metadata:
+            for row in self._rows(path):
+                key = next((row[name] for name in source.key_columns if row.get(name)), None)
+                clip = str(PurePosixPath(path).parent / str(row.get("file_name")))
+                if isinstance(key, str) and clip in clips:
+                    listed = True
+                    caption = row.get("caption")
+                    texts = {"caption": caption if isinstance(caption, str) else None}
+                    collector.take(key, Place(clip), texts)
+        if not listed:
+            for clip in self._clips:
+                collector.take(PurePosixPath(clip).stem, Place(clip), {})
+        return collector.found
+
+    def size(self, places: Sequence[Place]) -> int:
+        """Bytes of the files."""
+        return sum(self._repository.sizes[path] for path in {one.path for one in places})
+
+    def audio(self, places: Sequence[Place], received: Received) -> Iterator[tuple[Place, bytes]]:
+        """The clips, a file each."""
+        for place in sorted(places):
+            yield place, self._repository.read(place.path, received)
+
+    def _rows(self, path: str) -> Iterator[Mapping[str, Any]]:
+        try:
+            text = self._repository.read(path).decode("utf-8-sig")
+            if path.endswith(".csv"):
+                yield from csv.DictReader(io.StringIO(text, newline=""))
+            else:
+                for line in text.splitlines():
+                    value = json.loads(line) if line.strip() else None
+                    if isinstance(value, dict):
+                        yield value
+        except (ValueError, csv.Error, RecursionError) as error:
+            raise HubError(f"{self._repository.name}: {path} cannot be read ({error})") from None

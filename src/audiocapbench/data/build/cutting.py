@@ -1,0 +1,94 @@
+"""The part of a MusicCaps file that is kept, cut without touching a single sample."""
+
+import io
+from typing import Literal, NamedTuple
+
+from audiocapbench.errors import AudioError
+
+ClipChoice = Literal["annotation", "published"]
+
+_EXACT = {"PCM_U8", "PCM_16", "PCM_24", "PCM_32"}
+
+
+class Span(NamedTuple):
+    """A part of a file, in seconds from its start."""
+
+    start_s: float
+    end_s: float
+
+
+def kept_span(choice: ClipChoice, start_s: float, end_s: float, duration_s: float) -> Span | None:
+    """Which part of a file to keep; None keeps the file as it is.
+
+    The annotation describes start_s to end_s of a video, and the files are 30 s long cuts that
+    begin at start_s. ``annotation`` therefore keeps the first end_s - start_s seconds.
+    ``published`` does as the published builder, which takes start_s and end_s for moments of the
+    file: it cuts where both lie within the file and start_s is not zero, and else keeps all.
+    """
+    if choice == "annotation":
+        return Span(0.0, end_s - start_s) if end_s - start_s < duration_s else None
+    return Span(start_s, end_s) if start_s > 0 and end_s <= duration_s else None
+
+
+def duration(content: bytes) -> float:
+    """Seconds of an encoded clip.
+
+    Raises:
+        AudioError: The bytes are not audio.
+    """
+    import soundfile
+
+    try:
+        info = soundfile.info(io.BytesIO(content))
+    except (soundfile.LibsndfileError, RuntimeError, TypeError) as error:
+        raise AudioError(f"cannot be decoded ({_reason(error)})") from None
+    return float(info.frames / info.samplerate)
+
+
+def cut(content: bytes, span: Span) -> bytes:
+    """The span of an encoded clip as a WAV file; PCM samples stay what they are, bit for bit.
+
+    Raises:
+        AudioError: The bytes are not audio.
+    """
+    import soundfile
+
+    try:
+        with soundfile.SoundFile(io.BytesIO(content)) as stream:
+            exact = stream.subtype in _EXACT
+            rate = stream.samplerate
+            stream.seek(min(stream.frames, int(span.start_s * rate)))
+            frames = int(span.end_s * rate) - int(span.start_s * rate)
+            samples = stream.read(frames, dtype="int32" if exact else "float32", always_2d=True)
+            subtype = stream.subtype if exact else "PCM_16"
+        buffer = io.BytesIO()
+        soundfile.write(buffer, samples, rate, format="WAV", subtype=subtype)
+    except (soundfile.LibsndfileError, RuntimeError, TypeError) as error:
+        raise AudioError(f"cannot be decoded ({_reason(error)})") from None
+    return buffer.getvalue()
+
+
+def suffix_of(content: bytes) -> str:
+    """The file name's ending that fits the bytes.
+
+    Raises:
+        AudioError: The bytes are no kind of audio that is known here.
+    """
+    if not content:
+        raise AudioError("the repository has no audio for it")
+    head = content[:12]
+    if head[:4] in (b"RIFF", b"RF64") and head[8:12] == b"WAVE":
+        return ".wav"
+    if head[:4] == b"fLaC":
+        return ".flac"
+    if head[:4] == b"OggS":
+        return ".ogg"
+    if head[:3] == b"ID3" or (head[0] == 0xFF and head[1:2] and head[1] & 0xE0 == 0xE0):
+        return ".mp3"
+    if head[:4] == b"FORM" and head[8:12] in (b"AIFF", b"AIFC"):
+        return ".aiff"
+    raise AudioError("its bytes are not WAV, FLAC, OGG, MP3 or AIFF")
+
+
+def _reason(error: Exception) -> str:
+    return str(error).rsplit(":", maxsplit=1)[-1].strip().rstrip(".") or "not audio"

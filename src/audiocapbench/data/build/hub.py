@@ -1,0 +1,247 @@
+"""Repositories of the Hugging Face Hub: pinned to a commit and read by byte ranges.
+
+What can go wrong becomes one sentence. Which rows are wanted is not decided here.
+"""
+
+import io
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from audiocapbench.credentials import redacted
+from audiocapbench.errors import DatasetError
+
+DEFAULT_ENDPOINT = "https://huggingface.co"
+FIRST_PAUSES_S = (0.5, 1.0)
+PAUSES_S = (0.5, 1.0, 2.0, 4.0, 8.0)
+PIECE = 16 << 20
+
+_TIMEOUT_S = 60.0
+_LONGEST_PAUSE_S = 60.0
+_T = TypeVar("_T")
+
+Received = Callable[[int], None]
+
+
+class HubError(DatasetError):
+    """A repository cannot be used: it is not there, gated, or not laid out as expected."""
+
+
+class NetworkError(HubError):
+    """The Hub cannot be reached, or stopped answering."""
+
+
+class _PassingError(Exception):
+    """Something that may well go better the next time."""
+
+    def __init__(self, reason: str, pause_s: float | None = None) -> None:
+        super().__init__(reason)
+        self.pause_s = pause_s
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A dataset repository at one commit.
+
+    Attributes:
+        sizes: Its files, and how many bytes each has.
+        configs: What its card says about splits.
+    """
+
+    hub: "Hub"
+    name: str
+    commit: str
+    sizes: Mapping[str, int]
+    configs: Sequence[Any] = field(default=())
+
+    def open(self, path: str, received: Received | None = None) -> "RemoteFile":
+        """A file of the repository; nothing is read yet."""
+        return RemoteFile(self, path, received)
+
+    def read(self, path: str, received: Received | None = None) -> bytes:
+        """A whole file of the repository."""
+        with self.open(path, received) as stream:
+            return stream.readall()
+
+
+class Hub:
+    """The Hub, or a mirror of it."""
+
+    def __init__(self, endpoint: str | None = None) -> None:
+        chosen = endpoint or os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT
+        self.endpoint = chosen.rstrip("/")
+
+    def repository(self, name: str, revision: str | None = None) -> Repository:
+        """Look a dataset repository up and pin it to the commit that it is at.
+
+        Raises:
+            HubError: It is not there, is gated, or has no such revision.
+            NetworkError: The Hub cannot be reached.
+        """
+        api = _library().HfApi(endpoint=self.endpoint)
+        info = self._patiently(
+            name,
+            revision,
+            lambda: api.dataset_info(
+                name, revision=revision, files_metadata=True, timeout=_TIMEOUT_S
+            ),
+            # Without any network, nobody wants to wait long for being told so.
+            FIRST_PAUSES_S,
+        )
+        sizes = {
+            one.rfilename: -1 if one.size is None else int(one.size) for one in info.siblings or ()
+        }
+        card = info.card_data.to_dict() if info.card_data is not None else {}
+        configs = card.get("configs")
+        return Repository(self, name, info.sha, sizes, configs if isinstance(configs, list) else ())
+
+    def fetch(self, repository: Repository, path: str, start: int, end: int) -> bytes:
+        """The bytes of a file from start up to end.
+
+        Raises:
+            HubError: The file is not to be had.
+            NetworkError: The Hub cannot be reached, or breaks off again and again.
+        """
+        library = _library()
+        url = library.hf_hub_url(
+            repository.name,
+            path,
+            repo_type="dataset",
+            revision=repository.commit,
+            endpoint=self.endpoint,
+        )
+        headers = library.utils.build_hf_headers() | {"Range": f"bytes={start}-{end - 1}"}
+
+        def get() -> bytes:
+            reply = library.utils.get_session().get(url, headers=headers, timeout=_TIMEOUT_S)
+            library.utils.hf_raise_for_status(reply)
+            content: bytes = reply.content
+            if reply.status_code == 200:
+                content = content[start:end]
+            if len(content) != end - start:
+                raise _PassingError(f"{len(content)} of {end - start} bytes came")
+            return content
+
+        return self._patiently(repository.name, repository.commit, get)
+
+    def _patiently(
+        self,
+        name: str,
+        revision: str | None,
+        call: Callable[[], _T],
+        pauses_s: Sequence[float] = PAUSES_S,
+    ) -> _T:
+        reason = ""
+        for pause_s in (*pauses_s, None):
+            try:
+                return call()
+            except Exception as error:
+                passing = self._judged(name, revision, error)
+                reason = str(passing)
+            if pause_s is not None:
+                time.sleep(min(_LONGEST_PAUSE_S, max(pause_s, passing.pause_s or 0.0)))
+        raise NetworkError(
+            f"{self.endpoint} cannot be reached or breaks off ({reason}); check the network and "
+            "HF_ENDPOINT; the same command goes on where this one stopped"
+        )
+
+    def _judged(self, name: str, revision: str | None, error: Exception) -> _PassingError:
+        """The error as one that may pass; raises it as a sentence if it will not."""
+        from huggingface_hub import errors
+
+        if isinstance(error, _PassingError):
+            return error
+        place = f"{self.endpoint}/datasets/{name}"
+        if isinstance(error, errors.GatedRepoError):
+            raise HubError(
+                f"{name} is gated: accept its terms at {place} and set HF_TOKEN"
+            ) from None
+        if isinstance(error, errors.RevisionNotFoundError):
+            raise HubError(f"{name} has no revision {revision!r}") from None
+        if isinstance(error, errors.RepositoryNotFoundError):
+            raise HubError(
+                f"{name} is not at {self.endpoint}, or is private: check HF_ENDPOINT and HF_TOKEN"
+            ) from None
+        if isinstance(error, errors.EntryNotFoundError):
+            raise HubError(f"{name} at {revision} lacks a file that it lists") from None
+        if isinstance(error, errors.OfflineModeIsEnabled):
+            raise NetworkError("HF_HUB_OFFLINE is set: unset it to download") from None
+        if isinstance(error, errors.HfHubHTTPError):
+            reply = error.response
+            status = reply.status_code if reply is not None else 0
+            if status in (401, 403):
+                raise HubError(f"{name} refuses access (HTTP {status}): check HF_TOKEN") from None
+            if status not in (408, 429) and 400 <= status < 500:
+                raise HubError(f"{name} cannot be read (HTTP {status})") from None
+            return _PassingError(f"HTTP {status}", _retry_after(reply))
+        reason = redacted(str(error)).strip().splitlines()
+        return _PassingError(reason[0][:200] if reason else type(error).__name__)
+
+
+class RemoteFile(io.RawIOBase):
+    """A file of a repository that can be read from any place; nothing is read ahead."""
+
+    def __init__(self, repository: Repository, path: str, received: Received | None) -> None:
+        super().__init__()
+        self.repository = repository
+        self.path = path
+        self.length = repository.sizes[path]
+        if self.length < 0:
+            raise HubError(f"{repository.name}: the Hub does not say how large {path} is")
+        self._received = received
+        self._position = 0
+
+    def readable(self) -> bool:
+        """It is only for reading."""
+        return True
+
+    def seekable(self) -> bool:
+        """Any place can be read."""
+        return True
+
+    def tell(self) -> int:
+        """The place that is read next."""
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Go to another place."""
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self.length}[whence]
+        self._position = max(0, base + offset)
+        return self._position
+
+    def read(self, size: int = -1) -> bytes:
+        """So many bytes, or all that are left."""
+        end = self.length if size < 0 else min(self.length, self._position + size)
+        if end <= self._position:
+            return b""
+        # In pieces, so that a connection that breaks off costs one of them and not all.
+        pieces = []
+        while self._position < end:
+            stop = min(end, self._position + PIECE)
+            pieces.append(
+                self.repository.hub.fetch(self.repository, self.path, self._position, stop)
+            )
+            if self._received is not None:
+                self._received(stop - self._position)
+            self._position = stop
+        return b"".join(pieces)
+
+    def readall(self) -> bytes:
+        """All that is left."""
+        return self.read()
+
+
+def _retry_after(reply: Any) -> float | None:
+    text = str(reply.headers.get("Retry-After", "")) if reply is not None else ""
+    return float(text) if text.isdecimal() else None
+
+
+def _library() -> Any:
+    try:
+        import huggingface_hub
+        import huggingface_hub.utils
+    except ImportError:
+        raise HubError("building from the Hub needs: pip install 'audiocapbench[hub]'") from None
+    return huggingface_hub

@@ -1,0 +1,201 @@
+"""The four ID lists of AudioCapBench: read from a folder, or downloaded once and verified.
+
+The lists themselves are no part of this package; only their fingerprints are.
+"""
+
+import csv
+import hashlib
+import io
+import os
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from http.client import HTTPException
+from pathlib import Path
+from typing import NamedTuple
+
+from audiocapbench.data.build.sources import MUSIC, SOURCES, Source, Wanted, aspect_list, seconds
+from audiocapbench.data.problems import InvalidDataError, Problem
+from audiocapbench.errors import DatasetError
+from audiocapbench.version import VERSION
+
+COMMIT = "e2a1d3ee98ee6930c45a9dbb86780c1ce6c30337"
+ADDRESS = (
+    f"https://raw.githubusercontent.com/SalesforceAIResearch/AudioCapBench/{COMMIT}/eval_data_ids"
+)
+ADDRESS_VARIABLE = "AUDIOCAPBENCH_IDS_URL"
+PUBLISHED = {
+    "clotho_eval.csv": "1fffc62f9ae25a9ef5272e55ebd0584dbe7ce25e50de6dff76ddadfba8060dab",
+    "audiocaps_eval.csv": "80325e371e016f1b5a7d2f96d7f3a42d81a3b732a0c7017bc8ba526ed535257b",
+    "musiccaps_eval.csv": "221cdf1b61ddf36acd60e255b37cd1cacb00ecdebb970ef5ea973840a208950e",
+    "speech_eval.csv": "90286d4b4cefcb6b58ff4b135bc38a2c81406a0c963f351cf9c07e49bca8acad",
+}
+
+_TIMEOUT_S = 30.0
+_PAUSES_S = (0.5, 1.0, 2.0)
+_LARGEST = 1 << 26
+_LARGEST_FIELD = 1 << 24
+
+
+class IdList(NamedTuple):
+    """The clips of one part, in order, and the fingerprint of the file that named them."""
+
+    source: Source
+    entries: tuple[Wanted, ...]
+    sha256: str
+
+    @property
+    def published(self) -> bool:
+        """Whether this is the list of the paper, byte for byte."""
+        return self.sha256 == PUBLISHED[self.source.id_list]
+
+
+def read_id_lists(ids_dir: Path | None = None, cache_dir: Path | None = None) -> list[IdList]:
+    """The four lists in the order of the benchmark.
+
+    Args:
+        ids_dir: A folder with the lists, the published ones or one's own; None downloads the
+            published ones and keeps them in the cache folder.
+        cache_dir: Where downloads are kept; None is the user's cache folder.
+
+    Raises:
+        DatasetError: A list is missing, cannot be downloaded, or is not what it should be.
+    """
+    lists: list[IdList] = []
+    position = 0
+    for source in SOURCES:
+        if ids_dir is not None:
+            path = ids_dir / source.id_list
+            content = _read(path)
+        else:
+            path = (cache_dir or _cache()) / "audiocapbench-ids" / COMMIT / source.id_list
+            content = _cached(path)
+        entries = _parse(source, path, content, position)
+        lists.append(IdList(source, entries, hashlib.sha256(content).hexdigest()))
+        position += len(entries)
+    return lists
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DatasetError(
+            f"{path}: cannot be read ({error.strerror}); an ID folder holds {', '.join(PUBLISHED)}"
+        ) from None
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "audiocapbench"
+
+
+def _cached(path: Path) -> bytes:
+    wanted = PUBLISHED[path.name]
+    if path.is_file():
+        content = _read(path)
+        if hashlib.sha256(content).hexdigest() == wanted:
+            return content
+    content = _download(path.name)
+    if hashlib.sha256(content).hexdigest() != wanted:
+        raise DatasetError(
+            f"{path.name}: what was downloaded is not the published list (its SHA-256 differs); "
+            "try again, or give the folder of the lists with --ids-dir"
+        )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(f".{os.getpid()}.part")
+        partial.write_bytes(content)
+        partial.replace(path)
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be written ({error.strerror})") from None
+    return content
+
+
+def _download(name: str) -> bytes:
+    base = (os.environ.get(ADDRESS_VARIABLE) or ADDRESS).rstrip("/")
+    if not base.startswith(("https://", "http://")):
+        raise DatasetError(f"{ADDRESS_VARIABLE} is {base!r}, which is no http address")
+    request = urllib.request.Request(  # noqa: S310  (the scheme was checked above)
+        f"{base}/{name}", headers={"User-Agent": f"audiocapbench/{VERSION}"}
+    )
+    reason = ""
+    for pause_s in (*_PAUSES_S, None):
+        try:
+            with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as reply:  # noqa: S310
+                content: bytes = reply.read(_LARGEST)
+                if not reply.length:
+                    return content
+                reason = f"{reply.length} bytes did not come"
+        except urllib.error.HTTPError as error:
+            reason = f"HTTP {error.code}"
+            error.close()
+            if error.code < 500 and error.code not in (408, 429):
+                break
+        except (OSError, HTTPException) as error:
+            reason = str(getattr(error, "reason", "") or error or type(error).__name__)
+        if pause_s is not None:
+            time.sleep(pause_s)
+    raise DatasetError(
+        f"the ID list {name} cannot be downloaded from {base} ({reason}); check the network, or "
+        "give a folder with the four lists as --ids-dir"
+    )
+
+
+def _parse(source: Source, path: Path, content: bytes, start: int) -> tuple[Wanted, ...]:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"{path}: is not UTF-8 (byte {error.start + 1})") from None
+    csv.field_size_limit(_LARGEST_FIELD)
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    names = reader.fieldnames or []
+    absent = [column for column in source.columns if column not in names]
+    if absent:
+        there = ", ".join(names) or "nothing"
+        raise DatasetError(f"{path}: has no column {absent[0]!r}; its first line has {there}")
+    entries: list[Wanted] = []
+    problems: list[Problem] = []
+    seen: dict[str, str] = {}
+    try:
+        for row in reader:
+            where = f"{path.name} line {reader.line_num}"
+            found = _problems(source, row, where, seen)
+            problems += found
+            if not found:
+                number = len(entries)
+                # A key is taken as it stands: HTML escapes and outer spaces are part of it.
+                entries.append(
+                    Wanted(f"{source.prefix}_{number}", row[source.key], start + number, row)
+                )
+    except csv.Error as error:
+        problems.append(Problem(f"{path.name} line {reader.line_num}", "", f"is not CSV ({error})"))
+    if problems:
+        raise InvalidDataError(path, problems)
+    if not entries:
+        raise DatasetError(f"{path}: names no clips")
+    return tuple(entries)
+
+
+def _problems(
+    source: Source, row: dict[str, str], where: str, seen: dict[str, str]
+) -> Sequence[Problem]:
+    if None in row or None in row.values():
+        return [Problem(where, "", "has not as many fields as the first line")]
+    problems = [
+        Problem(where, column, "is blank")
+        for column in source.columns
+        if not row[column].strip() or "\0" in row[column]
+    ]
+    if source is MUSIC and not problems:
+        try:
+            aspect_list(row["aspect_list"])
+            if seconds(row["end_s"]) <= seconds(row["start_s"]):
+                problems.append(Problem(where, "end_s", "is not after start_s"))
+        except DatasetError as error:
+            problems.append(Problem(where, "", str(error)))
+    if not problems:
+        first = seen.setdefault(row[source.key], where)
+        if first != where:
+            problems.append(Problem(where, source.key, f"is already on {first}"))
+    return problems

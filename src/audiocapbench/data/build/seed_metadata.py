@@ -1,0 +1,55 @@
+"""metadata.json as the published tool writes it, for whatever reads that."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from audiocapbench.data.folder import METADATA, SEED_METADATA
+from audiocapbench.errors import DatasetError
+
+_SEED_FIELDS = ("youtube_id", "ytid", "aspect_list", "caption", "transcript")
+
+
+def write_seed_metadata(root: Path) -> int:
+    """Write metadata.json beside metadata.jsonl; returns how many samples it lists.
+
+    Raises:
+        DatasetError: The folder cannot be read or written.
+    """
+    try:
+        lines = (root / METADATA).read_text(encoding="utf-8").split("\n")
+        samples = [_sample(json.loads(line)) for line in lines if line]
+        partial = root / f"{SEED_METADATA}.part"
+        text = json.dumps(_document(samples), indent=2, ensure_ascii=False)
+        partial.write_text(text + "\n", encoding="utf-8")
+        partial.replace(root / SEED_METADATA)
+    except OSError as error:
+        raise DatasetError(f"{error.filename}: {error.strerror}") from None
+    return len(samples)
+
+
+def _sample(row: dict[str, Any]) -> dict[str, Any]:
+    sample = {
+        "id": row["id"],
+        "category": row["category"],
+        "source": row["source"],
+        "audio_file": row["file_name"],
+        "duration_s": round(row["duration_s"], 2),
+        "reference_captions": row["references"],
+    }
+    return sample | {name: row[name] for name in _SEED_FIELDS if name in row}
+
+
+def _document(samples: list[dict[str, Any]]) -> dict[str, Any]:
+    categories: dict[str, dict[str, Any]] = {}
+    for sample in samples:
+        group = categories.setdefault(sample["category"], {"count": 0, "sources": []})
+        group["count"] += 1
+        if sample["source"] not in group["sources"]:
+            group["sources"].append(sample["source"])
+    return {
+        "description": "AudioCapBench: clips of sound, music and speech with reference captions",
+        "categories": categories,
+        "total_samples": len(samples),
+        "samples": samples,
+    }
