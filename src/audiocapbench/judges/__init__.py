@@ -1,0 +1,42 @@
+"""Judges: a prompt and the parser that belongs to it, who is asked, and how the scores add up."""
+
+from audiocapbench.judges.check import JudgeCheck, check_judge
+from audiocapbench.judges.errors import JudgeError
+from audiocapbench.judges.executor import (
+    JudgeEnd,
+    JudgeProgress,
+    JudgingEnd,
+    judge_run,
+    missing_judgements,
+)
+from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge
+from audiocapbench.judges.registry import JudgeEntry, create_judge, list_judges
+from audiocapbench.judges.summary import (
+    JudgeSummary,
+    PanelSummary,
+    summarise_judge,
+    summarise_panel,
+)
+from audiocapbench.judges.verdict import Verdict
+
+__all__ = [
+    "Judge",
+    "JudgeCheck",
+    "JudgeEnd",
+    "JudgeEntry",
+    "JudgeError",
+    "JudgeProgress",
+    "JudgeSummary",
+    "JudgingEnd",
+    "ModelJudge",
+    "PanelSummary",
+    "TextJudge",
+    "Verdict",
+    "check_judge",
+    "create_judge",
+    "judge_run",
+    "list_judges",
+    "missing_judgements",
+    "summarise_judge",
+    "summarise_panel",
+]

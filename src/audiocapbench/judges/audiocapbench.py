@@ -1,0 +1,50 @@
+"""The judge of AudioCapBench: three scores of a caption, asked for with the published prompt."""
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from audiocapbench.judges.contract import REASONING, Case, Contract, Field
+from audiocapbench.judges.quoting import as_data, fill
+
+NAME = "audiocapbench"
+DIMENSIONS = ("accuracy", "completeness", "hallucination")
+MAX_TOKENS = 300
+
+
+def contract() -> Contract:
+    """Three integers from 0 to 10 and a sentence or two of reasoning."""
+    fields = (*(Field(name, "integer") for name in DIMENSIONS), Field(REASONING, "text"))
+    return Contract(NAME, fields, _assemble, _wording(), MAX_TOKENS)
+
+
+def _assemble(case: Case) -> str:
+    prompts = _prompts()
+    return fill(
+        "\n".join(prompts["template"]),
+        category_guidance=_guidance(case, prompts),
+        refs_text="\n".join(f"  - {as_data(one)}" for one in case.references),
+        prediction=as_data(case.prediction),
+    )
+
+
+def _guidance(case: Case, prompts: dict[str, Any]) -> str:
+    # A category that the paper does not have gets the guidance of sound, as its instruction does.
+    category = case.category if case.category in prompts["guidance"] else "sound"
+    guidance: str = prompts["guidance"][category]
+    if category != "speech" or not case.transcript:
+        return guidance
+    return f"{guidance}\n{fill(prompts['transcript'], transcript=as_data(case.transcript))}"
+
+
+@cache
+def _wording() -> str:
+    room = files("audiocapbench.judges")
+    return room.joinpath("prompts/audiocapbench.json").read_text("utf-8")
+
+
+@cache
+def _prompts() -> dict[str, Any]:
+    prompts: dict[str, Any] = json.loads(_wording())
+    return prompts

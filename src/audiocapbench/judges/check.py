@@ -1,0 +1,265 @@
+"""The reliability study: can this judge tell right from safe from wrong, and is it swayed by style?
+
+After appendix H of MECAT, on any benchmark whose samples have references.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.benchmarks import Benchmark, Selection
+from audiocapbench.data.outcome import Status
+from audiocapbench.engine import Budget, Pacing, answered, run_benchmark
+from audiocapbench.judges.aggregation import by_judge, overall
+from audiocapbench.judges.errors import JudgeError
+from audiocapbench.judges.executor import JudgeProgress, judge_run
+from audiocapbench.judges.judge import Judge
+from audiocapbench.judges.styles import STYLES, StyledControl
+from audiocapbench.judges.summary import figure_of
+from audiocapbench.models import Model
+from audiocapbench.models.controls import Control
+from audiocapbench.stats import Interval
+from audiocapbench.stats.agreement import category_counts, fleiss_kappa
+from audiocapbench.stats.separation import auc, rank_correlation
+from audiocapbench.store import Store
+
+KINDS = ("right", "safe", "wrong")
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class KindFigure:
+    """A judge's mean score of one kind of answer, overall and by dimension."""
+
+    n: int
+    mean: float
+    interval: Interval | None
+    dimensions: Mapping[str, float]
+    kappa: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class StyleShift:
+    """What a style does to the score of the same content, on the answers it can be used on."""
+
+    n: int
+    shift: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeCheck:
+    """What the study found.
+
+    Attributes:
+        judge: The judge's name.
+        signature: How its scores are made.
+        repeats: Rounds that agreement is measured over.
+        kinds: Figures for right, safe and wrong answers.
+        auc_right_safe: Probability that a right answer scores above a safe one.
+        auc_safe_wrong: Probability that a safe answer scores above a wrong one.
+        kappa: Fleiss' kappa over rounds and all kinds; None for a single round, or where every
+            score is the same.
+        length_correlation: Rank correlation of length and score within kinds; None where the
+            scores within each kind are all equal.
+        styles: What padding, reordering and shortening do to a right answer's score.
+        failed: Judgements without scores.
+    """
+
+    judge: str
+    signature: str
+    repeats: int
+    kinds: Mapping[str, KindFigure]
+    auc_right_safe: float | None
+    auc_safe_wrong: float | None
+    kappa: float | None
+    length_correlation: float | None
+    styles: Mapping[str, StyleShift]
+    failed: int
+
+    @property
+    def ordered(self) -> bool:
+        """Whether right scores above safe, and safe above wrong, on average."""
+        right, safe, wrong = (self.kinds[kind].mean for kind in KINDS)
+        return right > safe > wrong
+
+    @property
+    def warning(self) -> str | None:
+        """What to say wherever its scores are shown; None for a judge that orders the kinds."""
+        if self.ordered:
+            return None
+        means = ", ".join(f"{kind} {self.kinds[kind].mean:.2f}" for kind in KINDS)
+        return f"{self.judge} does not order right > safe > wrong ({means}); do not rely on it"
+
+    def document(self) -> dict[str, Any]:
+        """The study as a JSON object."""
+        return asdict(self) | {"ordered": self.ordered, "warning": self.warning}
+
+
+def check_judge(
+    judge: Judge,
+    benchmark: Benchmark,
+    store: Store,
+    *,
+    selection: Selection | None = None,
+    repeats: int = 3,
+    pacing: Pacing | None = None,
+    budget: Budget | None = None,
+    prices: Path | None = None,
+    progress: JudgeProgress | None = None,
+) -> JudgeCheck:
+    """Have a judge score answers whose quality is known.
+
+    Args:
+        judge: The judge on trial.
+        benchmark: Where the answers come from; samples need two references or more.
+        store: Where answers and judgements are kept, so that a stopped check goes on.
+        selection: Which samples; all by default.
+        repeats: How often a model judges each answer.
+        pacing: How hard the judge may be asked.
+        budget: What it may spend.
+        prices: Prices that replace the built-in table's.
+        progress: Told about every step.
+
+    Raises:
+        JudgeError: It was stopped, or a kind of answer has no judgement at all.
+        FatalError: The provider refuses all questions.
+    """
+    study = _Study(judge, store)
+    controls: list[Model] = [*map(Control, KINDS), *map(StyledControl, STYLES)]
+    judged: dict[str, _Judged] = {}
+    for control in controls:
+        kind = control.name.removeprefix("control/")
+        run = run_benchmark(benchmark, control, store, selection=selection).run
+        # Agreement is measured on the kinds; styles only need a score.
+        end = judge_run(
+            store,
+            run,
+            [judge],
+            repeats=repeats if kind in KINDS else 1,
+            pacing=pacing,
+            budget=budget,
+            prices=prices,
+            progress=progress,
+        )
+        if end.stop is not None:
+            raise JudgeError(f"the check was stopped ({end.stop}); run it again to go on")
+        judged[kind] = study.read(run.id)
+    return study.result(judged)
+
+
+class _Judged(NamedTuple):
+    """One kind of answer: overall scores and lengths by sample, ratings by round, failures."""
+
+    scores: dict[str, float]
+    dimensions: Mapping[str, float]
+    words: dict[str, int]
+    ratings: FloatArray
+    failed: int
+
+
+class _Study(NamedTuple):
+    judge: Judge
+    store: Store
+
+    def read(self, run_id: int) -> _Judged:
+        run = self.store.run(run_id)
+        found = [
+            one
+            for one in self.store.judgements(run_id, self.judge.name)
+            if one.signature == self.judge.signature
+        ]
+        samples = by_judge(found).get(self.judge.name, {})
+        dimensions = {
+            name: float(np.mean([one[name] for one in samples.values()]))
+            for name in (self.judge.dimensions if samples else ())
+        }
+        rounds: dict[int, dict[tuple[str, str], float]] = {}
+        for one in found:
+            own = rounds.setdefault(one.repeat, {})
+            own.update({(one.sample_id, name): value for name, value in one.scores.items()})
+        return _Judged(
+            {sample: overall(scores) for sample, scores in samples.items()},
+            dimensions,
+            {
+                one.sample.id: len(one.outcome.reply.text.split())
+                for one in answered(self.store, run)
+            },
+            _table(list(rounds.values())),
+            sum(one.status is not Status.OK for one in found),
+        )
+
+    def result(self, judged: Mapping[str, _Judged]) -> JudgeCheck:
+        for kind in KINDS:
+            if not judged[kind].scores:
+                raise JudgeError(f"{self.judge.name} has no judgement of any {kind} answer")
+        right, safe, wrong = (np.array(list(judged[kind].scores.values())) for kind in KINDS)
+        repeats = max(len(judged[kind].ratings) for kind in KINDS)
+        return JudgeCheck(
+            self.judge.name,
+            self.judge.signature,
+            repeats,
+            {kind: _kind_figure(judged[kind]) for kind in KINDS},
+            auc(right, safe),
+            auc(safe, wrong),
+            _kappa(np.concatenate(_same_height([judged[kind].ratings for kind in KINDS]), axis=1)),
+            _length_correlation([judged[kind] for kind in KINDS]),
+            {
+                style: shift
+                for style in STYLES
+                if (shift := _shift(judged["right"], judged[f"right+{style}"])) is not None
+            },
+            sum(one.failed for one in judged.values()),
+        )
+
+
+def _table(rounds: Sequence[Mapping[tuple[str, str], float]]) -> FloatArray:
+    """Ratings of shape (rounds, samples × dimensions); NaN where a round gave none."""
+    units = sorted({unit for given in rounds for unit in given})
+    rows = [[given.get(unit, np.nan) for unit in units] for given in rounds]
+    return np.array(rows, dtype=np.float64).reshape(len(rounds), len(units))
+
+
+def _same_height(tables: Sequence[FloatArray]) -> list[FloatArray]:
+    rounds = min(len(table) for table in tables)
+    return [table[:rounds] for table in tables]
+
+
+def _kappa(ratings: FloatArray) -> float | None:
+    return fleiss_kappa(category_counts(ratings)) if len(ratings) > 1 else None
+
+
+def _kind_figure(judged: _Judged) -> KindFigure:
+    values = np.array(list(judged.scores.values()))
+    figure = figure_of(values, len(values))
+    return KindFigure(
+        len(values),
+        float(values.mean()),
+        figure.interval,
+        judged.dimensions,
+        _kappa(judged.ratings),
+    )
+
+
+def _length_correlation(kinds: Sequence[_Judged]) -> float | None:
+    rows = [
+        (one.words[sample], score, number)
+        for number, one in enumerate(kinds)
+        for sample, score in one.scores.items()
+    ]
+    words, scores, groups = np.array(rows, dtype=np.float64).T
+    return rank_correlation(words, scores, groups)
+
+
+def _shift(plain: _Judged, styled: _Judged) -> StyleShift | None:
+    both = [sample for sample in plain.scores if sample in styled.scores]
+    if not both:
+        return None
+    changes = np.array([styled.scores[one] - plain.scores[one] for one in both])
+    figure = figure_of(changes, len(changes))
+    return StyleShift(len(both), float(changes.mean()), figure.interval)

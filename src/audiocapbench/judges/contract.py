@@ -1,0 +1,178 @@
+"""A contract: the prompt, the format that it asks for, and the parser that reads the reply.
+
+The three belong together, so that a bad reply is a parse error and never a silent zero. Who is
+asked, and how often, is the executor's business.
+"""
+
+import hashlib
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from audiocapbench.judges.errors import ReplyError
+from audiocapbench.judges.loose_json import Scalar, find_objects, shown
+from audiocapbench.judges.quoting import as_data
+from audiocapbench.judges.verdict import Verdict
+
+LONGEST_REPLY = 2_000_000
+REASONING = "reasoning"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is put before a judge: an answer, and what is known about the clip.
+
+    Attributes:
+        sample_id: Which sample it is.
+        prediction: The answer to be judged.
+        references: What people said about the clip.
+        category: The sample's group, which chooses the guidance.
+        instruction: What the model was asked.
+        transcript: What is said in the clip, where the dataset knows.
+        details: Everything else that the dataset adds.
+    """
+
+    sample_id: str
+    prediction: str
+    references: tuple[str, ...]
+    category: str
+    instruction: str = ""
+    transcript: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of the reply; all but text are scores, within bounds."""
+
+    name: str
+    kind: Literal["integer", "number", "text"]
+    low: int = 0
+    high: int = 10
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """A prompt and the parser that belongs to it.
+
+    Attributes:
+        name: What it is chosen by.
+        fields: The fields of the reply.
+        assemble: Makes the prompt of a case.
+        wording: The published text, all of it, for the signature's hash.
+        max_tokens: Longest reply.
+    """
+
+    name: str
+    fields: tuple[Field, ...]
+    assemble: Callable[[Case], str]
+    wording: str
+    max_tokens: int
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """Names of the scores."""
+        return tuple(one.name for one in self.fields if one.kind != "text")
+
+    @property
+    def prompt_hash(self) -> str:
+        """Says which wording was used."""
+        return hashlib.sha256(self.wording.encode()).hexdigest()[:12]
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The reply as a JSON schema, for models that can be held to one."""
+        return {
+            "type": "object",
+            "properties": {one.name: _schema_of(one) for one in self.fields},
+            "required": [one.name for one in self.fields],
+            "additionalProperties": False,
+        }
+
+    def without_asking(self, case: Case) -> Verdict | None:
+        """An empty prediction scores 0 on everything; None for any other."""
+        if as_data(case.prediction):
+            return None
+        return Verdict(dict.fromkeys(self.dimensions, 0.0), "The prediction is empty.")
+
+    def prompt(self, case: Case) -> str:
+        """The words that the judge is given."""
+        return self.assemble(case)
+
+    def prompt_again(self, case: Case, problem: str) -> str:
+        """The same words, and why the last reply could not be used."""
+        names = ", ".join(one.name for one in self.fields)
+        return (
+            f"{self.assemble(case)}\n\nYour last reply could not be used: {problem}. "
+            f"Reply again with one JSON object that has exactly these fields: {names}."
+        )
+
+    def parse(self, text: str) -> Verdict:
+        """Read a reply.
+
+        Raises:
+            ReplyError: It does not satisfy the contract; the message says how.
+        """
+        if len(text) > LONGEST_REPLY:
+            raise ReplyError(f"the reply is longer than {LONGEST_REPLY:,} characters")
+        found = [self._checked(one) for one in find_objects(_without_thoughts(text))]
+        if not found:
+            raise ReplyError("there is no JSON object in the reply")
+        if any(one != found[0] for one in found[1:]):
+            raise ReplyError(f"there are {len(found)} JSON objects that contradict each other")
+        return found[0]
+
+    def _checked(self, values: Mapping[str, Scalar]) -> Verdict:
+        known = {one.name for one in self.fields}
+        extra = [shown(name) for name in values if name not in known]
+        if extra:
+            raise ReplyError(f"the field {extra[0]} was not asked for")
+        missing = [one.name for one in self.fields if one.required and one.name not in values]
+        if missing:
+            raise ReplyError(f"the field {missing[0]} is missing")
+        scores = {
+            one.name: _score(one, values[one.name]) for one in self.fields if one.kind != "text"
+        }
+        reasoning = values.get(REASONING, "")
+        if not isinstance(reasoning, str):
+            raise ReplyError(f"{REASONING} must be a string")
+        return Verdict(scores, reasoning.strip())
+
+
+def _without_thoughts(text: str) -> str:
+    """The reply after the thinking that some servers leave in it."""
+    start = text.lstrip()
+    if not start.startswith("<think>"):
+        return text
+    _, closed, rest = start.partition("</think>")
+    if not closed:
+        raise ReplyError("the reply ends before its thinking does")
+    return rest
+
+
+def _score(field: Field, value: Scalar) -> float:
+    if isinstance(value, str):
+        value = _number(value.strip())
+    if isinstance(value, bool) or value is None or not math.isfinite(value):
+        raise ReplyError(f"{field.name} is not a number")
+    if not field.low <= value <= field.high:
+        raise ReplyError(f"{field.name} must be from {field.low} to {field.high}")
+    if field.kind == "integer" and value != int(value):
+        raise ReplyError(f"{field.name} must be an integer")
+    return float(value)
+
+
+def _number(text: str) -> float | None:
+    plain = text.isascii() and len(text) <= 40 and "_" not in text
+    try:
+        return float(text) if plain else None
+    except ValueError:
+        return None
+
+
+def _schema_of(field: Field) -> dict[str, Any]:
+    if field.kind == "text":
+        return {"type": "string"}
+    return {"type": field.kind, "minimum": field.low, "maximum": field.high}

@@ -1,0 +1,329 @@
+"""Has a run's answers judged: asks what is missing, commits each judgement, can be interrupted."""
+
+import signal
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import anyio
+from anyio import to_thread
+from anyio.abc import TaskGroup
+
+from audiocapbench.data.outcome import ASKED_AGAIN, Status
+from audiocapbench.engine import Answered, Budget, Pacing, Stop, answered
+from audiocapbench.engine.ask import Asker, OverBudgetError
+from audiocapbench.engine.limiter import Limiter, Limits
+from audiocapbench.errors import FatalError
+from audiocapbench.judges.errors import JudgeError
+from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, judge_texts
+from audiocapbench.judges.questioning import Judged, case_of, question_judge
+from audiocapbench.models.prices import price_of
+from audiocapbench.store import Run, Store
+from audiocapbench.store.judgements import Judgement
+
+_START = 8
+_AT_A_TIME = 256
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeProgress:
+    """Callbacks for whoever watches: each judge's plan, each judgement, a call to stop."""
+
+    planned: Callable[[str, int, int], None] = lambda _judge, _total, _known: None
+    arrived: Callable[[Judgement], None] = lambda _judgement: None
+    stopping: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeEnd:
+    """How far one judge got.
+
+    Attributes:
+        judge: Its name.
+        signature: How its scores are made.
+        total: How many judgements there are to make.
+        known: How many had been made before.
+        statuses: How many judgements of each status there are now.
+        cost_usd: Dollars that all of them cost, where known; apart from the model's own.
+    """
+
+    judge: str
+    signature: str
+    total: int
+    known: int
+    statuses: Counter[str]
+    cost_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgingEnd:
+    """How the judging of a run ended; ``stop`` says why before its last answer, if so."""
+
+    judges: tuple[JudgeEnd, ...]
+    stop: Stop | None
+
+
+def judge_run(
+    store: Store,
+    run: Run,
+    judges: Sequence[Judge],
+    *,
+    repeats: int = 1,
+    pacing: Pacing | None = None,
+    budget: Budget | None = None,
+    prices: Path | None = None,
+    fresh: bool = False,
+    progress: JudgeProgress | None = None,
+) -> JudgingEnd:
+    """Have the answers of a run judged, as far as they have not been.
+
+    Args:
+        store: Where the answers are and the judgements go.
+        run: The run whose answers are judged.
+        judges: Who judges; several are asked side by side.
+        repeats: How often a model judges each answer; a text judge judges once.
+        pacing: How hard each judge may be asked.
+        budget: What all judges together may spend.
+        prices: Prices that replace the built-in table's.
+        fresh: Judge everything again, cache or not.
+        progress: Told about every step.
+
+    Raises:
+        FatalError: A provider refuses all questions; what was judged is kept.
+        JudgeError: Two judges have the same name, or there is nothing to repeat.
+    """
+    if repeats < 1:
+        raise JudgeError(f"repeats is {repeats}; it must be at least 1")
+    if len({judge.name for judge in judges}) < len(judges):
+        raise JudgeError("the same judge is named twice; use repeats to ask it more than once")
+    items = answered(store, run)
+    seats = [_seat(store, run, judge, items, repeats, fresh) for judge in judges]
+    judging = _Judging(store, run, progress or JudgeProgress())
+
+    async def judge_all() -> None:
+        await judging.all(seats, pacing or Pacing(), budget or Budget(), prices, fresh=fresh)
+
+    anyio.run(judge_all)
+    if judging.fatal is not None:
+        raise judging.fatal
+    ends = tuple(_end(store, run, seat) for seat in seats)
+    missing = any(end.statuses.total() < end.total for end in ends)
+    return JudgingEnd(ends, judging.stop if missing else None)
+
+
+def missing_judgements(
+    store: Store, run: Run, judges: Sequence[Judge], *, repeats: int = 1, fresh: bool = False
+) -> dict[str, int]:
+    """How many judgements each judge would be asked for, without asking; for a preview."""
+    items = answered(store, run)
+    seats = [_seat(store, run, judge, items, repeats, fresh) for judge in judges]
+    return {seat.judge.name: len(seat.missing) for seat in seats}
+
+
+class _Task(NamedTuple):
+    item: Answered
+    repeat: int
+
+
+class _Seat(NamedTuple):
+    """A judge, and what it has still to judge."""
+
+    judge: Judge
+    rounds: int
+    total: int
+    missing: list[_Task]
+
+
+def _seat(
+    store: Store, run: Run, judge: Judge, items: list[Answered], repeats: int, fresh: bool
+) -> _Seat:
+    rounds = repeats if isinstance(judge, ModelJudge) else 1
+    tasks = [_Task(item, repeat) for repeat in range(rounds) for item in items]
+    done = set() if fresh else _done(store, run, judge)
+    missing = [task for task in tasks if (task.item.sample.id, task.repeat) not in done]
+    return _Seat(judge, rounds, len(tasks), missing)
+
+
+def _done(store: Store, run: Run, judge: Judge) -> set[tuple[str, int]]:
+    return {
+        (one.sample_id, one.repeat)
+        for one in store.judgements(run.id, judge.name)
+        if one.signature == judge.signature and one.status not in ASKED_AGAIN
+    }
+
+
+def _end(store: Store, run: Run, seat: _Seat) -> JudgeEnd:
+    judge = seat.judge
+    made = store.judgements(run.id, judge.name)
+    found = [one for one in made if one.signature == judge.signature and one.repeat < seat.rounds]
+    costs = [one.cost_usd for one in found if one.cost_usd is not None]
+    return JudgeEnd(
+        judge.name,
+        judge.signature,
+        seat.total,
+        seat.total - len(seat.missing),
+        Counter(str(one.status) for one in found),
+        sum(costs) if costs else None,
+    )
+
+
+class _Judging:
+    def __init__(self, store: Store, run: Run, progress: JudgeProgress) -> None:
+        self._store = store
+        self._run = run
+        self._progress = progress
+        self.stop: Stop | None = None
+        self.fatal: FatalError | None = None
+
+    async def all(
+        self,
+        seats: Sequence[_Seat],
+        pacing: Pacing,
+        budget: Budget,
+        prices: Path | None,
+        *,
+        fresh: bool,
+    ) -> None:
+        """Have every seat judge what it has to, side by side."""
+        stopping = anyio.Event()
+        try:
+            async with anyio.create_task_group() as everything:
+                if threading.current_thread() is threading.main_thread():
+                    everything.start_soon(self._watch_signals, stopping, everything)
+                async with anyio.create_task_group() as group:
+                    for seat in seats:
+                        done = seat.total - len(seat.missing)
+                        self._progress.planned(seat.judge.name, seat.total, done)
+                        if isinstance(seat.judge, ModelJudge):
+                            asking = _Asking(pacing, budget, prices, stopping, fresh)
+                            group.start_soon(self._ask, seat.judge, seat.missing, asking)
+                        else:
+                            group.start_soon(self._compute, seat.judge, seat.missing)
+                everything.cancel_scope.cancel()
+        except BaseExceptionGroup as group_error:
+            # Several workers may meet the same full disk; one of them can tell.
+            raise _first_of(group_error) from None
+
+    async def _compute(self, judge: TextJudge, missing: Sequence[_Task]) -> None:
+        for start in range(0, len(missing), _AT_A_TIME):
+            if self.stop is not None:
+                return
+            part = missing[start : start + _AT_A_TIME]
+            made = await to_thread.run_sync(_computed, judge, part)
+            await to_thread.run_sync(self._store.add_judgements, self._run.id, made)
+            for one in made:
+                self._progress.arrived(one)
+
+    async def _ask(self, judge: ModelJudge, missing: list[_Task], asking: "_Asking") -> None:
+        limiter = Limiter(asking.limits(judge))
+        rounds = {task.repeat for task in missing}
+        askers = {one: asking.asker(judge, one, self._store, limiter) for one in rounds}
+        queue = iter(missing)
+        try:
+            async with anyio.create_task_group() as workers:
+                for number in range(min(limiter.limits.most, len(missing))):
+                    workers.start_soon(self._work, number, queue, judge, askers)
+        finally:
+            close = getattr(judge.model, "aclose", None)
+            if close is not None:
+                with anyio.CancelScope(shield=True):
+                    await close()
+
+    async def _work(
+        self, number: int, queue: Iterator[_Task], judge: ModelJudge, askers: dict[int, Asker]
+    ) -> None:
+        limiter = next(iter(askers.values())).limiter
+        while self.stop is None:
+            await limiter.turn(number)
+            task = next(queue, None)
+            if task is None or self.stop is not None:
+                break
+            asker = askers[task.repeat]
+            try:
+                judged = await question_judge(asker, judge, task.item, task.repeat)
+            except OverBudgetError:
+                self.stop = self.stop or Stop.BUDGET
+                break
+            except FatalError as error:
+                self.stop, self.fatal = Stop.REFUSED, error
+                asker.stopping.set()
+                break
+            if judged is not None:
+                await self._commit(judged)
+                self._progress.arrived(judged.judgement)
+        # Workers that still wait for their turn must see that there is nothing left to do.
+        limiter.open()
+
+    async def _commit(self, judged: Judged) -> None:
+        replies = [judged.reply] if judged.reply is not None else []
+        # A judgement that came is kept even if everything else is dropped: it has been paid for.
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(
+                self._store.add_judgements, self._run.id, [judged.judgement], replies
+            )
+
+    async def _watch_signals(self, stopping: anyio.Event, everything: TaskGroup) -> None:
+        """First signal: finish what is in flight. Second: drop it."""
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            async for _ in signals:
+                if self.stop is not None:
+                    everything.cancel_scope.cancel()
+                    return
+                self.stop = Stop.INTERRUPTED
+                stopping.set()
+                self._progress.stopping()
+
+
+class _Asking(NamedTuple):
+    """How model judges are asked."""
+
+    pacing: Pacing
+    budget: Budget
+    prices: Path | None
+    stopping: anyio.Event
+    fresh: bool
+
+    def limits(self, judge: ModelJudge) -> Limits:
+        pacing = self.pacing
+        most = judge.model.concurrency if pacing.concurrency is None else pacing.concurrency
+        if most < 1:
+            raise JudgeError(f"concurrency is {most}; it must be at least 1")
+        return Limits(min(_START, most), most, pacing.requests_per_minute, pacing.tokens_per_minute)
+
+    def asker(self, judge: ModelJudge, repeat: int, store: Store, limiter: Limiter) -> Asker:
+        return Asker(
+            judge.asked(repeat),
+            store,
+            limiter,
+            self.pacing.retry,
+            self.budget,
+            price_of(judge.model.name, self.prices),
+            use_cache=not self.fresh,
+            stopping=self.stopping,
+        )
+
+
+def _computed(judge: TextJudge, tasks: Sequence[_Task]) -> list[Judgement]:
+    cases = [case_of(task.item) for task in tasks]
+    return [
+        Judgement(
+            judge.name,
+            case.sample_id,
+            0,
+            judge.signature,
+            Status.OK,
+            verdict.scores,
+            verdict.reasoning,
+            cost_usd=0.0,
+        )
+        for case, verdict in zip(cases, judge_texts(judge, cases), strict=True)
+    ]
+
+
+def _first_of(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

@@ -1,0 +1,169 @@
+"""What a judge is: a model held to a contract, or a function that needs no model."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from audiocapbench.data.outcome import Reply
+from audiocapbench.data.sample import Sample
+from audiocapbench.errors import FatalError
+from audiocapbench.judges.contract import Case, Contract
+from audiocapbench.judges.errors import JudgeError
+from audiocapbench.judges.quoting import RULES
+from audiocapbench.judges.verdict import Verdict
+from audiocapbench.models import AudioContract, Model, Question
+from audiocapbench.signature import sign
+
+Parameters = Mapping[str, str | int | float | bool]
+
+
+@runtime_checkable
+class TextJudge(Protocol):
+    """Judges text on this machine: deterministic, free and fast.
+
+    Attributes:
+        name: What it is asked for by.
+        signature: How its scores are made.
+        dimensions: Names of its scores.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def signature(self) -> str: ...
+    @property
+    def dimensions(self) -> tuple[str, ...]: ...
+
+    def judge(
+        self, prediction: str, references: Sequence[str], category: str, transcript: str | None
+    ) -> Verdict:
+        """Judge one answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelJudge:
+    """A model that judges by a contract.
+
+    Attributes:
+        name: What it is asked for by.
+        model: Who is asked.
+        contract: What it is asked, and how its reply is read.
+        hears: Whether the clip goes along.
+    """
+
+    name: str
+    model: Model
+    contract: Contract
+    hears: bool = False
+
+    def __post_init__(self) -> None:
+        if self.hears and self.model.contract.container == "none":
+            raise JudgeError(f"{self.model.name} takes no audio; ask it without --judge-hears")
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """Names of its scores."""
+        return self.contract.dimensions
+
+    @property
+    def signature(self) -> str:
+        """Everything that decides its scores."""
+        # A plug-in may call its parameters anything; a prefix keeps them apart from ours.
+        parameters = {f"model.{key}": value for key, value in self.model.parameters.items()}
+        return sign(
+            f"judge-{self.contract.name}",
+            model=self.model.name,
+            **dict(sorted(parameters.items())),
+            prompt=self.contract.prompt_hash,
+            hears=self.hears,
+            data=RULES,
+        )
+
+    def asked(self, repeat: int) -> Model:
+        """The model for one round: each round has its own place in the cache."""
+        return self.model if repeat == 0 else _Varied(self.model, {"repeat": repeat})
+
+
+Judge = ModelJudge | TextJudge
+
+
+def judge_texts(judge: TextJudge, cases: Sequence[Case]) -> Sequence[Verdict]:
+    """Judge answers, all at once where the judge offers ``judge_many``."""
+    many = getattr(judge, "judge_many", None)
+    if callable(many):
+        verdicts: Sequence[Verdict] = many(cases)
+        return verdicts
+    return [
+        judge.judge(one.prediction, one.references, one.category, one.transcript) for one in cases
+    ]
+
+
+def held_to_schema(model: Model, contract: Contract, *, hears: bool) -> Model | None:
+    """The model with its replies held to a contract's schema; None where it offers no way."""
+    offered = getattr(model, "with_schema", None)
+    if callable(offered):
+        held: Model = offered(contract.schema)
+        return held
+    if not hears and callable(getattr(model, "complete", None)):
+        return _Completing(model, contract)
+    return None
+
+
+class _Varied:
+    """A model under the same name with more parameters, which are part of its cache key."""
+
+    def __init__(self, model: Model, more: Parameters) -> None:
+        self._model = model
+        self.name = model.name
+        self.parameters: Parameters = {**model.parameters, **more}
+
+    @property
+    def contract(self) -> AudioContract:
+        return self._model.contract
+
+    @property
+    def cacheable(self) -> bool:
+        return self._model.cacheable
+
+    @property
+    def concurrency(self) -> int:
+        return self._model.concurrency
+
+    def prepare(self, samples: Sequence[Sample]) -> None:
+        """Nothing beyond what the model itself prepares."""
+        self._model.prepare(samples)
+
+    async def answer(self, question: Question) -> Reply:
+        """Answer as the model does."""
+        return await self._model.answer(question)
+
+    async def aclose(self) -> None:
+        """Close the model's connections, where it keeps any."""
+        close = getattr(self._model, "aclose", None)
+        if close is not None:
+            await close()
+
+
+class _Completing(_Varied):
+    """A chat model whose completions are held to a schema; for questions without audio."""
+
+    def __init__(self, model: Any, contract: Contract) -> None:
+        text = json.dumps(contract.schema, sort_keys=True)
+        super().__init__(model, {"schema": hashlib.sha256(text.encode()).hexdigest()[:12]})
+        self._complete = model.complete
+        wanted = {"name": contract.name.replace("-", "_"), "schema": contract.schema}
+        self._format = {"type": "json_schema", "json_schema": {**wanted, "strict": True}}
+
+    async def answer(self, question: Question) -> Reply:
+        """Answer with JSON."""
+        messages = [{"role": "user", "content": question.instruction}]
+        try:
+            reply: Reply = await self._complete(messages, response_format=self._format)
+        except FatalError as error:
+            if "response_format" not in str(error) and "json_schema" not in str(error):
+                raise
+            hint = "it cannot be held to a schema; write [schema=no] after the judge's name"
+            raise FatalError(f"{error}; {hint}") from None
+        return reply

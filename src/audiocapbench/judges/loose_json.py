@@ -1,0 +1,133 @@
+"""Finds flat JSON objects in what a language model wrote, in time linear in its length.
+
+Forgives fences, prose around, trailing commas and other quotes; knows nothing about fields.
+"""
+
+import re
+from dataclasses import dataclass
+
+from audiocapbench.judges.errors import ReplyError
+
+Scalar = str | float | bool | None
+"""A value as written: text, a number, or one of JSON's three words."""
+
+# A string is closed by a quote of the family that opened it.
+_QUOTES = ('"', "“”„‟«»＂", "'", "‘’‚‛", "`")
+
+
+def _string(quotes: str) -> str:
+    # A quote ends a string only where JSON would go on, so that quotes inside a sentence survive;
+    # possessive repetition keeps an unclosed string from being tried twice.
+    inner = rf"(?:[^\\{quotes}]++|\\.|[{quotes}](?!\s*+[,:}}\]]))*+"
+    return rf"[{quotes}]{inner}[{quotes}]"
+
+
+_OPENING = frozenset("".join(_QUOTES))
+_STRING = re.compile("|".join(_string(quotes) for quotes in _QUOTES), re.DOTALL)
+_BEGINNING = re.compile(rf"\{{\s*+(?=[}}{''.join(_QUOTES)}])")
+_NUMBER = re.compile(r"[-+]?[0-9]{1,20}(?:\.[0-9]{1,20})?(?:[eE][-+]?[0-9]{1,3})?(?![\w.])")
+_WORD = re.compile(r"(?:true|false|null)\b")
+_SPACE = re.compile(r"\s*+")
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
+_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+
+
+def find_objects(text: str) -> list[dict[str, Scalar]]:
+    """Every object in the text, in order; keys are in lower case.
+
+    A brace that begins no object is prose.
+
+    Raises:
+        ReplyError: An object begins and is broken, nested, or names a key twice.
+    """
+    found = []
+    beginning = _BEGINNING.search(text)
+    while beginning:
+        reader = _Reader(text, beginning.end())
+        values = reader.object()
+        if values is not None:
+            found.append(values)
+        # What was read is never read again, so a hostile reply costs one pass.
+        beginning = _BEGINNING.search(text, reader.position)
+    return found
+
+
+@dataclass(slots=True)
+class _Reader:
+    text: str
+    position: int
+
+    def object(self) -> dict[str, Scalar] | None:
+        """The object whose brace was just passed; None if it is none."""
+        values: dict[str, Scalar] = {}
+        while not self._next_is("}"):
+            key = self._key()
+            if key is None:
+                if values:
+                    raise ReplyError("the JSON object is broken or cut off")
+                return None
+            if key in values:
+                raise ReplyError(f"the field {shown(key)} is given twice")
+            values[key] = self._value(key)
+            if not self._next_is(","):
+                if not self._next_is("}"):
+                    raise ReplyError(f"the JSON object is broken after the value of {shown(key)}")
+                return values
+        return values
+
+    def _key(self) -> str | None:
+        key = self._string()
+        return key.strip().lower() if key is not None and self._next_is(":") else None
+
+    def _value(self, key: str) -> Scalar:
+        text = self._string()
+        if text is not None:
+            return text
+        number = _NUMBER.match(self.text, self.position)
+        if number:
+            self.position = number.end()
+            return float(number[0])
+        word = _WORD.match(self.text, self.position)
+        if word:
+            self.position = word.end()
+            return _WORDS[word[0]]
+        raise ReplyError(f"the value of {shown(key)} is neither a number nor a string")
+
+    def _string(self) -> str | None:
+        self._skip_space()
+        if self.text[self.position : self.position + 1] not in _OPENING:
+            return None
+        found = _STRING.match(self.text, self.position)
+        if found is None:
+            raise ReplyError("the JSON object is broken or cut off: a string is not closed")
+        self.position = found.end()
+        return _plain(found[0][1:-1])
+
+    def _next_is(self, letter: str) -> bool:
+        self._skip_space()
+        if not self.text.startswith(letter, self.position):
+            return False
+        self.position += 1
+        return True
+
+    def _skip_space(self) -> None:
+        found = _SPACE.match(self.text, self.position)
+        self.position = found.end() if found else self.position
+
+
+def shown(key: str) -> str:
+    """A key for a message: short, and of letters that cannot be taken for anything else."""
+    return re.sub(r"[^\w .-]", "?", key)[:40] or "without a name"
+
+
+def _plain(text: str) -> str:
+    """Text without escapes; half of a surrogate pair and NUL become a mark."""
+    if "\\" in text:
+        text = _ESCAPE.sub(_unescaped, text)
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text.replace("\0", "\ufffd")
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return chr(int(found[1], 16)) if found[1] else _LETTERS.get(found[2], found[2])

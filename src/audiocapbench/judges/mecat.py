@@ -1,0 +1,81 @@
+"""The judges of MECAT: one score from 0 to 10, for captions by sub-category and for answers by kind
+of question, with the published template.
+"""
+
+import json
+from functools import cache, partial
+from importlib.resources import files
+from typing import Any, Literal
+
+from audiocapbench.judges.contract import REASONING, Case, Contract, Field
+from audiocapbench.judges.errors import JudgeError
+from audiocapbench.judges.quoting import as_data, fill
+
+Task = Literal["caption", "qa"]
+
+SCORE = "fine_score"
+# The paper does not say; its reasoning is to be detailed.
+MAX_TOKENS = 1000
+
+_GROUP_PREFIXES = ("pure_", "mixed_")
+
+
+def contract(task: Task) -> Contract:
+    """One number from 0 to 10 and the reasoning; the rest of the reply is an echo."""
+    fields = (
+        Field("sample_id", "text", required=False),
+        Field("subtask", "text", required=False),
+        Field(SCORE, "number"),
+        Field(REASONING, "text"),
+    )
+    return Contract(f"mecat-{task}", fields, partial(_assemble, task), _wording(), MAX_TOKENS)
+
+
+def _assemble(task: Task, case: Case) -> str:
+    prompts = _prompts()
+    subtask = _subtask(task, case, prompts)
+    return fill(
+        "\n".join(prompts["template"]),
+        tasks=prompts["tasks"][task],
+        description=subtask["description"],
+        subtask=subtask["name"],
+        scoring_aspects="\n".join(subtask["aspects"]),
+        ref_texts=_sample(task, case),
+    )
+
+
+def _subtask(task: Task, case: Case, prompts: dict[str, Any]) -> dict[str, Any]:
+    said = str(case.details.get("subtask") or case.category)
+    for prefix in _GROUP_PREFIXES:
+        said = said.removeprefix(prefix)
+    found: dict[str, Any] | None = prompts[task].get(said)
+    if found is None:
+        raise JudgeError(
+            f"{case.sample_id}: mecat-{task} judges {', '.join(prompts[task])}; "
+            f"this sample is {said!r}"
+        )
+    return found
+
+
+def _sample(task: Task, case: Case) -> str:
+    """The paper leaves this layout open: an id, the references, and what is judged."""
+    question = [f"question: “{as_data(case.instruction)}”"] if task == "qa" else []
+    lines = [
+        f"sample_id: {as_data(case.sample_id)}",
+        *question,
+        "reference answers:",
+        *(f"  - {as_data(one)}" for one in case.references),
+        f"candidate answer: “{as_data(case.prediction)}”",
+    ]
+    return "\n" + "\n".join(lines)
+
+
+@cache
+def _wording() -> str:
+    return files("audiocapbench.judges").joinpath("prompts/mecat.json").read_text("utf-8")
+
+
+@cache
+def _prompts() -> dict[str, Any]:
+    prompts: dict[str, Any] = json.loads(_wording())
+    return prompts

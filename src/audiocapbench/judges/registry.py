@@ -1,0 +1,149 @@
+"""Which judges there are and how a name becomes one."""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import NamedTuple
+
+from audiocapbench.judges import audiocapbench, mecat
+from audiocapbench.judges.contract import Contract
+from audiocapbench.judges.errors import JudgeError
+from audiocapbench.judges.judge import Judge, ModelJudge, held_to_schema
+from audiocapbench.models import ModelSettings, create_model
+from audiocapbench.plugins import plugins
+
+CONTRACTS: Mapping[str, Callable[[], Contract]] = {
+    "audiocapbench": audiocapbench.contract,
+    "mecat-caption": partial(mecat.contract, "caption"),
+    "mecat-qa": partial(mecat.contract, "qa"),
+}
+
+_NAME = re.compile(r"(?P<name>.+?)(?:\[(?P<options>[^\[\]=]+=[^\[\]]*)\])?", re.DOTALL)
+_YES_NO = {"yes": True, "no": False}
+
+
+class JudgeEntry(NamedTuple):
+    """A line of ``audiocapbench judges``."""
+
+    name: str
+    description: str
+
+
+def list_judges() -> list[JudgeEntry]:
+    """Every judge that can be asked here; a model of any provider is one."""
+    entries = [
+        JudgeEntry("elements", "content elements matched offline: deterministic and free"),
+        JudgeEntry("PROVIDER/MODEL", "any model that answers text, with the benchmark's prompt"),
+    ]
+    for name, point in sorted(plugins("judges").items()):
+        entries.append(JudgeEntry(name, f"plug-in {point.value}"))
+    return entries
+
+
+def create_judge(
+    name: str,
+    *,
+    contract: str = audiocapbench.NAME,
+    hears: bool = False,
+    settings: ModelSettings | None = None,
+) -> Judge:
+    """Make the judge that a name stands for.
+
+    Args:
+        name: ``elements``, a plug-in's name, or a model's, with options in brackets such as
+            ``openai/gpt-4.1[contract=mecat-qa,hears=yes,schema=no]``.
+        contract: What a model is asked unless the name says otherwise.
+        hears: Whether a model is given the clip unless the name says otherwise.
+        settings: What the user says about a remote model; temperature 0 and the contract's
+            longest reply unless given.
+
+    Raises:
+        JudgeError: There is no such judge, option or contract.
+        ModelError: There is no such model, or it cannot be asked here.
+    """
+    plain, options = _parsed(name)
+    if plain == "elements":
+        return _elements(options)
+    if plain in plugins("judges"):
+        return _from_plugin(plain, options)
+    return _model_judge(name, plain, options, contract, hears, settings or ModelSettings())
+
+
+def _model_judge(
+    name: str,
+    plain: str,
+    options: dict[str, str],
+    contract: str,
+    hears: bool,
+    settings: ModelSettings,
+) -> ModelJudge:
+    for option in options:
+        if option not in ("contract", "hears", "schema"):
+            raise JudgeError(f"{plain} has no option {option!r}; it has contract, hears, schema")
+    chosen = options.get("contract", contract)
+    if chosen not in CONTRACTS:
+        raise JudgeError(f"there is no contract {chosen!r}; there are {', '.join(CONTRACTS)}")
+    made = CONTRACTS[chosen]()
+    hears = _yes("hears", options.get("hears", "yes" if hears else "no"))
+    model = create_model(plain, _settings(settings, made))
+    held = None
+    if _yes("schema", options.get("schema", "yes")):
+        held = held_to_schema(model, made, hears=hears)
+    if held is None and options.get("schema") == "yes":
+        raise JudgeError(f"{plain} cannot be held to a schema; leave out schema=yes")
+    # Options of the command line are part of the name, so that two judges never share one.
+    full = dict(options) | ({"contract": chosen} if chosen != audiocapbench.NAME else {})
+    full |= {"hears": "yes"} if hears else {}
+    return ModelJudge(_written(plain, full), held or model, made, hears)
+
+
+def _settings(given: ModelSettings, contract: Contract) -> ModelSettings:
+    return ModelSettings(
+        0.0 if given.temperature is None else given.temperature,
+        contract.max_tokens if given.max_tokens is None else given.max_tokens,
+        given.timeout_s,
+    )
+
+
+def _elements(options: dict[str, str]) -> Judge:
+    from audiocapbench.judges.elements import Elements
+    from audiocapbench.metrics.encoders import load
+
+    for option in options:
+        if option != "encoder":
+            raise JudgeError(f"elements has no option {option!r}; it has encoder")
+    return Elements(load(options.get("encoder", "wordllama")))
+
+
+def _from_plugin(name: str, options: dict[str, str]) -> Judge:
+    point = plugins("judges")[name]
+    try:
+        judge: Judge = point.load()(options)
+    except (ImportError, AttributeError) as error:
+        raise JudgeError(f"judge {name!r}: its plug-in {point.value} fails ({error})") from error
+    return judge
+
+
+def _parsed(text: str) -> tuple[str, dict[str, str]]:
+    found = _NAME.fullmatch(text.strip())
+    if found is None:
+        raise JudgeError("a judge needs a name; 'audiocapbench judges' lists them")
+    options: dict[str, str] = {}
+    for part in (found["options"] or "").split(",") if found["options"] else ():
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not (key and equals and value):
+            raise JudgeError(f"{text!r}: {part!r} is not an option; write option=value")
+        options[key] = value
+    return found["name"], options
+
+
+def _written(name: str, options: Mapping[str, str]) -> str:
+    if not options:
+        return name
+    return f"{name}[{','.join(f'{key}={value}' for key, value in sorted(options.items()))}]"
+
+
+def _yes(option: str, value: str) -> bool:
+    if value not in _YES_NO:
+        raise JudgeError(f"{option} is yes or no, not {value!r}")
+    return _YES_NO[value]

@@ -1,0 +1,75 @@
+"""How far raters agree beyond chance: Krippendorff's alpha and Fleiss' kappa."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+def krippendorff_alpha(ratings: FloatArray) -> float | None:
+    """Krippendorff's alpha for ratings on an interval scale.
+
+    Args:
+        ratings: Shape (raters, units); NaN where a rater gave none.
+
+    Returns:
+        1 for full agreement, 0 for what chance would give; None where no unit has two ratings or
+        all ratings are equal, so that there is nothing to agree on.
+    """
+    given = ~np.isnan(ratings)
+    paired = given.sum(axis=0) >= 2
+    given = given[:, paired]
+    values = np.where(given, ratings[:, paired], 0.0)
+    total = int(given.sum())
+    if not total:
+        return None
+    # Differences do not change; squares of large numbers would lose their last digits.
+    values = np.where(given, values - values.sum() / total, 0.0)
+    counts = given.sum(axis=0)
+    within = counts * (values**2).sum(axis=0) - values.sum(axis=0) ** 2
+    observed = float((within / (counts - 1)).sum()) / total
+    expected = (total * float((values**2).sum()) - float(values.sum()) ** 2) / (total * (total - 1))
+    return 1 - observed / expected if expected > 1e-12 else None
+
+
+def fleiss_kappa(counts: NDArray[np.int64]) -> float | None:
+    """Fleiss' kappa for raters who put units into categories.
+
+    Args:
+        counts: Shape (units, categories): how many raters chose each; every unit has as many
+            ratings, two at least.
+
+    Returns:
+        1 for full agreement, 0 for what chance would give; None without units, or where every
+        rating is the same, so that there is nothing to agree on.
+
+    Raises:
+        ValueError: Units have different numbers of ratings, or fewer than two.
+    """
+    if not len(counts):
+        return None
+    raters = int(counts[0].sum())
+    if raters < 2 or (counts.sum(axis=1) != raters).any():
+        raise ValueError("every unit needs the same number of ratings, two at least")
+    observed = float(((counts**2).sum(axis=1) - raters).mean()) / (raters * (raters - 1))
+    shares = counts.sum(axis=0) / counts.sum()
+    expected = float((shares**2).sum())
+    return (observed - expected) / (1 - expected) if expected < 1 - 1e-12 else None
+
+
+def category_counts(ratings: FloatArray) -> NDArray[np.int64]:
+    """Count ratings, rounded to whole numbers, for ``fleiss_kappa``.
+
+    Args:
+        ratings: Shape (raters, units); units with a NaN are left out.
+
+    Returns:
+        Shape (complete units, categories).
+    """
+    complete = ratings[:, ~np.isnan(ratings).any(axis=0)]
+    categories, places = np.unique(np.rint(complete), return_inverse=True)
+    places = places.reshape(complete.shape)
+    counts = np.zeros((complete.shape[1], len(categories)), dtype=np.int64)
+    units = np.broadcast_to(np.arange(complete.shape[1]), complete.shape)
+    np.add.at(counts, (units, places), 1)
+    return counts

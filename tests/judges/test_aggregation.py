@@ -1,0 +1,143 @@
+"""From many judgements to one score, and what is said about disagreement and failures."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from audiocapbench.benchmarks import open_benchmark
+from audiocapbench.data.outcome import Status
+from audiocapbench.engine import run_benchmark
+from audiocapbench.judges import JudgeError, summarise_judge, summarise_panel
+from audiocapbench.judges.aggregation import aggregate, by_judge, majority, panel
+from audiocapbench.models import create_model
+from audiocapbench.store import Run, Store
+from audiocapbench.store.judgements import Judgement
+from folders import write_folder
+
+CLIPS = 6
+
+
+def judgement(judge: str, sample: int, accuracy: float, repeat: int = 0) -> Judgement:
+    scores = {"accuracy": accuracy, "completeness": 4.0}
+    return Judgement(judge, f"tone_{sample}", repeat, "sig", Status.OK, scores, cost_usd=0.5)
+
+
+def unparsed(judge: str, sample: int) -> Judgement:
+    return Judgement(judge, f"tone_{sample}", 0, "sig", Status.UNPARSED, error="no JSON object")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = Store.open(str(tmp_path / "runs.db"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def run(tmp_path: Path, store: Store) -> Run:
+    (tmp_path / "tones").mkdir()
+    benchmark = open_benchmark(str(write_folder(tmp_path / "tones", CLIPS)))
+    return run_benchmark(benchmark, create_model("control/safe"), store).run
+
+
+def test_scores_are_put_together_three_ways() -> None:
+    assert aggregate([1, 2, 9]) == 4
+    assert aggregate([1, 2, 9], "median") == 2
+    assert aggregate([9, 1, 9, 2], "majority") == 9
+    with pytest.raises(JudgeError, match="mean, median, majority"):
+        aggregate([1], "loudest")  # type: ignore[arg-type]
+
+
+def test_values_that_are_equally_frequent_share_the_majority() -> None:
+    assert majority([3, 3, 8, 8, 1]) == 5.5
+
+
+def test_rounds_come_before_judges() -> None:
+    # One judge asked three times must not outvote another that was asked once.
+    opinions = by_judge(
+        [*(judgement("a", 0, 9, repeat) for repeat in range(3)), judgement("b", 0, 3)]
+    )
+    assert panel(opinions)["tone_0"].scores["accuracy"] == 6
+    assert panel(opinions)["tone_0"].overall == 5
+    assert panel(opinions)["tone_0"].spread == pytest.approx(4.5 / 3 * 2**0.5)
+
+
+def test_a_failure_is_left_out_and_not_a_zero() -> None:
+    opinions = by_judge([judgement("a", 0, 8), unparsed("b", 0), judgement("b", 1, 2)])
+    assert panel(opinions)["tone_0"].judges == 1
+    assert panel(opinions)["tone_0"].scores["accuracy"] == 8
+    assert panel(opinions)["tone_0"].spread is None
+
+
+def test_a_panel_needs_judges_of_the_same_dimensions() -> None:
+    other = Judgement("b", "tone_0", 0, "sig", Status.OK, {"fine_score": 3.0})
+    with pytest.raises(JudgeError, match="same dimensions"):
+        panel(by_judge([judgement("a", 0, 8), other]))
+
+
+def test_a_judge_is_summed_up_under_three_policies(store: Store, run: Run) -> None:
+    made = [judgement("a", index, 6 + index % 2) for index in range(5)]
+    store.add_judgements(run.id, [*made, unparsed("a", 5)])
+    summary = summarise_judge(store, run, "a")
+    assert (summary.total, summary.answered, summary.judged) == (6, 6, 5)
+    assert summary.statuses == {"ok": 5, "unparsed": 1}
+    figure = summary.figures["accuracy"]
+    assert figure.score == pytest.approx(6.4)
+    assert figure.as_zero == pytest.approx(32 / 6)
+    assert figure.bounds == pytest.approx((32 / 6, 42 / 6))
+    assert figure.interval is not None
+    assert figure.interval.low <= 6.4 <= figure.interval.high
+    assert summary.figures["overall"].score == pytest.approx(5.2)
+    assert summary.cost_usd == 2.5
+    assert summary.round_spread is None
+
+
+def test_a_summary_can_be_of_some_samples_only(store: Store, run: Run) -> None:
+    store.add_judgements(run.id, [judgement("a", index, index) for index in range(CLIPS)])
+    some = summarise_judge(store, run, "a", only=["tone_1", "tone_3", "elsewhere"])
+    assert (some.total, some.figures["accuracy"].score) == (2, 2.0)
+
+
+def test_rounds_that_differ_show_a_spread(store: Store, run: Run) -> None:
+    store.add_judgements(run.id, [judgement("a", 0, 4, 0), judgement("a", 0, 8, 1)])
+    assert summarise_judge(store, run, "a").round_spread == pytest.approx(2**0.5)
+
+
+def test_judgements_made_in_another_way_are_left_out_and_counted(store: Store, run: Run) -> None:
+    old = Judgement("a", "tone_5", 0, "older", Status.OK, {"accuracy": 0.0, "completeness": 0.0})
+    store.add_judgements(run.id, [judgement("a", 0, 8), judgement("a", 1, 8), old])
+    summary = summarise_judge(store, run, "a")
+    assert (summary.judged, summary.stale, summary.signature) == (2, 1, "sig")
+
+
+def test_a_run_that_was_not_judged_says_so(store: Store, run: Run) -> None:
+    with pytest.raises(JudgeError, match="has not judged run"):
+        summarise_judge(store, run, "nobody")
+
+
+def test_a_panel_shows_agreement_and_what_each_judge_does_to_it(store: Store, run: Run) -> None:
+    for index in range(CLIPS):
+        given = [judgement("a", index, index), judgement("b", index, index)]
+        store.add_judgements(run.id, [*given, judgement("odd", index, 10 - index)])
+    agreed = summarise_panel(store, run, ["a", "b"])
+    assert agreed.alpha["accuracy"] == pytest.approx(1)
+    assert agreed.kappa["accuracy"] == pytest.approx(1)
+    assert agreed.kappa["completeness"] is None
+    assert agreed.spread == 0
+    panel_of_three = summarise_panel(store, run, ["a", "b", "odd"])
+    alpha = panel_of_three.alpha["accuracy"]
+    assert alpha is not None
+    assert alpha < 0.3
+    left = panel_of_three.without
+    assert left["odd"].distance > left["a"].distance
+    assert left["odd"].score == pytest.approx((2.5 + 4) / 2)
+    assert left["odd"].change == pytest.approx(3.25 - ((2.5 + 2.5 + 7.5) / 3 + 4) / 2)
+
+
+def test_a_median_panel_outvotes_one_odd_judge(store: Store, run: Run) -> None:
+    store.add_judgements(
+        run.id, [judgement("a", 0, 8), judgement("b", 0, 8), judgement("odd", 0, 0)]
+    )
+    median = summarise_panel(store, run, ["a", "b", "odd"], "median")
+    assert median.figures["accuracy"].score == 8

@@ -1,0 +1,418 @@
+"""Judging a run through a real server: resumed, repeated, asked again, interrupted, paid for."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiocapbench.benchmarks import open_benchmark
+from audiocapbench.data.outcome import Status
+from audiocapbench.engine import Budget, Pacing, RetryPolicy, Stop, run_benchmark
+from audiocapbench.errors import FatalError
+from audiocapbench.judges import JudgeError, ModelJudge, create_judge, judge_run, missing_judgements
+from audiocapbench.judges.executor import JudgeProgress
+from audiocapbench.models import create_model
+from audiocapbench.store import Run, Store
+from fakes.faults import Plan, status
+from fakes.http_server import Request
+from fakes.openai_server import OpenAIServer, completion, heard
+from folders import write_folder
+
+pytest.importorskip("openai")
+
+CLIPS = 6
+FAST = Pacing(retry=RetryPolicy(first_s=0.01, longest_s=0.02))
+
+
+def verdict(accuracy: int = 8, **more: Any) -> str:
+    scores = {"accuracy": accuracy, "completeness": 6, "hallucination": 9, "reasoning": "Good."}
+    return json.dumps(scores | more)
+
+
+def prompt_of(request: Request) -> str:
+    content = request.json["messages"][0]["content"]
+    return content if isinstance(content, str) else content[0]["text"]
+
+
+def predicted(request: Request) -> str:
+    found = re.search("Model prediction: “(.*)”", prompt_of(request))
+    assert found
+    return found[1]
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    with OpenAIServer(key=None, reply=lambda _request: completion(verdict())) as running:
+        yield running
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = Store.open(str(tmp_path / "runs.db"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def run(tmp_path: Path, store: Store) -> Run:
+    (tmp_path / "tones").mkdir()
+    benchmark = open_benchmark(str(write_folder(tmp_path / "tones", CLIPS)))
+    return run_benchmark(benchmark, create_model("control/right"), store).run
+
+
+def judge_at(server: OpenAIServer, name: str = "gpt", options: str = "") -> ModelJudge:
+    judge = create_judge(f"endpoint/{name}@{server.base_url}{options}")
+    assert isinstance(judge, ModelJudge)
+    return judge
+
+
+def test_every_answer_is_judged_and_committed(server: OpenAIServer, store: Store, run: Run) -> None:
+    judge = judge_at(server)
+    end = judge_run(store, run, [judge])
+    assert end.stop is None
+    assert end.judges[0].statuses == {"ok": CLIPS}
+    found = store.judgements(run.id, judge.name)
+    assert [one.sample_id for one in found] == [f"tone_{index}" for index in range(CLIPS)]
+    assert found[0].scores == {"accuracy": 8, "completeness": 6, "hallucination": 9}
+    assert found[0].reasoning == "Good."
+    assert found[0].overall == 23 / 3
+    assert (found[0].input_tokens, found[0].output_tokens) == (120, 7)
+
+
+def test_the_judge_is_asked_as_published(server: OpenAIServer, store: Store, run: Run) -> None:
+    judge_run(store, run, [judge_at(server)])
+    body = server.requests[0].json
+    assert body["temperature"] == 0
+    assert body["max_tokens"] == 300
+    assert [message["role"] for message in body["messages"]] == ["user"]
+    wanted = body["response_format"]["json_schema"]
+    assert wanted["schema"]["required"][0] == "accuracy"
+    answers = {one.reply.text for one in store.outcomes(run.id).values()}
+    assert {predicted(request) for request in server.requests} == answers
+    for request in server.requests:
+        # The reference that the control answered with is no longer a reference.
+        references = prompt_of(request).partition("Reference captions")[2]
+        assert references.partition("Model prediction")[0].count("  - ") == 1
+        assert predicted(request) not in references.partition("Model prediction")[0]
+
+
+def test_a_judge_can_be_asked_without_a_schema(
+    server: OpenAIServer, store: Store, run: Run
+) -> None:
+    with_schema, without = judge_at(server), judge_at(server, options="[schema=no]")
+    judge_run(store, run, [without])
+    assert "response_format" not in server.requests[0].json
+    assert with_schema.signature != without.signature
+
+
+def test_only_what_is_missing_is_asked(server: OpenAIServer, store: Store, run: Run) -> None:
+    judge = judge_at(server)
+    server.plan = Plan([None, None, status(400)])
+    with pytest.raises(FatalError):
+        judge_run(store, run, [judge], pacing=Pacing(concurrency=1))
+    assert len(store.judgements(run.id)) == 2
+    before = len(server.requests)
+    assert missing_judgements(store, run, [judge]) == {judge.name: CLIPS - 2}
+    end = judge_run(store, run, [judge])
+    assert end.judges[0].known == 2
+    assert len(server.requests) - before == CLIPS - 2
+    judge_run(store, run, [judge])
+    assert len(server.requests) - before == CLIPS - 2
+
+
+def test_another_run_with_the_same_answers_is_judged_from_the_cache(
+    server: OpenAIServer, store: Store, run: Run, tmp_path: Path
+) -> None:
+    judge = judge_at(server)
+    judge_run(store, run, [judge])
+    benchmark = open_benchmark(str(tmp_path / "tones"))
+    again = run_benchmark(benchmark, create_model("control/right"), store, fresh=True).run
+    assert again.id != run.id
+    end = judge_run(store, again, [judge])
+    assert end.judges[0].statuses == {"ok": CLIPS}
+    assert len(server.requests) == CLIPS
+    judge_run(store, again, [judge], fresh=True)
+    assert len(server.requests) == 2 * CLIPS
+
+
+def test_a_bad_reply_is_asked_again_with_what_was_wrong(
+    server: OpenAIServer, store: Store, run: Run
+) -> None:
+    def reply(request: Request) -> dict[str, Any]:
+        again = "could not be used" in prompt_of(request)
+        return completion(verdict() if again else verdict(11))
+
+    server.reply = reply
+    end = judge_run(store, run, [judge_at(server)])
+    assert end.judges[0].statuses == {"ok": CLIPS}
+    assert len(server.requests) == 2 * CLIPS
+    asked_again = [prompt_of(one) for one in server.requests if "could not" in prompt_of(one)]
+    assert all("accuracy must be from 0 to 10" in prompt for prompt in asked_again)
+    assert store.judgements(run.id)[0].input_tokens == 240
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (completion("I would say ten out of ten."), "no JSON object"),
+        (completion('{"accuracy": 8, "comp', finish_reason="length"), "cut off"),
+        (completion(""), "no JSON object"),
+    ],
+)
+def test_replies_that_never_parse_are_unparsed_and_never_zero(
+    server: OpenAIServer, store: Store, run: Run, body: dict[str, Any], reason: str
+) -> None:
+    server.reply = lambda _request: body
+    end = judge_run(store, run, [judge_at(server)])
+    assert end.judges[0].statuses == {"unparsed": CLIPS}
+    assert len(server.requests) == 3 * CLIPS
+    found = store.judgements(run.id)[0]
+    assert found.status is Status.UNPARSED
+    assert found.overall is None
+    assert found.scores == {}
+    assert reason in (found.error or "")
+    judge_run(store, run, [judge_at(server)])
+    assert len(server.requests) == 3 * CLIPS
+
+
+def test_a_refusal_is_kept_as_one(server: OpenAIServer, store: Store, run: Run) -> None:
+    server.reply = lambda _request: completion(None, refusal="I cannot judge this.")
+    end = judge_run(store, run, [judge_at(server)])
+    assert end.judges[0].statuses == {"refused": CLIPS}
+    assert len(server.requests) == CLIPS
+
+
+def test_a_failure_is_asked_again_the_next_time(
+    server: OpenAIServer, store: Store, run: Run
+) -> None:
+    server.plan = Plan(always=status(500))
+    end = judge_run(store, run, [judge_at(server)], pacing=FAST)
+    assert end.judges[0].statuses == {"failed": CLIPS}
+    server.plan = Plan()
+    end = judge_run(store, run, [judge_at(server)])
+    assert end.judges[0].statuses == {"ok": CLIPS}
+
+
+def test_an_empty_prediction_scores_zero_without_a_call(
+    server: OpenAIServer, store: Store, tmp_path: Path
+) -> None:
+    (tmp_path / "tones").mkdir()
+    benchmark = open_benchmark(str(write_folder(tmp_path / "tones", CLIPS)))
+    empty = run_benchmark(benchmark, create_model("control/empty"), store).run
+    end = judge_run(store, empty, [judge_at(server)])
+    assert end.judges[0].statuses == {"ok": CLIPS}
+    assert {one.overall for one in store.judgements(empty.id)} == {0.0}
+    assert server.requests == []
+
+
+def test_each_round_asks_anew_and_only_once(server: OpenAIServer, store: Store, run: Run) -> None:
+    judge = judge_at(server)
+    judge_run(store, run, [judge])
+    end = judge_run(store, run, [judge], repeats=3)
+    assert (end.judges[0].total, end.judges[0].known) == (3 * CLIPS, CLIPS)
+    assert len(server.requests) == 3 * CLIPS
+    assert {one.repeat for one in store.judgements(run.id)} == {0, 1, 2}
+    fewer = judge_run(store, run, [judge], repeats=2)
+    assert fewer.judges[0].statuses == {"ok": 2 * CLIPS}
+    assert len(server.requests) == 3 * CLIPS
+
+
+def test_several_judges_are_asked_side_by_side(
+    server: OpenAIServer, store: Store, run: Run
+) -> None:
+    both = threading.Barrier(2, timeout=30)
+
+    def reply(request: Request) -> dict[str, Any]:
+        both.wait()
+        return completion(verdict(9 if request.json["model"] == "kind" else 3))
+
+    server.reply = reply
+    judges = [judge_at(server, "kind"), judge_at(server, "strict")]
+    judge_run(store, run, judges, pacing=Pacing(concurrency=1))
+    scores = {one.judge: one.scores["accuracy"] for one in store.judgements(run.id)}
+    assert scores == {judges[0].name: 9, judges[1].name: 3}
+
+
+def test_another_prompt_or_setting_is_judged_again(
+    server: OpenAIServer, store: Store, run: Run
+) -> None:
+    from dataclasses import replace
+
+    judge = judge_at(server)
+    judge_run(store, run, [judge])
+    contract = replace(judge.contract, wording=judge.contract.wording + " ")
+    changed = replace(judge, contract=contract)
+    assert changed.signature != judge.signature
+    end = judge_run(store, run, [changed])
+    assert end.judges[0].known == 0
+    assert {one.signature for one in store.judgements(run.id)} == {changed.signature}
+
+
+def write_prices(path: Path, model: str) -> Path:
+    price = {"text_in": 1000.0, "out": 0.0, "source": "a test", "as_of": "2026-01-01"}
+    table = {"currency": "USD", "unit": "per 1,000,000 tokens", "models": {model: price}}
+    path.write_text(json.dumps(table))
+    return path
+
+
+def test_costs_are_counted_and_the_budget_ends_the_judging(
+    server: OpenAIServer, store: Store, run: Run, tmp_path: Path
+) -> None:
+    judge = judge_at(server)
+    prices = write_prices(tmp_path / "prices.json", judge.model.name)
+    budget = Budget(0.25)
+    end = judge_run(store, run, [judge], budget=budget, prices=prices, pacing=Pacing(concurrency=1))
+    assert end.stop is Stop.BUDGET
+    done = end.judges[0].statuses["ok"]
+    assert 0 < done < CLIPS
+    assert end.judges[0].cost_usd == pytest.approx(0.12 * done)
+    assert budget.spent_usd == pytest.approx(0.12 * done)
+    assert store.runs()[0].cost_usd in (None, 0.0)
+    rest = judge_run(store, run, [judge], prices=prices)
+    assert rest.stop is None
+    assert len(server.requests) == CLIPS
+
+
+def test_a_hearing_judge_is_sent_the_clip(server: OpenAIServer, store: Store, run: Run) -> None:
+    judge = judge_at(server, options="[hears=yes]")
+    judge_run(store, run, [judge])
+    text, clip = server.requests[0].json["messages"][0]["content"]
+    assert "Model prediction: “" in text["text"]
+    assert heard(clip).frames == 4000
+    assert "hears:yes" in judge.signature
+    deaf = judge_at(server)
+    assert deaf.name != judge.name
+    assert deaf.signature != judge.signature
+
+
+def test_a_judge_that_takes_no_audio_cannot_hear() -> None:
+    with pytest.raises(JudgeError, match="takes no audio"):
+        create_judge("control/safe", hears=True)
+
+
+def test_a_clip_that_cannot_be_read_fails_its_judgement_only(
+    server: OpenAIServer, store: Store, run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "tones" / "clips" / "0.wav").write_bytes(b"gone")
+    end = judge_run(store, run, [judge_at(server, options="[hears=yes]")])
+    assert end.judges[0].statuses == {"ok": CLIPS - 1, "failed": 1}
+
+
+def test_progress_hears_of_every_judgement(server: OpenAIServer, store: Store, run: Run) -> None:
+    seen: list[str] = []
+    planned: list[tuple[str, int, int]] = []
+    watch = JudgeProgress(
+        lambda *plan: planned.append(plan), lambda one: seen.append(one.sample_id)
+    )
+    judge = judge_at(server)
+    judge_run(store, run, [judge], progress=watch)
+    assert planned == [(judge.name, CLIPS, 0)]
+    assert sorted(seen) == [f"tone_{index}" for index in range(CLIPS)]
+
+
+def test_the_same_judge_twice_is_refused(server: OpenAIServer, store: Store, run: Run) -> None:
+    with pytest.raises(JudgeError, match="named twice"):
+        judge_run(store, run, [judge_at(server), judge_at(server)])
+    with pytest.raises(JudgeError, match="at least 1"):
+        judge_run(store, run, [judge_at(server)], repeats=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("endpoint/m@http://127.0.0.1:1/v1[contract=poetry]", "no contract 'poetry'"),
+        ("endpoint/m@http://127.0.0.1:1/v1[volume=11]", "no option 'volume'"),
+        ("endpoint/m@http://127.0.0.1:1/v1[hears=maybe]", "yes or no"),
+        ("control/safe[schema=yes]", "cannot be held to a schema"),
+        ("elements[depth=3]", "no option 'depth'"),
+        ("  ", "needs a name"),
+    ],
+)
+def test_a_judge_that_cannot_be_made_says_why(name: str, problem: str) -> None:
+    with pytest.raises(JudgeError, match=problem):
+        create_judge(name)
+
+
+def test_a_server_that_knows_no_schemas_is_told_apart(
+    server: OpenAIServer, store: Store, run: Run
+) -> None:
+    body = {"error": {"message": "unknown field response_format", "type": "x", "code": None}}
+    server.plan = Plan(always=status(400, json.dumps(body).encode()))
+    with pytest.raises(FatalError, match=r"write \[schema=no\]"):
+        judge_run(store, run, [judge_at(server)])
+
+
+SCRIPT = textwrap.dedent(
+    """
+    import sys
+    from audiocapbench.engine import Pacing
+    from audiocapbench.judges import create_judge, judge_run
+    from audiocapbench.store import Store
+
+    store = Store.open(sys.argv[1])
+    end = judge_run(store, store.run(1), [create_judge(sys.argv[2])], pacing=Pacing(concurrency=2))
+    print(end.stop)
+    """
+)
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_ctrl_c_finishes_what_is_in_flight_and_keeps_it(
+    server: OpenAIServer, store: Store, run: Run, tmp_path: Path
+) -> None:
+    go = threading.Event()
+
+    def reply(_request: Request) -> dict[str, Any]:
+        go.wait(30)
+        return completion(verdict())
+
+    server.reply = reply
+    judge = judge_at(server)
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(tmp_path / "runs.db"), judge.name],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_until(lambda: len(server.requests) == 2)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    go.set()
+    out, err = process.communicate(timeout=60)
+    assert (out.strip(), err) == ("interrupted", "")
+    assert len(store.judgements(run.id)) == 2
+    judge_run(store, run, [judge])
+    assert len(server.requests) == CLIPS
+
+
+def test_a_killed_judging_loses_only_what_was_in_flight(
+    server: OpenAIServer, store: Store, run: Run, tmp_path: Path
+) -> None:
+    server.reply = lambda _request: (time.sleep(0.2), completion(verdict()))[1]
+    judge = judge_at(server)
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(tmp_path / "runs.db"), judge.name]
+    )
+    wait_until(lambda: len(store.judgements(run.id)) >= 2)
+    process.kill()
+    process.wait()
+    kept = len(store.judgements(run.id))
+    before = len(server.requests)
+    assert before - kept <= 2
+    judge_run(store, run, [judge])
+    assert len(server.requests) - before == CLIPS - kept

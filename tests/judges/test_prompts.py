@@ -1,0 +1,157 @@
+"""The published prompts, word for word, and where a case's texts stand in them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from audiocapbench.judges import audiocapbench, mecat
+from audiocapbench.judges.contract import Case
+from audiocapbench.judges.errors import JudgeError
+
+
+def seed(shared: Path, number: str) -> str:
+    folder = shared.parent / "seeds"
+    if not folder.is_dir():
+        pytest.skip(f"the seed papers are not at {folder}")
+    return next(folder.glob(f"{number}_*.txt")).read_text(encoding="utf-8")
+
+
+def words(text: str) -> list[str]:
+    """Words alone: what is left when typesetting is taken away."""
+    return re.findall(r"[\w/-]+", text.replace("---", " ").replace("—", " "))
+
+
+SPEECH = Case(
+    "s1",
+    "A man talks.",
+    ("A man speaks calmly.", 'He says "hello".'),
+    "speech",
+    transcript="hello there",
+)
+
+
+def test_the_prompt_of_audiocapbench_is_the_papers(shared: Path) -> None:
+    paper = seed(shared, "002").replace("\\_", "_")
+    start = paper.index("You are an expert evaluator for audio captioning")
+    printed = paper[start : paper.index("### A.2. Category-Specific Guidance")]
+    printed = "\n".join(line.rstrip() for line in printed.splitlines()).strip()
+    guidance = next(line for line in paper.splitlines() if line.startswith("For speech, evaluate"))
+    label = "Actual transcript of the speech:"
+    assert f"*{label}* “{{transcript}}”" in paper
+    filled = (
+        printed.replace("{category_guidance}", f"{guidance}\n{label} “hello there”")
+        .replace("{refs_text}", '  - A man speaks calmly.\n  - He says "hello".')
+        .replace("{prediction}", "A man talks.")
+    )
+    assert audiocapbench.contract().prompt(SPEECH) == filled
+
+
+@pytest.mark.parametrize(
+    ("category", "opening"),
+    [
+        ("sound", "For general/environmental sound"),
+        ("music", "For music, evaluate"),
+        ("speech", "For speech, evaluate"),
+        ("mixed", "For general/environmental sound"),
+    ],
+)
+def test_each_category_has_the_papers_guidance(shared: Path, category: str, opening: str) -> None:
+    paper = seed(shared, "002")
+    guidance = next(line for line in paper.splitlines() if line.startswith(opening))
+    case = Case("a", "x", ("y",), category)
+    assert f"\n\n{guidance}\n\nReference captions" in audiocapbench.contract().prompt(case)
+
+
+def test_both_prints_of_the_paper_have_the_same_words(shared: Path) -> None:
+    other = seed(shared, "000")
+    start = other.index("Given the ground-truth reference captions and a model’s predicted")
+    printed = other[start : other.index("A.2 Category-Specific Guidance")]
+    prompt = audiocapbench.contract().prompt(Case("a", "PREDICTION", ("REFERENCE",), "sound"))
+    ours = prompt[prompt.index("Given the") :].replace("**", "").replace(" – ", " ")
+    guidance = "For general/environmental sound, evaluate whether the prediction correctly "
+    guidance += "identifies: sound sources, events, acoustic environment, and temporal patterns."
+    assert guidance in other
+    expected = printed.replace("{category_guidance}", guidance)
+    expected = expected.replace("{refs_text}", "REFERENCE").replace("{prediction}", "PREDICTION")
+    skipped = {"-"}
+    assert [w for w in words(ours) if w not in skipped] == [
+        w for w in words(expected) if w not in skipped
+    ]
+
+
+def test_the_transcript_is_for_speech_alone() -> None:
+    music = Case("a", "x", ("y",), "music", transcript="la la")
+    assert "la la" not in audiocapbench.contract().prompt(music)
+
+
+def mecat_table(paper: str, start: str, end: str) -> dict[str, tuple[str, list[str]]]:
+    part = paper[paper.index(start) : paper.index(end)]
+    rows = {}
+    for line in part.splitlines():
+        found = re.search(r"([A-Z][A-Za-z ]+)\t<p>Description: (.+?)</p>.*?<ul[^>]*> (.+)", line)
+        if found:
+            rows[found[1]] = (found[2], re.split(r" (?=[bc]\) )", found[3].strip()))
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("task", "said", "start", "end", "names"),
+    [
+        (
+            "caption",
+            "audio captioning",
+            "Table G.1. Category",
+            "Table G.2. Category",
+            "Short Long Speech Music Sound Environment".split(),
+        ),
+        (
+            "qa",
+            "audio question-answering",
+            "Table G.2. Category",
+            "H. Validation of LLM",
+            "Direct Perception,Sound Characteristics,Quality Assessment,Environment Reasoning,"
+            "Inference Judgment,Application Context".split(","),
+        ),
+    ],
+)
+def test_the_prompts_of_mecat_are_the_papers(
+    shared: Path, task: mecat.Task, said: str, start: str, end: str, names: list[str]
+) -> None:
+    paper = seed(shared, "004")
+    assert said in paper
+    table = mecat_table(paper, start, end)
+    assert list(table) == names
+    printed = paper[paper.index("You are tasked with") : paper.index("Table G.1. Category")]
+    printed = printed.strip().replace("`", "")
+    for name in names:
+        category = name.lower().replace(" ", "_").replace("judgment", "judgement")
+        case = Case("clip 7", "A hum.", ("A low hum.", "Humming."), category, "What is heard?")
+        description, aspects = table[name]
+        question = "question: “What is heard?”\n" if task == "qa" else ""
+        sample = (
+            f"\nsample_id: clip 7\n{question}reference answers:\n  - A low hum.\n  - Humming.\n"
+            "candidate answer: “A hum.”"
+        )
+        expected = (
+            printed.replace("{tasks}", said)
+            .replace("{description}", description)
+            .replace("{subtask}", name)
+            .replace("{scoring_aspects}", "\n".join(aspects))
+            .replace("{ref_texts}", sample)
+        )
+        assert mecat.contract(task).prompt(case) == expected
+
+
+def test_groups_of_mecat_find_their_sub_category() -> None:
+    contract = mecat.contract("caption")
+    music = contract.prompt(Case("a", "x", ("y",), "music"))
+    assert contract.prompt(Case("a", "x", ("y",), "pure_music")) == music
+    assert contract.prompt(Case("a", "x", ("y",), "0M0", details={"subtask": "music"})) == music
+    with pytest.raises(JudgeError, match="this sample is 'bells'"):
+        contract.prompt(Case("a", "x", ("y",), "bells"))
+
+
+def test_another_wording_has_another_hash() -> None:
+    hashes = {audiocapbench.contract().prompt_hash, mecat.contract("qa").prompt_hash}
+    assert len(hashes) == 2
