@@ -1,0 +1,41 @@
+"""An offline judge: precision, recall and inventions over the content elements of captions.
+
+A caption is split into elements: sources, events, attributes, moods, counts, quoted words, and the
+order in which events come. A word that carries no content is no element; "sound", "something" and
+their like are vague ones. Each element of the prediction is a claim, each element of a reference a
+demand. Words are compared by hand-written lists of equal, akin and exclusive words, by stem, by
+WordNet synonyms and by word vectors; the result is a likeness from 0 to 1.
+
+accuracy
+    Graded precision. 10 × the weighted mean of the support of all claims, attributes, moods and
+    counts included. Support is 0.8 × the likeness to the best reference + 0.2 × the mean over
+    references. A vague claim has half support; one that more references exclude than name keeps
+    30 %; one that references deny has none. The stated order counts as one more claim, supported
+    by the share of event pairs that references put in the same order. Repeating a word more often
+    than any reference does costs support.
+completeness
+    Graded recall. 10 × the weighted mean, over all elements of all references, of the likeness to
+    the best element of the prediction. An element weighs the more, the more references mention the
+    like. The order of events counts as one more demand: met where it is the same, half met where
+    the prediction leaves it open.
+hallucination
+    10 × (1 − the share of sources, events and quoted words that are clearly unsupported, with a
+    support below 0.3). All or nothing for each claim: attributes, moods, counts and order do not
+    enter it, nor does a claim that is merely imprecise.
+
+A negated element ("no speech", "without drums or bass") is matched with what references negate. It
+counts against all of accuracy, completeness and hallucination where references affirm it, and not
+at all where they do not mention it. "No sound" is silence. A caption that breaks off ("a dog barks
+and a") claims something and does not say what: an unsupported claim.
+Words of the transcript support what the prediction says or quotes; they are demanded only where a
+reference quotes them. In music and speech, attributes and moods weigh more.
+
+An empty prediction, and one without any element, scores 0 on all three. A safe caption ("a sound is
+heard") invents nothing, so that its hallucination score may lie above that of a detailed, right
+one; accuracy and completeness tell them apart. Text in scripts that the word vectors do not know is
+compared word by word, Han and kana sign by sign.
+"""
+
+from audiocapbench.judges.elements.judge import Elements, Item
+
+__all__ = ["Elements", "Item"]

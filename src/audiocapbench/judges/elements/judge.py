@@ -1,0 +1,119 @@
+"""The judge itself: captions in, verdicts out, many at a time."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from audiocapbench.judges.elements import wording
+from audiocapbench.judges.elements.demands import References, gather
+from audiocapbench.judges.elements.matching import match
+from audiocapbench.judges.elements.scoring import DIMENSIONS, score
+from audiocapbench.judges.elements.splitting import Caption, split, words_of
+from audiocapbench.judges.elements.vocabulary import Vocabulary
+from audiocapbench.judges.elements.words import stem_of
+from audiocapbench.judges.verdict import Verdict
+from audiocapbench.metrics.encoders import Encoder, load
+from audiocapbench.signature import sign
+
+RULES = 1
+_WORDS_KEPT = 50_000
+_REFERENCES_KEPT = 20_000
+_AT_ONCE = 1_024
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A prediction and what it is held to."""
+
+    prediction: str
+    references: Sequence[str]
+    category: str = ""
+    transcript: str | None = None
+
+
+class Elements:
+    """Judges captions by their content elements: deterministic, free, without a network.
+
+    Args:
+        encoder: Where word vectors come from. The likeness of words is tuned to wordllama, the
+            default; another encoder is another judge, and its name and signature say so.
+    """
+
+    dimensions = DIMENSIONS
+
+    def __init__(self, encoder: Encoder | None = None) -> None:
+        self._encoder = encoder or load("wordllama")
+        self._lock = threading.Lock()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._vocabulary = Vocabulary(self._encoder)
+        self._references: dict[tuple[str, ...], References] = {}
+
+    @property
+    def name(self) -> str:
+        """What it is asked for by."""
+        encoder = self._encoder.name.partition("@")[0]
+        return "elements" if encoder == "wordllama" else f"elements[encoder={encoder}]"
+
+    @property
+    def signature(self) -> str:
+        """Everything that decides the scores."""
+        return sign(
+            "judge-elements", rules=RULES, encoder=self._encoder.name, stem="porter", wordnet="3.0"
+        )
+
+    def judge(
+        self, prediction: str, references: Sequence[str], category: str, transcript: str | None
+    ) -> Verdict:
+        """Judge one answer."""
+        return self.judge_many([Item(prediction, references, category, transcript)])[0]
+
+    def judge_many(self, items: Sequence[Item]) -> list[Verdict]:
+        """Judge answers; each verdict depends on its own item alone, to the last bit."""
+        verdicts = []
+        for start in range(0, len(items), _AT_ONCE):
+            with self._lock:
+                verdicts += self._judge_block(items[start : start + _AT_ONCE])
+        return verdicts
+
+    def _judge_block(self, items: Sequence[Item]) -> list[Verdict]:
+        if len(self._vocabulary) > _WORDS_KEPT or len(self._references) > _REFERENCES_KEPT:
+            self._forget()
+        captions = [split(item.prediction) for item in items]
+        keys = [(item.category, *item.references) for item in items]
+        new = [key for key in dict.fromkeys(keys) if key not in self._references]
+        references = [[split(text) for text in key[1:]] for key in new]
+        self._learn([captions, *references])
+        for key, own in zip(new, references, strict=True):
+            self._references[key] = gather(own, key[0], self._vocabulary)
+        return [
+            self._judge(item, caption, self._references[key])
+            for item, caption, key in zip(items, captions, keys, strict=True)
+        ]
+
+    def _learn(self, groups: Sequence[Sequence[Caption]]) -> None:
+        self._vocabulary.learn(
+            {one.word for group in groups for caption in group for one in caption.elements}
+        )
+
+    def _judge(self, item: Item, caption: Caption, references: References) -> Verdict:
+        if not item.prediction.strip():
+            return Verdict(_nothing(), wording.EMPTY)
+        if not references.demands:
+            return _compare_texts(item)
+        if not caption.elements:
+            return Verdict(_nothing(), wording.NO_CONTENT)
+        transcript = frozenset(stem_of(word) for word in words_of(item.transcript or ""))
+        matches = match(caption, references, transcript, self._vocabulary)
+        return Verdict(score(matches, references), wording.explain(matches, references))
+
+
+def _nothing() -> dict[str, float]:
+    return dict.fromkeys(DIMENSIONS, 0.0)
+
+
+def _compare_texts(item: Item) -> Verdict:
+    own = item.prediction.split()
+    equal = any(own == reference.split() for reference in item.references)
+    return Verdict(dict.fromkeys(DIMENSIONS, 10.0 if equal else 0.0), wording.NO_REFERENCE)

@@ -1,0 +1,228 @@
+"""Finds which elements of a prediction the references support, and which of theirs it names.
+
+Knows nothing of scores: it says how well each element is matched, and how much it weighs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.judges.elements.demands import References, Staged
+from audiocapbench.judges.elements.splitting import Caption, Element
+from audiocapbench.judges.elements.vocabulary import AGAINST, Likeness, Vocabulary
+from audiocapbench.judges.elements.weights import (
+    MATCHED,
+    MEAN_SHARE,
+    MOST_ELEMENTS,
+    OPPOSED,
+    QUOTE_AT_MOST,
+    REPEATED,
+    SAME,
+    VAGUE_SUPPORT,
+)
+from audiocapbench.judges.elements.words import Kind, stem_of
+
+Covers = NDArray[np.float32]
+
+
+class Claim(NamedTuple):
+    """An element of the prediction, its support from 0 to 1, and its weight."""
+
+    element: Element
+    support: float
+    weight: float
+
+
+class Order(NamedTuple):
+    """Pairs of events whose order the references state and the prediction could.
+
+    Attributes:
+        agreed: Stated alike.
+        turned: Stated the other way round.
+        unstated: Named by the prediction without an order.
+    """
+
+    agreed: int
+    turned: int
+    unstated: int
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """All that scores and reasoning are made of.
+
+    Attributes:
+        claims: What the prediction says.
+        covers: For each demand of the references, how well the prediction meets it, from 0 to 1.
+        order: How the order of events compares.
+        unfinished: Whether the prediction breaks off.
+    """
+
+    claims: list[Claim]
+    covers: Covers
+    order: Order
+    unfinished: bool
+
+
+class _Sorted(NamedTuple):
+    """The prediction's elements by how they are matched."""
+
+    affirmed: list[Element]
+    vague: list[Element]
+    quoted: list[Element]
+    denied: list[Element]
+
+
+def match(
+    prediction: Caption, references: References, transcript: frozenset[str], vocabulary: Vocabulary
+) -> Matches:
+    """Match a prediction with the references."""
+    own = _sort(prediction)
+    numbers = vocabulary.numbers([element.word for element in own.affirmed])
+    likeness = vocabulary.likeness(numbers, references.numbers)
+    said = references.said | transcript if transcript else references.said
+    supports = _supports(likeness, references)
+    if references.denied and own.affirmed:
+        supports = _less_denied(supports, vocabulary.likeness(numbers, references.denied_numbers))
+    claims = _affirmed_claims(own.affirmed, supports, references, said)
+    if own.vague:
+        support = VAGUE_SUPPORT if references.audible else 0.0
+        weight = references.kind_weights[Kind.VAGUE]
+        claims += [Claim(element, support, weight) for element in own.vague]
+    if own.quoted:
+        claims += _quoted_claims(own.quoted, references, said)
+    covers = _covers(own, likeness, references)
+    if own.denied or references.denied:
+        denied = vocabulary.numbers([element.word for element in own.denied])
+        claims += _denied_claims(own.denied, denied, references, vocabulary)
+        met = _any_same(vocabulary.likeness(references.denied_numbers, denied))
+        covers = np.concatenate([covers, np.array(met, dtype=np.float32)])
+    order = _order(own.affirmed, likeness, references.staged)
+    return Matches(claims, covers, order, prediction.unfinished)
+
+
+def _sort(prediction: Caption) -> _Sorted:
+    own = _Sorted([], [], [], [])
+    for element in prediction.elements:
+        if element.denied:
+            own.denied.append(element)
+        elif element.kind is Kind.VAGUE:
+            own.vague.append(element)
+        elif element.kind is Kind.QUOTED:
+            own.quoted.append(element)
+        else:
+            own.affirmed.append(element)
+    return own
+
+
+def _supports(likeness: Likeness, references: References) -> list[float]:
+    """Support of each affirmed element: by the best reference and by the mean of them."""
+    if not likeness.size:
+        return [0.0] * len(likeness)
+    best = np.maximum.reduceat(likeness, references.starts, axis=1)
+    named = np.maximum(best, 0)
+    mean = named.sum(axis=1) / np.float32(named.shape[1])
+    supports = named.max(axis=1) * np.float32(1 - MEAN_SHARE) + mean * np.float32(MEAN_SHARE)
+    if likeness.min() < 0:
+        worst = np.minimum.reduceat(likeness, references.starts, axis=1)
+        opposing = ((worst < 0) & (best < MATCHED)).sum(axis=1)
+        supports[opposing > (best >= MATCHED).sum(axis=1)] *= np.float32(OPPOSED)
+    found: list[float] = supports.tolist()
+    return found
+
+
+def _less_denied(supports: list[float], likeness: Likeness) -> list[float]:
+    """What references say is absent has no support, unless one names that very thing."""
+    denied = _any_same(likeness)
+    return [
+        0.0 if absent and support < SAME else support
+        for support, absent in zip(supports, denied, strict=True)
+    ]
+
+
+def _affirmed_claims(
+    own: list[Element], supports: list[float], references: References, said: frozenset[str]
+) -> list[Claim]:
+    claims = []
+    seen: dict[str, int] = {}
+    for element, support in zip(own, supports, strict=True):
+        word = element.word
+        before = seen.get(word, 0)
+        seen[word] = before + 1
+        if before and before >= references.counts.get(word, 1):
+            value = support * REPEATED
+        elif said and support < 1 and stem_of(word) in said:
+            value = 1.0
+        else:
+            value = support
+        claims.append(Claim(element, value, references.kind_weights[element.kind]))
+    return claims
+
+
+def _quoted_claims(
+    quoted: list[Element], references: References, said: frozenset[str]
+) -> list[Claim]:
+    known = said | {stem_of(element.word) for element in references.affirmed}
+    weight = min(references.kind_weights[Kind.QUOTED], QUOTE_AT_MOST / len(quoted))
+    return [Claim(element, float(stem_of(element.word) in known), weight) for element in quoted]
+
+
+def _denied_claims(
+    denied: list[Element],
+    numbers: NDArray[np.int64],
+    references: References,
+    vocabulary: Vocabulary,
+) -> list[Claim]:
+    """A denial counts where references deny the same, or affirm what is denied."""
+    contradicted = _any_same(vocabulary.likeness(numbers, references.numbers))
+    confirmed = _any_same(vocabulary.likeness(numbers, references.denied_numbers))
+    return [
+        Claim(element, float(yes and not no), references.kind_weights[element.kind])
+        for element, yes, no in zip(denied, confirmed, contradicted, strict=True)
+        if yes or no
+    ]
+
+
+def _any_same(likeness: Likeness) -> list[bool]:
+    best = likeness.max(axis=1, initial=AGAINST)
+    return [bool(value >= SAME) for value in best]
+
+
+def _covers(own: _Sorted, likeness: Likeness, references: References) -> Covers:
+    """How well affirmed and quoted elements of the references are met."""
+    if own.affirmed and references.affirmed:
+        covers: Covers = np.maximum(likeness.max(axis=0), 0)
+    else:
+        covers = np.zeros(len(references.affirmed), dtype=np.float32)
+    said = {stem_of(element.word) for element in own.quoted}
+    if said:
+        covers[[stem_of(element.word) in said for element in references.affirmed]] = 1
+    if references.quoted:
+        known = said | {stem_of(element.word) for element in own.affirmed}
+        met = [stem_of(element.word) in known for element in references.quoted]
+        covers = np.concatenate([covers, np.array(met, dtype=np.float32)])
+    return covers
+
+
+def _order(own: list[Element], likeness: Likeness, staged: Sequence[Staged]) -> Order:
+    """Compare the order of each two sources or events that both sides name, when first named."""
+    first = {element.word: row for row, element in reversed(list(enumerate(own)))}
+    things = [row for row in sorted(first.values()) if own[row].kind <= Kind.EVENT][:MOST_ELEMENTS]
+    agreed = turned = unstated = 0
+    for start, end, stages in staged if len(things) > 1 else ():
+        part = likeness[:, start:end]
+        places = part.argmax(axis=1).tolist()
+        strengths = part.max(axis=1).tolist()
+        found = [
+            (own[row].stage, stages[places[row]]) for row in things if strengths[row] >= MATCHED
+        ]
+        for row, (stage, other_stage) in enumerate(found):
+            for later, other_later in found[row + 1 :]:
+                direction = (later - stage) * (other_later - other_stage)
+                agreed += direction > 0
+                turned += direction < 0
+                unstated += later == stage and other_later != other_stage
+    return Order(agreed, turned, unstated)

@@ -1,0 +1,233 @@
+"""Splits a caption into its content elements; it neither compares nor scores them.
+
+Reads left to right: clauses end at punctuation and joining words, negators deny what follows in
+their clause, and "then", "before", "after" and their like say which clause comes earlier.
+"""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from audiocapbench.judges.elements.words import (
+    NEGATED_ENDING,
+    NEGATORS,
+    UNFINISHED,
+    Kind,
+    kind_of,
+)
+
+LONGEST_REMEMBERED = 2_000
+
+
+class Element(NamedTuple):
+    """One content element.
+
+    Attributes:
+        word: The lower-case word.
+        kind: What kind of content it is.
+        stage: Earlier elements have lower numbers; equal ones are in no stated order.
+        denied: Whether the caption says that it is absent.
+    """
+
+    word: str
+    kind: Kind
+    stage: int
+    denied: bool
+
+
+class Caption(NamedTuple):
+    """A caption as it was read.
+
+    Attributes:
+        elements: In reading order, quoted words last.
+        ordered: Whether it may hold more than one stage.
+        unfinished: Whether it breaks off.
+    """
+
+    elements: tuple[Element, ...]
+    ordered: bool
+    unfinished: bool
+
+
+# Captions share most of their elements: one object for all of them is less to make and to keep.
+_element = lru_cache(maxsize=100_000)(Element)
+
+
+# Several words that act as one, and the mark that takes their place.
+_THEN, _BEFORE, _AFTER, _LAST, _BREAK, _END, _OR = "\x01\x02\x03\x04\x05\x06\x07"
+_COMMA, _DENY = "\x08\x09"
+_VAGUE = Kind.VAGUE
+_PHRASES = {
+    r"followed (?:closely |shortly )?by|after which|before finally|later on|and finally"
+    r"|proceeded by|succeeded by|leading (?:in)?to": _THEN,
+    r"(?:towards?|at|near) the (?:very )?end": _LAST,
+    r"preceded by": _AFTER,
+    r"nothing but|not only|no longer|at all|at the same time|as well as|such as|as if|as though"
+    r"|after a (?:moment|while|bit|pause)|from beginning to end|one (?:can|could|would)"
+    r"|no one|each other|one another": " ",
+    r"absence of|free (?:of|from)|devoid of|lack of": "without",
+    r"apart from|except(?: for)?|other than": _BREAK,
+    r"near(?:ly)? silen(?:ce|t)|nothing": "silence",
+}
+_PHRASE = re.compile(r"\b(?:" + "|".join(f"({phrase})" for phrase in _PHRASES) + r")\b")
+_MARKS = list(_PHRASES.values())
+_QUOTE = re.compile(r'["“”„«»]([^"“”„«»]*)["“”„«»]')
+# Han and kana are written without spaces: there each sign is a token. Words are cut at 64 letters,
+# for what is remembered about words must not be as large as what a model may write.
+_SIGNS = "\u3040-\u30ff\u3400-\u9fff"
+_LETTERS = rf"[^\W_{_SIGNS}]{{1,64}}"
+_TOKEN = re.compile(rf"{_LETTERS}(?:['’\-](?!s\b){_LETTERS}){{0,4}}|[{_SIGNS}]|[.;:!?,\x01-\x07]")
+_PUNCTUATION = frozenset(".;:!?,")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
+
+_STEERING = {
+    **dict.fromkeys(("then", "afterwards", "afterward", "later", "finally", "subsequently"), _THEN),
+    **dict.fromkeys(("next", "eventually", "until", "till"), _THEN),
+    **dict.fromkeys(("before", "prior"), _BEFORE),
+    **dict.fromkeys(("after", "following"), _AFTER),
+    **dict.fromkeys(("while", "as", "with", "and", "but", "over", "when", "because"), _BREAK),
+    **dict.fromkeys(("or", "nor"), _OR),
+    **dict.fromkeys(".;:!?", _END),
+    ",": _COMMA,
+    **{mark: mark for mark in (_THEN, _BEFORE, _AFTER, _LAST, _BREAK)},
+}
+
+
+def split(text: str) -> Caption:
+    """Split a caption; one text always gives the same elements."""
+    return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _split(text)
+
+
+def words_of(text: str) -> list[str]:
+    """The content words of something that is said in a clip."""
+    return [token for token in _TOKEN.findall(text.lower()) if isinstance(_role_of(token), Kind)]
+
+
+@lru_cache(maxsize=100_000)
+def _remembered(text: str) -> Caption:
+    return _split(text)
+
+
+def _split(text: str) -> Caption:
+    plain = _CONTROL.sub(" ", text.lower())
+    quoted = _QUOTE.findall(plain)
+    if quoted:
+        plain = _QUOTE.sub(" , ", plain)
+    tokens = _TOKEN.findall(_PHRASE.sub(_mark_of, plain))
+    reader = _Reader(tokens)
+    reader.read()
+    said = [_element(word, Kind.QUOTED, 0, False) for piece in quoted for word in words_of(piece)]
+    return Caption((*reader.elements, *said), reader.ordered, _breaks_off(tokens))
+
+
+def _mark_of(phrase: re.Match[str]) -> str:
+    return _MARKS[(phrase.lastindex or 1) - 1]
+
+
+def _breaks_off(tokens: list[str]) -> bool:
+    last = next((token for token in reversed(tokens) if token not in _PUNCTUATION), "")
+    return last in UNFINISHED or last == _THEN
+
+
+@lru_cache(maxsize=100_000)
+def _role_of(token: str) -> Kind | str | None:
+    """What a token does: the kind of its content, or how it steers reading, or nothing."""
+    if token in _STEERING:
+        return _STEERING[token]
+    if token in NEGATORS or token.endswith(NEGATED_ENDING):
+        return _DENY
+    return kind_of(token)
+
+
+class _Reader:
+    """Walks over the tokens of one caption."""
+
+    def __init__(self, tokens: list[str]) -> None:
+        self.elements: list[Element] = []
+        self._tokens = tokens
+        self._stage = self._latest = 0
+        self._after_comma: int | None = None
+        self._denying = False
+        self._denied_vague = False
+        self._clause_starts = 0
+
+    def read(self) -> None:
+        """Collect the elements."""
+        fresh = True  # nothing but function words since the sentence began
+        for place, token in enumerate(self._tokens):
+            role = _role_of(token)
+            if role is None:
+                continue
+            if isinstance(role, Kind):
+                if self._denying and role is _VAGUE:
+                    self._denied_vague = True
+                else:
+                    self.elements.append(_element(token, role, self._stage, self._denying))
+                fresh = False
+            elif role == _COMMA:
+                self._comma(place)
+            elif role == _DENY:
+                self._end_denial()
+                self._denying = True
+            else:
+                self._steer(role, fresh)
+                fresh = role == _END or (fresh and role != _THEN)
+        self._end_denial()
+
+    def _steer(self, mark: str, fresh: bool) -> None:
+        if mark == _OR:
+            return
+        self._end_denial()
+        if mark == _END:
+            self._after_comma = None
+        elif mark == _THEN:
+            self._stage = self._later()
+        elif mark in (_BEFORE, _AFTER):
+            self._relate(earlier=mark == _AFTER, first=fresh)
+        elif mark == _LAST:
+            self._move_clause(self._later())
+        self._clause_starts = len(self.elements)
+
+    def _relate(self, *, earlier: bool, first: bool) -> None:
+        """The clause that follows is earlier or later than the one that it hangs on."""
+        if first:  # "After the bell, a dog barks": what it hangs on comes behind the comma
+            self._after_comma = self._later() if earlier else self._stage
+            self._stage = self._stage if earlier else self._later()
+        else:
+            self._stage = self._stage - 1 if earlier else self._later()
+
+    def _comma(self, place: int) -> None:
+        if self._after_comma is not None:
+            self._stage, self._after_comma = self._after_comma, None
+        if self._denying and not self._list_goes_on(place):
+            self._end_denial()
+        self._clause_starts = len(self.elements)
+
+    def _list_goes_on(self, place: int) -> bool:
+        """Whether "no speech, music or birds" still denies: an "or" comes before a new clause."""
+        for token in self._tokens[place + 1 : place + 12]:
+            mark = _STEERING.get(token)
+            if mark == _OR:
+                return True
+            if mark not in (None, _COMMA):
+                return False
+        return False
+
+    def _end_denial(self) -> None:
+        """A denial of nothing but "sound" says that there is silence."""
+        if self._denied_vague and not (self.elements and self.elements[-1].denied):
+            self.elements.append(_element("silence", Kind.SOURCE, self._stage, False))
+        self._denying = self._denied_vague = False
+
+    def _move_clause(self, stage: int) -> None:
+        for place in range(self._clause_starts, len(self.elements)):
+            self.elements[place] = self.elements[place]._replace(stage=stage)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether any word stated an order."""
+        return self._latest > 0 or self._stage != 0
+
+    def _later(self) -> int:
+        self._latest += 1
+        return self._latest

@@ -1,0 +1,180 @@
+"""How much alike two words are: by hand-made lists, WordNet and word vectors.
+
+The vectors are kept as whole numbers, so that their products come out the same to the last bit
+on every machine and in every batch.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.judges.elements.thesaurus import meaning_of, meanings
+from audiocapbench.judges.elements.words import Kind, kind_of
+from audiocapbench.metrics.batches import IntArray
+from audiocapbench.metrics.encoders import Encoder
+from audiocapbench.metrics.wordnet import synonym_pairs
+
+Likeness = NDArray[np.float32]
+
+AKIN = 0.5
+SYNONYM = 0.85
+AGAINST = -1.0
+# Cosines of wordllama's vectors below the first are chance, above the second as good as equal.
+COSINE_FLOOR = 0.05
+COSINE_CEILING = 0.70
+_SCALE = 127
+_SIDES = 10
+_LARGEST_TABLE = 4_096
+
+
+class Vocabulary:
+    """Words that were met so far, by number."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+        self._numbers: dict[str, int] = {}
+        self._meanings: dict[str, int] = {}
+        self._synonyms: dict[int, set[int]] = {}
+        akin, sides = _columns()
+        dimensions = encoder.encode(["sound"]).shape[1]
+        self._vectors = np.zeros((0, dimensions), dtype=np.float32)
+        self._akin = np.zeros((0, akin), dtype=np.float32)
+        self._lines = np.zeros((0, sides // _SIDES), dtype=np.float32)
+        self._sides = np.zeros((0, sides), dtype=np.float32)
+        self._of_meaning = np.zeros(0, dtype=np.int64)
+        self._class = np.zeros(0, dtype=np.int64)
+        self._table = np.zeros((0, 0), dtype=np.float32)
+        self._tabled = 0
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def learn(self, words: Iterable[str]) -> None:
+        """Look up all words that are new."""
+        new = sorted(set(words) - self._numbers.keys())
+        if new:
+            self._learn(new)
+
+    def _learn(self, new: Sequence[str]) -> None:
+        self._numbers.update({word: len(self._numbers) + place for place, word in enumerate(new)})
+        own = [meaning_of(word) for word in new]
+        for meaning in own:
+            self._meanings.setdefault(meaning, len(self._meanings))
+        self._of_meaning = np.append(self._of_meaning, [self._meanings[one] for one in own])
+        self._class = np.append(self._class, [_class_of(word) for word in new])
+        vectors = np.rint(self._encoder.encode(new) * _SCALE).astype(np.float32)
+        vectors[[not _has_vector(word) for word in new]] = 0
+        self._vectors = np.concatenate([self._vectors, vectors])
+        akin, lines, sides = _marks(own)
+        self._akin = np.concatenate([self._akin, akin])
+        self._lines = np.concatenate([self._lines, lines])
+        self._sides = np.concatenate([self._sides, sides])
+        self._relate(new)
+        self._tabulate()
+
+    def _tabulate(self) -> None:
+        """Keep the likeness of the first few thousand words: most captions need no others."""
+        end = min(len(self._numbers), _LARGEST_TABLE)
+        if end == self._tabled:
+            return
+        if end > len(self._table):
+            table = np.zeros((min(2 * end, _LARGEST_TABLE),) * 2, dtype=np.float32)
+            table[: self._tabled, : self._tabled] = self._table[: self._tabled, : self._tabled]
+            self._table = table
+        new = np.arange(self._tabled, end)
+        likeness = self._compare(new, np.arange(end))
+        self._table[self._tabled : end, :end] = likeness
+        self._table[:end, self._tabled : end] = likeness.T
+        self._tabled = end
+
+    def _relate(self, new: Sequence[str]) -> None:
+        every = list(self._numbers)
+        places = [self._numbers[word] for word in new]
+        for word, synonym in synonym_pairs(new, every).tolist():
+            self._relate_two(places[word], synonym)
+        for word, synonym in synonym_pairs(every, new).tolist():
+            self._relate_two(word, places[synonym])
+
+    def _relate_two(self, word: int, other: int) -> None:
+        if word != other:
+            self._synonyms.setdefault(word, set()).add(other)
+            self._synonyms.setdefault(other, set()).add(word)
+
+    def numbers(self, words: Sequence[str]) -> IntArray:
+        """The numbers of words that have been learnt."""
+        return np.array([self._numbers[word] for word in words], dtype=np.int64)
+
+    def likeness(self, words: IntArray, others: IntArray) -> Likeness:
+        """How much alike each word is to each other, shape (words, others).
+
+        Words that exclude each other, such as "loud" and "quiet", have ``AGAINST``.
+        """
+        if not (words.size and others.size):
+            return np.zeros((words.size, others.size), dtype=np.float32)
+        if len(self._numbers) == self._tabled or max(words.max(), others.max()) < self._tabled:
+            found: Likeness = self._table[words[:, None], others]
+            return found
+        return self._compare(words, others)
+
+    def _compare(self, words: IntArray, others: IntArray) -> Likeness:
+        cosines = (self._vectors[words] @ self._vectors[others].T) / np.float32(_SCALE * _SCALE)
+        span = np.float32(COSINE_CEILING - COSINE_FLOOR)
+        likeness: Likeness = np.clip((cosines - np.float32(COSINE_FLOOR)) / span, 0, 1)
+        likeness[self._class[words][:, None] != self._class[others]] = 0
+        akin = self._akin[words] @ self._akin[others].T > 0
+        likeness[akin & (likeness < AKIN)] = AKIN
+        self._mark_synonyms(likeness, words, others)
+        lines = self._lines[words] @ self._lines[others].T
+        against = lines > self._sides[words] @ self._sides[others].T
+        likeness[against] = AGAINST
+        likeness[self._of_meaning[words][:, None] == self._of_meaning[others]] = 1
+        return likeness
+
+    def _mark_synonyms(self, likeness: Likeness, words: IntArray, others: IntArray) -> None:
+        columns: dict[int, list[int]] = {}
+        for column, other in enumerate(others.tolist()):
+            columns.setdefault(other, []).append(column)
+        for row, word in enumerate(words.tolist()):
+            found = self._synonyms.get(word)
+            if found:
+                for other in found & columns.keys():
+                    own = columns[other]
+                    likeness[row, own] = np.maximum(likeness[row, own], SYNONYM)
+
+
+def _class_of(word: str) -> int:
+    """Words are compared by their vectors only within things, qualities, counts."""
+    kind = kind_of(word)
+    if kind in (Kind.ATTRIBUTE, Kind.MOOD):
+        return 1
+    return 2 if kind is Kind.COUNT else 0
+
+
+def _has_vector(word: str) -> bool:
+    """Whether its vector says anything.
+
+    Numbers look alike to vectors, silence looks like speech, and other scripts are mere bytes.
+    """
+    return word.isascii() and kind_of(word) is not Kind.COUNT and not word.startswith("silen")
+
+
+def _columns() -> tuple[int, int]:
+    known = meanings()
+    akin = 1 + max(group for groups in known.akin.values() for group in groups)
+    lines = 1 + max(line for taken in known.sides.values() for line, _ in taken)
+    return akin, lines * _SIDES
+
+
+def _marks(own: Sequence[str]) -> tuple[Likeness, Likeness, Likeness]:
+    akin_columns, side_columns = _columns()
+    akin = np.zeros((len(own), akin_columns), dtype=np.float32)
+    lines = np.zeros((len(own), side_columns // _SIDES), dtype=np.float32)
+    sides = np.zeros((len(own), side_columns), dtype=np.float32)
+    known = meanings()
+    for row, meaning in enumerate(own):
+        akin[row, list(known.akin.get(meaning, ()))] = 1
+        for line, side in known.sides.get(meaning, ()):
+            lines[row, line] = 1
+            sides[row, line * _SIDES + side] = 1
+    return akin, lines, sides
