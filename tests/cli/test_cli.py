@@ -12,7 +12,7 @@ from audiocapbench.data import Manifest, MissingClip, write_manifest
 from folders import write_folder, write_ten_faults, write_tone
 from plugin import COMMAND, environment, install
 
-COMMANDS = ["demo", "build", "run", "score", "runs", "models", "metrics", "benchmarks"]
+COMMANDS = "demo build run score runs models metrics judges benchmarks".split()
 
 
 def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -34,7 +34,7 @@ def scores(demo: Path) -> dict[str, dict[str, Any]]:
     models = ["listener", "control/right", "control/safe", "control/wrong", "control/empty"]
     words = [word for model in models for word in ("--model", model)]
     done = subprocess.run(
-        [*COMMAND, "run", "demo", *words, "--json"],
+        [*COMMAND, "run", "demo", *words, "--judge", "elements", "--json"],
         cwd=demo,
         capture_output=True,
         text=True,
@@ -42,6 +42,29 @@ def scores(demo: Path) -> dict[str, dict[str, Any]]:
         check=True,
     )
     return {run["model"]: run for run in json.loads(done.stdout)["runs"]}
+
+
+def judged(scores: dict[str, dict[str, Any]], model: str, dimension: str) -> float:
+    return scores[model]["judges"]["elements"]["scores"][dimension]["score"]
+
+
+@pytest.mark.parametrize("dimension", ["accuracy", "completeness", "overall"])
+def test_the_judge_puts_right_over_safe_over_wrong_over_empty(
+    scores: dict[str, dict[str, Any]], dimension: str
+) -> None:
+    right, safe, wrong, empty = (
+        judged(scores, f"control/{kind}", dimension) for kind in ("right", "safe", "wrong", "empty")
+    )
+    assert right > safe > wrong > empty == 0.0
+    assert judged(scores, "listener", dimension) > wrong
+
+
+def test_the_judge_sees_that_wrong_answers_invent(scores: dict[str, dict[str, Any]]) -> None:
+    # A safe answer invents nothing, so it may stand above a right one here.
+    right, wrong = (
+        judged(scores, f"control/{kind}", "hallucination") for kind in ("right", "wrong")
+    )
+    assert right > wrong
 
 
 @pytest.mark.parametrize("metric", METRICS)

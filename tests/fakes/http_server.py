@@ -90,6 +90,7 @@ class HttpServer:
 class _Threads(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
+    request_queue_size = 128
     fake: HttpServer
 
     def handle_error(self, request: Any, client_address: Any) -> None:

@@ -8,7 +8,7 @@ from typer.core import TyperGroup
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.version import VERSION
 
-_ORDER = ("demo", "build", "run", "score", "runs", "models", "metrics", "benchmarks")
+_ORDER = ("demo", "build", "run", "score", "runs", "models", "metrics", "judges", "benchmarks")
 
 SOME_FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
 

@@ -8,6 +8,7 @@ import typer
 from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, app
 from audiocapbench.cli.options import DEFAULT_STORE, StoreOption
 
+JUDGE = "elements"
 MODELS = ("listener", "control/right", "control/safe", "control/wrong", "control/empty")
 
 NEXT = """
@@ -30,13 +31,14 @@ def demo(
 ) -> None:
     """Run the embedded captioner and four controls on 30 clips, offline; write a report."""
     from audiocapbench.benchmarks import Selection, open_benchmark
-    from audiocapbench.cli.console import say, stdout
+    from audiocapbench.cli.console import say
     from audiocapbench.cli.progress import ask_and_score, explain_end, relative
+    from audiocapbench.cli.results import print_tables
     from audiocapbench.engine import Budget, Pacing
+    from audiocapbench.judges import create_judge
     from audiocapbench.models import create_model
     from audiocapbench.report.html import write_report
     from audiocapbench.report.summary import summarise
-    from audiocapbench.report.tables import by_category, leaderboard
     from audiocapbench.store import Store
 
     benchmark = open_benchmark("demo")
@@ -48,6 +50,7 @@ def demo(
         [create_model(name) for name in MODELS],
         kept,
         benchmark.metrics,
+        judges=[create_judge(JUDGE)],
         selection=Selection(),
         pacing=Pacing(),
         budget=Budget(),
@@ -58,10 +61,8 @@ def demo(
         explain_end(end, kept)
     if ends[-1].stop is not None:
         raise typer.Exit(INTERRUPTED)
-    summaries = [summarise(kept, end.run, benchmark.metrics) for end in ends]
-    printer = stdout()
-    printer.print(leaderboard(summaries, benchmark.columns, benchmark.headline))
-    printer.print(by_category(summaries, benchmark.headline))
+    summaries = [summarise(kept, end.run, benchmark.metrics, [JUDGE]) for end in ends]
+    print_tables(summaries, benchmark.columns, benchmark.headline)
     write_report(kept, summaries, benchmark.metrics, benchmark.headline, out, title="Demo")
     say(f"Report: {relative(out)}   Answers: {kept.name}")
     say(NEXT)

@@ -13,7 +13,7 @@ def models(json: JsonOption = False) -> None:
 
     fields = ("name", "description", "audio")
     rows = [(one.name, one.description, str(one.contract or "its own")) for one in list_models()]
-    _print("models", fields, rows, json=json)
+    print_listing("models", fields, rows, json=json)
 
 
 @app.command("metrics")
@@ -25,7 +25,7 @@ def metrics(json: JsonOption = False) -> None:
     rows = [
         (one.name, one.description, ", ".join(one.options), one.needs) for one in METRICS.values()
     ]
-    _print("metrics", fields, rows, json=json)
+    print_listing("metrics", fields, rows, json=json)
 
 
 @app.command("benchmarks")
@@ -34,12 +34,13 @@ def benchmarks(json: JsonOption = False) -> None:
     from audiocapbench.benchmarks import list_benchmarks
 
     rows = [tuple(one) for one in list_benchmarks()]
-    _print("benchmarks", ("name", "description", "data"), rows, json=json)
+    print_listing("benchmarks", ("name", "description", "data"), rows, json=json)
 
 
-def _print(
+def print_listing(
     title: str, fields: Sequence[str], rows: Sequence[tuple[str, ...]], *, json: bool
 ) -> None:
+    """Print what there is to choose from, as a table or as JSON."""
     from rich import box
     from rich.table import Table
     from rich.text import Text

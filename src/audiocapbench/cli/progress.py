@@ -2,15 +2,24 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
 from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.cli.console import say, stderr
 from audiocapbench.data.outcome import ASKED_AGAIN, SCORED, Outcome
 from audiocapbench.engine import Budget, Pacing, RunEnd, Stop, run_benchmark, score_run
 from audiocapbench.engine import Progress as Watcher
+from audiocapbench.judges import Judge, JudgeProgress, judge_run
 from audiocapbench.models import Model
 from audiocapbench.models.prices import price_of
 from audiocapbench.store import Store
@@ -24,15 +33,16 @@ def ask_and_score(
     store: Store,
     metrics: Sequence[str],
     *,
+    judges: Sequence[Judge],
     selection: Selection,
     pacing: Pacing,
     budget: Budget,
     prices: Path | None,
     fresh: bool,
 ) -> list[RunEnd]:
-    """Ask each model in turn with a bar on stderr, score it, and stop where one is interrupted."""
+    """Ask each model in turn with a bar on stderr, score and judge it, and stop where told to."""
     ends = []
-    with _bars() as bars:
+    with bars_on_stderr() as bars:
         for model in models:
             end = run_benchmark(
                 benchmark,
@@ -46,14 +56,45 @@ def ask_and_score(
                 progress=_watcher(bars, model.name),
             )
             score_run(store, end.run, metrics)
-            ends.append(end)
-            if end.stop is not None:
+            stop = end.stop
+            if stop is None and judges:
+                judging = judge_run(
+                    store,
+                    end.run,
+                    judges,
+                    pacing=pacing,
+                    budget=budget,
+                    prices=prices,
+                    fresh=fresh,
+                    progress=judge_watcher(bars),
+                )
+                stop = judging.stop
+            ends.append(replace(end, stop=stop))
+            if stop is not None:
                 break
     return ends
 
 
+def judge_watcher(bars: Progress) -> JudgeProgress:
+    """A bar for each judge."""
+    tasks: list[TaskID] = []
+
+    def planned(judge: str, total: int, known: int) -> None:
+        note = f"{known} already judged" if known else ""
+        tasks.append(bars.add_task(f"  {judge}", total=total, completed=known, note=note))
+
+    def arrived(_judgement: object) -> None:
+        bars.advance(tasks[-1])
+
+    def stopping() -> None:
+        bars.update(tasks[-1], note="stopping; Ctrl-C again drops what is in flight")
+
+    return JudgeProgress(planned, arrived, stopping)
+
+
 @contextmanager
-def _bars() -> Iterator[Progress]:
+def bars_on_stderr() -> Iterator[Progress]:
+    """Progress bars that leave stdout alone."""
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=30),

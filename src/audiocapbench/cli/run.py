@@ -30,6 +30,13 @@ def run(
             help="Comma-separated metrics. [default: the benchmark's own]",
         ),
     ] = None,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option("--judge", metavar="JUDGE", help="Judge the answers; repeat for a panel."),
+    ] = None,
+    judge_hears: Annotated[
+        bool, typer.Option("--judge-hears", help="Give the judge the clip as well.")
+    ] = False,
     category: Annotated[
         list[str] | None,
         typer.Option("--category", metavar="NAME", help="Only this category; may be repeated."),
@@ -87,23 +94,25 @@ def run(
     The same command goes on where it was stopped: only what is missing is asked.
     """
     from audiocapbench.benchmarks import Selection, open_benchmark
-    from audiocapbench.cli.console import print_json, say, stdout
+    from audiocapbench.cli.console import print_json, say
     from audiocapbench.cli.preview import confirm, preview
     from audiocapbench.cli.progress import ask_and_score, explain_end
+    from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.credentials import load_credentials
     from audiocapbench.engine import Budget, Pacing
+    from audiocapbench.judges import create_judge
     from audiocapbench.metrics import find_metric
     from audiocapbench.metrics.names import split_names
     from audiocapbench.models import ModelSettings, create_model
     from audiocapbench.report.document import run_document
     from audiocapbench.report.summary import summarise
-    from audiocapbench.report.tables import by_category, leaderboard
     from audiocapbench.store import Store
 
     for warning in load_credentials(credentials) if credentials is not None else ():
         say(warning)
     settings = ModelSettings(temperature, max_tokens)
     models = [create_model(name, settings) for name in dict.fromkeys(model)]
+    judges = [create_judge(name, hears=judge_hears) for name in dict.fromkeys(judge or ())]
     opened = open_benchmark(benchmark, data)
     names = split_names(metrics) if metrics is not None else list(opened.metrics)
     for name in names:
@@ -118,28 +127,29 @@ def run(
         models,
         kept,
         names,
+        judges=judges,
         selection=selection,
         pacing=Pacing(concurrency, rpm, tpm),
         budget=Budget(budget),
         prices=prices,
         fresh=fresh,
     )
-    summaries = [summarise(kept, end.run, names) for end in ends]
+    judge_names = [one.name for one in judges]
+    summaries = [
+        summarise(kept, end.run, names, judge_names if end.stop is None else ()) for end in ends
+    ]
     if json:
         print_json({"store": kept.name, "runs": [run_document(one) for one in summaries]})
-    elif names:
-        headline = opened.headline if opened.headline in names else names[0]
-        columns = names if metrics is not None else opened.columns
-        console = stdout()
-        console.print(leaderboard(summaries, columns, headline))
-        if len({sample.category for sample in opened.samples}) > 1:
-            console.print(by_category(summaries, headline))
+    else:
+        print_tables(summaries, names if metrics is not None else opened.columns, opened.headline)
     if opened.missing:
         present, total = len(opened.samples), len(opened.samples) + len(opened.missing)
         say(f"{present:,} of {total:,} clips present; manifest.json says why.")
+    warn_about(kept, judge_names)
     for end in ends:
         explain_end(end, kept)
     if any(end.stop is not None for end in ends):
         raise typer.Exit(INTERRUPTED)
-    if any(one.coverage.failed for one in summaries):
+    unjudged = [one for run in summaries for one in run.judges.values() if one.overall.failed]
+    if unjudged or any(one.coverage.failed for one in summaries):
         raise typer.Exit(SOME_FAILED)

@@ -1,16 +1,18 @@
 """``audiocapbench score``: metrics on files, or more metrics for an old run."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from audiocapbench.cli.app import SOME_FAILED, app
+from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, app
 from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
+    from audiocapbench.engine import Stop
     from audiocapbench.report.sheet import Sheet
+    from audiocapbench.store import Run, Store
 
 _SHOWN = 5
 
@@ -42,6 +44,24 @@ def score(
             "--metrics", metavar="A,B", help="Comma-separated; 'audiocapbench metrics' lists them."
         ),
     ] = "meteor,bleu_1,bleu_2,bleu_3,bleu_4,rouge_l",
+    judge: Annotated[
+        list[str] | None,
+        typer.Option("--judge", metavar="JUDGE", help="Judge a RUN; repeat for a panel."),
+    ] = None,
+    judge_hears: Annotated[
+        bool, typer.Option("--judge-hears", help="Give the judge the clip as well.")
+    ] = False,
+    repeats: Annotated[
+        int, typer.Option("--repeats", min=1, metavar="N", help="Rounds that a model judges.")
+    ] = 1,
+    budget: Annotated[
+        float | None,
+        typer.Option("--budget", min=0, metavar="USD", help="Stop before a judge spends more."),
+    ] = None,
+    credentials: Annotated[
+        Path | None,
+        typer.Option("--credentials", metavar="FILE", help="KEY=value lines, such as API keys."),
+    ] = None,
     per_sample: Annotated[
         Path | None,
         typer.Option("--per-sample", metavar="FILE", help="Write each sample's scores as CSV."),
@@ -54,37 +74,81 @@ def score(
 
     names = split_names(metrics)
     if run is not None and predictions is None and references is None:
-        _score_run(run, names, store, per_sample, json=json)
+        panel = _Panel(judge or [], judge_hears, repeats, budget, credentials)
+        _score_run(run, names, panel, store, per_sample, json=json)
+    elif judge:
+        raise AudioCapBenchError("--judge needs a RUN, where its questions and answers are kept")
     elif run is None and predictions is not None and references is not None:
         _score_files(predictions, references, names, per_sample, json=json)
     else:
         raise AudioCapBenchError("score needs a RUN, or --predictions and --references")
 
 
+class _Panel(NamedTuple):
+    judges: list[str]
+    hears: bool
+    repeats: int
+    budget_usd: float | None
+    credentials: Path | None
+
+    def judge(self, store: "Store", run: "Run") -> "tuple[list[str], Stop | None]":
+        """Have a run judged; the judges' names, and why it stopped early, if it did."""
+        from audiocapbench.cli.console import say
+        from audiocapbench.cli.progress import bars_on_stderr, judge_watcher
+        from audiocapbench.credentials import load_credentials
+        from audiocapbench.engine import Budget
+        from audiocapbench.judges import create_judge, judge_run
+
+        for warning in load_credentials(self.credentials) if self.credentials else ():
+            say(warning)
+        judges = [create_judge(name, hears=self.hears) for name in dict.fromkeys(self.judges)]
+        if not judges:
+            return [], None
+        with bars_on_stderr() as bars:
+            end = judge_run(
+                store,
+                run,
+                judges,
+                repeats=self.repeats,
+                budget=Budget(self.budget_usd),
+                progress=judge_watcher(bars),
+            )
+        return [one.name for one in judges], end.stop
+
+
 def _score_run(
-    number: int, names: list[str], store: str, per_sample: Path | None, *, json: bool
+    number: int,
+    names: list[str],
+    panel: _Panel,
+    store: str,
+    per_sample: Path | None,
+    *,
+    json: bool,
 ) -> None:
-    from audiocapbench.cli.console import print_json, stdout
+    from audiocapbench.cli.console import print_json, say
+    from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.engine import score_run
     from audiocapbench.report.document import run_document
     from audiocapbench.report.samples import write_scores
     from audiocapbench.report.summary import summarise
-    from audiocapbench.report.tables import by_category, leaderboard
     from audiocapbench.store import Store
 
     kept = Store.open(store)
     found = kept.run(number)
     results = score_run(kept, found, names)
-    summary = summarise(kept, found, names)
+    judges, stop = panel.judge(kept, found)
+    if stop is not None:
+        say(f"Stopped ({stop}); what was judged is kept. The same command goes on from here.")
+        raise typer.Exit(INTERRUPTED)
+    summary = summarise(kept, found, names, judges)
     if per_sample is not None:
         write_scores(per_sample, results.ids, results.metrics)
     if json:
         print_json(run_document(summary))
     else:
-        stdout().print(leaderboard([summary], names, names[0]))
-        if len(summary.by_category) > 1:
-            stdout().print(by_category([summary], names[0]))
-    if summary.coverage.failed:
+        print_tables([summary], names, names[0] if names else "")
+    warn_about(kept, judges)
+    if summary.coverage.failed or any(one.overall.failed for one in summary.judges.values()):
         raise typer.Exit(SOME_FAILED)
 
 

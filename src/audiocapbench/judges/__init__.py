@@ -12,6 +12,7 @@ from audiocapbench.judges.executor import (
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge
 from audiocapbench.judges.registry import JudgeEntry, create_judge, list_judges
 from audiocapbench.judges.summary import (
+    JudgeFigure,
     JudgeSummary,
     PanelSummary,
     summarise_judge,
@@ -25,6 +26,7 @@ __all__ = [
     "JudgeEnd",
     "JudgeEntry",
     "JudgeError",
+    "JudgeFigure",
     "JudgeProgress",
     "JudgeSummary",
     "JudgingEnd",

@@ -66,6 +66,11 @@ class JudgeSummary:
     round_spread: float | None
     cost_usd: float | None
 
+    @property
+    def failed(self) -> int:
+        """Answers that there is no verdict on."""
+        return self.answered - self.judged
+
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:

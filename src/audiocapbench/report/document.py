@@ -1,8 +1,10 @@
 """Summaries as plain data, for ``--json``."""
 
+from dataclasses import asdict
 from typing import Any
 
-from audiocapbench.report.summary import RunSummary
+from audiocapbench.judges import JudgeSummary
+from audiocapbench.report.summary import JudgedRun, RunSummary
 
 
 def run_document(summary: RunSummary) -> dict[str, Any]:
@@ -21,4 +23,32 @@ def run_document(summary: RunSummary) -> dict[str, Any]:
             category: {name: figure.document() for name, figure in figures.items()}
             for category, figures in summary.by_category.items()
         },
+        "judges": {name: _judge(judged) for name, judged in summary.judges.items()},
+        "panel": asdict(summary.panel) if summary.panel else None,
+    }
+
+
+def _judge(judged: JudgedRun) -> dict[str, Any]:
+    whole = judged.overall
+    return {
+        "signature": whole.signature,
+        "coverage": whole.judged / whole.total if whole.total else 0.0,
+        "judged": whole.judged,
+        "statuses": dict(whole.statuses),
+        "stale": whole.stale,
+        "cost_usd": whole.cost_usd,
+        "scores": _scores(whole),
+        "by_group": {name: _scores(one) for name, one in judged.by_category.items()},
+    }
+
+
+def _scores(summary: JudgeSummary) -> dict[str, Any]:
+    return {
+        name: {
+            "score": figure.score,
+            "ci": list(figure.interval) if figure.interval else None,
+            "as_zero": figure.as_zero,
+            "bounds": list(figure.bounds) if figure.bounds else None,
+        }
+        for name, figure in summary.figures.items()
     }

@@ -1,7 +1,7 @@
 """The report page: one self-contained file that makes no request and runs no script."""
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,14 @@ from audiocapbench.errors import ReportError
 from audiocapbench.report.chart import interval_chart
 from audiocapbench.report.figures import FEWEST_FOR_INTERVAL
 from audiocapbench.report.summary import RunSummary
-from audiocapbench.report.tables import answered, ranked, shown, shown_interval
+from audiocapbench.report.tables import (
+    answered,
+    judge_interval,
+    judge_shown,
+    ranked,
+    shown,
+    shown_interval,
+)
 from audiocapbench.report.waveform import HEIGHT, WIDTH, waveform_path
 from audiocapbench.stats import ROUNDS, SEED
 from audiocapbench.store import Store
@@ -28,6 +35,15 @@ _MEDIA_TYPES = {
 
 
 @dataclass(frozen=True, slots=True)
+class JudgeVerdict:
+    """What one judge made of one caption."""
+
+    judge: str
+    scores: Mapping[str, float]
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """One model's caption of one clip."""
 
@@ -37,6 +53,7 @@ class Answer:
     error: str
     withheld: int | None
     scores: dict[str, float]
+    verdicts: tuple[JudgeVerdict, ...]
 
     @property
     def ok(self) -> bool:
@@ -96,6 +113,10 @@ def write_report(
         shown=shown,
         shown_interval=shown_interval,
         answered=answered,
+        judges=list(dict.fromkeys(name for one in summaries for name in one.judges)),
+        judge_shown=judge_shown,
+        judge_interval=judge_interval,
+        warnings=_warnings(store, summaries),
     )
     partial = path.with_name(f"{path.name}.part")
     try:
@@ -108,6 +129,7 @@ def write_report(
 def _cards(store: Store, summaries: Sequence[RunSummary], metrics: Sequence[str]) -> list[Card]:
     outcomes = {one.run.id: store.outcomes(one.run.id) for one in summaries}
     scores = {one.run.id: _by_sample(store, one, metrics) for one in summaries}
+    verdicts = {one.run.id: _verdicts(store, one) for one in summaries}
     asked = {key for one in summaries for key in one.run.sample_ids}
     cards = []
     for sample in store.dataset(summaries[0].run.dataset).samples:
@@ -127,12 +149,20 @@ def _cards(store: Store, summaries: Sequence[RunSummary], metrics: Sequence[str]
                     reply.error or "",
                     reply.withheld,
                     scores[one.run.id].get(sample.id, {}),
+                    tuple(verdicts[one.run.id].get(sample.id, [])),
                 )
             )
         cards.append(
             Card(sample, _data_uri(sample), waveform_path(sample.clip.path), tuple(answers))
         )
     return cards
+
+
+def _warnings(store: Store, summaries: Sequence[RunSummary]) -> list[str]:
+    """What checks of the judges found wanting."""
+    checks = [store.judge_check(name) for one in summaries for name in one.judges]
+    found = [check["warning"] for check in checks if check and check.get("warning")]
+    return list(dict.fromkeys(found))
 
 
 def _by_sample(
@@ -143,6 +173,17 @@ def _by_sample(
     for metric in metrics:
         for score in stored.get(metric, []):
             by_sample.setdefault(score.sample_id, {})[metric] = score.value
+    return by_sample
+
+
+def _verdicts(store: Store, summary: RunSummary) -> dict[str, list[JudgeVerdict]]:
+    by_sample: dict[str, list[JudgeVerdict]] = {}
+    for judge in summary.judges:
+        for one in store.judgements(summary.run.id, judge):
+            if one.repeat == 0:
+                words = one.reasoning or one.error or str(one.status)
+                verdict = JudgeVerdict(judge, one.scores, words)
+                by_sample.setdefault(one.sample_id, []).append(verdict)
     return by_sample
 
 

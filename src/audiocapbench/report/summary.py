@@ -8,8 +8,17 @@ import numpy as np
 
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome, Status
+from audiocapbench.judges import JudgeSummary, PanelSummary, summarise_judge, summarise_panel
 from audiocapbench.report.figures import Coverage, Figure, figure_of
 from audiocapbench.store import Run, Store, StoredScore
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRun:
+    """One judge's figures of a run, overall and by category."""
+
+    overall: JudgeSummary
+    by_category: dict[str, JudgeSummary]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +30,8 @@ class RunSummary:
     missing_clips: int
     overall: dict[str, Figure]
     by_category: dict[str, dict[str, Figure]]
+    judges: dict[str, JudgedRun]
+    panel: PanelSummary | None
 
     @property
     def coverage(self) -> Coverage:
@@ -29,8 +40,10 @@ class RunSummary:
         return Coverage(len(self.run.sample_ids), answered, empty)
 
 
-def summarise(store: Store, run: Run, metrics: Sequence[str]) -> RunSummary:
-    """Put a run's stored scores together."""
+def summarise(
+    store: Store, run: Run, metrics: Sequence[str], judges: Sequence[str] = ()
+) -> RunSummary:
+    """Put a run's stored scores and judgements together."""
     dataset = store.dataset(run.dataset)
     chosen = set(run.sample_ids)
     samples = [sample for sample in dataset.samples if sample.id in chosen]
@@ -51,6 +64,18 @@ def summarise(store: Store, run: Run, metrics: Sequence[str]) -> RunSummary:
         len(dataset.missing),
         figures(samples),
         {category: figures(group) for category, group in groups.items()},
+        {judge: _judged(store, run, judge, groups) for judge in judges},
+        summarise_panel(store, run, judges) if len(judges) > 1 else None,
+    )
+
+
+def _judged(store: Store, run: Run, judge: str, groups: dict[str, list[Sample]]) -> JudgedRun:
+    return JudgedRun(
+        summarise_judge(store, run, judge),
+        {
+            category: summarise_judge(store, run, judge, {sample.id for sample in group})
+            for category, group in groups.items()
+        },
     )
 
 

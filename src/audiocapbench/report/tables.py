@@ -6,6 +6,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from audiocapbench.judges import JudgeFigure
 from audiocapbench.report.figures import Coverage, Figure
 from audiocapbench.report.sheet import Sheet
 from audiocapbench.report.summary import RunSummary
@@ -51,6 +52,46 @@ def by_category(summaries: Sequence[RunSummary], metric: str) -> Table:
         ]
         table.add_row(Text(summary.run.model), *cells)
     return table
+
+
+def judge_table(summaries: Sequence[RunSummary], judge: str) -> Table:
+    """One judge's dimensions with their 95 % intervals, best overall first."""
+    judged = [one for one in summaries if judge in one.judges]
+    names = list(
+        dict.fromkeys(name for one in judged for name in one.judges[judge].overall.figures)
+    )
+    table = _table(f"Judge {judge}, 0 to 10, with 95 % intervals")
+    table.add_column("judged", justify="right", no_wrap=True)
+    for name in names:
+        table.add_column(Text(name), justify="right")
+    for one in sorted(judged, key=lambda one: -_overall(one, judge)):
+        whole = one.judges[judge].overall
+        cells = [_judge_cell(whole.figures.get(name)) for name in names]
+        table.add_row(Text(one.run.model), f"{whole.judged}/{whole.total}", *cells)
+    return table
+
+
+def _overall(summary: RunSummary, judge: str) -> float:
+    figure = summary.judges[judge].overall.figures.get("overall")
+    return -1.0 if figure is None or figure.score is None else figure.score
+
+
+def _judge_cell(figure: JudgeFigure | None) -> Text:
+    cell = Text(judge_shown(figure), no_wrap=True)
+    interval = judge_interval(figure)
+    return cell.append(f"\n{interval}", style="dim") if interval else cell
+
+
+def judge_shown(figure: JudgeFigure | None) -> str:
+    """A judge's score for a table cell; a dash where nothing was judged."""
+    return "–" if figure is None or figure.score is None else f"{figure.score:.2f}"
+
+
+def judge_interval(figure: JudgeFigure | None) -> str:
+    """A judge's interval for a table cell; nothing where there is none."""
+    if figure is None or figure.interval is None:
+        return ""
+    return f"{figure.interval.low:.2f}–{figure.interval.high:.2f}"
 
 
 def score_table(sheet: Sheet) -> Table:

@@ -68,6 +68,22 @@ class _Tables(Protocol):
 class JudgementStore:
     """What a store can do with judgements."""
 
+    def put_judge_check(self: _Tables, judge: str, document: Mapping[str, Any]) -> None:
+        """Keep the newest reliability study of a judge."""
+        table = schema.judge_checks
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        with writing(self._engine) as connection:
+            connection.execute(delete(table).where(table.c.judge == judge))
+            values = {"judge": judge, "document": dict(document), "checked_at": now}
+            connection.execute(insert(table), values)
+
+    def judge_check(self: _Tables, judge: str) -> Mapping[str, Any] | None:
+        """The newest reliability study of a judge, if it was ever checked."""
+        query = select(schema.judge_checks.c.document)
+        with reading(self._engine) as connection:
+            found = connection.execute(query.where(schema.judge_checks.c.judge == judge)).first()
+        return None if found is None else dict(found.document)
+
     def add_judgements(
         self: _Tables,
         run_id: int,

@@ -124,6 +124,14 @@ judgements = Table(
     Column("judged_at", Text, nullable=False),
 )
 
+judge_checks = Table(
+    "judge_checks",
+    metadata,
+    Column("judge", Text, primary_key=True),
+    Column("document", JSON, nullable=False),
+    Column("checked_at", Text, nullable=False),
+)
+
 responses = Table(
     "responses",
     metadata,

@@ -1,0 +1,123 @@
+"""``audiocapbench judges``: which judges there are, and whether one can be trusted."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from audiocapbench.cli.app import app
+from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+
+judges_app = typer.Typer(
+    help="List the judges, or check one on answers whose quality is known.",
+    invoke_without_command=True,
+    rich_markup_mode=None,
+)
+app.add_typer(judges_app, name="judges")
+
+
+@judges_app.callback()
+def judges(ctx: typer.Context, json: JsonOption = False) -> None:
+    """List the judges, or check one on answers whose quality is known."""
+    if ctx.invoked_subcommand is not None:
+        return
+    from audiocapbench.cli.listings import print_listing
+    from audiocapbench.judges import list_judges
+
+    print_listing(
+        "judges", ("name", "description"), [tuple(one) for one in list_judges()], json=json
+    )
+
+
+@judges_app.command("check")
+def check(
+    judge: Annotated[str, typer.Argument(help="The judge on trial.")],
+    data: Annotated[
+        str, typer.Option("--data", metavar="DIR", help="A benchmark's name or a dataset folder.")
+    ] = "demo",
+    repeats: Annotated[
+        int, typer.Option("--repeats", min=1, metavar="N", help="Rounds that a model judges.")
+    ] = 3,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", min=1, metavar="N", help="Only the first so many clips."),
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option("--budget", min=0, metavar="USD", help="Stop before more is spent."),
+    ] = None,
+    hears: Annotated[
+        bool, typer.Option("--judge-hears", help="Give the judge the clip as well.")
+    ] = False,
+    credentials: Annotated[
+        Path | None,
+        typer.Option("--credentials", metavar="FILE", help="KEY=value lines, such as API keys."),
+    ] = None,
+    store: StoreOption = DEFAULT_STORE,
+    json: JsonOption = False,
+) -> None:
+    """See whether a judge tells right answers from safe and wrong ones.
+
+    Right is one of the clip's references, safe a generic sentence, wrong another clip's reference.
+    """
+    from audiocapbench.benchmarks import Selection, open_benchmark
+    from audiocapbench.cli.console import print_json, say
+    from audiocapbench.cli.progress import bars_on_stderr, judge_watcher
+    from audiocapbench.credentials import load_credentials
+    from audiocapbench.engine import Budget
+    from audiocapbench.judges import check_judge, create_judge
+    from audiocapbench.store import Store
+
+    for warning in load_credentials(credentials) if credentials is not None else ():
+        say(warning)
+    benchmark = open_benchmark(data)
+    asked = create_judge(judge, hears=hears)
+    kept = Store.open(store)
+    with bars_on_stderr() as bars:
+        found = check_judge(
+            asked,
+            benchmark,
+            kept,
+            selection=Selection(limit=limit),
+            repeats=repeats,
+            budget=Budget(budget),
+            progress=judge_watcher(bars),
+        )
+    document = found.document()
+    kept.put_judge_check(asked.name, document)
+    if json:
+        print_json(document)
+    else:
+        _print(found)
+    if found.warning:
+        say(f"Warning: {found.warning}.")
+
+
+def _print(found: Any) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from audiocapbench.cli.console import stdout
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("answers", "mean", "95 % interval"):
+        table.add_column(name, justify="left" if name == "answers" else "right")
+    for kind, figure in found.kinds.items():
+        table.add_row(kind, f"{figure.mean:.2f}", _range(figure.interval))
+    console = stdout()
+    console.print(Text(f"{found.judge} on answers of known quality, 0 to 10"))
+    console.print(table)
+    for words, value in (
+        ("a right answer scores above a safe one (AUC)", found.auc_right_safe),
+        ("a safe answer scores above a wrong one (AUC)", found.auc_safe_wrong),
+        ("agreement of its rounds (Fleiss' kappa)", found.kappa),
+        ("length and score (rank correlation)", found.length_correlation),
+    ):
+        console.print(Text(f"{words}: {'–' if value is None else f'{value:.3f}'}"))
+    for style, change in found.styles.items():
+        console.print(Text(f"{style}: {change.shift:+.2f} {_range(change.interval)}"))
+
+
+def _range(interval: Any) -> str:
+    return "" if interval is None else f"{interval.low:.2f}–{interval.high:.2f}"

@@ -1,0 +1,37 @@
+"""How commands print runs: tables on stdout, and warnings about judges on stderr."""
+
+from collections.abc import Sequence
+
+from audiocapbench.cli.console import say, stdout
+from audiocapbench.report.summary import RunSummary
+from audiocapbench.report.tables import by_category, judge_table, leaderboard
+from audiocapbench.store import Store
+
+
+def print_tables(summaries: Sequence[RunSummary], metrics: Sequence[str], headline: str) -> None:
+    """Print the judges' tables, the leaderboard, and the headline metric by category."""
+    console = stdout()
+    for judge in dict.fromkeys(name for one in summaries for name in one.judges):
+        console.print(judge_table(summaries, judge))
+    for one in summaries:
+        if one.panel is not None:
+            overall = one.panel.figures["overall"].score
+            alpha = one.panel.alpha.get("overall")
+            agreed = "" if alpha is None else f", Krippendorff's alpha {alpha:.2f}"
+            say(f"{one.run.model}: the panel's mean is {overall or 0.0:.2f}{agreed}")
+    if not metrics:
+        return
+    ranked_by = headline if headline in metrics else metrics[0]
+    console.print(leaderboard(summaries, metrics, ranked_by))
+    if len({category for one in summaries for category in one.by_category}) > 1:
+        console.print(by_category(summaries, ranked_by))
+
+
+def warn_about(store: Store, judges: Sequence[str]) -> None:
+    """Say of each judge whether it was seen to tell right from wrong."""
+    for judge in judges:
+        checked = store.judge_check(judge)
+        if checked is None:
+            say(f"{judge} has not been checked; 'audiocapbench judges check {judge}' does that.")
+        elif checked.get("warning"):
+            say(f"Warning: {checked['warning']}.")

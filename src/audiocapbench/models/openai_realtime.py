@@ -1,0 +1,352 @@
+"""OpenAI's Realtime API (``openai-realtime/…``): one WebSocket a question, raw PCM in, text out.
+
+It speaks two dialects: ``ga``, the current one, and ``beta``, which OpenAI itself closed in May
+2026 and other servers still speak. Nothing here converts audio: the contract has that done.
+"""
+
+import base64
+import contextlib
+import json
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import anyio
+
+from audiocapbench.credentials import credential
+from audiocapbench.data.outcome import Reply, Status
+from audiocapbench.data.sample import Sample
+from audiocapbench.errors import ModelError, TransientError
+from audiocapbench.models import contracts
+from audiocapbench.models.access import Address, checked_key, checked_url
+from audiocapbench.models.chat_reply import count
+from audiocapbench.models.cleaning import clean
+from audiocapbench.models.http_errors import Provider, no_answer, status_error, timed_out
+from audiocapbench.models.model import Question, SentAudio
+from audiocapbench.models.openai_realtime_errors import closed, reported
+from audiocapbench.models.published import published
+from audiocapbench.models.scrubbing import raw_json
+from audiocapbench.models.settings import ModelSettings
+
+Dialect = Literal["ga", "beta"]
+
+URL_VARIABLE = "OPENAI_REALTIME_BASE_URL"
+DIALECT_VARIABLE = "OPENAI_REALTIME_DIALECT"
+LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE = 0.6, 1.2
+CHUNK_BYTES = 1 << 18
+CLOSING_S = 1.0
+
+_TEXT_DELTAS = frozenset({"response.output_text.delta", "response.text.delta"})
+_TEXT_PARTS = frozenset({"output_text", "text"})
+
+
+def create(name: str, settings: ModelSettings) -> "OpenAIRealtime":
+    """The Realtime model of this name.
+
+    Raises:
+        ModelError: The SDK or the key is missing, or a setting is not one that the API takes.
+    """
+    try:
+        import openai
+        import websockets  # noqa: F401  the SDK needs it for this API, and fails late without it
+    except ImportError:
+        raise ModelError(f"{name} needs: pip install 'audiocapbench[openai]'") from None
+    model_id = name.partition("/")[2]
+    if not model_id:
+        raise ModelError(f"{name!r} names no model; write openai-realtime/gpt-realtime or another")
+    address = _address()
+    dialect = _dialect(name)
+    temperature = _temperature(name, dialect, settings.temperature)
+    key = checked_key(credential("OPENAI_API_KEY"), "OPENAI_API_KEY")
+    client = openai.AsyncOpenAI(api_key=key, websocket_base_url=address.url, max_retries=0)
+    provider = Provider(name, model_id, address.host, "OPENAI_API_KEY", URL_VARIABLE, (key,))
+    return OpenAIRealtime(provider, settings, client, dialect, temperature)
+
+
+class OpenAIRealtime:
+    """Asks one question a connection, so that no clip is heard in the light of another."""
+
+    contract = contracts.OPENAI_REALTIME
+    cacheable = True
+    concurrency = 64
+
+    def __init__(
+        self,
+        provider: Provider,
+        settings: ModelSettings,
+        client: Any,
+        dialect: Dialect,
+        temperature: float | None,
+    ) -> None:
+        self.name = provider.name
+        self._provider = provider
+        self._timeout_s = settings.timeout_s
+        known = published(provider.name)
+        self._max_tokens = settings.max_tokens or (known.max_output_tokens if known else None)
+        self._client = client
+        self._dialect = dialect
+        self._temperature = temperature
+
+    @property
+    def parameters(self) -> Mapping[str, str | int | float | bool]:
+        """What changes the answer beside the question; the current API has no temperature."""
+        return {
+            "host": self._provider.host,
+            "temperature": "default" if self._temperature is None else self._temperature,
+            "max_output_tokens": self._max_tokens or "inf",
+            "dialect": self._dialect,
+        }
+
+    def prepare(self, samples: Sequence[Sample]) -> None:
+        """Nothing is needed beforehand."""
+
+    async def answer(self, question: Question) -> Reply:
+        """Ask over a connection of its own.
+
+        Raises:
+            TransientError: The server did not answer, or not in time.
+            FatalError: It will answer no question of this kind.
+            ModelError: It will not answer this one.
+        """
+        audio = question.audio
+        if audio is None or (audio.container, audio.rate, audio.channels) != ("pcm16", 24_000, 1):
+            raise ModelError(f"{self.name}: takes raw 16-bit PCM, mono, at 24,000 Hz")
+        turn = _Turn(self._provider)
+        try:
+            with anyio.fail_after(self._timeout_s):
+                response = await self._ask(turn, audio, question.instruction)
+        except TimeoutError:
+            raise timed_out(self._provider, self._timeout_s) from None
+        return turn.reply(response)
+
+    async def _ask(self, turn: "_Turn", audio: SentAudio, instruction: str) -> dict[str, Any]:
+        from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+
+        try:
+            connection = await self._connected()
+            try:
+                return await self._converse(connection, turn, audio, instruction)
+            finally:
+                await _hang_up(connection)
+        except ConnectionClosed as error:
+            frame = error.rcvd
+            code, reason = (frame.code, frame.reason) if frame else (None, "")
+            raise closed(self._provider, code, reason) from None
+        except InvalidStatus as error:
+            raise self._refused(error.response) from None
+        except (OSError, EOFError, WebSocketException) as error:
+            reason = str(error) or type(error).__name__
+            raise no_answer(self._provider, f"cannot be reached ({reason})") from None
+
+    async def _connected(self) -> Any:
+        headers = {"OpenAI-Beta": "realtime=v1"} if self._dialect == "beta" else {}
+        # A limit on what comes in; nothing that is asked for here is anywhere near it.
+        options = {"max_size": 1 << 24, "compression": None, "logger": _quiet()}
+        return await self._client.realtime.connect(
+            model=self._provider.model_id,
+            extra_headers=headers,
+            websocket_connection_options=options,
+        ).enter()
+
+    async def _converse(
+        self, connection: Any, turn: "_Turn", audio: SentAudio, instruction: str
+    ) -> dict[str, Any]:
+        from websockets.exceptions import ConnectionClosed
+
+        # Where the server hangs up while it is being told, what it said before says why.
+        with contextlib.suppress(ConnectionClosed):
+            session = self._session(instruction)
+            await connection.send({"type": "session.update", "session": session})
+        await turn.until("session.updated", connection)
+        with contextlib.suppress(ConnectionClosed):
+            await _tell(connection, audio.content, instruction)
+        done = await turn.until("response.done", connection)
+        return _mapping(done.get("response"))
+
+    def _session(self, instruction: str) -> dict[str, Any]:
+        """Settings of the session; its instructions replace the server's talkative standard."""
+        limit = self._max_tokens or "inf"
+        if self._dialect == "ga":
+            heard = {"format": {"type": "audio/pcm", "rate": 24_000}, "turn_detection": None}
+            return {
+                "type": "realtime",
+                "output_modalities": ["text"],
+                "audio": {"input": heard},
+                "instructions": instruction,
+                "max_output_tokens": limit,
+            }
+        return {
+            "modalities": ["text"],
+            "input_audio_format": "pcm16",
+            "turn_detection": None,
+            "instructions": instruction,
+            "temperature": self._temperature,
+            "max_response_output_tokens": limit,
+        }
+
+    def _refused(self, response: Any) -> ModelError:
+        headers = {name.lower(): value for name, value in response.headers.raw_items()}
+        body = bytes(response.body or b"").decode("utf-8", "replace")
+        said = _error_of(body)
+        message, code = str(said.get("message") or body), said.get("code")
+        status = int(response.status_code)
+        return status_error(self._provider, status, headers, message, code and str(code))
+
+
+class _Turn:
+    """One answer in the making: what the server has said so far, in either dialect."""
+
+    def __init__(self, provider: Provider) -> None:
+        self._provider = provider
+        self._name = provider.name
+        self._deltas: list[str] = []
+        self._limits: list[Mapping[str, Any]] = []
+
+    async def until(self, wanted: str, connection: Any) -> Mapping[str, Any]:
+        """The next event of this type; events in between are taken note of.
+
+        Raises:
+            ModelError: The server reports an error instead.
+        """
+        while True:
+            event = self._parsed(await connection.recv_bytes())
+            kind = event.get("type")
+            if kind == wanted:
+                return event
+            if kind == "error":
+                raise reported(self._provider, _mapping(event.get("error")), self._limits)
+            if kind in _TEXT_DELTAS:
+                self._deltas.append(str(event.get("delta") or ""))
+            elif kind == "rate_limits.updated":
+                self._limits = _mappings(event.get("rate_limits"))
+
+    def reply(self, response: dict[str, Any]) -> Reply:
+        """What the finished response amounts to."""
+        details = _mapping(response.get("status_details"))
+        status, reason = response.get("status"), details.get("reason")
+        if status == "failed":
+            raise reported(self._provider, _mapping(details.get("error")), self._limits)
+        text = clean(_written(response) or "".join(self._deltas), emphasis=False)
+        usage = _mapping(response.get("usage"))
+        heard = _mapping(usage.get("input_token_details"))
+        reply = Reply(
+            text,
+            input_tokens=count(usage.get("input_tokens")),
+            output_tokens=count(usage.get("output_tokens")),
+            audio_tokens=count(heard.get("audio_tokens")),
+            raw=raw_json(response, self._provider.secrets),
+        )
+        if status == "completed":
+            return replace(reply, status=Status.OK if text else Status.EMPTY)
+        if status == "incomplete" and reason == "content_filter":
+            message = f"{self._name}: the content filter stopped the answer"
+            return replace(reply, text="", status=Status.FILTERED, error=message)
+        if status == "incomplete":
+            message = f"{self._name}: the answer is cut off ({reason or 'no reason given'})"
+            return replace(reply, status=Status.TRUNCATED, error=message)
+        raise TransientError(f"{self._name}: the response ended as {status!r} ({reason})")
+
+    def _parsed(self, message: bytes) -> Mapping[str, Any]:
+        try:
+            event = json.loads(message)
+        except (ValueError, RecursionError):
+            raise no_answer(self._provider, "sent what is not JSON") from None
+        return _mapping(event)
+
+
+def _quiet() -> logging.Logger:
+    """A log for the WebSocket library, which at its most talkative would write the key down."""
+    logger = logging.getLogger(f"{__name__}.connection")
+    logger.setLevel(logging.WARNING)
+    return logger
+
+
+async def _tell(connection: Any, pcm: bytes, instruction: str) -> None:
+    for start in range(0, len(pcm), CHUNK_BYTES):
+        chunk = base64.b64encode(pcm[start : start + CHUNK_BYTES]).decode("ascii")
+        await connection.send({"type": "input_audio_buffer.append", "audio": chunk})
+    await connection.send({"type": "input_audio_buffer.commit"})
+    content = [{"type": "input_text", "text": instruction}]
+    item = {"type": "message", "role": "user", "content": content}
+    await connection.send({"type": "conversation.item.create", "item": item})
+    await connection.send({"type": "response.create"})
+
+
+async def _hang_up(connection: Any) -> None:
+    """Close without waiting long: an answer that is here is not lost to a server that stalls."""
+    with anyio.move_on_after(CLOSING_S, shield=True):
+        with contextlib.suppress(Exception):
+            await connection.close()
+
+
+def _written(response: Mapping[str, Any]) -> str:
+    """The text of the response's messages; both dialects' names for it."""
+    return "".join(
+        str(part.get("text") or "")
+        for item in _mappings(response.get("output"))
+        for part in _mappings(item.get("content"))
+        if part.get("type") in _TEXT_PARTS
+    )
+
+
+def _error_of(body: str) -> Mapping[str, Any]:
+    """The error object of a refused handshake; empty where it is a page for people."""
+    try:
+        return _mapping(_mapping(json.loads(body)).get("error"))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _mappings(value: object) -> list[Mapping[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _dialect(name: str) -> Dialect:
+    """Preview models were made for the beta API, all later ones for the current one."""
+    asked = os.environ.get(DIALECT_VARIABLE, "").strip().lower()
+    match asked:
+        case "ga" | "beta":
+            return asked
+        case "":
+            return "beta" if "-realtime-preview" in name else "ga"
+        case _:
+            raise ModelError(f"{DIALECT_VARIABLE} is {asked!r}; set it to ga or beta, or unset it")
+
+
+def _temperature(name: str, dialect: Dialect, asked: float | None) -> float | None:
+    """The temperature to send: none in the current API, which refuses the field."""
+    if dialect == "ga":
+        if asked is not None:
+            raise ModelError(
+                f"{name}: the current Realtime API has no temperature; leave --temperature out"
+            )
+        return None
+    known = published(name)
+    standard = known.temperature if known else None
+    wanted = asked if asked is not None else (standard or LOWEST_TEMPERATURE)
+    if not LOWEST_TEMPERATURE <= wanted <= HIGHEST_TEMPERATURE:
+        raise ModelError(
+            f"{name}: temperature is {wanted:g}; the Realtime API takes "
+            f"{LOWEST_TEMPERATURE:g} to {HIGHEST_TEMPERATURE:g}"
+        )
+    return wanted
+
+
+def _address() -> Address:
+    """Where the API is, without /realtime; a proxy for OpenAI's other APIs stands for this too."""
+    variables = (URL_VARIABLE, "OPENAI_BASE_URL")
+    said_by = next((one for one in variables if os.environ.get(one, "").strip()), None)
+    if said_by is None:
+        return Address("wss://api.openai.com/v1", "api.openai.com")
+    scheme, colon, rest = os.environ[said_by].strip().partition(":")
+    web = {"ws": "http", "wss": "https"}
+    address = checked_url(web.get(scheme, scheme) + colon + rest, said_by)
+    # Both schemes of the web begin with "http", as those of WebSockets begin with "ws".
+    url = "ws" + address.url.removeprefix("http").removesuffix("/realtime")
+    return Address(url, address.host)

@@ -1,0 +1,99 @@
+"""``--judge`` and ``audiocapbench judges``: verdicts, their evidence, and their absence."""
+
+import json
+import subprocess
+from pathlib import Path
+
+from plugin import COMMAND, environment
+
+JUDGE_PLUGIN = """
+from audiocapbench.judges import Verdict
+
+
+class Upside:
+    name = "upside-down"
+    signature = "upside-down|v:1"
+    dimensions = ("accuracy",)
+
+    def judge(self, prediction, references, category, transcript):
+        return Verdict({"accuracy": 10.0 - min(10, len(set(prediction) & set(references[0])))}, "x")
+
+
+def create(options):
+    return Upside()
+"""
+
+
+def call(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *words],
+        cwd=place,
+        env=environment(place),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def install_judge(place: Path) -> None:
+    info = place / "site" / "upside-1.0.dist-info"
+    info.mkdir(parents=True)
+    (place / "site" / "upside.py").write_text(JUDGE_PLUGIN)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: upside\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[audiocapbench.judges]\nupside-down = upside:create\n")
+
+
+def test_judges_are_listed(tmp_path: Path) -> None:
+    install_judge(tmp_path)
+    names = [one["name"] for one in json.loads(call(tmp_path, "judges", "--json").stdout)["judges"]]
+    assert names == ["elements", "PROVIDER/MODEL", "upside-down"]
+    assert "elements" in call(tmp_path, "judges").stdout
+
+
+def test_an_old_run_is_judged_once(tmp_path: Path) -> None:
+    call(tmp_path, "run", "demo", "--model", "control/safe", "--limit", "6")
+    first = call(tmp_path, "score", "1", "--judge", "elements", "--json")
+    assert first.returncode == 0, first.stderr
+    judge = json.loads(first.stdout)["judges"]["elements"]
+    assert judge["coverage"] == 1.0
+    assert judge["signature"].startswith("judge-elements|")
+    assert set(judge["scores"]) == {"accuracy", "completeness", "hallucination", "overall"}
+    again = call(tmp_path, "score", "1", "--judge", "elements", "--json")
+    assert again.stdout == first.stdout
+    assert "6 already judged" in again.stderr
+    assert "elements has not been checked" in again.stderr
+
+
+def test_a_judge_that_knows_right_from_wrong_passes_its_check(tmp_path: Path) -> None:
+    done = call(tmp_path, "judges", "check", "elements", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["ordered"] is True
+    assert document["warning"] is None
+    assert document["auc_right_safe"] > 0.8
+    assert document["auc_safe_wrong"] > 0.8
+    after = call(tmp_path, "run", "demo", "--model", "control/safe", "--judge", "elements")
+    assert "has not been checked" not in after.stderr
+    assert "Judge elements, 0 to 10" in after.stdout
+
+
+def test_a_judge_that_does_not_is_warned_about_wherever_it_is_shown(tmp_path: Path) -> None:
+    install_judge(tmp_path)
+    done = call(tmp_path, "judges", "check", "upside-down")
+    assert done.returncode == 0, done.stderr
+    assert "upside-down does not order right > safe > wrong" in done.stderr
+    after = call(tmp_path, "run", "demo", "--model", "control/safe", "--judge", "upside-down")
+    assert "Warning: upside-down does not order right > safe > wrong" in after.stderr
+
+
+def test_wrong_use_is_one_sentence(tmp_path: Path) -> None:
+    for words, reason in (
+        (["run", "demo", "--model", "listener", "--judge", "nobody"], "nobody"),
+        (["score", "--judge", "elements"], "--judge needs a RUN"),
+        (["judges", "check", "nobody/knows"], "nobody/knows"),
+    ):
+        done = call(tmp_path, *words)
+        assert done.returncode == 2, words
+        assert reason in done.stderr
+        assert "Traceback" not in done.stderr
