@@ -8,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all check format perf clean
+.PHONY: demo test test-all check format clean
 
 demo: $(VENV)/.core
 	$(BIN)/audiocapbench demo

@@ -179,7 +179,7 @@ def test_the_fingerprint_is_of_the_bytes(tmp_path: Path) -> None:
 
 def test_real_recordings_are_decoded(shared: Path) -> None:
     paths = [
-        path for path in (shared / "audio").rglob("*") if path.suffix.lower() in audio.EXTENSIONS
+        path for path in (shared / "audio").rglob("*") if path.suffix in (".wav", ".flac", ".ogg")
     ]
     assert len(paths) > 40
     for path in paths:

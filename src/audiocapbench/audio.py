@@ -84,7 +84,7 @@ def probe(path: Path) -> AudioInfo:
     _check_bytes(path)
     try:
         info = soundfile.info(str(path))
-    except (soundfile.LibsndfileError, RuntimeError, TypeError) as error:
+    except (soundfile.LibsndfileError, RuntimeError, TypeError, UnicodeError) as error:
         raise AudioError(_cannot_decode(path, error)) from None
     if info.frames < 1:
         raise AudioError(f"{path}: holds no samples")
@@ -102,8 +102,10 @@ def decode(path: Path) -> Waveform:
     _check_bytes(path)
     try:
         samples, rate = soundfile.read(str(path), dtype="float32", always_2d=True)
-    except (soundfile.LibsndfileError, RuntimeError, TypeError) as error:
+    except (soundfile.LibsndfileError, RuntimeError, TypeError, UnicodeError) as error:
         raise AudioError(_cannot_decode(path, error)) from None
+    except MemoryError:
+        raise AudioError(f"{path}: claims to be longer than memory can hold") from None
     if not len(samples):
         raise AudioError(f"{path}: holds no samples")
     if not np.isfinite(samples).all():

@@ -6,10 +6,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import soundfile
 
 from audiocapbench.benchmarks.benchmark import METRICS
 from audiocapbench.data import Manifest, MissingClip, write_manifest
-from folders import write_folder, write_ten_faults, write_tone
+from folders import write_folder, write_lines, write_ten_faults, write_tone
 from plugin import COMMAND, environment, install
 
 COMMANDS = "demo build run score runs models metrics judges benchmarks".split()
@@ -146,7 +147,8 @@ def test_the_listings_speak_json_too(tmp_path: Path) -> None:
 
 def test_runs_lists_what_was_asked(tmp_path: Path) -> None:
     empty = call(tmp_path, "runs")
-    assert "holds no runs yet" in empty.stdout
+    assert empty.returncode == 2
+    assert "no such store; 'audiocapbench run' makes one" in empty.stderr
     call(tmp_path, "run", "demo", "--model", "control/empty", "--limit", "3")
     (line,) = json.loads(call(tmp_path, "runs", "--json").stdout)["runs"]
     assert (line["model"], line["sample_count"]) == ("control/empty", 3)
@@ -154,18 +156,77 @@ def test_runs_lists_what_was_asked(tmp_path: Path) -> None:
     assert "3 empty" in call(tmp_path, "runs").stdout
 
 
-def test_a_clip_that_goes_bad_after_the_check_is_a_failure_not_a_crash(tmp_path: Path) -> None:
+def test_a_clip_whose_header_alone_is_whole_is_a_failure_not_a_crash(tmp_path: Path) -> None:
     (tmp_path / "clips").mkdir()
     write_folder(tmp_path / "clips", 2)
-    path = tmp_path / "clips" / "clips" / "0.flac"
-    write_tone(path, seconds=3)
-    whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2])
-    rows = (tmp_path / "clips" / "metadata.jsonl").read_text().replace("0.wav", "0.flac")
-    (tmp_path / "clips" / "metadata.jsonl").write_text(rows)
+    path = tmp_path / "clips" / "clips" / "0.wav"
+    soundfile.write(path, [0.0, float("nan")] * 4000, 16_000, subtype="FLOAT")
     done = call(tmp_path, "run", "clips", "--model", "listener", "--json")
-    assert "Traceback" not in done.stderr
-    assert done.returncode in (0, 1)
+    assert done.returncode == 1
+    assert "tone_0: failed: " in done.stderr
+    assert "not finite numbers" in done.stderr
+    assert json.loads(done.stdout)["runs"][0]["statuses"] == {"failed": 1, "ok": 1}
+
+
+def test_one_model_that_refuses_leaves_the_others_their_results(tmp_path: Path) -> None:
+    site = install(tmp_path)
+    module = (site / "diary_plugin.py").read_text()
+    refusing = 'raise FatalError("the key is wrong; check DIARY_KEY")'
+    module = module.replace(
+        'if self.name == "diary/nul":',
+        f'if self.name == "diary/no": {refusing}\n        if self.name == "diary/nul":',
+    )
+    module = module.replace(
+        "from audiocapbench import",
+        "from audiocapbench.errors import FatalError\nfrom audiocapbench import",
+    )
+    (site / "diary_plugin.py").write_text(module)
+    (tmp_path / "tones").mkdir()
+    write_folder(tmp_path / "tones", 2)
+    models = ["--model", "diary/no", "--model", "control/safe"]
+    done = call(tmp_path, "run", "tones", *models, "--json")
+    assert done.returncode == 2
+    assert "check DIARY_KEY" in done.stderr
+    assert [run["model"] for run in json.loads(done.stdout)["runs"]] == ["control/safe"]
+
+
+def test_terminal_escapes_in_data_are_written_out(tmp_path: Path) -> None:
+    (tmp_path / "clips").mkdir()
+    write_tone(tmp_path / "clips" / "a.wav")
+    row = {"file_name": "a.wav", "id": "a\x1b[31m", "category": "\x1b[2J", "references": ["only"]}
+    write_lines(tmp_path / "clips", [row])
+    done = call(tmp_path, "run", "clips", "--model", "control/right", "--model", "control/safe")
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "a\\x1b[31m has one reference" in done.stderr
+
+
+def test_no_digit_is_lost_where_there_is_little_room(tmp_path: Path) -> None:
+    call(tmp_path, "run", "demo", "--model", "control/safe", "--limit", "6")
+    done = subprocess.run(
+        [*COMMAND, "score", "1"],
+        cwd=tmp_path,
+        env=environment(tmp_path, COLUMNS="40"),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert "…" not in done.stdout
+    assert len(re.findall(r"0\.\d{3}–0\.\d{3}", done.stdout)) >= 6
+
+
+def test_a_stream_that_knows_only_ascii_is_no_reason_to_fail(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*COMMAND, "models"],
+        cwd=tmp_path,
+        env=environment(tmp_path, PYTHONIOENCODING="ascii"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "listener" in done.stdout
 
 
 def test_a_plug_in_that_cannot_be_imported_is_named(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import soundfile
 
 from audiocapbench.data import (
     InvalidDataError,
@@ -109,6 +110,10 @@ def test_all_problems_are_reported_at_once_in_the_order_of_the_lines(tmp_path: P
         (b'{"file_name": "link.wav", "references": ["x"]}', "leads out of the folder"),
         (b'{"file_name": "a.wav", "references": ["\xff"]}', "is not UTF-8"),
         (b"[" * 100_000, "nested too deeply"),
+        (b'{"file_name": "%s.wav", "references": ["x"]}' % (b"a" * 5000), "cannot be reached"),
+        (b'{"file_name": "loop.wav", "references": ["x"]}', "loop.wav"),
+        (b'{"file_name": "a.wav", "references": ["x"], "position": 1%s}' % (b"0" * 30), "position"),
+        (b'{"file_name": "a.wav", "file_name": "b.wav", "references": ["x"]}', "stands twice"),
         (b'{"file_name": ".", "references": ["x"]}', "is not a file"),
         (b"", "its metadata holds no samples"),
     ],
@@ -119,6 +124,7 @@ def test_a_hostile_line_is_explained(tmp_path: Path, line: bytes, expected: str)
     write_tone(root / "a.wav")
     write_tone(tmp_path / "secret.wav")
     (root / "link.wav").symlink_to(tmp_path / "secret.wav")
+    (root / "loop.wav").symlink_to(root / "loop.wav")
     (root / "metadata.jsonl").write_bytes(line + b"\n")
     found = problems(root)
     assert len(found) == 1
@@ -134,6 +140,21 @@ def test_two_lines_that_ask_the_same_of_one_file_are_a_problem(tmp_path: Path) -
     ]
     write_lines(tmp_path, [row | {"id": "one"}, row | {"id": "two", "instruction": "How long?"}])
     assert len(open_folder(tmp_path).entries) == 2
+
+
+def test_two_spellings_of_one_file_are_one_file(tmp_path: Path) -> None:
+    write_tone(tmp_path / "a.wav")
+    rows = [{"file_name": name, "references": ["x"]} for name in ("a.wav", "./a.wav")]
+    write_lines(tmp_path, rows)
+    assert problems(tmp_path) == [
+        "metadata.jsonl line 2: file_name: 'a.wav' is already used by metadata.jsonl line 1"
+    ]
+
+
+def test_a_clip_of_one_sample_at_a_high_rate_is_a_clip(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "a.wav", [0.1], 4_000_000)
+    write_lines(tmp_path, [{"file_name": "a.wav", "references": ["x"]}])
+    assert open_folder(tmp_path).entries[0].clip.duration_s > 0
 
 
 def test_two_samples_in_one_place_are_a_problem(tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ def test_bad_lines_of_predictions_are_listed_and_the_rest_is_kept(tmp_path: Path
         b'{"id": "a", "prediction": "other"}\n'
         b'{"id": "a", "prediction": "fine"}\n'
         b'{"id": 7, "prediction": "numbers are ids too"}\n'
+        b'{"id": "s", "prediction": "\\ud800"}\n'
     )
     found = read_predictions(write(tmp_path / "p.jsonl", content))
     assert found.texts == {"a": "fine", "7": "numbers are ids too"}
@@ -62,6 +63,7 @@ def test_bad_lines_of_predictions_are_listed_and_the_rest_is_kept(tmp_path: Path
         "p.jsonl line 5: id: is missing or not text",
         "p.jsonl line 6: is not JSON",
         "p.jsonl line 7: id: 'a' has another prediction above",
+        "p.jsonl line 10: holds half of a surrogate pair, which is not text",
     ]
 
 
@@ -97,6 +99,7 @@ def test_bad_references_are_refused_with_every_reason(tmp_path: Path) -> None:
     [
         ("p.csv", "key,text\na,b\n", "has no column 'id'; its first line has key, text"),
         ("p.csv", "", "has no column 'id'; its first line has nothing"),
+        ("p.csv", "id,prediction,id\na,b,c\n", "names a column twice"),
         ("p.txt", "a b", r"is neither \.csv, \.tsv nor \.jsonl"),
     ],
 )

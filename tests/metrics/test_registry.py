@@ -69,7 +69,7 @@ def test_variants_of_one_metric_stand_side_by_side() -> None:
 
 
 def test_names_are_read_with_their_options() -> None:
-    text = "bleu_1, date[encoder=minilm,subtask=speech] ,rouge_l"
+    text = "bleu_1, date[encoder= minilm,subtask=speech] ,rouge_l,bleu_1"
     assert split_names(text) == ["bleu_1", "date[encoder=minilm,subtask=speech]", "rouge_l"]
     name = parse_name("date[encoder=minilm, subtask=speech]")
     assert name == ("date", {"encoder": "minilm", "subtask": "speech"})
@@ -84,8 +84,8 @@ def test_a_name_that_makes_no_sense_is_refused(text: str) -> None:
 
 @given(st.text(max_size=40))
 def test_any_name_is_found_or_refused(text: str) -> None:
-    for name in split_names(text):
-        try:
+    try:
+        for name in split_names(text):
             find_metric(name)
-        except MetricError:
-            continue
+    except MetricError:
+        return

@@ -7,8 +7,10 @@ import pytest
 
 from audiocapbench.benchmarks import Benchmark, open_benchmark
 from audiocapbench.data.outcome import Reply, Status
+from audiocapbench.engine import run_benchmark, score_run
 from audiocapbench.errors import ModelError
 from audiocapbench.models import Question, create_model
+from audiocapbench.store import Store
 from folders import write_folder, write_lines, write_tone
 
 
@@ -33,6 +35,17 @@ def test_right_is_a_reference_that_is_withheld(demo: Benchmark) -> None:
         assert reply.withheld is not None
         assert reply.text == sample.references[reply.withheld]
     assert len({reply.withheld for reply in found.values()}) > 1
+
+
+def test_right_is_never_scored_against_itself_or_a_copy(tmp_path: Path) -> None:
+    write_tone(tmp_path / "a.wav")
+    texts = ["a dog barks", "a dog barks", "rain falls on the roof"]
+    write_lines(tmp_path, [{"file_name": "a.wav", "references": texts}])
+    store = Store.open(str(tmp_path / "runs.db"))
+    benchmark = open_benchmark(str(tmp_path))
+    run = run_benchmark(benchmark, create_model("control/right"), store).run
+    (result,) = score_run(store, run, ["rouge_l"]).metrics
+    assert result.score < 0.5
 
 
 def test_wrong_is_a_reference_of_another_clip(demo: Benchmark) -> None:
@@ -65,7 +78,7 @@ def test_right_needs_a_second_reference(tmp_path: Path) -> None:
     write_lines(tmp_path, [{"file_name": "a.wav", "references": ["only one"]}])
     (reply,) = answers(open_benchmark(str(tmp_path)), "right").values()
     assert reply.status is Status.SKIPPED
-    assert reply.error == "a.wav has one reference; control/right needs a second one to be " + (
+    assert reply.error == "a.wav has one reference; control/right needs another one to be " + (
         "scored against"
     )
 

@@ -4,6 +4,7 @@ import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,30 @@ def test_a_moved_folder_is_found_at_its_new_place(store: Store, dataset: Dataset
     store.begin_run(spec(dataset), moved)
     clip = store.dataset(dataset.fingerprint).samples[0].clip
     assert clip.path == Path("/elsewhere/clips/0.wav")
+
+
+def test_a_renamed_clip_is_followed(store: Store, dataset: Dataset) -> None:
+    run = store.begin_run(spec(dataset), dataset)
+    first, *rest = dataset.samples
+    renamed = replace(
+        first, clip=replace(first.clip, file_name="clips/new.wav"), details={"transcript": "hm"}
+    )
+    other = replace(dataset, samples=(renamed, *rest))
+    assert store.begin_run(spec(dataset), other) == run
+    found = store.dataset(dataset.fingerprint).samples[0]
+    assert found.clip.file_name == "clips/new.wav"
+    assert found.details == {"transcript": "hm"}
+
+
+def test_reading_makes_nothing_and_waits_for_nobody(tmp_path: Path, store: Store) -> None:
+    with pytest.raises(StoreError, match="no such store"):
+        Store.open(str(tmp_path / "typo.db"), create=False)
+    assert not (tmp_path / "typo.db").exists()
+    with sqlite3.connect(tmp_path / "runs.db") as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert Store.open(str(tmp_path / "runs.db"), create=False).runs() == []
+        other.rollback()
+    assert store.runs() == []
 
 
 def test_an_outcome_survives_reopening(tmp_path: Path, store: Store, dataset: Dataset) -> None:
@@ -129,8 +154,9 @@ def test_the_listing_counts_statuses_and_cost(store: Store, dataset: Dataset) ->
 
 
 def test_an_unknown_run_is_a_clear_error(store: Store) -> None:
-    with pytest.raises(StoreError, match=r"has no run 12; 'audiocapbench runs' lists them"):
-        store.run(12)
+    for number in (12, 0, -1, 10**20):
+        with pytest.raises(StoreError, match=rf"has no run {number}; 'audiocapbench runs' lists"):
+            store.run(number)
 
 
 WRITER = """
@@ -234,6 +260,9 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_store_url_is_checked_and_its_password_never_shown(tmp_path: Path) -> None:
+    for odd in ("", "  ", "postgresql://h:port/x"):
+        with pytest.raises(StoreError, match="--store"):
+            Store.open(odd)
     with pytest.raises(StoreError, match="mysql is not supported"):
         Store.open("mysql://root:hunter2@127.0.0.1/x")
     with pytest.raises(StoreError) as error:

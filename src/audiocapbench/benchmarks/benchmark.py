@@ -68,6 +68,8 @@ class Selection:
                 )
         if self.limit is not None and self.limit < 1:
             raise BenchmarkError(f"the limit is {self.limit}; it must be at least 1")
+        if not benchmark.samples:
+            raise BenchmarkError(f"{benchmark.name} has no clip that is present; nothing to run")
         chosen = [one for one in benchmark.samples if _in(one.category, self.categories)]
         return tuple(chosen[: self.limit])
 

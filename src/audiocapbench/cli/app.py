@@ -1,11 +1,14 @@
 """The command line's root: options of the whole program, and how errors become exit codes."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.report.plain import plain
 from audiocapbench.version import VERSION
 
 _ORDER = ("demo", "build", "run", "score", "runs", "models", "metrics", "judges", "benchmarks")
@@ -13,19 +16,31 @@ _ORDER = ("demo", "build", "run", "score", "runs", "models", "metrics", "judges"
 SOME_FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
 
 
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn our errors into one message and exit code 2, Ctrl-C into 130."""
+    try:
+        yield
+    except AudioCapBenchError as error:
+        typer.echo(f"audiocapbench: {plain(str(error))}", err=True)
+        raise typer.Exit(WRONG_USE) from None
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        typer.echo(f"audiocapbench: {error}", err=True)
+        raise typer.Exit(WRONG_USE) from None
+    except KeyboardInterrupt:
+        typer.echo("audiocapbench: interrupted; what was done is kept", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+
+
 class Commands(TyperGroup):
-    """Turns our errors into one message and exit code 2, Ctrl-C into 130."""
+    """The commands, in the order of a first visit, with their errors explained."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for."""
-        try:
+        with explained():
             return super().invoke(ctx)
-        except AudioCapBenchError as error:
-            typer.echo(f"audiocapbench: {error}", err=True)
-            raise typer.Exit(WRONG_USE) from None
-        except KeyboardInterrupt:
-            typer.echo("audiocapbench: interrupted; what was done is kept", err=True)
-            raise typer.Exit(INTERRUPTED) from None
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Commands in the order of a first visit, not of the alphabet."""

@@ -5,6 +5,9 @@ from typing import Any
 
 import typer
 from rich.console import Console
+from rich.table import Table
+
+from audiocapbench.report.plain import plain
 
 
 def stdout() -> Console:
@@ -17,9 +20,18 @@ def stderr() -> Console:
     return Console(stderr=True, highlight=False)
 
 
+def show(table: Table) -> None:
+    """Print a table of numbers whole: a narrow terminal wraps its lines but loses no digit."""
+    console = stdout()
+    wanted = console.measure(table, options=console.options.update(max_width=10_000)).maximum
+    if wanted > console.width:
+        console = Console(soft_wrap=False, highlight=False, width=wanted)
+    console.print(table, crop=False)
+
+
 def say(line: str) -> None:
     """A line of plain words on stderr."""
-    typer.echo(line, err=True)
+    typer.echo(plain(line), err=True)
 
 
 def print_json(document: Any) -> None:

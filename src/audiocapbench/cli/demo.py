@@ -12,7 +12,7 @@ JUDGE = "elements"
 MODELS = ("listener", "control/right", "control/safe", "control/wrong", "control/empty")
 
 NEXT = """
-Next:
+Next (after . .venv/bin/activate, if make installed it):
   audiocapbench run FOLDER --model listener   your own clips: audio files beside
       a metadata.jsonl of {"file_name": "…", "references": ["…"]}, a line each
   audiocapbench models                        other models to put after --model

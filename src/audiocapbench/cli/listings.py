@@ -46,6 +46,7 @@ def print_listing(
     from rich.text import Text
 
     from audiocapbench.cli.console import print_json, stdout
+    from audiocapbench.report.plain import plain
 
     if json:
         print_json({title: [dict(zip(fields, row, strict=True)) for row in rows]})
@@ -55,5 +56,5 @@ def print_listing(
     for index in shown:
         table.add_column(fields[index], no_wrap=index == 0)
     for row in rows:
-        table.add_row(*(Text(row[index]) for index in shown))
+        table.add_row(*(Text(plain(row[index])) for index in shown))
     stdout().print(table)

@@ -16,9 +16,10 @@ from rich.progress import (
 
 from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.cli.console import say, stderr
-from audiocapbench.data.outcome import ASKED_AGAIN, SCORED, Outcome
+from audiocapbench.data.outcome import SCORED, Outcome, Status
 from audiocapbench.engine import Budget, Pacing, RunEnd, Stop, run_benchmark, score_run
 from audiocapbench.engine import Progress as Watcher
+from audiocapbench.errors import FatalError
 from audiocapbench.judges import Judge, JudgeProgress, judge_run
 from audiocapbench.models import Model
 from audiocapbench.models.prices import price_of
@@ -39,22 +40,34 @@ def ask_and_score(
     budget: Budget,
     prices: Path | None,
     fresh: bool,
+    refused: list[FatalError] | None = None,
 ) -> list[RunEnd]:
-    """Ask each model in turn with a bar on stderr, score and judge it, and stop where told to."""
-    ends = []
+    """Ask each model in turn with a bar on stderr, score and judge it, and stop where told to.
+
+    Args:
+        refused: Where to put the error of a model that refuses all questions, so that the others
+            are still asked; without it, the error is raised.
+    """
+    ends: list[RunEnd] = []
     with bars_on_stderr() as bars:
         for model in models:
-            end = run_benchmark(
-                benchmark,
-                model,
-                store,
-                selection=selection,
-                pacing=pacing,
-                budget=budget,
-                price=price_of(model.name, prices),
-                fresh=fresh,
-                progress=_watcher(bars, model.name),
-            )
+            try:
+                end = run_benchmark(
+                    benchmark,
+                    model,
+                    store,
+                    selection=selection,
+                    pacing=pacing,
+                    budget=budget,
+                    price=price_of(model.name, prices),
+                    fresh=fresh,
+                    progress=_watcher(bars, model.name),
+                )
+            except FatalError as error:
+                if refused is None:
+                    raise
+                refused.append(error)
+                continue
             score_run(store, end.run, metrics)
             stop = end.stop
             if stop is None and judges:
@@ -149,7 +162,7 @@ def explain_end(end: RunEnd, store: Store) -> None:
         say(f"  {outcome.sample_id}: {reply.status}: {reply.error or 'no reason given'}")
     if len(reasons) > _SHOWN_REASONS:
         say(f"  … and {len(reasons) - _SHOWN_REASONS} more")
-    if any(outcome.reply.status in ASKED_AGAIN for outcome in reasons):
+    if any(outcome.reply.status is Status.FAILED for outcome in reasons):
         say("The same command asks the failed ones again.")
 
 

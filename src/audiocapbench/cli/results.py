@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from audiocapbench.cli.console import say, stdout
+from audiocapbench.cli.console import say, show
 from audiocapbench.report.summary import RunSummary
 from audiocapbench.report.tables import by_category, judge_table, leaderboard
 from audiocapbench.store import Store
@@ -10,9 +10,8 @@ from audiocapbench.store import Store
 
 def print_tables(summaries: Sequence[RunSummary], metrics: Sequence[str], headline: str) -> None:
     """Print the judges' tables, the leaderboard, and the headline metric by category."""
-    console = stdout()
     for judge in dict.fromkeys(name for one in summaries for name in one.judges):
-        console.print(judge_table(summaries, judge))
+        show(judge_table(summaries, judge))
     for one in summaries:
         if one.panel is not None:
             overall = one.panel.figures["overall"].score
@@ -22,9 +21,9 @@ def print_tables(summaries: Sequence[RunSummary], metrics: Sequence[str], headli
     if not metrics:
         return
     ranked_by = headline if headline in metrics else metrics[0]
-    console.print(leaderboard(summaries, metrics, ranked_by))
+    show(leaderboard(summaries, metrics, ranked_by))
     if len({category for one in summaries for category in one.by_category}) > 1:
-        console.print(by_category(summaries, ranked_by))
+        show(by_category(summaries, ranked_by))
 
 
 def warn_about(store: Store, judges: Sequence[str]) -> None:

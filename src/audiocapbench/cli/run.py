@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, app
+from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, WRONG_USE, app
 from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 
 
@@ -100,6 +100,7 @@ def run(
     from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.credentials import load_credentials
     from audiocapbench.engine import Budget, Pacing
+    from audiocapbench.errors import FatalError
     from audiocapbench.judges import create_judge
     from audiocapbench.metrics import find_metric
     from audiocapbench.metrics.names import split_names
@@ -122,6 +123,7 @@ def run(
     kept = Store.open(store)
     plan = preview(opened, models, kept, selection=selection, prices=prices, fresh=fresh)
     confirm(plan, budget_usd=budget, yes=yes)
+    refused: list[FatalError] = []
     ends = ask_and_score(
         opened,
         models,
@@ -133,6 +135,7 @@ def run(
         budget=Budget(budget),
         prices=prices,
         fresh=fresh,
+        refused=refused,
     )
     judge_names = [one.name for one in judges]
     summaries = [
@@ -140,7 +143,7 @@ def run(
     ]
     if json:
         print_json({"store": kept.name, "runs": [run_document(one) for one in summaries]})
-    else:
+    elif summaries:
         print_tables(summaries, names if metrics is not None else opened.columns, opened.headline)
     if opened.missing:
         present, total = len(opened.samples), len(opened.samples) + len(opened.missing)
@@ -148,6 +151,10 @@ def run(
     warn_about(kept, judge_names)
     for end in ends:
         explain_end(end, kept)
+    for error in refused:
+        say(f"audiocapbench: {error}")
+    if refused:
+        raise typer.Exit(WRONG_USE)
     if any(end.stop is not None for end in ends):
         raise typer.Exit(INTERRUPTED)
     unjudged = [one for run in summaries for one in run.judges.values() if one.overall.failed]

@@ -12,10 +12,11 @@ def runs(store: StoreOption = DEFAULT_STORE, json: JsonOption = False) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from audiocapbench.cli.console import print_json, stdout
+    from audiocapbench.cli.console import print_json, show, stdout
+    from audiocapbench.report.plain import plain
     from audiocapbench.store import Store
 
-    kept = Store.open(store)
+    kept = Store.open(store, create=False)
     lines = kept.runs()
     if json:
         print_json({"store": kept.name, "runs": [asdict(line) for line in lines]})
@@ -23,7 +24,7 @@ def runs(store: StoreOption = DEFAULT_STORE, json: JsonOption = False) -> None:
     if not lines:
         stdout().print(Text(f"{kept.name} holds no runs yet; 'audiocapbench run' makes one."))
         return
-    table = Table(title=Text(f"Runs in {kept.name}"), title_justify="left")
+    table = Table(title=Text(plain(f"Runs in {kept.name}")), title_justify="left")
     for name, justify in (
         ("run", "right"),
         ("begun", "left"),
@@ -38,10 +39,10 @@ def runs(store: StoreOption = DEFAULT_STORE, json: JsonOption = False) -> None:
         table.add_row(
             str(line.id),
             line.created_at[:16].replace("T", " "),
-            Text(line.benchmark),
-            Text(line.model),
+            Text(plain(line.benchmark)),
+            Text(plain(line.model)),
             f"{line.asked}/{line.sample_count}",
             ", ".join(f"{count} {name}" for name, count in sorted(line.statuses.items())),
             "–" if line.cost_usd is None else f"${line.cost_usd:.2f}",
         )
-    stdout().print(table)
+    show(table)

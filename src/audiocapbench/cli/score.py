@@ -133,7 +133,7 @@ def _score_run(
     from audiocapbench.report.summary import summarise
     from audiocapbench.store import Store
 
-    kept = Store.open(store)
+    kept = Store.open(store, create=False)
     found = kept.run(number)
     results = score_run(kept, found, names)
     judges, stop = panel.judge(kept, found)
@@ -155,7 +155,7 @@ def _score_run(
 def _score_files(
     predictions: Path, references: Path, names: list[str], per_sample: Path | None, *, json: bool
 ) -> None:
-    from audiocapbench.cli.console import print_json, say, stdout
+    from audiocapbench.cli.console import print_json, say, show
     from audiocapbench.data.tables import read_predictions, read_references
     from audiocapbench.report.samples import write_scores
     from audiocapbench.report.sheet import score_files
@@ -169,7 +169,7 @@ def _score_files(
         bad = [str(problem) for problem in answers.bad]
         print_json(sheet.document() | {"bad_lines": bad})
     else:
-        stdout().print(score_table(sheet))
+        show(score_table(sheet))
     for problem in answers.bad[:_SHOWN]:
         say(str(problem))
     if len(answers.bad) > _SHOWN:

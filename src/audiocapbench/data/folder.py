@@ -5,9 +5,10 @@ problem that it has.
 """
 
 import json
+import os
 import re
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple, NoReturn
@@ -68,8 +69,7 @@ def open_folder(root: Path) -> Folder:
     problems += _repetitions(lines)
     absent = {one.file_name for one in manifest.missing} | {one.id for one in manifest.missing}
     present = [line for line in lines if not {line.row.file_name, line.row.key} & absent]
-    with ThreadPoolExecutor(_READERS) as readers:
-        found = list(readers.map(lambda line: _clip(root, line, manifest), present))
+    found = _in_threads(lambda line: _clip(root, line, manifest), present)
     problems += [one for one in found if isinstance(one, Problem)]
     if not problems and not lines:
         problems.append(Problem(str(root), "", "its metadata holds no samples"))
@@ -83,14 +83,31 @@ def open_folder(root: Path) -> Folder:
     return Folder(root, manifest.name or root.resolve().name, entries, tuple(manifest.missing))
 
 
+def _in_threads(read: Callable[[_Line], Clip | Problem], lines: list[_Line]) -> list[Any]:
+    """Read many files at once; Ctrl-C ends the program without waiting for the readers."""
+    found: list[Any] = [None] * len(lines)
+    left = iter(enumerate(lines))
+
+    def work() -> None:
+        for index, line in left:
+            found[index] = read(line)
+
+    readers = [threading.Thread(target=work, daemon=True) for _ in range(_READERS)]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join()
+    return found
+
+
 def _read_metadata(root: Path) -> tuple[list[_Line], list[Problem]]:
     if not root.is_dir():
         raise DatasetError(f"{root}: no such folder")
     if (root / METADATA).is_file():
-        values = _json_lines(root / METADATA)
+        values = _readable(_json_lines, root / METADATA)
         seed = False
     elif (root / SEED_METADATA).is_file():
-        values = _seed_samples(root / SEED_METADATA)
+        values = _readable(_seed_samples, root / SEED_METADATA)
         seed = True
     else:
         raise DatasetError(
@@ -106,6 +123,15 @@ def _read_metadata(root: Path) -> tuple[list[_Line], list[Problem]]:
         else:
             problems += checked
     return lines, problems
+
+
+def _readable(
+    read: Callable[[Path], Iterator[tuple[str, Any]]], path: Path
+) -> list[tuple[str, Any]]:
+    try:
+        return list(read(path))
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be read ({error.strerror})") from None
 
 
 def _json_lines(path: Path) -> Iterator[tuple[str, Any]]:
@@ -132,7 +158,11 @@ def _seed_samples(path: Path) -> Iterator[tuple[str, Any]]:
 
 def _parse(content: bytes, where: str) -> Any:
     try:
-        return json.loads(content.decode("utf-8"), parse_constant=_refuse_constant)
+        return json.loads(
+            content.decode("utf-8"),
+            parse_constant=_refuse_constant,
+            object_pairs_hook=_refuse_repetition,
+        )
     except UnicodeDecodeError as error:
         return Problem(where, "", f"is not UTF-8 (byte {error.start + 1})")
     except json.JSONDecodeError as error:
@@ -140,6 +170,13 @@ def _parse(content: bytes, where: str) -> Any:
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         return Problem(where, "", f"is not JSON ({reason})")
+
+
+def _refuse_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return fields
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -158,8 +195,8 @@ def _repetitions(lines: list[_Line]) -> list[Problem]:
     seen: dict[tuple[str, object], str] = {}
     for where, row, _ in lines:
         claims: list[tuple[str, object]] = [("id", row.key)]
-        if row.id is not None:
-            claims.append(("file_name", (row.file_name, row.instruction, row.category)))
+        file = os.path.normpath(row.file_name)
+        claims.append(("file_name", (file, row.instruction, row.category)))
         if row.position is not None:
             claims.append(("position", row.position))
         for field, value in claims:
@@ -173,15 +210,19 @@ def _repetitions(lines: list[_Line]) -> list[Problem]:
 
 def _clip(root: Path, line: _Line, manifest: Manifest) -> Clip | Problem:
     name = line.row.file_name
-    if _leaves(root, name):
-        return Problem(line.where, "file_name", f"{name!r} leads out of the folder")
     path = root / name
-    if not path.exists():
-        return Problem(line.where, "file_name", f"{name!r} does not exist")
     try:
+        if _leaves(root, name):
+            return Problem(line.where, "file_name", f"{name!r} leads out of the folder")
+        if not path.exists():
+            return Problem(line.where, "file_name", f"{name!r} does not exist")
         facts = facts_of(path)
     except AudioError as error:
         return Problem(line.where, "file_name", str(error).removeprefix(f"{root}/"))
+    except (OSError, RuntimeError, ValueError) as error:
+        # A link to itself, or a name that no file system takes.
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        return Problem(line.where, "file_name", f"{name[:80]!r} cannot be reached ({reason})")
     expected = manifest.files.get(name)
     if expected is not None and expected.sha256 != facts.sha256:
         what = f"{name!r} has another SHA-256 than in manifest.json"

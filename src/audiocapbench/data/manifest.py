@@ -86,7 +86,7 @@ def facts_of(path: Path) -> FileFacts:
     return FileFacts(
         sha256=audio.sha256(path),
         bytes=path.stat().st_size,
-        duration_s=round(info.duration_s, 6),
+        duration_s=round(info.duration_s, 6) or info.duration_s,
         sample_rate=info.rate,
         channels=info.channels,
     )

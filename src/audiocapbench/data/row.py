@@ -42,7 +42,7 @@ class Row(BaseModel):
     id: Text | None = None
     category: Text = UNCATEGORISED
     instruction: Text | None = None
-    position: Annotated[int, Field(ge=0)] | None = None
+    position: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = None
 
     @property
     def key(self) -> str:

@@ -1,7 +1,8 @@
 """Predictions and references from plain files: CSV, TSV or JSONL, without any run.
 
-What cannot be read is listed line by line. A bad line of predictions costs its sample; a bad line
-of references is refused, because every number depends on it.
+What cannot be read is listed line by line. A bad line of predictions is left out, and a second
+prediction for an id with it; a bad line of references is refused, because every number depends on
+it.
 """
 
 import csv
@@ -88,8 +89,8 @@ def read_references(path: Path) -> References:
         else:
             found.texts.setdefault(key, []).extend(captions)
             category = _text(fields, "category")
-            if category:
-                found.categories[key] = category
+            if category and found.categories.setdefault(key, category) != category:
+                problems.append(Problem(where, "category", f"{key!r} has another one above"))
     if problems:
         raise InvalidDataError(path, problems)
     if not found.texts:
@@ -133,6 +134,11 @@ def _objects(path: Path) -> Iterator[Line]:
                 continue
             try:
                 value = json.loads(line.decode("utf-8"))
+                json.dumps(value, ensure_ascii=False).encode("utf-8")
+            except UnicodeEncodeError:
+                what = "holds half of a surrogate pair, which is not text"
+                yield Line(where, Problem(where, "", what))
+                continue
             except (ValueError, RecursionError) as error:
                 yield Line(where, Problem(where, "", f"is not JSON ({_short(error)})"))
                 continue
@@ -146,6 +152,8 @@ def _rows(path: Path, delimiter: str, columns: tuple[str, str]) -> Iterator[Line
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as stream:
         reader = csv.DictReader(stream, delimiter=delimiter)
         names = reader.fieldnames or []
+        if len(set(names)) < len(names):
+            raise DatasetError(f"{path}: its first line names a column twice")
         for column in columns:
             if column not in names:
                 there = ", ".join(names) or "nothing"

@@ -21,9 +21,15 @@ class ScorerName(NamedTuple):
 
 
 def split_names(text: str) -> list[str]:
-    """Split a list on commas that stand outside brackets."""
-    parts = re.split(r",(?![^\[]*\])", text)
-    return [part.strip() for part in parts if part.strip()]
+    """Split a list on commas that stand outside brackets, each name written in one way.
+
+    Raises:
+        MetricError: A name makes no sense, or there is none.
+    """
+    parts = [part for part in re.split(r",(?![^\[]*\])", text) if part.strip()]
+    if not parts:
+        raise MetricError("no metric is named; 'audiocapbench metrics' lists them")
+    return list(dict.fromkeys(str(parse_name(part)) for part in parts))
 
 
 def parse_name(text: str) -> ScorerName:

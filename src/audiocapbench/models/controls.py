@@ -69,8 +69,8 @@ class Control:
                 return Reply("", Status.EMPTY)
 
     def _right(self, sample: Sample) -> Reply:
-        if len(sample.references) < 2:
-            reason = "has one reference; control/right needs a second one to be scored against"
+        if len(set(sample.references)) < 2:
+            reason = "has one reference; control/right needs another one to be scored against"
             return Reply("", Status.SKIPPED, f"{sample.id} {reason}")
         index = self._draw(sample.id, "right") % len(sample.references)
         return Reply(sample.references[index], withheld=index)

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import NamedTuple
 
-from audiocapbench.errors import ModelError
+from audiocapbench.errors import AudioCapBenchError, ModelError
 from audiocapbench.models.contracts import contract_of
 from audiocapbench.models.controls import KINDS, Control
 from audiocapbench.models.model import AudioContract, Model
@@ -69,7 +69,9 @@ def create_model(name: str, settings: ModelSettings | None = None) -> Model:
         )
     try:
         model: Model = found.load()(name)
-    except (ImportError, AttributeError) as error:
+    except AudioCapBenchError:
+        raise
+    except Exception as error:  # a plug-in may raise anything
         raise ModelError(f"model {name!r}: its plug-in {found.value} fails ({error})") from error
     return model
 

@@ -9,11 +9,10 @@ LABELS, PLOT, ROW = 150, 520, 30
 
 
 class Bar(NamedTuple):
-    """A model's mark: its score, the ends of its interval, and where it stands."""
+    """A model's mark: where its score and the ends of its interval stand."""
 
     label: str
     y: int
-    score: float
     x: float
     low: float
     high: float
@@ -53,9 +52,7 @@ def interval_chart(summaries: Sequence[RunSummary], metric: str) -> Chart:
             continue
         low, high = figure.interval or (figure.score, figure.score)
         y = ROW * index + ROW // 2
-        bars.append(
-            Bar(one.run.model, y, figure.score, place(figure.score), place(low), place(high))
-        )
+        bars.append(Bar(one.run.model, y, place(figure.score), place(low), place(high)))
     ticks = tuple(Tick(f"{step * i:g}", place(step * i)) for i in range(round(top / step) + 1))
     return Chart(LABELS + PLOT + 60, ROW * len(shown) + 24, LABELS, tuple(bars), ticks)
 

@@ -118,11 +118,12 @@ def write_report(
         judge_interval=judge_interval,
         warnings=_warnings(store, summaries),
     )
-    partial = path.with_name(f"{path.name}.part")
+    partial = Path(f"{path}.part")
     try:
         partial.write_text(page, encoding="utf-8")
         partial.replace(path)
     except OSError as error:
+        partial.unlink(missing_ok=True)
         raise ReportError(f"{path}: cannot be written ({error.strerror})") from None
 
 

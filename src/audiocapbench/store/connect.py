@@ -1,7 +1,8 @@
 """Opening the database behind a store: SQLite by default, PostgreSQL for a team."""
 
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, event, func, select
@@ -18,11 +19,13 @@ _LOCK = 0x41434221  # any number that other users of the database are unlikely t
 
 def store_url(store: str) -> URL:
     """Read ``--store``: a database URL, or the path of a SQLite file."""
+    if not store.strip():
+        raise StoreError("--store is empty; name a file or a database URL")
     if "://" not in store:
         return URL.create("sqlite", database=store)
     try:
         url = make_url(store)
-    except ArgumentError:
+    except (ArgumentError, ValueError):
         raise StoreError("--store is neither a file nor a database URL") from None
     if url.get_backend_name() not in ("sqlite", "postgresql"):
         raise StoreError(
@@ -106,7 +109,9 @@ def _set_up_sqlite(connection: object, _record: object) -> None:
     # Transactions are begun by _begin_sqlite; the driver's own BEGIN would come too late.
     connection.isolation_level = None  # type: ignore[attr-defined]
     cursor = connection.cursor()  # type: ignore[attr-defined]
-    cursor.execute("PRAGMA journal_mode = WAL")
+    with suppress(sqlite3.OperationalError):
+        # A store that may only be read stays as it is, and can still be listed.
+        cursor.execute("PRAGMA journal_mode = WAL")
     cursor.execute("PRAGMA synchronous = FULL")
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.close()

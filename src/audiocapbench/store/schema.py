@@ -155,6 +155,13 @@ UPGRADES: Mapping[int, Upgrade] = {}
 """From version to the step that leads to the next one."""
 
 
+def is_up_to_date(connection: Connection) -> bool:
+    """Whether this is a store of today's version, found out without writing."""
+    if "schema_version" not in inspect(connection).get_table_names():
+        return False
+    return connection.execute(select(schema_version.c.version)).scalar() == VERSION
+
+
 def bring_up_to_date(
     connection: Connection, upgrades: Mapping[int, Upgrade] = UPGRADES, version: int = VERSION
 ) -> None:
@@ -170,7 +177,9 @@ def bring_up_to_date(
         metadata.create_all(connection)
         connection.execute(schema_version.insert().values(version=version))
         return
-    found = connection.execute(select(schema_version.c.version)).scalar_one()
+    found = connection.execute(select(schema_version.c.version)).scalar()
+    if found is None:
+        raise StoreError("this database has the store's tables but no version: it is not a store")
     if found > version:
         raise StoreError(
             f"the store has schema {found}, this program knows {version}: "

@@ -8,6 +8,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Select, Table, and_, delete, func, insert, select
@@ -37,13 +38,25 @@ class Store(JudgementStore):
         self._engine = engine
 
     @classmethod
-    def open(cls, store: str = DEFAULT_STORE) -> "Store":
+    def open(cls, store: str = DEFAULT_STORE, *, create: bool = True) -> "Store":
         """Open a store, and make or upgrade its tables where needed.
 
+        Args:
+            store: A SQLite file or a database URL.
+            create: Whether to make a store that is not there yet.
+
         Raises:
-            StoreError: It cannot be opened, or was made by a newer program.
+            StoreError: It cannot be opened, is not there, or was made by a newer program.
         """
-        engine = connect(store_url(store))
+        url = store_url(store)
+        engine = connect(url)
+        file = Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
+        if not create and file is not None and not file.exists():
+            raise StoreError(f"{file}: no such store; 'audiocapbench run' makes one")
+        if file is None or file.exists():
+            with reading(engine) as connection:
+                if schema.is_up_to_date(connection):
+                    return cls(engine)
         with writing(engine) as connection:
             take_turns(connection)
             try:
@@ -99,9 +112,11 @@ class Store(JudgementStore):
         Raises:
             StoreError: There is no such run.
         """
-        with reading(self._engine) as connection:
-            query = select(schema.runs).where(schema.runs.c.id == run_id)
-            found = connection.execute(query).first()
+        found = None
+        if 0 < run_id < 2**31:
+            with reading(self._engine) as connection:
+                query = select(schema.runs).where(schema.runs.c.id == run_id)
+                found = connection.execute(query).first()
         if found is None:
             raise StoreError(f"{self.name} has no run {run_id}; 'audiocapbench runs' lists them")
         return rows.run(found)
@@ -198,10 +213,24 @@ class Store(JudgementStore):
                 schema.datasets.c.fingerprint == dataset.fingerprint
             )
             connection.execute(moved.values(root=dataset.root, missing=list(dataset.missing)))
+            self._update_samples(connection, dataset)
             return
         self._insert_new(connection, schema.datasets, [rows.of_dataset(dataset)])
         values = [rows.of_sample(one) | {"dataset": dataset.fingerprint} for one in dataset.samples]
         self._insert_new(connection, schema.samples, values)
+
+    def _update_samples(self, connection: Connection, dataset: Dataset) -> None:
+        """Follow what may change without changing what is asked: file names and details."""
+        table = schema.samples
+        query = select(table.c.id, table.c.file_name, table.c.details)
+        found = connection.execute(query.where(table.c.dataset == dataset.fingerprint)).all()
+        known = {row.id: (row.file_name, row.details) for row in found}
+        for sample in dataset.samples:
+            now = (sample.clip.file_name, dict(sample.details))
+            if known.get(sample.id) != now:
+                same = and_(table.c.dataset == dataset.fingerprint, table.c.id == sample.id)
+                values = {"file_name": now[0], "details": now[1]}
+                connection.execute(table.update().where(same).values(**values))
 
     def _insert_new(
         self, connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]

@@ -1,0 +1,392 @@
+"""The published tool's second command, ``python -m audiocapbench.evaluate``: a thin door.
+
+It asks, scores and judges as ``audiocapbench run`` does and writes the published result JSON.
+"""
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+from typer.core import TyperCommand
+
+from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, explained
+from audiocapbench.cli.options import DEFAULT_STORE, StoreOption
+from audiocapbench.errors import AudioCapBenchError, DatasetError, FatalError, MetricError
+
+if TYPE_CHECKING:
+    from audiocapbench.benchmarks import Benchmark, Selection
+    from audiocapbench.engine import Pacing, RunEnd, Stop
+    from audiocapbench.judges import Judge
+    from audiocapbench.models import Model
+    from audiocapbench.store import Run, Store
+
+AAC_METRICS = ("cider_d", "spice", "spider", "fense")
+"""What the published tool takes from aac-metrics, and --no-aac-metrics leaves out."""
+
+_OURS = {"qwen": "dashscope"}
+_THEIRS = {"dashscope": "qwen", "openai-realtime": "openai"}
+_DEFAULT_MODELS = {
+    "openai": "gpt-4o-audio-preview",
+    "gemini": "gemini-2.5-flash",
+    "qwen": "qwen-audio-turbo",
+}
+_KEYS = {
+    "openai": ("OPENAI_API_KEY",),
+    "openai-realtime": ("OPENAI_API_KEY",),
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY", "VERTEX_PROJECT"),
+    "dashscope": ("DASHSCOPE_API_KEY",),
+}
+
+
+class _Command(TyperCommand):
+    def invoke(self, ctx: Any) -> Any:
+        with explained():
+            return super().invoke(ctx)
+
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+@app.command(cls=_Command)
+def evaluate(
+    provider: Annotated[
+        str | None,
+        typer.Option("--provider", metavar="NAME", help="openai, gemini or qwen; or one of ours."),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", metavar="ID", help="[default: the provider's, as published]"),
+    ] = None,
+    all_models: Annotated[
+        bool, typer.Option("--all-models", help="Every published model whose key is set.")
+    ] = False,
+    data_dir: Annotated[
+        Path, typer.Option("--data-dir", metavar="DIR", help="The folder that was built.")
+    ] = Path("data/audio_caption"),
+    metadata: Annotated[
+        Path | None,
+        typer.Option("--metadata", metavar="FILE", help="The data folder's own metadata file."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            metavar="FILE",
+            help="The result JSON; with --all-models, the model's name is added to it. "
+            "[default: results/PROVIDER_MODEL_TIME.json]",
+        ),
+    ] = None,
+    credentials: Annotated[
+        Path | None,
+        typer.Option("--credentials", metavar="FILE", help="KEY=value lines, such as API keys."),
+    ] = None,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option("--max-tokens", min=1, metavar="N", help="Longest answer, in tokens."),
+    ] = None,
+    temperature: Annotated[
+        float | None,
+        typer.Option("--temperature", min=0, metavar="T", help="[default: the paper's]"),
+    ] = None,
+    no_aac_metrics: Annotated[
+        bool,
+        typer.Option("--no-aac-metrics", help=f"Leave out {', '.join(AAC_METRICS)}."),
+    ] = False,
+    no_llm_judge: Annotated[bool, typer.Option("--no-llm-judge", help="Ask no judge.")] = False,
+    judge_model: Annotated[
+        str,
+        typer.Option("--judge-model", metavar="ID", help="OpenAI's name, or one of our judges."),
+    ] = "gpt-4.1",
+    max_retries: Annotated[
+        int | None,
+        typer.Option("--max-retries", min=1, metavar="N", help="Most attempts a question."),
+    ] = None,
+    category: Annotated[
+        str | None,
+        typer.Option("--category", metavar="NAME", help="Only sound, music or speech."),
+    ] = None,
+    max_samples: Annotated[
+        int | None,
+        typer.Option("--max-samples", min=1, metavar="N", help="Only the first so many samples."),
+    ] = None,
+    concurrency: Annotated[
+        int | None,
+        typer.Option(
+            "--concurrency",
+            min=1,
+            metavar="N",
+            help="Questions at once. [default: the model's own]",
+        ),
+    ] = None,
+    store: StoreOption = DEFAULT_STORE,
+) -> None:
+    """Evaluate a model on AudioCapBench and write the published result JSON.
+
+    The same command goes on where it was stopped: only what is missing is asked.
+    """
+    from audiocapbench.benchmarks import Selection, audiocapbench
+    from audiocapbench.cli.console import say
+    from audiocapbench.credentials import load_credentials
+    from audiocapbench.engine import Pacing, RetryPolicy
+    from audiocapbench.models import ModelSettings, create_model
+    from audiocapbench.store import Store
+
+    for warning in load_credentials(credentials) if credentials is not None else ():
+        say(warning)
+    if all_models and (provider or model):
+        raise AudioCapBenchError("--all-models stands alone; leave out --provider and --model")
+    asked = _with_keys() if all_models else [_named(provider, model)]
+    settings = ModelSettings(temperature, max_tokens)
+    models = [create_model(one.name, settings) for one in asked]
+    judge = None if no_llm_judge else _judge(judge_model)
+    benchmark = audiocapbench.load(data_dir)
+    _check_metadata(benchmark, metadata)
+    selection = Selection((category,) if category is not None else (), max_samples)
+    selection.of(benchmark)
+    outputs = [_output(output, one, several=all_models) for one in asked]
+    retry = RetryPolicy() if max_retries is None else RetryPolicy(attempts=max_retries)
+    evaluation = _Evaluation(
+        benchmark,
+        selection,
+        Pacing(concurrency, retry=retry),
+        judge,
+        () if no_aac_metrics else AAC_METRICS,
+        Store.open(store),
+    )
+    some_failed = False
+    for one, made, path in zip(asked, models, outputs, strict=True):
+        try:
+            end = evaluation.ask(made)
+        except FatalError as error:
+            if not all_models:
+                raise
+            say(f"audiocapbench: {error}")
+            some_failed = True
+            continue
+        some_failed |= evaluation.finish(end, one, path)
+    if some_failed:
+        raise typer.Exit(SOME_FAILED)
+
+
+class _Named(NamedTuple):
+    """A model by the names of the published tool, and by ours."""
+
+    provider: str
+    model_id: str
+    name: str
+
+
+def _named(provider: str | None, model: str | None) -> _Named:
+    if not provider:
+        raise AudioCapBenchError("give --provider openai, gemini or qwen; or --all-models")
+    model = model or _DEFAULT_MODELS.get(provider)
+    if model is None:
+        raise AudioCapBenchError(f"--provider {provider} has no default; give --model too")
+    ours = _OURS.get(provider, provider)
+    if provider == "openai" and "realtime" in model:
+        ours = "openai-realtime"
+    return _Named(provider, model, f"{ours}/{model}")
+
+
+def _with_keys() -> list[_Named]:
+    from audiocapbench.cli.console import say
+    from audiocapbench.models.published import published_models
+
+    able = {
+        provider
+        for provider, keys in _KEYS.items()
+        if any(os.environ.get(key, "").strip() for key in keys)
+    }
+    if not able:
+        wanted = ", ".join(dict.fromkeys(key for keys in _KEYS.values() for key in keys))
+        raise AudioCapBenchError(f"--all-models needs a key, and none is set: {wanted}")
+    for provider in [one for one in _KEYS if one not in able]:
+        say(f"Without {provider}/…: {' or '.join(_KEYS[provider])} is not set.")
+    return [
+        _Named(_THEIRS.get(one.provider, one.provider), one.model_id, one.name)
+        for one in published_models()
+        if one.provider in able
+    ]
+
+
+def _judge(name: str) -> "Judge":
+    from audiocapbench.judges import create_judge, list_judges
+
+    ours = "/" in name or name in {entry.name for entry in list_judges()}
+    try:
+        return create_judge(name if ours else f"openai/{name}")
+    except AudioCapBenchError as error:
+        raise AudioCapBenchError(f"the judge: {error}; or use --no-llm-judge") from None
+
+
+def _check_metadata(benchmark: "Benchmark", metadata: Path | None) -> None:
+    """Refuse a metadata file that says something else than what the folder is read by."""
+    from audiocapbench.data.folder import METADATA, SEED_METADATA
+
+    if metadata is None:
+        return
+    if not metadata.is_file():
+        raise DatasetError(f"{metadata}: no such file")
+    lines, seed = (benchmark.root / name for name in (METADATA, SEED_METADATA))
+    read = lines if lines.is_file() else seed
+    if metadata.resolve() == read.resolve():
+        return
+    if metadata.resolve() != seed.resolve():
+        raise DatasetError(
+            f"{metadata}: only the metadata in --data-dir is read ({read}); put the file there"
+        )
+    said = _captions(metadata)
+    missing = {one.id for one in benchmark.missing}
+    known = {one.id: list(one.references) for one in benchmark.samples}
+    differing = [key for key in said.keys() | known.keys() if said.get(key) != known.get(key)]
+    if set(differing) - missing:
+        raise DatasetError(
+            f"{metadata} differs from {METADATA} beside it at {min(set(differing) - missing)!r}; "
+            "remove the one that is out of date"
+        )
+
+
+def _captions(path: Path) -> dict[str, Any]:
+    try:
+        samples = json.loads(path.read_bytes())["samples"]
+        return {str(one["id"]): one["reference_captions"] for one in samples}
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        raise DatasetError(f"{path}: is not the published tool's metadata.json") from None
+
+
+def _output(path: Path | None, model: _Named, *, several: bool) -> Path:
+    """Where a model's result goes; made sure of before anything is spent."""
+    label = re.sub(r"[^\w-]+", "_", f"{model.provider}_{model.model_id}")
+    if path is None:
+        path = Path("results", f"{label}_{datetime.now():%Y%m%d_%H%M%S}.json")
+    elif several:
+        path = path.with_name(f"{path.stem}_{label}{path.suffix}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise AudioCapBenchError(f"--output {path}: {error.strerror}") from None
+    if path.is_dir() or not os.access(path.parent, os.W_OK):
+        raise AudioCapBenchError(f"--output {path}: cannot be written; name another file")
+    return path
+
+
+class _Evaluation(NamedTuple):
+    """What every model of one command has in common."""
+
+    benchmark: "Benchmark"
+    selection: "Selection"
+    pacing: "Pacing"
+    judge: "Judge | None"
+    extra_metrics: tuple[str, ...]
+    store: "Store"
+
+    def ask(self, model: "Model") -> "RunEnd":
+        """Have a model answer, and score it with the metrics that need nothing."""
+        from audiocapbench.cli.progress import ask_and_score
+        from audiocapbench.engine import Budget
+
+        [end] = ask_and_score(
+            self.benchmark,
+            [model],
+            self.store,
+            self.benchmark.metrics,
+            judges=(),
+            selection=self.selection,
+            pacing=self.pacing,
+            budget=Budget(),
+            prices=None,
+            fresh=False,
+        )
+        self._stop_if(end.stop, end)
+        return end
+
+    def finish(self, end: "RunEnd", model: _Named, path: Path) -> bool:
+        """Judge, score the rest, write the result and print it; returns whether some failed."""
+        from audiocapbench.cli.console import say
+        from audiocapbench.cli.progress import explain_end
+        from audiocapbench.cli.results import print_tables
+        from audiocapbench.report.summary import summarise
+
+        judges = self._have_judged(end)
+        left_out = self._score_extra(end.run)
+        metrics = [*self.benchmark.metrics, *(n for n in self.extra_metrics if n not in left_out)]
+        summary = summarise(self.store, end.run, metrics, judges)
+        from audiocapbench.report.published_result import published_result
+
+        document = published_result(
+            self.store, summary, provider=model.provider, model_id=model.model_id
+        )
+        _write(path, document | {"left_out": left_out})
+        print_tables([summary], self.benchmark.columns, self.benchmark.headline)
+        if self.benchmark.missing:
+            present = len(self.benchmark.samples)
+            total = present + len(self.benchmark.missing)
+            say(f"{present:,} of {total:,} clips present; manifest.json says why.")
+        explain_end(end, self.store)
+        unjudged = sum("llm_judge_error" in one for one in document["results"])
+        if unjudged:
+            say(f"{unjudged} answers could not be judged; the same command asks again.")
+        say(f"Results saved to {path}")
+        return bool(document["failed"] or unjudged)
+
+    def _have_judged(self, end: "RunEnd") -> list[str]:
+        """Ask the judge; returns its name, unless there was nothing to judge."""
+        from audiocapbench.cli.progress import bars_on_stderr, judge_watcher
+        from audiocapbench.judges import judge_run
+
+        if self.judge is None:
+            return []
+        with bars_on_stderr() as bars:
+            judging = judge_run(
+                self.store,
+                end.run,
+                [self.judge],
+                pacing=self.pacing,
+                progress=judge_watcher(bars),
+            )
+        self._stop_if(judging.stop, end)
+        return [one.judge for one in judging.judges if one.total]
+
+    def _score_extra(self, run: "Run") -> dict[str, str]:
+        """Score with what may not be installed; returns what could not be had, and why."""
+        from audiocapbench.cli.console import say
+        from audiocapbench.engine import score_run
+
+        left_out = {}
+        for name in self.extra_metrics:
+            try:
+                score_run(self.store, run, [name])
+            except MetricError as error:
+                left_out[name] = str(error)
+                say(f"Without {name}: {error}")
+        return left_out
+
+    def _stop_if(self, stop: "Stop | None", end: "RunEnd") -> None:
+        from audiocapbench.cli.console import say
+        from audiocapbench.cli.progress import explain_end
+
+        if stop is not None:
+            explain_end(replace(end, stop=stop), self.store)
+            # Half a result would be taken for a whole one.
+            say("No result was written.")
+            raise typer.Exit(INTERRUPTED)
+
+
+def _write(path: Path, document: Mapping[str, Any]) -> None:
+    partial = path.with_name(f"{path.name}.part")
+    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    try:
+        partial.write_text(text + "\n", encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise AudioCapBenchError(f"--output {path}: {error.strerror}") from None
+
+
+if __name__ == "__main__":
+    app(prog_name="python -m audiocapbench.evaluate")
