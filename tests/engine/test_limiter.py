@@ -155,3 +155,64 @@ async def _place() -> None:
         one.leave()
     assert entered.is_set()
     assert one.in_flight == 1
+
+
+def test_workers_come_only_as_they_are_wanted() -> None:
+    anyio.run(_wanted)
+
+
+async def _wanted() -> None:
+    one = Limiter(Limits(start=2, most=64))
+    come: list[int] = []
+
+    async def work(number: int) -> None:
+        await one.turn(number)
+        come.append(number)
+
+    async with anyio.create_task_group() as group:
+        for number in range(10):
+            group.start_soon(work, number)
+        await anyio.wait_all_tasks_blocked()
+        assert sorted(come) == [0, 1, 2, 3]
+        one.answered(0.5)
+        await anyio.wait_all_tasks_blocked()
+        assert sorted(come) == [0, 1, 2, 3, 4]
+        one.open()
+    assert sorted(come) == list(range(10))
+
+
+def test_questions_start_in_the_order_in_which_they_came() -> None:
+    anyio.run(_in_order)
+
+
+async def _in_order() -> None:
+    one = Limiter(Limits(start=1, most=1))
+    started: list[int] = []
+
+    async def ask(number: int) -> None:
+        await one.enter()
+        started.append(number)
+        await anyio.sleep(0)
+        one.leave()
+
+    async with anyio.create_task_group() as group:
+        for number in range(20):
+            group.start_soon(ask, number)
+            await anyio.wait_all_tasks_blocked()
+    assert started == list(range(20))
+
+
+def test_a_question_that_stops_waiting_leaves_the_door_open() -> None:
+    anyio.run(_gives_up)
+
+
+async def _gives_up() -> None:
+    one = Limiter(Limits(start=1, most=1))
+    await one.enter()
+    with anyio.move_on_after(0.05) as waiting:
+        await one.enter()
+    assert waiting.cancelled_caught
+    one.leave()
+    with anyio.fail_after(30):
+        await one.enter()
+    assert one.in_flight == 1

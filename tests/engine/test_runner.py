@@ -114,6 +114,15 @@ def test_ctrl_c_keeps_what_was_done_and_says_how_to_go_on(place: Path) -> None:
     assert sorted(asked(place)) == sorted(f"tone_{index}" for index in range(CLIPS))
 
 
+def test_ctrl_c_at_the_last_answer_asks_no_other_model(place: Path) -> None:
+    process = start(place, "--limit", "1", "--model", "diary/other", DIARY_PAUSE="1.5")
+    wait_until(lambda: len(asked(place)) == 1)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert asked(place) == ["tone_0"]
+
+
 def test_a_second_ctrl_c_drops_what_is_in_flight(place: Path) -> None:
     process = start(place, DIARY_PAUSE="60", DIARY_CONCURRENCY="3")
     wait_until(lambda: len(asked(place)) == 3)

@@ -44,7 +44,9 @@ def check(
     ] = None,
     budget: Annotated[
         float | None,
-        typer.Option("--budget", min=0, metavar="USD", help="Stop before more is spent."),
+        typer.Option(
+            "--budget", min=0, metavar="USD", help="Stop before this command spends more."
+        ),
     ] = None,
     hears: Annotated[
         bool, typer.Option("--judge-hears", help="Give the judge the clip as well.")

@@ -64,7 +64,9 @@ def run(
     ] = None,
     budget: Annotated[
         float | None,
-        typer.Option("--budget", min=0, metavar="USD", help="Stop before more is spent."),
+        typer.Option(
+            "--budget", min=0, metavar="USD", help="Stop before this command spends more."
+        ),
     ] = None,
     prices: Annotated[
         Path | None,
@@ -78,6 +80,10 @@ def run(
         int | None,
         typer.Option("--max-tokens", min=1, metavar="N", help="Longest answer, in tokens."),
     ] = None,
+    timeout: Annotated[
+        float,
+        typer.Option("--timeout", min=1, metavar="S", help="Seconds to wait for one answer."),
+    ] = 120.0,
     credentials: Annotated[
         Path | None,
         typer.Option("--credentials", metavar="FILE", help="KEY=value lines, such as API keys."),
@@ -111,7 +117,7 @@ def run(
 
     for warning in load_credentials(credentials) if credentials is not None else ():
         say(warning)
-    settings = ModelSettings(temperature, max_tokens)
+    settings = ModelSettings(temperature, max_tokens, timeout)
     models = [create_model(name, settings) for name in dict.fromkeys(model)]
     judges = [create_judge(name, hears=judge_hears) for name in dict.fromkeys(judge or ())]
     opened = open_benchmark(benchmark, data)

@@ -4,7 +4,9 @@ Between the cache and the model stand the budget, the limiter and the retries; a
 are off, so that they never multiply.
 """
 
+import base64
 import random
+import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
@@ -28,6 +30,7 @@ from audiocapbench.store import Store, cache_key
 _TOKENS_PER_AUDIO_SECOND = 32
 _TOKENS_OF_TEXT = 200
 _TOKENS_OF_ANSWER = 120
+_ENCODED = re.compile(r"[A-Za-z0-9+/]{200,}={0,2}")
 
 
 class Asked(NamedTuple):
@@ -80,7 +83,8 @@ class Asker:
                 return Asked(replace(outcome, cached=True), None)
         seconds = sent.duration_s if sent else 0.0
         likely = likely_cost(self.price, self.model, seconds) or 0.0
-        if not self.budget.hold(likely):
+        held = await self.budget.hold(likely)
+        if held is None:
             raise OverBudgetError("the budget is spent")
         cost = 0.0
         try:
@@ -88,9 +92,9 @@ class Asker:
             if answer is None:
                 return None
             outcome = self._with_cost(answer)
-            cost = outcome.reply.cost_usd or 0.0
+            cost = _spent(outcome.reply, likely)
         finally:
-            self.budget.settle(likely, cost)
+            self.budget.settle(held, cost)
         return Asked(outcome, key if outcome.reply.status is Status.OK else None)
 
     def _key(self, question: Question) -> str | None:
@@ -101,11 +105,12 @@ class Asker:
 
     async def _attempts(self, question: Question) -> Outcome | None:
         sent = question.audio
-        begun = anyio.current_time()
         tokens = _TOKENS_OF_TEXT + int(_TOKENS_PER_AUDIO_SECOND * (sent.duration_s if sent else 0))
         attempts = failures = refusals = 0
+        # Waiting for one's turn is no fault of the provider's: it does not count.
+        asking_s = 0.0
         while True:
-            if not await self._unless_stopping(lambda: self.limiter.enter(tokens)):
+            if not await self._entered(tokens):
                 return None
             attempts += 1
             started = time.perf_counter()
@@ -124,18 +129,29 @@ class Asker:
                 self.limiter.refused(problem.retry_after_s)
             else:
                 failures += 1
+            latency = time.perf_counter() - started
             pause = self.retry.wait_s(failures + refusals, problem.retry_after_s, self.draw)
-            late = anyio.current_time() - begun + pause > self.retry.deadline_s
-            if late or failures >= self.retry.attempts:
+            asking_s += latency + pause
+            if asking_s > self.retry.deadline_s or failures >= self.retry.attempts:
                 words = f"given up after {attempts} attempts: {problem}"
                 reply = Reply("", Status.FAILED, words)
-                latency = time.perf_counter() - started
                 return _outcome(question.sample_id, reply, sent, latency, attempts)
             if not await self._unless_stopping(lambda: self.limiter.rest(pause)):  # noqa: B023
                 return None
 
+    async def _entered(self, tokens: int) -> bool:
+        if not await self._unless_stopping(lambda: self.limiter.enter(tokens)):
+            return False
+        if self.stopping.is_set():
+            # Whoever stopped the run may have freed this very place.
+            self.limiter.leave()
+            return False
+        return True
+
     async def _unless_stopping(self, wait: Callable[[], Awaitable[None]]) -> bool:
-        """Wait for something; False if the run is told to stop meanwhile."""
+        """Wait for something; False if the run is told to stop before or meanwhile."""
+        if self.stopping.is_set():
+            return False
         done = False
         async with anyio.create_task_group() as group:
 
@@ -170,6 +186,13 @@ def likely_cost(price: Price | None, model: Model, audio_s: float) -> float | No
     return price.estimate(audio_s, answer_tokens=_TOKENS_OF_ANSWER + max(0, thoughts))
 
 
+def _spent(reply: Reply, likely_usd: float) -> float:
+    """Dollars to count; an answer whose usage is not reported was hardly free."""
+    if reply.cost_usd is not None:
+        return reply.cost_usd
+    return 0.0 if reply.status is Status.FAILED else likely_usd
+
+
 async def _reply(model: Model, question: Question) -> Reply:
     try:
         reply = await model.answer(question)
@@ -179,7 +202,7 @@ async def _reply(model: Model, question: Question) -> Reply:
         return Reply("", Status.FAILED, str(error))
     except Exception as error:  # a plug-in may raise anything; one sample must not end the run
         return Reply("", Status.FAILED, f"{type(error).__name__}: {error}")
-    text = _storable(reply.text)
+    text = _kept(reply.text, question.audio)
     if reply.status is Status.OK and not text.strip():
         return replace(reply, text="", status=Status.EMPTY)
     return replace(reply, text=text)
@@ -190,13 +213,23 @@ def _storable(text: str) -> str:
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
+def _kept(text: str, sent: SentAudio | None) -> str:
+    """Text that may be kept, without keys and without the audio that a server may send back."""
+    text = redacted(_storable(text))
+    if sent is None or not _ENCODED.search(text):
+        return text
+    # Other long words are the answer's own.
+    encoded = base64.b64encode(sent.content).decode("ascii")
+    return _ENCODED.sub(lambda run: "[data]" if run[0][60:160] in encoded else run[0], text)
+
+
 def _outcome(
     sample_id: str, reply: Reply, sent: SentAudio | None, latency_s: float, attempts: int
 ) -> Outcome:
     if reply.error is not None:
-        reply = replace(reply, error=redacted(_storable(reply.error)))
+        reply = replace(reply, error=_kept(reply.error, sent))
     if reply.raw is not None:
-        reply = replace(reply, raw=redacted(_storable(reply.raw)))
+        reply = replace(reply, raw=_kept(reply.raw, sent))
     return Outcome(
         sample_id,
         reply,

@@ -1,31 +1,81 @@
 """A budget in dollars: what is spent, what is in flight, and when to stop."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import anyio
+
+from audiocapbench.errors import ModelError
+from audiocapbench.models.prices import Price
+
+
+class Held(NamedTuple):
+    """What was set aside for one question, and what it would likely cost."""
+
+    usd: float
+    likely_usd: float
 
 
 @dataclass(slots=True)
 class Budget:
     """Counts dollars; a question starts only if its likely cost still fits.
 
+    Where a question cost more than was thought likely, as much more is set aside for the next.
+
     Attributes:
         limit_usd: Most dollars to spend; None for no limit.
         spent_usd: Dollars that answers have cost.
         held_usd: Dollars that questions in flight will likely cost.
+        in_flight: Questions that dollars are set aside for.
     """
 
     limit_usd: float | None = None
     spent_usd: float = 0.0
-    held_usd: float = 0.0
+    held_usd: float = field(init=False, default=0.0)
+    in_flight: int = field(init=False, default=0)
+    _surcharge: float = field(init=False, default=1.0)
+    _settled: anyio.Event | None = field(init=False, default=None)
 
-    def hold(self, likely_usd: float) -> bool:
-        """Set a question's likely cost aside; False where it no longer fits."""
-        wanted = self.spent_usd + self.held_usd + likely_usd
-        if self.limit_usd is not None and wanted > self.limit_usd:
-            return False
-        self.held_usd += likely_usd
-        return True
+    def check(self, model: str, price: Price | None) -> None:
+        """Refuse a limit that cannot be kept.
 
-    def settle(self, likely_usd: float, cost_usd: float) -> None:
+        Raises:
+            ModelError: There is a limit, and no price is known for the model.
+        """
+        if self.limit_usd is not None and price is None:
+            raise ModelError(
+                f"no price is known for {model}, so that no budget can be kept; "
+                "give one in a file for --prices, or leave --budget out"
+            )
+
+    async def hold(self, likely_usd: float) -> Held | None:
+        """Set a question's likely cost aside; None where it no longer fits.
+
+        Waits while questions in flight may still turn out cheaper than what is set aside for them.
+        """
+        while (held := self._fitting(likely_usd)) is None:
+            if not self.in_flight:
+                return None
+            # An event belongs to the loop that waits for it; a budget may outlive several.
+            self._settled = self._settled or anyio.Event()
+            await self._settled.wait()
+        self.held_usd += held.usd
+        self.in_flight += 1
+        return held
+
+    def settle(self, held: Held, cost_usd: float) -> None:
         """A question ended: what was set aside becomes what it cost."""
-        self.held_usd = max(0.0, self.held_usd - likely_usd)
+        self.in_flight -= 1
+        self.held_usd = max(0.0, self.held_usd - held.usd) if self.in_flight else 0.0
         self.spent_usd += cost_usd
+        if held.likely_usd > 0:
+            self._surcharge = max(self._surcharge, cost_usd / held.likely_usd)
+        if self._settled is not None:
+            self._settled.set()
+            self._settled = None
+
+    def _fitting(self, likely_usd: float) -> Held | None:
+        usd = likely_usd * self._surcharge
+        if self.limit_usd is not None and self.spent_usd + self.held_usd + usd > self.limit_usd:
+            return None
+        return Held(usd, likely_usd)

@@ -68,14 +68,16 @@ class Limiter:
     _latency: float | None = field(init=False, default=None)
     _best_latency: float | None = field(init=False, default=None)
     _freed: anyio.Event = field(init=False, default_factory=anyio.Event)
+    _door: anyio.Lock = field(init=False, default_factory=anyio.Lock)
+    _waiting: dict[int, anyio.Event] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.allowed = float(min(self.limits.start, self.limits.most))
 
     async def turn(self, worker: int) -> None:
         """Wait until so many workers are wanted, so that none holds audio that cannot be sent."""
-        while worker > self.allowed + 1 + self.resting and not self._open:
-            await self._freed.wait()
+        while not self._wants(worker):
+            await self._waiting.setdefault(worker, anyio.Event()).wait()
 
     async def rest(self, seconds: float) -> None:
         """Wait before another attempt; meanwhile another worker may take the place."""
@@ -92,20 +94,21 @@ class Limiter:
         self._wake()
 
     async def enter(self, tokens: int = 0) -> None:
-        """Wait for a place in flight and for the time to start."""
-        while True:
-            now = self.clock()
-            start = max(self._next_start, self._closed_until)
-            if self.in_flight < int(self.allowed) and start <= now:
-                break
-            if self.in_flight < int(self.allowed):
-                await anyio.sleep(start - now)
-            else:
-                await self._freed.wait()
-        self.in_flight += 1
-        self._forget(now)
-        self._starts.append(now)
-        self._next_start = max(now, self._next_start) + self._gap(tokens)
+        """Wait for a place in flight and for the time to start, one after the other."""
+        async with self._door:
+            while True:
+                now = self.clock()
+                start = max(self._next_start, self._closed_until)
+                if self.in_flight < int(self.allowed) and start <= now:
+                    break
+                if self.in_flight < int(self.allowed):
+                    await anyio.sleep(start - now)
+                else:
+                    await self._freed.wait()
+            self.in_flight += 1
+            self._forget(now)
+            self._starts.append(now)
+            self._next_start = max(now, self._next_start) + self._gap(tokens)
 
     def leave(self) -> None:
         """Give the place back."""
@@ -180,6 +183,11 @@ class Limiter:
         self.allowed = max(1.0, self.allowed / 2)
         self._pushed_back = True
 
+    def _wants(self, worker: int) -> bool:
+        return self._open or worker <= self.allowed + 1 + self.resting
+
     def _wake(self) -> None:
         self._freed.set()
         self._freed = anyio.Event()
+        for worker in [one for one in self._waiting if self._wants(one)]:
+            self._waiting.pop(worker).set()

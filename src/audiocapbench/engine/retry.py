@@ -12,7 +12,8 @@ class RetryPolicy:
         attempts: Most attempts that may fail for another reason than being asked too much.
         first_s: Longest wait before the second attempt; doubles with each.
         longest_s: Longest wait of all, unless the provider asks for more.
-        deadline_s: Seconds after which a question is given up whatever the reason.
+        deadline_s: Seconds of asking and waiting to ask again after which a question is given up
+            whatever the reason; waiting for its turn does not count.
     """
 
     attempts: int = 6

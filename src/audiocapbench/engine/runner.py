@@ -14,7 +14,7 @@ from anyio.abc import TaskGroup
 from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome
-from audiocapbench.engine.ask import Asker, OverBudgetError
+from audiocapbench.engine.ask import Asked, Asker, OverBudgetError
 from audiocapbench.engine.budget import Budget
 from audiocapbench.engine.limiter import Limiter, Limits
 from audiocapbench.engine.retry import RetryPolicy
@@ -24,6 +24,8 @@ from audiocapbench.models.prices import Price
 from audiocapbench.store import Dataset, Run, RunSpec, Store
 
 _START = 8
+# Fewer than a store has connections, so that a slow disk makes nobody wait for one in vain.
+_WRITERS = 8
 
 
 class Stop(StrEnum):
@@ -106,11 +108,14 @@ def run_benchmark(
 
     Raises:
         FatalError: The provider refuses all questions; what was answered is kept.
+        ModelError: The settings cannot be kept, such as a budget for a model without a price.
     """
     pacing = pacing or Pacing()
     most = model.concurrency if pacing.concurrency is None else pacing.concurrency
     if most < 1:
         raise ModelError(f"concurrency is {most}; it must be at least 1")
+    if budget is not None:
+        budget.check(model.name, price)
     samples = (selection or Selection()).of(benchmark)
     model.prepare(benchmark.samples)
     run = store.begin_run(_spec(benchmark, model, samples), _dataset(benchmark), fresh=fresh)
@@ -140,7 +145,9 @@ def run_benchmark(
         raise runner.fatal
     outcomes = store.outcomes(run.id)
     statuses = Counter(str(outcome.reply.status) for outcome in outcomes.values())
-    stop = runner.stop if len(outcomes) < len(samples) else None
+    # Whoever interrupts wants no other model asked, even if the last answer was just in flight.
+    stopped = runner.stop is Stop.INTERRUPTED or len(outcomes) < len(samples)
+    stop = runner.stop if stopped else None
     return RunEnd(run, len(samples), runner.known, statuses, stop)
 
 
@@ -205,11 +212,13 @@ class _Runner:
         self.known = len(samples) - len(self._missing)
         self.stop: Stop | None = None
         self.fatal: FatalError | None = None
+        self._committing: anyio.CapacityLimiter
         progress.planned(run, len(samples), self.known)
 
     async def ask_all(self, asker: Asker) -> None:
         """Ask every missing sample, as many at a time as the limiter lets through."""
         queue = iter(self._missing)
+        self._committing = anyio.CapacityLimiter(_WRITERS)
         try:
             async with anyio.create_task_group() as everything:
                 if threading.current_thread() is threading.main_thread():
@@ -238,12 +247,21 @@ class _Runner:
                 asker.stopping.set()
                 break
             if asked is not None:
-                await to_thread.run_sync(
-                    self._store.add_outcome, self._run.id, asked.outcome, asked.cache_key
-                )
+                await self._commit(asked)
                 self._progress.arrived(asked.outcome)
         # Workers that still wait for their turn must see that there is nothing left to do.
         asker.limiter.open()
+
+    async def _commit(self, asked: Asked) -> None:
+        # An answer that came is kept even if everything else is dropped: it has been paid for.
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(
+                self._store.add_outcome,
+                self._run.id,
+                asked.outcome,
+                asked.cache_key,
+                limiter=self._committing,
+            )
 
     async def _watch_signals(self, asker: Asker, everything: TaskGroup) -> None:
         """First signal: finish what is in flight. Second: drop it."""

@@ -17,9 +17,12 @@ class Answered(NamedTuple):
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The sample's references, without the one that a control answered with."""
+        """The sample's references, without the one that a control answered with and its copies."""
         withheld = self.outcome.reply.withheld
-        return tuple(text for index, text in enumerate(self.sample.references) if index != withheld)
+        if withheld is None:
+            return self.sample.references
+        given = self.sample.references[withheld]
+        return tuple(text for text in self.sample.references if text != given)
 
 
 def answered(store: Store, run: Run) -> list[Answered]:

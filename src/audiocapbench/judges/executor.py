@@ -93,12 +93,16 @@ def judge_run(
 
     Raises:
         FatalError: A provider refuses all questions; what was judged is kept.
+        ModelError: There is a budget, and no price is known for a judge.
         JudgeError: Two judges have the same name, or there is nothing to repeat.
     """
     if repeats < 1:
         raise JudgeError(f"repeats is {repeats}; it must be at least 1")
     if len({judge.name for judge in judges}) < len(judges):
         raise JudgeError("the same judge is named twice; use repeats to ask it more than once")
+    for judge in judges:
+        if budget is not None and isinstance(judge, ModelJudge):
+            budget.check(judge.model.name, price_of(judge.model.name, prices))
     items = answered(store, run)
     seats = [_seat(store, run, judge, items, repeats, fresh) for judge in judges]
     judging = _Judging(store, run, progress or JudgeProgress())
@@ -118,6 +122,9 @@ def missing_judgements(
     store: Store, run: Run, judges: Sequence[Judge], *, repeats: int = 1, fresh: bool = False
 ) -> dict[str, int]:
     """How many judgements each judge would be asked for, without asking; for a preview."""
+    for judge in judges:
+        if budget is not None and isinstance(judge, ModelJudge):
+            budget.check(judge.model.name, price_of(judge.model.name, prices))
     items = answered(store, run)
     seats = [_seat(store, run, judge, items, repeats, fresh) for judge in judges]
     return {seat.judge.name: len(seat.missing) for seat in seats}

@@ -1,0 +1,99 @@
+"""Whole runs as users start them: a process, a dataset folder, and what is in the store after."""
+
+import base64
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from audiocapbench.data.outcome import Outcome
+from audiocapbench.store import Store
+from fakes.http_server import Request
+
+STORE = "audiocapbench.db"
+_KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ENDPOINT_API_KEY")
+
+
+class Ended(NamedTuple):
+    """How a command ended and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+def start(place: Path, model: str, *more: str, **settings: str) -> subprocess.Popen[str]:
+    """Start ``audiocapbench run tones`` in a folder, with no keys but those given."""
+    command = [sys.executable, "-m", "audiocapbench", "run", "tones", "--model", model]
+    kept = {name: value for name, value in os.environ.items() if name not in _KEYS}
+    return subprocess.Popen(
+        [*command, "--metrics", "rouge_l", "--json", *more],
+        cwd=place,
+        env=kept | settings,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+def finish(place: Path, model: str, *more: str, **settings: str) -> Ended:
+    """Run the command to its end."""
+    process = start(place, model, *more, **settings)
+    try:
+        out, err = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    return Ended(process.returncode, out, err)
+
+
+def outcomes(place: Path) -> dict[str, Outcome]:
+    """What the only run of the store has so far, by sample id."""
+    if not (place / STORE).exists():
+        return {}
+    store = Store.open(str(place / STORE))
+    runs = store.runs()
+    assert len(runs) <= 1, "the same command began a second run"
+    found = store.outcomes(runs[0].id) if runs else {}
+    store.close()
+    return found
+
+
+def sent_audio(request: Request) -> bytes:
+    """The audio that a chat request carries."""
+    (message,) = request.json["messages"]
+    (part,) = [one for one in message["content"] if one["type"] == "input_audio"]
+    return base64.b64decode(part["input_audio"]["data"], validate=True)
+
+
+def clip_of(request: Request) -> str:
+    """The hash of the audio that a request carries, which is also what the store keeps of it."""
+    return hashlib.sha256(sent_audio(request)).hexdigest()
+
+
+def write_prices(path: Path, model: str) -> Path:
+    """A price file in which a token costs a tenth of a cent, whatever it is."""
+    price = {
+        "text_in": 1000.0,
+        "audio_in": 1000.0,
+        "out": 1000.0,
+        "audio_tokens_per_s": 10.0,
+        "source": "made up for a test",
+        "as_of": "2026-01-01",
+    }
+    table = {"currency": "USD", "unit": "per 1,000,000 tokens", "models": {model: price}}
+    path.write_text(json.dumps(table))
+    return path
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 90.0) -> None:
+    """Wait for something that must come, however slow the machine is."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)
