@@ -122,9 +122,6 @@ def missing_judgements(
     store: Store, run: Run, judges: Sequence[Judge], *, repeats: int = 1, fresh: bool = False
 ) -> dict[str, int]:
     """How many judgements each judge would be asked for, without asking; for a preview."""
-    for judge in judges:
-        if budget is not None and isinstance(judge, ModelJudge):
-            budget.check(judge.model.name, price_of(judge.model.name, prices))
     items = answered(store, run)
     seats = [_seat(store, run, judge, items, repeats, fresh) for judge in judges]
     return {seat.judge.name: len(seat.missing) for seat in seats}
