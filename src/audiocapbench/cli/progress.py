@@ -24,6 +24,7 @@ from audiocapbench.judges import Judge, JudgeProgress, judge_run
 from audiocapbench.models import Model
 from audiocapbench.models.prices import price_of
 from audiocapbench.store import Store
+from audiocapbench.store.judgements import Judgement
 
 _SHOWN_REASONS = 5
 
@@ -90,17 +91,18 @@ def ask_and_score(
 
 def judge_watcher(bars: Progress) -> JudgeProgress:
     """A bar for each judge."""
-    tasks: list[TaskID] = []
+    tasks: dict[str, TaskID] = {}
 
     def planned(judge: str, total: int, known: int) -> None:
         note = f"{known} already judged" if known else ""
-        tasks.append(bars.add_task(f"  {judge}", total=total, completed=known, note=note))
+        tasks[judge] = bars.add_task(f"  {judge}", total=total, completed=known, note=note)
 
-    def arrived(_judgement: object) -> None:
-        bars.advance(tasks[-1])
+    def arrived(judgement: Judgement) -> None:
+        bars.advance(tasks[judgement.judge])
 
     def stopping() -> None:
-        bars.update(tasks[-1], note="stopping; Ctrl-C again drops what is in flight")
+        for task in tasks.values():
+            bars.update(task, note="stopping; Ctrl-C again drops what is in flight")
 
     return JudgeProgress(planned, arrived, stopping)
 

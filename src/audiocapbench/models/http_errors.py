@@ -11,7 +11,11 @@ from audiocapbench.models.scrubbing import short
 
 _AGAIN = frozenset({408, 409, 425, 429})
 _ONE_SAMPLE = frozenset({413})
-_ONE_SAMPLE_CODES = frozenset({"context_length_exceeded", "string_above_max_length"})
+_ONE_SAMPLE_CODES = frozenset(
+    {"context_length_exceeded", "string_above_max_length", "exceed_context_size_error"}
+)
+# llama.cpp answers 500 to audio that its model cannot take; no later attempt will do better.
+_NO_AUDIO = re.compile(r"audio input is not supported", re.IGNORECASE)
 _NO_MONEY_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "arrearage"})
 _SPAN = re.compile(r"(?P<count>\d+(?:\.\d+)?)(?P<unit>ms|h|m|s)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -59,6 +63,8 @@ def status_error(
     known = (code or "").lower()
     if known in _NO_MONEY_CODES:
         return FatalError(f"{text}; the account has no credit left: see its billing page")
+    if _NO_AUDIO.search(message):
+        return FatalError(f"{text}; choose a model that takes audio")
     if status in _AGAIN or status >= 500:
         return TransientError(text, retry_after_s=retry_after_s(headers), throttled=status == 429)
     if status in _ONE_SAMPLE or known in _ONE_SAMPLE_CODES:

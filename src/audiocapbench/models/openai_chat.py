@@ -199,6 +199,9 @@ class ChatModel:
                 self._provider, f"could not be reached or broke off ({cause})"
             ) from None
         said, code = _said(error.body) or error.message, str(error.code or "")
+        if code.isdigit():
+            # llama.cpp repeats the status as its code and says what happened in the type.
+            code = str(error.type or "")
         if code.lower() in FILTER_CODES:
             return filtered_reply(error.body, said, self._provider)
         if isinstance(error, openai.APIStatusError):
