@@ -10,10 +10,13 @@ import typer
 from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.cli.app import INTERRUPTED
 from audiocapbench.cli.console import say
-from audiocapbench.engine import likely_cost, missing_samples
+from audiocapbench.engine import find_run, likely_cost, missing_samples
+from audiocapbench.judges import Judge, ModelJudge
 from audiocapbench.models import Model
 from audiocapbench.models.prices import price_of
 from audiocapbench.store import Store
+
+_JUDGE_PROMPT_TOKENS, _JUDGE_REPLY_TOKENS = 700, 120
 
 
 class Preview(NamedTuple):
@@ -30,6 +33,45 @@ class Preview(NamedTuple):
         parts.append("cost unknown" if self.likely_usd is None else f"about ${self.likely_usd:.2f}")
         known = f"; {self.known:,} already answered" if self.known else ""
         return f"{self.model}: {', '.join(parts)}{known}"
+
+
+class JudgePreview(NamedTuple):
+    """One judge's share of what is to come, apart from the models'."""
+
+    judge: str
+    clips: int
+    likely_usd: float | None
+
+    def __str__(self) -> str:
+        cost = "cost unknown" if self.likely_usd is None else f"about ${self.likely_usd:.2f}"
+        return f"judge {self.judge}: {self.clips:,} answers, {cost}"
+
+
+def preview_judges(
+    benchmark: Benchmark,
+    models: Sequence[Model],
+    judges: Sequence[Judge],
+    store: Store,
+    *,
+    selection: Selection,
+    prices: Path | None,
+    fresh: bool,
+) -> list[JudgePreview]:
+    """What each model judge would be asked, were every question answered."""
+    samples = selection.of(benchmark)
+    found = []
+    for judge in judges:
+        if not isinstance(judge, ModelJudge):
+            continue
+        asks = 0
+        for model in models:
+            run = None if fresh else find_run(benchmark, model, store, samples)
+            judged = store.judgements(run.id, judge.name) if run is not None else []
+            asks += len(samples) - len({one.sample_id for one in judged})
+        price = price_of(judge.model.name, prices)
+        each = price.estimate(0.0, _JUDGE_PROMPT_TOKENS, _JUDGE_REPLY_TOKENS) if price else None
+        found.append(JudgePreview(judge.name, asks, None if each is None else each * asks))
+    return found
 
 
 def preview(
@@ -55,7 +97,9 @@ def preview(
     return found
 
 
-def confirm(previews: Sequence[Preview], *, budget_usd: float | None, yes: bool) -> None:
+def confirm(
+    previews: Sequence[Preview | JudgePreview], *, budget_usd: float | None, yes: bool
+) -> None:
     """Show what will cost money, and ask on a terminal unless told not to."""
     paid = [one for one in previews if one.clips and one.likely_usd != 0.0]
     for one in paid:

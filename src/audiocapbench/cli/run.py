@@ -101,7 +101,7 @@ def run(
     """
     from audiocapbench.benchmarks import Selection, open_benchmark
     from audiocapbench.cli.console import print_json, say
-    from audiocapbench.cli.preview import confirm, preview
+    from audiocapbench.cli.preview import confirm, preview, preview_judges
     from audiocapbench.cli.progress import ask_and_score, explain_end
     from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.credentials import load_credentials
@@ -128,7 +128,10 @@ def run(
     selection.of(opened)
     kept = Store.open(store)
     plan = preview(opened, models, kept, selection=selection, prices=prices, fresh=fresh)
-    confirm(plan, budget_usd=budget, yes=yes)
+    verdicts = preview_judges(
+        opened, models, judges, kept, selection=selection, prices=prices, fresh=fresh
+    )
+    confirm([*plan, *verdicts], budget_usd=budget, yes=yes)
     refused: list[FatalError] = []
     ends = ask_and_score(
         opened,

@@ -8,6 +8,7 @@ from audiocapbench.engine.runner import (
     Progress,
     RunEnd,
     Stop,
+    find_run,
     missing_samples,
     run_benchmark,
 )
@@ -23,6 +24,7 @@ __all__ = [
     "RunScores",
     "Stop",
     "answered",
+    "find_run",
     "likely_cost",
     "missing_samples",
     "run_benchmark",

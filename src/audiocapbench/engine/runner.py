@@ -16,6 +16,7 @@ from audiocapbench.data import Sample
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome
 from audiocapbench.engine.ask import Asked, Asker, OverBudgetError
 from audiocapbench.engine.budget import Budget
+from audiocapbench.engine.groups import first_of
 from audiocapbench.engine.limiter import Limiter, Limits
 from audiocapbench.engine.retry import RetryPolicy
 from audiocapbench.errors import FatalError, ModelError
@@ -168,6 +169,13 @@ def _dataset(benchmark: Benchmark) -> Dataset:
     return Dataset(benchmark.fingerprint, benchmark.name, root, benchmark.samples, missing)
 
 
+def find_run(
+    benchmark: Benchmark, model: Model, store: Store, samples: tuple[Sample, ...]
+) -> Run | None:
+    """The run that these would go on with, if it was begun before."""
+    return store.find_run(_spec(benchmark, model, samples))
+
+
 def missing_samples(
     benchmark: Benchmark,
     model: Model,
@@ -177,7 +185,7 @@ def missing_samples(
     fresh: bool = False,
 ) -> list[Sample]:
     """What a run would ask, without beginning it."""
-    run = None if fresh else store.find_run(_spec(benchmark, model, samples))
+    run = None if fresh else find_run(benchmark, model, store, samples)
     return list(samples) if run is None else _unanswered(store, run, samples)
 
 
@@ -193,12 +201,6 @@ async def _close(model: Model) -> None:
     if close is not None:
         with anyio.CancelScope(shield=True), anyio.move_on_after(5):
             await close()
-
-
-def _first_of(error: BaseException) -> BaseException:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 class _Runner:
@@ -228,8 +230,7 @@ class _Runner:
                         workers.start_soon(self._work, number, queue, asker)
                 everything.cancel_scope.cancel()
         except BaseExceptionGroup as group:
-            # Several workers may meet the same full disk; one of them can tell.
-            raise _first_of(group) from None
+            raise first_of(group) from None
 
     async def _work(self, number: int, queue: Iterator[Sample], asker: Asker) -> None:
         while self.stop is None:

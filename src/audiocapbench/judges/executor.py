@@ -15,6 +15,7 @@ from anyio.abc import TaskGroup
 from audiocapbench.data.outcome import ASKED_AGAIN, Status
 from audiocapbench.engine import Answered, Budget, Pacing, Stop, answered
 from audiocapbench.engine.ask import Asker, OverBudgetError
+from audiocapbench.engine.groups import first_of
 from audiocapbench.engine.limiter import Limiter, Limits
 from audiocapbench.errors import FatalError
 from audiocapbench.judges.errors import JudgeError
@@ -209,7 +210,7 @@ class _Judging:
                 everything.cancel_scope.cancel()
         except BaseExceptionGroup as group_error:
             # Several workers may meet the same full disk; one of them can tell.
-            raise _first_of(group_error) from None
+            raise first_of(group_error) from None
 
     async def _compute(self, judge: TextJudge, missing: Sequence[_Task]) -> None:
         for start in range(0, len(missing), _AT_A_TIME):
@@ -325,9 +326,3 @@ def _computed(judge: TextJudge, tasks: Sequence[_Task]) -> list[Judgement]:
         )
         for case, verdict in zip(cases, judge_texts(judge, cases), strict=True)
     ]
-
-
-def _first_of(error: BaseException) -> BaseException:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error

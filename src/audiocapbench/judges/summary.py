@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 from audiocapbench.data.outcome import Status
 from audiocapbench.judges.aggregation import ByJudge, How, Scores, by_judge, overall, panel
 from audiocapbench.judges.errors import JudgeError
-from audiocapbench.stats import Interval, mean_interval
+from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval, with_failures
 from audiocapbench.stats.agreement import category_counts, fleiss_kappa, krippendorff_alpha
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
 
 OVERALL = "overall"
 HIGHEST = 10.0
-FEWEST_FOR_INTERVAL = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +177,11 @@ def figure_of(values: NDArray[np.float64], total: int) -> JudgeFigure:
     """A figure from the scores that there are and the number that there should be."""
     if not len(values):
         return JudgeFigure(None, None, None, None)
-    score, share = float(values.mean()), len(values) / total
+    score = float(values.mean())
     interval = None
     if len(values) >= FEWEST_FOR_INTERVAL:
         interval = mean_interval(values[:, None], lambda means: means[:, 0])
-    worst = score * share
-    return JudgeFigure(score, interval, worst, Interval(worst, worst + (1 - share) * HIGHEST))
+    return JudgeFigure(score, interval, *with_failures(score, len(values) / total, HIGHEST))
 
 
 def _chosen(run: Run, only: Collection[str] | None) -> set[str]:

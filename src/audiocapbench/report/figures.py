@@ -7,10 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.metrics import find_metric
-from audiocapbench.stats import Interval, mean_interval
-
-FEWEST_FOR_INTERVAL = 5
-"""Below this, resampling says more about the few samples than about the model."""
+from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval, with_failures
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +76,7 @@ def figure_of(
         return Figure(None, None, None, None, signature, coverage)
     kind, _ = find_metric(metric)
     score = float(kind.finish(statistics.mean(axis=0)))
-    share = len(statistics) / coverage.total
-    worst, best = score * share, score * share + (1 - share) * kind.highest
+    zero, bounds = with_failures(score, len(statistics) / coverage.total, kind.highest)
     enough = len(statistics) >= FEWEST_FOR_INTERVAL
     interval = mean_interval(statistics, kind.finish) if enough else None
-    return Figure(score, interval, worst, Interval(worst, best), signature, coverage)
+    return Figure(score, interval, zero, bounds, signature, coverage)

@@ -9,7 +9,6 @@ from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import ReportError
 from audiocapbench.report.chart import interval_chart
-from audiocapbench.report.figures import FEWEST_FOR_INTERVAL
 from audiocapbench.report.summary import RunSummary
 from audiocapbench.report.tables import (
     answered,
@@ -20,7 +19,7 @@ from audiocapbench.report.tables import (
     shown_interval,
 )
 from audiocapbench.report.waveform import HEIGHT, WIDTH, waveform_path
-from audiocapbench.stats import ROUNDS, SEED
+from audiocapbench.stats import FEWEST_FOR_INTERVAL, ROUNDS, SEED
 from audiocapbench.store import Store
 from audiocapbench.version import VERSION
 

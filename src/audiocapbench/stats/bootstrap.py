@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
+FEWEST_FOR_INTERVAL = 5
+"""Below this, resampling says more about the few samples than about the model."""
+
 ROUNDS = 1000
 SEED = 42
 _BLOCK = 64
