@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import soundfile
@@ -38,7 +39,17 @@ class Row:
     lost: int
     answered_twice: int
     refused: int
+    most_in_flight: int
     peak_mib: float
+
+
+class Limits(NamedTuple):
+    """How the provider behaves."""
+
+    rate: float
+    faults: float
+    median_s: float
+    retry_after: bool
 
 
 def write_clips(root: Path, count: int, seconds: float) -> None:
@@ -54,10 +65,11 @@ def write_clips(root: Path, count: int, seconds: float) -> None:
 
 
 @contextmanager
-def provider(rate: float, faults: float, retry_after: bool) -> Iterator[str]:
+def provider(limits: Limits) -> Iterator[str]:
     """The provider in a process of its own; yields its address."""
-    words = [sys.executable, str(HERE / "limited_provider.py"), f"--rate={rate}"]
-    words += [f"--faults={faults}", *(["--retry-after"] if retry_after else [])]
+    words = [sys.executable, str(HERE / "limited_provider.py"), f"--rate={limits.rate}"]
+    words += [f"--faults={limits.faults}", f"--median={limits.median_s}"]
+    words += ["--retry-after"] if limits.retry_after else []
     process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     with process:
         port = process.stdout.readline() if process.stdout else ""
@@ -106,25 +118,26 @@ def ask_published(address: str, folder: Path, workers: int) -> int:
     return sum(answer is not None for answer in answers)
 
 
-def measure(scheme: str, folder: Path, rate: float, faults: float, retry_after: bool) -> Row:
+def measure(scheme: str, folder: Path, limits: Limits) -> Row:
     """One contender in a process of its own, against a provider of its own."""
-    with provider(rate, faults, retry_after) as address:
+    with provider(limits) as address:
         words = [sys.executable, __file__, "--child", scheme, address, str(folder)]
         done = subprocess.run(words, capture_output=True, text=True, check=True)
         said = json.loads(done.stdout.splitlines()[-1])
         with urllib.request.urlopen(f"{address}/statistics") as response:  # noqa: S310
             seen = json.load(response)
     total = len(list(folder.glob("*.wav")))
-    busy = seen["accepted"] / max(seen["seconds"], 1e-9) / rate
+    busy = seen["accepted"] / max(seen["seconds"], 1e-9) / limits.rate
     return Row(
         scheme,
-        faults,
+        limits.faults,
         said["seconds"],
         min(1.0, busy),
-        seen["accepted"] / said["seconds"] / rate,
+        seen["accepted"] / said["seconds"] / limits.rate,
         total - said["answered"],
         seen["answers"] - seen["clips_answered"],
         seen["refused"],
+        seen["most_in_flight"],
         said["peak_mib"],
     )
 
@@ -147,6 +160,7 @@ def main() -> None:
     parser.add_argument("--clip-seconds", type=float, default=2.0)
     parser.add_argument("--schemes", default="ours:64,published:10,published:64")
     parser.add_argument("--faults", default="0,0.05")
+    parser.add_argument("--median", type=float, default=0.8, help="seconds of the median answer")
     parser.add_argument("--retry-after", action="store_true")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
@@ -160,17 +174,20 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as place:
                 folder = Path(place) / "clips"
                 write_clips(folder, options.clips, options.clip_seconds)
-                rows.append(measure(scheme, folder, options.rate, faults, options.retry_after))
+                limits = Limits(options.rate, faults, options.median, options.retry_after)
+                rows.append(measure(scheme, folder, limits))
     if options.json:
         print(json.dumps([asdict(row) for row in rows], indent=1))
         return
     print(f"{options.clips} clips, limit {options.rate:g} requests a second")
-    print("scheme         faults  seconds  of limit  wall  lost  twice  refused  peak MiB")
+    print(
+        "scheme         faults  seconds  of limit  wall  lost  twice  refused  in flight  peak MiB"
+    )
     for row in rows:
         print(
             f"{row.scheme:<14} {row.faults:>6.0%} {row.seconds:>8.1f} {row.share_of_limit:>9.1%}"
             f" {row.wall_share:>5.0%} {row.lost:>5} {row.answered_twice:>6} {row.refused:>8}"
-            f" {row.peak_mib:>9.0f}"
+            f" {row.most_in_flight:>10} {row.peak_mib:>9.0f}"
         )
 
 

@@ -14,7 +14,6 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
-MEDIAN_S = 0.8
 SPREAD = 0.5
 
 
@@ -25,6 +24,7 @@ class Provider:
     rate: float
     faults: float
     retry_after: bool
+    median_s: float
     draw: random.Random = field(default_factory=lambda: random.Random(1))
     tokens: float = 1.0
     refilled: float = field(default_factory=time.monotonic)
@@ -71,7 +71,7 @@ class Provider:
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
-            await asyncio.sleep(MEDIAN_S * self.draw.lognormvariate(0, SPREAD))
+            await asyncio.sleep(self.median_s * self.draw.lognormvariate(0, SPREAD))
         finally:
             self.in_flight -= 1
         if self.draw.random() < self.faults:
@@ -130,8 +130,9 @@ async def main() -> None:
     parser.add_argument("--rate", type=float, required=True)
     parser.add_argument("--faults", type=float, default=0.0)
     parser.add_argument("--retry-after", action="store_true")
+    parser.add_argument("--median", type=float, default=0.8)
     options = parser.parse_args()
-    provider = Provider(options.rate, options.faults, options.retry_after)
+    provider = Provider(options.rate, options.faults, options.retry_after, options.median)
     server = await asyncio.start_server(provider.serve, "127.0.0.1", 0, limit=1 << 20)
     print(server.sockets[0].getsockname()[1], flush=True)
     await asyncio.to_thread(sys.stdin.read)

@@ -168,6 +168,25 @@ def test_a_clip_whose_header_alone_is_whole_is_a_failure_not_a_crash(tmp_path: P
     assert json.loads(done.stdout)["runs"][0]["statuses"] == {"failed": 1, "ok": 1}
 
 
+def test_failures_are_shown_under_all_three_policies(tmp_path: Path) -> None:
+    (tmp_path / "tones").mkdir()
+    write_folder(tmp_path / "tones", 6)
+    bad = tmp_path / "tones" / "clips" / "0.wav"
+    soundfile.write(bad, [0.0, float("nan")] * 4000, 16_000, subtype="FLOAT")
+    done = call(tmp_path, "run", "tones", "--model", "listener", "--judge", "elements")
+    assert done.returncode == 1
+    found = re.search(
+        r"listener: 1 of 6 clips have no answer\. meteor: (\S+) without them, (\S+) as zero, "
+        r"(\S+)–(\S+) at worst and best\.",
+        done.stdout,
+    )
+    assert found
+    left_out, zero, low, high = map(float, found.groups())
+    assert zero == low == pytest.approx(left_out * 5 / 6, abs=0.001)
+    assert high == pytest.approx(zero + 1 / 6, abs=0.001)
+    assert "1 of 6 have no verdict of elements. overall: " in done.stdout
+
+
 def test_one_model_that_refuses_leaves_the_others_their_results(tmp_path: Path) -> None:
     site = install(tmp_path)
     module = (site / "diary_plugin.py").read_text()

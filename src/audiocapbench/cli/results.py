@@ -2,7 +2,11 @@
 
 from collections.abc import Sequence
 
-from audiocapbench.cli.console import say, show
+from rich.text import Text
+
+from audiocapbench.cli.console import say, show, stdout
+from audiocapbench.report.failures import failure_lines
+from audiocapbench.report.plain import plain
 from audiocapbench.report.summary import RunSummary
 from audiocapbench.report.tables import by_category, judge_table, leaderboard
 from audiocapbench.store import Store
@@ -24,6 +28,8 @@ def print_tables(summaries: Sequence[RunSummary], metrics: Sequence[str], headli
     show(leaderboard(summaries, metrics, ranked_by))
     if len({category for one in summaries for category in one.by_category}) > 1:
         show(by_category(summaries, ranked_by))
+    for line in failure_lines(summaries, ranked_by):
+        stdout().print(Text(plain(line)), soft_wrap=True)
 
 
 def warn_about(store: Store, judges: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import ReportError
 from audiocapbench.report.chart import interval_chart
+from audiocapbench.report.failures import failure_lines
 from audiocapbench.report.summary import RunSummary
 from audiocapbench.report.tables import (
     answered,
@@ -116,6 +117,7 @@ def write_report(
         judge_shown=judge_shown,
         judge_interval=judge_interval,
         warnings=_warnings(store, summaries),
+        failures=failure_lines(best_first, headline),
     )
     partial = Path(f"{path}.part")
     try:
