@@ -83,6 +83,22 @@ def test_right_needs_a_second_reference(tmp_path: Path) -> None:
     )
 
 
+def test_wrong_takes_no_caption_that_the_clip_has_itself(tmp_path: Path) -> None:
+    for number in range(6):
+        write_tone(tmp_path / f"{number}.wav", 200.0 + 50 * number)
+    shared = ["A tone sounds.", "A hum."]
+    rows = [
+        {"file_name": f"{number}.wav", "references": [*shared, f"Only {number}."]}
+        for number in range(6)
+    ]
+    write_lines(tmp_path, rows)
+    benchmark = open_benchmark(str(tmp_path))
+    found = answers(benchmark, "wrong")
+    for sample in benchmark.samples:
+        reply = found[sample.id]
+        assert reply.status is Status.SKIPPED or reply.text not in sample.references
+
+
 def test_wrong_needs_another_clip(tmp_path: Path) -> None:
     write_folder(tmp_path, 1)
     (reply,) = answers(open_benchmark(str(tmp_path)), "wrong").values()

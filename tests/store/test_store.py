@@ -14,7 +14,7 @@ from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.errors import StoreError
 from audiocapbench.store import Dataset, RunSpec, Store, StoredScore, cache_key, schema
-from audiocapbench.store.connect import connect, store_url, writing
+from audiocapbench.store.connect import connect, reading, store_url, writing
 from audiocapbench.store.schema import bring_up_to_date
 from folders import write_folder
 
@@ -151,6 +151,13 @@ def test_the_listing_counts_statuses_and_cost(store: Store, dataset: Dataset) ->
     assert first.statuses == {"ok": 1, "refused": 1}
     assert (first.asked, first.sample_count, first.cost_usd) == (2, 4, 0.5)
     assert (second.asked, second.cost_usd) == (0, None)
+
+
+def test_what_was_committed_survives_a_power_cut(store: Store) -> None:
+    with reading(store._engine) as connection:
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == "wal"
+        full = 2
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar_one() == full
 
 
 def test_an_unknown_run_is_a_clear_error(store: Store) -> None:
