@@ -118,7 +118,11 @@ class _Handler(BaseHTTPRequestHandler):
     def _serve(self) -> None:
         fake = self.server.fake
         headers = {name.lower(): value for name, value in self.headers.items()}
-        content = self.rfile.read(int(headers.get("content-length", "0")))
+        length = int(headers.get("content-length", "0"))
+        content = self.rfile.read(length)
+        if len(content) < length:  # the client died while it was asking: nothing was asked
+            self.close_connection = True
+            return
         request = Request(self.command, self.path, headers, content)
         fake.requests.append(request)
         fault = fake.plan.take()
