@@ -1,6 +1,5 @@
 """``dashscope/…``: Qwen-Audio over DashScope's own HTTP API, Qwen-Omni over its OpenAI dialect."""
 
-import base64
 import json
 import os
 import re
@@ -24,7 +23,7 @@ from audiocapbench.models.chat_reply import (
     text_of,
 )
 from audiocapbench.models.http_errors import Provider, no_answer, status_error, timed_out
-from audiocapbench.models.model import Model, Question, SentAudio
+from audiocapbench.models.model import Model, Question
 from audiocapbench.models.openai_chat import (
     ChatDialect,
     ChatModel,
@@ -33,6 +32,7 @@ from audiocapbench.models.openai_chat import (
     request_options,
 )
 from audiocapbench.models.scrubbing import raw_json
+from audiocapbench.models.sent_body import SentBody
 from audiocapbench.models.settings import ModelSettings
 
 KEY_NAME = "DASHSCOPE_API_KEY"
@@ -95,18 +95,21 @@ class QwenAudioModel:
         """
         import httpx
 
-        content: list[dict[str, str]] = [{"text": question.instruction}]
-        if question.audio is not None:
-            content.insert(0, {"audio": _data_uri(question.audio, "audio/wav")})
-        request = {
-            "model": self._provider.model_id,
-            "input": {"messages": [{"role": "user", "content": content}]},
-            "parameters": {"result_format": "message", **self._options},
-        }
+        def request(data: str) -> dict[str, Any]:
+            content = [{"text": question.instruction}]
+            if question.audio is not None:
+                content.insert(0, {"audio": f"data:audio/wav;base64,{data}"})
+            return {
+                "model": self._provider.model_id,
+                "input": {"messages": [{"role": "user", "content": content}]},
+                "parameters": {"result_format": "message", **self._options},
+            }
+
+        body = SentBody(request, question.audio)
         client = self._connected()
         try:
             with anyio.fail_after(self._timeout_s):
-                response = await client.post(_GENERATION, json=request)
+                response = await client.post(_GENERATION, content=body, headers=body.headers)
         except (TimeoutError, httpx.TimeoutException):
             raise timed_out(self._provider, self._timeout_s) from None
         except (httpx.HTTPError, OSError) as error:
@@ -215,14 +218,10 @@ def _verdict(output: Mapping[str, Any]) -> tuple[str, Status, str | None]:
     return (text, Status.OK, None) if text.strip() else ("", Status.EMPTY, None)
 
 
-def _audio_then_text(instruction: str, audio: SentAudio) -> Content:
+def _audio_then_text(instruction: str, data: str) -> Content:
     """The parts of a message as Qwen-Omni takes them: base64 behind an empty media type."""
-    data = _data_uri(audio, "")
+    uri = f"data:;base64,{data}"
     return [
-        {"type": "input_audio", "input_audio": {"data": data, "format": "wav"}},
+        {"type": "input_audio", "input_audio": {"data": uri, "format": "wav"}},
         {"type": "text", "text": instruction},
     ]
-
-
-def _data_uri(audio: SentAudio, media_type: str) -> str:
-    return f"data:{media_type};base64,{base64.b64encode(audio.content).decode('ascii')}"

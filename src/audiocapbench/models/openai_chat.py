@@ -3,12 +3,12 @@
 The same class serves every provider that speaks this protocol, and text without audio.
 """
 
-import base64
 import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import anyio
@@ -24,8 +24,9 @@ from audiocapbench.models.chat_reply import FILTER_CODES, completion_reply, filt
 from audiocapbench.models.chat_stream import StreamedCompletion
 from audiocapbench.models.cleaning import clean
 from audiocapbench.models.http_errors import Provider, no_answer, status_error, timed_out
-from audiocapbench.models.model import AudioContract, Question, SentAudio
+from audiocapbench.models.model import AudioContract, Question
 from audiocapbench.models.published import published
+from audiocapbench.models.sent_body import SentBody
 from audiocapbench.models.settings import ModelSettings
 
 Messages = Sequence[Mapping[str, Any]]
@@ -33,28 +34,30 @@ Content = Sequence[Mapping[str, Any]]
 
 OPENAI_URL = "https://api.openai.com/v1"
 
+_COMPLETIONS = "/chat/completions"
+_RAW = {"X-Stainless-Raw-Response": "true"}  # how the SDK is asked for the response as it came
+
 
 @dataclass(frozen=True, slots=True)
 class ChatDialect:
     """What differs between servers that speak this protocol.
 
     Attributes:
-        content: Makes the parts of a user message from an instruction and audio.
+        content: Makes the parts of a user message from an instruction and audio in base64.
         with_audio: Options that go only with audio.
         streamed: Whether the server answers in a stream alone.
         openai: Whether it is OpenAI, which alone gets the account headers that the SDK
             reads from the environment.
     """
 
-    content: Callable[[str, SentAudio], Content]
+    content: Callable[[str, str], Content]
     with_audio: Mapping[str, Any]
     streamed: bool = False
     openai: bool = False
 
 
-def text_then_audio(instruction: str, audio: SentAudio) -> Content:
+def text_then_audio(instruction: str, data: str) -> Content:
     """The parts of a message as OpenAI's protocol has them."""
-    data = base64.b64encode(audio.content).decode("ascii")
     return [
         {"type": "text", "text": instruction},
         {"type": "input_audio", "input_audio": {"data": data, "format": "wav"}},
@@ -107,9 +110,13 @@ class ChatModel:
         """Answer one question, cleaned as published."""
         if question.audio is None:
             return cleaned(await self.complete([{"role": "user", "content": question.instruction}]))
-        content = self._dialect.content(question.instruction, question.audio)
-        messages = [{"role": "user", "content": content}]
-        return cleaned(await self.complete(messages, **self._dialect.with_audio))
+
+        def request(data: str) -> dict[str, Any]:
+            content = self._dialect.content(question.instruction, data)
+            message = {"role": "user", "content": content}
+            return self._request([message], self._dialect.with_audio)
+
+        return cleaned(await self._send(SentBody(request, question.audio)))
 
     async def complete(self, messages: Messages, **options: Any) -> Reply:
         """Complete a conversation; the text is as it came.
@@ -122,18 +129,20 @@ class ChatModel:
             TransientError: It may answer later.
             FatalError: It will not answer; the message says what to mend.
         """
+        return await self._send(SentBody(lambda _: self._request(messages, options), None))
+
+    def _request(self, messages: Messages, options: Mapping[str, Any]) -> dict[str, Any]:
+        request = {"model": self._provider.model_id, "messages": messages, **self._options}
+        if self._dialect.streamed:
+            request |= {"stream": True, "stream_options": {"include_usage": True}}
+        return request | options
+
+    async def _send(self, body: SentBody) -> Reply:
         import openai
 
-        request = {
-            "model": self._provider.model_id,
-            "messages": messages,
-            "extra_headers": self._left_out(),
-            **self._options,
-        }
-        completions = self._connected().chat.completions
         try:
             with anyio.fail_after(self._timeout_s):
-                return await self._ask(completions, request | options)
+                return await self._ask(body)
         except (TimeoutError, openai.APITimeoutError):
             raise timed_out(self._provider, self._timeout_s) from None
         except openai.APIError as error:
@@ -151,15 +160,20 @@ class ChatModel:
             self._client.set(None)
             await client.close()
 
-    async def _ask(self, completions: Any, request: Mapping[str, Any]) -> Reply:
+    async def _ask(self, body: SentBody) -> Reply:
+        import openai
+        from openai.types.chat import ChatCompletion, ChatCompletionChunk
+
+        post = partial(self._connected().post, _COMPLETIONS, cast_to=ChatCompletion, content=body)
+        headers = self._left_out() | body.headers
         if not self._dialect.streamed:
-            # The body is read here and not by the SDK, which would drop what it does not know.
-            response = await completions.with_raw_response.create(**request)
+            # The answer is read here and not by the SDK, which would drop what it does not know.
+            response = await post(options={"headers": headers | _RAW})
             return completion_reply(json.loads(response.http_response.text), self._provider)
         whole = StreamedCompletion(self._provider)
-        asked = {"stream": True, "stream_options": {"include_usage": True}}
-        async with await completions.create(**request, **asked) as chunks:
-            async for chunk in chunks:
+        stream = openai.AsyncStream[ChatCompletionChunk]
+        async with await post(options={"headers": headers}, stream=True, stream_cls=stream) as it:
+            async for chunk in it:
                 whole.add(chunk)
         return completion_reply(whole.body(), self._provider)
 
