@@ -2,12 +2,12 @@
 
 from audiocapbench.engine.ask import likely_cost
 from audiocapbench.engine.budget import Budget
+from audiocapbench.engine.crew import Stop
 from audiocapbench.engine.retry import RetryPolicy
 from audiocapbench.engine.runner import (
     Pacing,
     Progress,
     RunEnd,
-    Stop,
     find_run,
     missing_samples,
     run_benchmark,

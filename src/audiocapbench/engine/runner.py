@@ -1,25 +1,21 @@
 """The runner: asks what is missing, commits each outcome as it arrives, and can be interrupted."""
 
-import signal
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 import anyio
 from anyio import to_thread
-from anyio.abc import TaskGroup
 
 from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome
-from audiocapbench.engine.ask import Asked, Asker, OverBudgetError
+from audiocapbench.engine.ask import Asked, Asker
 from audiocapbench.engine.budget import Budget
-from audiocapbench.engine.groups import first_of
+from audiocapbench.engine.crew import Crew, Stop, close
 from audiocapbench.engine.limiter import Limiter, Limits
 from audiocapbench.engine.retry import RetryPolicy
-from audiocapbench.errors import FatalError, ModelError
+from audiocapbench.errors import ModelError
 from audiocapbench.models import Model
 from audiocapbench.models.prices import Price
 from audiocapbench.store import Dataset, Run, RunSpec, Store
@@ -27,14 +23,6 @@ from audiocapbench.store import Dataset, Run, RunSpec, Store
 _START = 8
 # Fewer than a store has connections, so that a slow disk makes nobody wait for one in vain.
 _WRITERS = 8
-
-
-class Stop(StrEnum):
-    """Why a run ended before its last sample."""
-
-    INTERRUPTED = "interrupted"
-    BUDGET = "budget"
-    REFUSED = "refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +69,17 @@ class Pacing:
     tokens_per_minute: float | None = None
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
+    def limits(self, model: Model) -> Limits:
+        """What a limiter for this model keeps.
+
+        Raises:
+            ModelError: Not even one question may be asked at once.
+        """
+        most = model.concurrency if self.concurrency is None else self.concurrency
+        if most < 1:
+            raise ModelError(f"concurrency is {most}; it must be at least 1")
+        return Limits(min(_START, most), most, self.requests_per_minute, self.tokens_per_minute)
+
 
 def run_benchmark(
     benchmark: Benchmark,
@@ -112,44 +111,45 @@ def run_benchmark(
         ModelError: The settings cannot be kept, such as a budget for a model without a price.
     """
     pacing = pacing or Pacing()
-    most = model.concurrency if pacing.concurrency is None else pacing.concurrency
-    if most < 1:
-        raise ModelError(f"concurrency is {most}; it must be at least 1")
+    limits = pacing.limits(model)
     if budget is not None:
         budget.check(model.name, price)
     samples = (selection or Selection()).of(benchmark)
     model.prepare(benchmark.samples)
     run = store.begin_run(_spec(benchmark, model, samples), _dataset(benchmark), fresh=fresh)
-    runner = _Runner(run, store, samples, progress or Progress())
+    missing = _unanswered(store, run, samples)
+    known = len(samples) - len(missing)
+    progress = progress or Progress()
+    progress.planned(run, len(samples), known)
 
-    async def ask_all() -> None:
-        limits = Limits(
-            min(_START, most), most, pacing.requests_per_minute, pacing.tokens_per_minute
-        )
+    async def ask_all() -> Crew:
+        limiter = Limiter(limits)
+        crew = Crew(lambda: progress.stopping(limiter.in_flight))
         asker = Asker(
             model,
             store,
-            Limiter(limits),
+            limiter,
             pacing.retry,
             budget or Budget(),
             price,
             use_cache=not fresh,
-            stopping=anyio.Event(),
+            stopping=crew.stopping,
         )
         try:
-            await runner.ask_all(asker)
+            await crew.run(lambda: _ask_each(crew, asker, missing, run, progress))
         finally:
-            await _close(model)
+            await close(model)
+        return crew
 
-    anyio.run(ask_all)
-    if runner.fatal is not None:
-        raise runner.fatal
+    crew = anyio.run(ask_all)
+    if crew.fatal is not None:
+        raise crew.fatal
     outcomes = store.outcomes(run.id)
     statuses = Counter(str(outcome.reply.status) for outcome in outcomes.values())
     # Whoever interrupts wants no other model asked, even if the last answer was just in flight.
-    stopped = runner.stop is Stop.INTERRUPTED or len(outcomes) < len(samples)
-    stop = runner.stop if stopped else None
-    return RunEnd(run, len(samples), runner.known, statuses, stop)
+    stopped = crew.stop is Stop.INTERRUPTED or len(outcomes) < len(samples)
+    stop = crew.stop if stopped else None
+    return RunEnd(run, len(samples), known, statuses, stop)
 
 
 def _spec(benchmark: Benchmark, model: Model, samples: tuple[Sample, ...]) -> RunSpec:
@@ -195,82 +195,26 @@ def _unanswered(store: Store, run: Run, samples: tuple[Sample, ...]) -> list[Sam
     return [sample for sample in samples if sample.id not in answered]
 
 
-async def _close(model: Model) -> None:
-    """Let a model that holds connections give them back before its event loop ends."""
-    close = getattr(model, "aclose", None)
-    if close is not None:
-        with anyio.CancelScope(shield=True), anyio.move_on_after(5):
-            await close()
+async def _ask_each(
+    crew: Crew, asker: Asker, samples: list[Sample], run: Run, progress: Progress
+) -> None:
+    committing = anyio.CapacityLimiter(_WRITERS)
 
-
-class _Runner:
-    def __init__(
-        self, run: Run, store: Store, samples: tuple[Sample, ...], progress: Progress
-    ) -> None:
-        self._run = run
-        self._store = store
-        self._progress = progress
-        self._missing = _unanswered(store, run, samples)
-        self.known = len(samples) - len(self._missing)
-        self.stop: Stop | None = None
-        self.fatal: FatalError | None = None
-        self._committing: anyio.CapacityLimiter
-        progress.planned(run, len(samples), self.known)
-
-    async def ask_all(self, asker: Asker) -> None:
-        """Ask every missing sample, as many at a time as the limiter lets through."""
-        queue = iter(self._missing)
-        self._committing = anyio.CapacityLimiter(_WRITERS)
-        try:
-            async with anyio.create_task_group() as everything:
-                if threading.current_thread() is threading.main_thread():
-                    everything.start_soon(self._watch_signals, asker, everything)
-                async with anyio.create_task_group() as workers:
-                    for number in range(min(asker.limiter.limits.most, len(self._missing))):
-                        workers.start_soon(self._work, number, queue, asker)
-                everything.cancel_scope.cancel()
-        except BaseExceptionGroup as group:
-            raise first_of(group) from None
-
-    async def _work(self, number: int, queue: Iterator[Sample], asker: Asker) -> None:
-        while self.stop is None:
-            await asker.limiter.turn(number)
-            sample = next(queue, None)
-            if sample is None or self.stop is not None:
-                break
-            try:
-                asked = await asker.ask(sample)
-            except OverBudgetError:
-                self.stop = self.stop or Stop.BUDGET
-                break
-            except FatalError as error:
-                self.stop, self.fatal = Stop.REFUSED, error
-                asker.stopping.set()
-                break
-            if asked is not None:
-                await self._commit(asked)
-                self._progress.arrived(asked.outcome)
-        # Workers that still wait for their turn must see that there is nothing left to do.
-        asker.limiter.open()
-
-    async def _commit(self, asked: Asked) -> None:
+    async def commit(asked: Asked) -> None:
         # An answer that came is kept even if everything else is dropped: it has been paid for.
         with anyio.CancelScope(shield=True):
             await to_thread.run_sync(
-                self._store.add_outcome,
-                self._run.id,
+                asker.store.add_outcome,
+                run.id,
                 asked.outcome,
                 asked.cache_key,
-                limiter=self._committing,
+                limiter=committing,
             )
 
-    async def _watch_signals(self, asker: Asker, everything: TaskGroup) -> None:
-        """First signal: finish what is in flight. Second: drop it."""
-        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-            async for _ in signals:
-                if self.stop is not None:
-                    everything.cancel_scope.cancel()
-                    return
-                self.stop = Stop.INTERRUPTED
-                asker.stopping.set()
-                self._progress.stopping(asker.limiter.in_flight)
+    async def ask(sample: Sample) -> None:
+        asked = await asker.ask(sample)
+        if asked is not None:
+            await commit(asked)
+            progress.arrived(asked.outcome)
+
+    await crew.share(samples, asker.limiter, ask)

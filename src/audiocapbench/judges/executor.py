@@ -1,23 +1,19 @@
 """Has a run's answers judged: asks what is missing, commits each judgement, can be interrupted."""
 
-import signal
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import anyio
 from anyio import to_thread
-from anyio.abc import TaskGroup
 
 from audiocapbench.data.outcome import ASKED_AGAIN, Status
 from audiocapbench.engine import Answered, Budget, Pacing, Stop, answered
-from audiocapbench.engine.ask import Asker, OverBudgetError
-from audiocapbench.engine.groups import first_of
-from audiocapbench.engine.limiter import Limiter, Limits
-from audiocapbench.errors import FatalError
+from audiocapbench.engine.ask import Asker
+from audiocapbench.engine.crew import Crew, close
+from audiocapbench.engine.limiter import Limiter
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, judge_texts
 from audiocapbench.judges.questioning import Judged, case_of, question_judge
@@ -25,7 +21,6 @@ from audiocapbench.models.prices import price_of
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
 
-_START = 8
 _AT_A_TIME = 256
 
 
@@ -106,17 +101,21 @@ def judge_run(
             budget.check(judge.model.name, price_of(judge.model.name, prices))
     items = answered(store, run)
     seats = [_seat(store, run, judge, items, repeats, fresh) for judge in judges]
-    judging = _Judging(store, run, progress or JudgeProgress())
+    progress = progress or JudgeProgress()
 
-    async def judge_all() -> None:
-        await judging.all(seats, pacing or Pacing(), budget or Budget(), prices, fresh=fresh)
+    async def judge_all() -> Crew:
+        crew = Crew(progress.stopping)
+        asking = _Asking(pacing or Pacing(), budget or Budget(), prices, crew.stopping, fresh)
+        judging = _Judging(store, run, progress, crew, asking)
+        await crew.run(lambda: judging.all(seats))
+        return crew
 
-    anyio.run(judge_all)
-    if judging.fatal is not None:
-        raise judging.fatal
+    crew = anyio.run(judge_all)
+    if crew.fatal is not None:
+        raise crew.fatal
     ends = tuple(_end(store, run, seat) for seat in seats)
     missing = any(end.statuses.total() < end.total for end in ends)
-    return JudgingEnd(ends, judging.stop if missing else None)
+    return JudgingEnd(ends, crew.stop if missing else None)
 
 
 def missing_judgements(
@@ -175,111 +174,58 @@ def _end(store: Store, run: Run, seat: _Seat) -> JudgeEnd:
     )
 
 
-class _Judging:
-    def __init__(self, store: Store, run: Run, progress: JudgeProgress) -> None:
-        self._store = store
-        self._run = run
-        self._progress = progress
-        self.stop: Stop | None = None
-        self.fatal: FatalError | None = None
+class _Judging(NamedTuple):
+    store: Store
+    run: Run
+    progress: JudgeProgress
+    crew: Crew
+    asking: "_Asking"
 
-    async def all(
-        self,
-        seats: Sequence[_Seat],
-        pacing: Pacing,
-        budget: Budget,
-        prices: Path | None,
-        *,
-        fresh: bool,
-    ) -> None:
+    async def all(self, seats: Sequence[_Seat]) -> None:
         """Have every seat judge what it has to, side by side."""
-        stopping = anyio.Event()
-        try:
-            async with anyio.create_task_group() as everything:
-                if threading.current_thread() is threading.main_thread():
-                    everything.start_soon(self._watch_signals, stopping, everything)
-                async with anyio.create_task_group() as group:
-                    for seat in seats:
-                        done = seat.total - len(seat.missing)
-                        self._progress.planned(seat.judge.name, seat.total, done)
-                        if isinstance(seat.judge, ModelJudge):
-                            asking = _Asking(pacing, budget, prices, stopping, fresh)
-                            group.start_soon(self._ask, seat.judge, seat.missing, asking)
-                        else:
-                            group.start_soon(self._compute, seat.judge, seat.missing)
-                everything.cancel_scope.cancel()
-        except BaseExceptionGroup as group_error:
-            # Several workers may meet the same full disk; one of them can tell.
-            raise first_of(group_error) from None
+        async with anyio.create_task_group() as group:
+            for seat in seats:
+                done = seat.total - len(seat.missing)
+                self.progress.planned(seat.judge.name, seat.total, done)
+                if isinstance(seat.judge, ModelJudge):
+                    group.start_soon(self._ask, seat.judge, seat.missing)
+                else:
+                    group.start_soon(self._compute, seat.judge, seat.missing)
 
     async def _compute(self, judge: TextJudge, missing: Sequence[_Task]) -> None:
         for start in range(0, len(missing), _AT_A_TIME):
-            if self.stop is not None:
+            if self.crew.stop is not None:
                 return
             part = missing[start : start + _AT_A_TIME]
             made = await to_thread.run_sync(_computed, judge, part)
-            await to_thread.run_sync(self._store.add_judgements, self._run.id, made)
+            await to_thread.run_sync(self.store.add_judgements, self.run.id, made)
             for one in made:
-                self._progress.arrived(one)
+                self.progress.arrived(one)
 
-    async def _ask(self, judge: ModelJudge, missing: list[_Task], asking: "_Asking") -> None:
-        limiter = Limiter(asking.limits(judge))
+    async def _ask(self, judge: ModelJudge, missing: list[_Task]) -> None:
+        limiter = Limiter(self.asking.pacing.limits(judge.model))
         rounds = {task.repeat for task in missing}
-        askers = {one: asking.asker(judge, one, self._store, limiter) for one in rounds}
-        queue = iter(missing)
-        try:
-            async with anyio.create_task_group() as workers:
-                for number in range(min(limiter.limits.most, len(missing))):
-                    workers.start_soon(self._work, number, queue, judge, askers)
-        finally:
-            close = getattr(judge.model, "aclose", None)
-            if close is not None:
-                with anyio.CancelScope(shield=True):
-                    await close()
+        askers = {one: self.asking.asker(judge, one, self.store, limiter) for one in rounds}
 
-    async def _work(
-        self, number: int, queue: Iterator[_Task], judge: ModelJudge, askers: dict[int, Asker]
-    ) -> None:
-        limiter = next(iter(askers.values())).limiter
-        while self.stop is None:
-            await limiter.turn(number)
-            task = next(queue, None)
-            if task is None or self.stop is not None:
-                break
+        async def ask(task: _Task) -> None:
             asker = askers[task.repeat]
-            try:
-                judged = await question_judge(asker, judge, task.item, task.repeat)
-            except OverBudgetError:
-                self.stop = self.stop or Stop.BUDGET
-                break
-            except FatalError as error:
-                self.stop, self.fatal = Stop.REFUSED, error
-                asker.stopping.set()
-                break
+            judged = await question_judge(asker, judge, task.item, task.repeat)
             if judged is not None:
                 await self._commit(judged)
-                self._progress.arrived(judged.judgement)
-        # Workers that still wait for their turn must see that there is nothing left to do.
-        limiter.open()
+                self.progress.arrived(judged.judgement)
+
+        try:
+            await self.crew.share(missing, limiter, ask)
+        finally:
+            await close(judge.model)
 
     async def _commit(self, judged: Judged) -> None:
         replies = [judged.reply] if judged.reply is not None else []
         # A judgement that came is kept even if everything else is dropped: it has been paid for.
         with anyio.CancelScope(shield=True):
             await to_thread.run_sync(
-                self._store.add_judgements, self._run.id, [judged.judgement], replies
+                self.store.add_judgements, self.run.id, [judged.judgement], replies
             )
-
-    async def _watch_signals(self, stopping: anyio.Event, everything: TaskGroup) -> None:
-        """First signal: finish what is in flight. Second: drop it."""
-        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-            async for _ in signals:
-                if self.stop is not None:
-                    everything.cancel_scope.cancel()
-                    return
-                self.stop = Stop.INTERRUPTED
-                stopping.set()
-                self._progress.stopping()
 
 
 class _Asking(NamedTuple):
@@ -290,13 +236,6 @@ class _Asking(NamedTuple):
     prices: Path | None
     stopping: anyio.Event
     fresh: bool
-
-    def limits(self, judge: ModelJudge) -> Limits:
-        pacing = self.pacing
-        most = judge.model.concurrency if pacing.concurrency is None else pacing.concurrency
-        if most < 1:
-            raise JudgeError(f"concurrency is {most}; it must be at least 1")
-        return Limits(min(_START, most), most, pacing.requests_per_minute, pacing.tokens_per_minute)
 
     def asker(self, judge: ModelJudge, repeat: int, store: Store, limiter: Limiter) -> Asker:
         return Asker(

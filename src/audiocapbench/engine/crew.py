@@ -1,0 +1,109 @@
+"""Workers that share questions, and how all of them are told to stop."""
+
+import signal
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from enum import StrEnum
+from typing import Any, TypeVar
+
+import anyio
+
+from audiocapbench.engine.ask import OverBudgetError
+from audiocapbench.engine.limiter import Limiter
+from audiocapbench.errors import FatalError
+
+Task = TypeVar("Task")
+
+
+class Stop(StrEnum):
+    """Why work ended before its last question."""
+
+    INTERRUPTED = "interrupted"
+    BUDGET = "budget"
+    REFUSED = "refused"
+
+
+class Crew:
+    """Everyone who asks for one command; made within the event loop that they work in.
+
+    Args:
+        interrupted: Told when a signal asks for an end, so that people can be told.
+
+    Attributes:
+        stopping: Set once nothing more may be asked.
+        stop: Why nothing more may be asked.
+        fatal: The error of a provider that refuses all questions.
+    """
+
+    def __init__(self, interrupted: Callable[[], None]) -> None:
+        self._interrupted = interrupted
+        self.stopping = anyio.Event()
+        self.stop: Stop | None = None
+        self.fatal: FatalError | None = None
+
+    async def run(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do the work while watching for signals.
+
+        Raises:
+            AudioCapBenchError: What one of the workers met, such as a full disk.
+        """
+        try:
+            async with anyio.create_task_group() as everything:
+                if threading.current_thread() is threading.main_thread():
+                    everything.start_soon(self._watch_signals, everything.cancel_scope)
+                await work()
+                everything.cancel_scope.cancel()
+        except BaseExceptionGroup as group:
+            raise _first_of(group) from None
+
+    async def share(
+        self, tasks: Sequence[Task], limiter: Limiter, do: Callable[[Task], Awaitable[None]]
+    ) -> None:
+        """Do each task, as many at a time as the limiter lets through, until told to stop."""
+        queue = iter(tasks)
+
+        async def work(number: int) -> None:
+            while self.stop is None:
+                await limiter.turn(number)
+                task = next(queue, None)
+                if task is None or self.stop is not None:
+                    break
+                try:
+                    await do(task)
+                except OverBudgetError:
+                    self.stop = self.stop or Stop.BUDGET
+                except FatalError as error:
+                    self.stop, self.fatal = Stop.REFUSED, error
+                    self.stopping.set()
+            # Workers that still wait for their turn must see that there is nothing left to do.
+            limiter.open()
+
+        async with anyio.create_task_group() as workers:
+            for number in range(min(limiter.limits.most, len(tasks))):
+                workers.start_soon(work, number)
+
+    async def _watch_signals(self, everything: anyio.CancelScope) -> None:
+        """First signal: finish what is in flight. Second: drop it."""
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            async for _ in signals:
+                if self.stop is not None:
+                    everything.cancel()
+                    return
+                self.stop = Stop.INTERRUPTED
+                self.stopping.set()
+                self._interrupted()
+
+
+async def close(model: Any) -> None:
+    """Let a model that holds connections give them back before its event loop ends."""
+    aclose = getattr(model, "aclose", None)
+    if aclose is not None:
+        with anyio.CancelScope(shield=True), anyio.move_on_after(5):
+            await aclose()
+
+
+def _first_of(error: BaseException) -> BaseException:
+    # Several workers may meet the same full disk; one of them can tell.
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
