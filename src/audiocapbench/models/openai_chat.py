@@ -132,10 +132,14 @@ class ChatModel:
         return await self._send(SentBody(lambda _: self._request(messages, options), None))
 
     def _request(self, messages: Messages, options: Mapping[str, Any]) -> dict[str, Any]:
-        request = {"model": self._provider.model_id, "messages": messages, **self._options}
-        if self._dialect.streamed:
-            request |= {"stream": True, "stream_options": {"include_usage": True}}
-        return request | options
+        streamed = {"stream": True, "stream_options": {"include_usage": True}}
+        return {
+            "model": self._provider.model_id,
+            "messages": messages,
+            **self._options,
+            **(streamed if self._dialect.streamed else {}),
+            **options,
+        }
 
     async def _send(self, body: SentBody) -> Reply:
         import openai
