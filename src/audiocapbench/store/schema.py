@@ -11,6 +11,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -147,6 +148,17 @@ responses = Table(
     Column("raw", Text),
     Column("answered_at", Text, nullable=False),
     Index("responses_by_model", "model"),
+)
+
+embeddings = Table(
+    "embeddings",
+    metadata,
+    Column("model", Text, primary_key=True),
+    Column("setting", Text, primary_key=True),
+    Column("content", String(64), primary_key=True),
+    Column("dimensions", Integer, nullable=False),
+    Column("vector", LargeBinary, nullable=False),
+    Column("made_at", Text, nullable=False),
 )
 
 Upgrade = Callable[[Connection], None]

@@ -26,12 +26,13 @@ from audiocapbench.store.connect import (
     take_turns,
     writing,
 )
+from audiocapbench.store.embeddings import EmbeddingStore
 from audiocapbench.store.judgements import JudgementStore
 from audiocapbench.store.records import Dataset, Parameters, Run, RunLine, RunSpec, StoredScore
 from audiocapbench.version import VERSION
 
 
-class Store(JudgementStore):
+class Store(JudgementStore, EmbeddingStore):
     """One database, shared by any number of threads and processes."""
 
     def __init__(self, engine: Engine) -> None:

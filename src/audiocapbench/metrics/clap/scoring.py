@@ -1,0 +1,208 @@
+"""CLAP scores: how well captions fit the sound of their clips, with references or without."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from audiocapbench.errors import MetricError
+from audiocapbench.metrics.clap.embedding import DEFAULT_BATCH, Embedder, Progress
+from audiocapbench.metrics.clap.encoder import AudioTextEncoder, identity, load_encoder
+from audiocapbench.metrics.clap.windows import Crops, Cutting, Slide
+from audiocapbench.metrics.encoders.encoder import Vectors
+from audiocapbench.metrics.names import parse_name
+from audiocapbench.metrics.result import FloatArray, MetricResult
+from audiocapbench.signature import sign
+
+if TYPE_CHECKING:
+    from audiocapbench.store import Store
+
+DEFAULT_SEEDS = range(10)
+
+
+class Spread(NamedTuple):
+    """How a number varies over seeds; ``sd`` is the sample standard deviation."""
+
+    mean: float
+    sd: float
+    minimum: float
+    maximum: float
+
+    @classmethod
+    def of(cls, values: Sequence[float] | FloatArray) -> "Spread":
+        """The spread of at least one value; a single one has none."""
+        all_values = np.asarray(values, dtype=np.float64)
+        sd = float(all_values.std(ddof=1)) if len(all_values) > 1 else 0.0
+        return cls(float(all_values.mean()), sd, float(all_values.min()), float(all_values.max()))
+
+
+@dataclass(frozen=True, slots=True)
+class ClapScores:
+    """Scores of captions, between 0 and 1.
+
+    Attributes:
+        signature: How they were made.
+        heard: Which captions have a score: those whose clip could be read, in order.
+        by_seed: Shape (seeds, captions heard); sliding windows need one row only.
+        missing: Why a clip could not be read, by its path.
+    """
+
+    signature: str
+    heard: tuple[int, ...]
+    by_seed: FloatArray
+    missing: Mapping[Path, str]
+
+    @property
+    def result(self) -> MetricResult:
+        """Mean over seeds of each caption that was heard, ready for intervals."""
+        return MetricResult.of_means("clap", self.signature, self.by_seed.mean(axis=0))
+
+    @property
+    def spread(self) -> Spread:
+        """Over seeds, of the mean score of all captions that were heard.
+
+        Raises:
+            MetricError: No clip was heard.
+        """
+        if not self.heard:
+            raise MetricError("no clip could be read, so there is no score to speak of")
+        return Spread.of(self.by_seed.mean(axis=1))
+
+
+def clap_scores(
+    clips: Sequence[str | Path],
+    captions: Sequence[str],
+    encoder: str | AudioTextEncoder = "laion",
+    *,
+    references: Sequence[Sequence[str]] | None = None,
+    cutting: Cutting | None = None,
+    device: str = "auto",
+    batch: int = DEFAULT_BATCH,
+    store: "Store | None" = None,
+    progress: Progress = lambda _done, _total: None,
+) -> ClapScores:
+    """Score captions by the cosine between their embedding and their clip's, at least 0.
+
+    A clip is encoded once, however many captions it has, and all cuts of all clips go through the
+    model in common batches. A blank caption scores 0.
+
+    Args:
+        clips: The audio file of each caption.
+        captions: What is scored.
+        encoder: A name such as ``laion`` or ``laion[path=FOLDER]``, or an encoder.
+        references: Of each caption; the score is then the mean of it and the highest cosine with
+            a reference, at least 0.
+        cutting: ``Crops`` for plain CLAP; sliding windows of the encoder's own unless given.
+        device: ``auto``, ``cpu`` or ``cuda``, for an encoder that is named.
+        batch: How many windows the model sees at once. It changes scores by less than 1e-5.
+        store: Where embeddings are kept for the next time.
+        progress: Told how many clips are encoded, of how many.
+
+    Raises:
+        MetricError: Lengths differ, a caption has no reference, or the encoder cannot be had.
+    """
+    _check(clips, captions, references)
+    if isinstance(encoder, str):
+        name = parse_name(encoder)
+        encoder = load_encoder(name.name, name.options, device)
+    cutting = cutting or Slide(encoder.windows)
+    embedder = Embedder(encoder, cutting, store=store, batch=batch, progress=progress)
+    paths = [Path(clip) for clip in clips]
+    found = embedder.clips(paths)
+    heard = tuple(row for row, path in enumerate(paths) if path in found.vectors)
+    signature = sign_clap(encoder, cutting, references=references is not None)
+    if not heard:
+        nothing = np.zeros((len(cutting.settings), 0))
+        return ClapScores(signature, heard, nothing, found.missing)
+    texts = embedder.texts([captions[row] for row in heard])
+    sounds = np.stack([found.vectors[paths[row]] for row in heard], axis=1)
+    scores = np.stack([_cosines(sound, texts) for sound in sounds])
+    if references is not None:
+        best = _best_cosines(texts, [references[row] for row in heard], embedder)
+        scores = (scores + best) / 2
+    return ClapScores(signature, heard, scores, found.missing)
+
+
+def sign_clap(encoder: AudioTextEncoder, cutting: Cutting, *, references: bool) -> str:
+    """The signature of CLAP scores."""
+    return sign(
+        "clap",
+        model=identity(encoder),
+        **cutting.fields,
+        mix="mean",
+        floor=0,
+        refs="half-best" if references else "none",
+    )
+
+
+def choose_cutting(
+    encoder: AudioTextEncoder,
+    windows: str = "slide",
+    *,
+    seeds: range = DEFAULT_SEEDS,
+    window_s: float | None = None,
+    hop_s: float | None = None,
+) -> Cutting:
+    """``slide`` or ``crop`` for an encoder, with windows of one's own where given."""
+    own = encoder.windows
+    if windows == "slide":
+        window = own.window_s if window_s is None else window_s
+        hop = own.hop_s if hop_s is None else hop_s
+        return Slide(replace(own, window_s=window, hop_s=hop))
+    if windows != "crop":
+        raise MetricError(f"windows={windows}: choose slide or crop")
+    if window_s is not None or hop_s is not None:
+        raise MetricError("a random crop is as long as the model's input: leave window and hop out")
+    if not seeds:
+        raise MetricError("plain CLAP needs at least one seed")
+    return Crops(own, seeds)
+
+
+def _cosines(left: Vectors, right: Vectors) -> FloatArray:
+    """Cosine of each row with its partner, at least 0; the zero vector is like nothing."""
+    products = np.einsum("ij,ij->i", left, right, dtype=np.float64)
+    lengths = _lengths(left) * _lengths(right)
+    cosines: FloatArray = products / np.where(lengths > 0, lengths, 1)
+    return np.clip(cosines, 0, 1)
+
+
+def _lengths(vectors: Vectors) -> FloatArray:
+    lengths: FloatArray = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+    return lengths
+
+
+def _best_cosines(
+    texts: Vectors, references: Sequence[Sequence[str]], embedder: Embedder
+) -> FloatArray:
+    counts = [len(own) for own in references]
+    theirs = embedder.texts([text for own in references for text in own])
+    cosines = _cosines(np.repeat(texts, counts, axis=0), theirs)
+    starts = np.cumsum([0, *counts[:-1]])
+    best: FloatArray = np.maximum.reduceat(cosines, starts)
+    return best
+
+
+def _check(
+    clips: Sequence[str | Path],
+    captions: Sequence[str],
+    references: Sequence[Sequence[str]] | None,
+) -> None:
+    if isinstance(captions, str) or len(clips) != len(captions):
+        raise MetricError(
+            f"there are {len(clips)} clips and {len(captions)} captions: give each caption its clip"
+        )
+    if references is None:
+        return
+    if len(references) != len(captions):
+        raise MetricError(
+            f"there are {len(captions)} captions and {len(references)} lists of references: give "
+            "each caption one list"
+        )
+    for row, own in enumerate(references):
+        if isinstance(own, str) or not any(text.strip() for text in own):
+            raise MetricError(
+                f"caption {row} has no list of references, or only blank ones: give it one, or "
+                "score without references"
+            )

@@ -1,0 +1,189 @@
+"""How a clip is cut for a CLAP model: sliding windows (SLIDE-CLAP) or one random crop a seed.
+
+A piece is looped until it fills the model's input. Files are read, and pieces encoded, elsewhere.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from audiocapbench.audio import Samples
+from audiocapbench.errors import MetricError
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """What an encoder wants to hear, in seconds at a rate in hertz.
+
+    Attributes:
+        rate: Samples a second.
+        window_s: Length of a sliding window.
+        hop_s: From the start of one window to the start of the next.
+        input_s: Length that the model takes; a shorter window is looped until it is that long.
+    """
+
+    rate: int
+    window_s: float
+    hop_s: float
+    input_s: float
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.hop <= self.window <= self.input:
+            raise MetricError(
+                f"windows of {self.window_s:g} s every {self.hop_s:g} s do not suit a model that "
+                f"takes {self.input_s:g} s at {self.rate} Hz: the hop is at least one sample and "
+                "at most the window, and the window at most what the model takes"
+            )
+
+    @property
+    def window(self) -> int:
+        """Samples of a window."""
+        return round(self.window_s * self.rate)
+
+    @property
+    def hop(self) -> int:
+        """Samples between the starts of two windows."""
+        return round(self.hop_s * self.rate)
+
+    @property
+    def input(self) -> int:
+        """Samples that the model takes."""
+        return round(self.input_s * self.rate)
+
+    def starts(self, length: int) -> range:
+        """First samples of the windows: from 0 by the hop until the clip's end is covered."""
+        count = 1 + max(0, -(-(length - self.window) // self.hop))
+        return range(0, count * self.hop, self.hop)
+
+
+PRESETS = {
+    "ms-clap-2022": Windows(44_100, 5, 1, 5),
+    "ms-clap-2023": Windows(44_100, 7, 1, 7),
+    "m2d-clap": Windows(16_000, 10, 1, 10),
+    "laion-clap": Windows(48_000, 7, 1, 10),
+}
+"""Windows as published for SLIDE-CLAP."""
+
+
+class View(NamedTuple):
+    """Pieces of one clip whose mean embedding is kept, under one setting or several.
+
+    Attributes:
+        settings: Names of the embedding in the store.
+        number: How many pieces there are.
+        pieces: Parts of the clip, not copied; each is yet to be looped to the model's input.
+    """
+
+    settings: tuple[str, ...]
+    number: int
+    pieces: Iterator[Samples]
+
+
+class Cutting(Protocol):
+    """A way to cut clips.
+
+    Attributes:
+        windows: What the model wants to hear.
+        settings: One name for each embedding that a clip gets.
+        fields: What a signature says about it.
+    """
+
+    @property
+    def windows(self) -> Windows: ...
+    @property
+    def settings(self) -> tuple[str, ...]: ...
+    @property
+    def fields(self) -> dict[str, str | int | float]: ...
+
+    def views(self, samples: Samples, content: str, wanted: Collection[str]) -> Iterator[View]:
+        """Cut mono samples for the wanted settings; ``content`` is the clip's SHA-256."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slide:
+    """SLIDE-CLAP: all windows of a clip, and the mean of their embeddings."""
+
+    windows: Windows
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """A clip gets one embedding."""
+        return (_written(self.fields),)
+
+    @property
+    def fields(self) -> dict[str, str | int | float]:
+        """What a signature says about it."""
+        own = self.windows
+        return {
+            "windows": "slide",
+            "window": own.window_s,
+            "hop": own.hop_s,
+            "input": own.input_s,
+            "rate": own.rate,
+        }
+
+    def views(self, samples: Samples, content: str, wanted: Collection[str]) -> Iterator[View]:
+        """One view, of all windows; the last may be partial and is looped like the others."""
+        if wanted:
+            own, starts = self.windows, self.windows.starts(len(samples))
+            pieces = (samples[start : start + own.window] for start in starts)
+            yield View(self.settings, len(starts), pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class Crops:
+    """Plain CLAP: one random crop a seed, as long as the model's input.
+
+    A crop depends on the seed and the clip alone, never on the order of clips.
+    """
+
+    windows: Windows
+    seeds: range
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """A clip gets one embedding a seed."""
+        return tuple(map(self._setting, self.seeds))
+
+    @property
+    def fields(self) -> dict[str, str | int | float]:
+        """What a signature says about it."""
+        first, last = self.seeds[0], self.seeds[-1]
+        seeds = str(first) if first == last else f"{first}-{last}"
+        own = self.windows
+        return {"windows": "crop", "input": own.input_s, "rate": own.rate, "seeds": seeds}
+
+    def views(self, samples: Samples, content: str, wanted: Collection[str]) -> Iterator[View]:
+        """A view for each place where a crop begins; seeds that agree on it share the view."""
+        places: dict[int, list[str]] = {}
+        for seed in self.seeds:
+            if self._setting(seed) in wanted:
+                start = self._start(len(samples), content, seed)
+                places.setdefault(start, []).append(self._setting(seed))
+        for start, settings in places.items():
+            piece = samples[start : start + self.windows.input]
+            yield View(tuple(settings), 1, iter([piece]))
+
+    def _setting(self, seed: int) -> str:
+        return _written(self.fields | {"seeds": seed})
+
+    def _start(self, length: int, content: str, seed: int) -> int:
+        latest = max(0, length - self.windows.input)
+        drawing = np.random.default_rng([seed, int(content[:16], 16)])
+        return int(drawing.integers(latest, endpoint=True))
+
+
+def loop_into(row: Samples, piece: Samples) -> None:
+    """Fill a row with a piece, as often as it takes."""
+    filled = min(len(piece), len(row))
+    row[:filled] = piece[:filled]
+    while filled < len(row):
+        more = min(filled, len(row) - filled)
+        row[filled : filled + more] = row[:more]
+        filled += more
+
+
+def _written(fields: dict[str, str | int | float]) -> str:
+    return "|".join(f"{key}:{value}" for key, value in fields.items())
