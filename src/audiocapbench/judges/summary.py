@@ -110,7 +110,12 @@ class PanelSummary:
 
 
 def summarise_judge(
-    store: Store, run: Run, judge: str, only: Collection[str] | None = None
+    store: Store,
+    run: Run,
+    judge: str,
+    only: Collection[str] | None = None,
+    *,
+    clips: Mapping[str, str] | None = None,
 ) -> JudgeSummary:
     """Put one judge's stored judgements together.
 
@@ -119,6 +124,7 @@ def summarise_judge(
         run: The run that was judged.
         judge: The judge's name.
         only: Ids of the samples that count, such as those of a category; all by default.
+        clips: The clip of each sample, where several may share one: intervals draw them together.
 
     Raises:
         JudgeError: It has not judged this run.
@@ -139,7 +145,7 @@ def summarise_judge(
         len(samples),
         dict(Counter(str(one.status) for one in kept)),
         len(found) - len(current),
-        _figures(samples, len(chosen)),
+        _figures(samples, len(chosen), clips),
         _round_spread(kept),
         sum(costs) if costs else None,
     )
@@ -151,6 +157,8 @@ def summarise_panel(
     judges: Sequence[str],
     how: How = "mean",
     only: Collection[str] | None = None,
+    *,
+    clips: Mapping[str, str] | None = None,
 ) -> PanelSummary:
     """Put several judges' stored judgements together; arguments as for one judge."""
     chosen = _chosen(run, only)
@@ -165,7 +173,7 @@ def summarise_panel(
     return PanelSummary(
         tuple(judges),
         how,
-        _figures({sample: one.scores for sample, one in together.items()}, len(chosen)),
+        _figures({sample: one.scores for sample, one in together.items()}, len(chosen), clips),
         mean(spreads) if spreads else None,
         {name: krippendorff_alpha(given) for name, given in ratings.items()},
         {name: _kappa(given) for name, given in ratings.items() if name != OVERALL},
@@ -173,14 +181,16 @@ def summarise_panel(
     )
 
 
-def figure_of(values: NDArray[np.float64], total: int) -> JudgeFigure:
+def figure_of(
+    values: NDArray[np.float64], total: int, clips: Sequence[str] | None = None
+) -> JudgeFigure:
     """A figure from the scores that there are and the number that there should be."""
     if not len(values):
         return JudgeFigure(None, None, None, None)
     score = float(values.mean())
     interval = None
     if len(values) >= FEWEST_FOR_INTERVAL:
-        interval = mean_interval(values[:, None], lambda means: means[:, 0])
+        interval = mean_interval(values[:, None], lambda means: means[:, 0], clusters=clips)
     return JudgeFigure(score, interval, *with_failures(score, len(values) / total, HIGHEST))
 
 
@@ -196,11 +206,14 @@ def _current(found: Sequence[Judgement]) -> list[Judgement]:
     return [one for one in found if one.signature == signature]
 
 
-def _figures(samples: Mapping[str, Scores], total: int) -> dict[str, JudgeFigure]:
+def _figures(
+    samples: Mapping[str, Scores], total: int, clips: Mapping[str, str] | None
+) -> dict[str, JudgeFigure]:
     names = list(next(iter(samples.values()), {}))
     columns = {name: [one[name] for one in samples.values()] for name in names}
     columns[OVERALL] = [overall(one) for one in samples.values()]
-    return {name: figure_of(np.array(given), total) for name, given in columns.items()}
+    own = None if clips is None else [clips[sample] for sample in samples]
+    return {name: figure_of(np.array(given), total, own) for name, given in columns.items()}
 
 
 def _round_spread(judgements: Sequence[Judgement]) -> float | None:

@@ -1,20 +1,30 @@
-"""How sure we are: intervals by resampling."""
+"""How sure we are: intervals by resampling, tests between systems, and what failures may mean."""
 
 from audiocapbench.stats.bootstrap import (
     FEWEST_FOR_INTERVAL,
+    METHOD,
     ROUNDS,
     SEED,
     Interval,
+    Intervals,
+    Method,
+    intervals,
     mean_interval,
+    resampled_scores,
 )
 from audiocapbench.stats.policies import Policies, with_failures
 
 __all__ = [
     "FEWEST_FOR_INTERVAL",
+    "METHOD",
     "ROUNDS",
     "SEED",
     "Interval",
+    "Intervals",
+    "Method",
     "Policies",
+    "intervals",
     "mean_interval",
+    "resampled_scores",
     "with_failures",
 ]

@@ -1,0 +1,153 @@
+"""Two systems on the same samples: is the difference real, how large is it, how sure are we."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.stats.bootstrap import METHOD, ROUNDS, SEED, Interval, Method, mean_interval
+from audiocapbench.stats.units import Clusters, Finish, FloatArray, units_of
+
+SWAPS = 9_999
+"""Rounds of the permutation test; the smallest p-value is one in ten thousand."""
+
+_BLOCK = 256
+
+
+def permutation_test(
+    first: FloatArray,
+    second: FloatArray,
+    finish: Finish,
+    *,
+    rounds: int = SWAPS,
+    seed: int = SEED,
+    clusters: Clusters = None,
+) -> float:
+    """Two-sided p-value of a difference between two systems.
+
+    If the systems were the same, their answers to a sample could be swapped. Every round swaps
+    each with probability one half; for means over samples this is the sign-flip test. So few
+    samples that all swaps can be counted get the exact p-value.
+
+    Args:
+        first, second: Statistics of the same samples, shape (n, k).
+        finish: Maps mean statistics of shape (rounds, k) to scores of shape (rounds,).
+        rounds: How often to swap.
+        seed: Makes the p-value the same every time.
+        clusters: The clip of each sample, where a clip has several: clips are swapped whole.
+    """
+    values = permutation_tests(
+        first[:, np.newaxis],
+        second[:, np.newaxis],
+        finish,
+        rounds=rounds,
+        seed=seed,
+        clusters=clusters,
+    )
+    return float(values[0])
+
+
+def permutation_tests(
+    first: FloatArray,
+    second: FloatArray,
+    finish: Finish,
+    *,
+    present: NDArray[np.bool_] | None = None,
+    rounds: int = SWAPS,
+    seed: int = SEED,
+    clusters: Clusters = None,
+) -> FloatArray:
+    """P-values of many pairs of systems at once; arguments as for ``permutation_test``.
+
+    Args:
+        first, second: Shape (n, pairs, k).
+        present: Shape (n, pairs): the samples that both systems of a pair have; all by default.
+
+    Returns:
+        Shape (pairs,); 1 where a pair has no sample in common.
+    """
+    here = np.ones(first.shape[:2], dtype=bool) if present is None else present
+    counts = here.sum(axis=0)[:, np.newaxis]
+    mask = here[..., np.newaxis]
+    # A pair without samples is as good as one of two equal systems, and divides nothing by zero.
+    nothing, counts = counts == 0, np.maximum(counts, 1)
+    base = np.where(nothing, 1.0, np.where(mask, first, 0.0).sum(axis=0) / counts)
+    other = np.where(nothing, 1.0, np.where(mask, second, 0.0).sum(axis=0) / counts)
+    moves = units_of(np.where(mask, second - first, 0.0) / counts, clusters).sums
+    flat = moves.reshape(len(moves), -1)
+    seen = np.abs(finish(base[np.newaxis])[0] - finish(other[np.newaxis])[0])
+    # Sums in another order differ in their last digits; equal differences must still count.
+    enough = seen * (1 - 1e-9) - 1e-13
+    hits, done = np.zeros(len(seen)), 0
+    for swapped in _swaps(len(flat), rounds, seed):
+        moved = (swapped @ flat).reshape(-1, *base.shape)
+        hits += (np.abs(finish(base + moved) - finish(other - moved)) >= enough).sum(axis=0)
+        done += len(swapped)
+    if _countable(len(flat), rounds):
+        return hits / done
+    return (hits + 1) / (done + 1)
+
+
+def difference_interval(
+    first: FloatArray,
+    second: FloatArray,
+    finish: Finish,
+    *,
+    level: float = 0.95,
+    rounds: int = ROUNDS,
+    seed: int = SEED,
+    clusters: Clusters = None,
+    method: Method = METHOD,
+) -> Interval:
+    """Paired bootstrap interval of score(first) - score(second); both see the same draws."""
+    return mean_interval(
+        np.stack([first, second], axis=1).reshape(len(first), -1),
+        _difference(finish),
+        level=level,
+        rounds=rounds,
+        seed=seed,
+        clusters=clusters,
+        method=method,
+    )
+
+
+def paired_spread(
+    first: FloatArray, second: FloatArray, finish: Finish, clusters: Clusters = None
+) -> float | None:
+    """Standard deviation of a sample's share in the difference, by leaving each out in turn.
+
+    For means over samples this is the standard deviation of the differences. Divided by the root
+    of the number of samples, or of clips, it is the standard error. None below two of them.
+    """
+    both = np.stack([first, second], axis=1).reshape(len(first), -1)
+    units = units_of(both, clusters)
+    if len(units.sizes) < 2:
+        return None
+    left_out = _difference(finish)(units.without_each())
+    return float((len(left_out) - 1) * left_out.std(ddof=1))
+
+
+def _difference(finish: Finish) -> Finish:
+    """The difference of two systems whose statistics stand side by side."""
+
+    def difference(means: FloatArray) -> FloatArray:
+        half = means.shape[-1] // 2
+        return finish(means[..., :half]) - finish(means[..., half:])
+
+    return difference
+
+
+def _countable(units: int, rounds: int) -> bool:
+    return units < 63 and 2**units <= rounds + 1
+
+
+def _swaps(units: int, rounds: int, seed: int) -> Iterator[FloatArray]:
+    """Which units are swapped, in blocks of shape (rounds, units) of zeros and ones."""
+    if _countable(units, rounds):
+        numbers = np.arange(2**units)[:, np.newaxis]
+        yield (numbers >> np.arange(units) & 1).astype(np.float64)
+        return
+    generator = np.random.default_rng(seed)
+    for start in range(0, rounds, _BLOCK):
+        size = (min(_BLOCK, rounds - start), units)
+        yield generator.integers(0, 2, size, dtype=np.int8).astype(np.float64)

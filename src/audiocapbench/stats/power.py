@@ -1,0 +1,78 @@
+"""What a benchmark could have seen: the smallest difference, and the samples that one needs."""
+
+from functools import cache
+
+import numpy as np
+
+from audiocapbench.stats.units import FloatArray
+
+POWER = 0.8
+ALPHA = 0.05
+
+_MOST = 10**9
+_NODES = 200
+
+
+def power_of(difference: float, sd: float, n: int, *, alpha: float = ALPHA) -> float:
+    """Probability that a two-sided paired t-test on n samples sees a true difference.
+
+    Args:
+        difference: The true difference of the means.
+        sd: Standard deviation of the samples' differences; more than 0.
+        n: Samples; 2 at least.
+        alpha: Share of false alarms that the test allows.
+    """
+    from scipy.special import gammaincinv, ndtr, stdtrit
+
+    freedom = n - 1
+    bound = float(stdtrit(freedom, 1 - alpha / 2))
+    shift = abs(difference) / sd * float(np.sqrt(n))
+    # Student's t with a shift is a normal over a chi: average over the latter. Library functions
+    # for it lose all digits where there are thousands of samples.
+    places, weights = _nodes()
+    spreads = np.sqrt(2 * gammaincinv(freedom / 2, (places + 1) / 2) / freedom)
+    seen = ndtr(shift - bound * spreads) + ndtr(-shift - bound * spreads)
+    return float(weights @ seen / 2)
+
+
+def minimum_detectable_difference(
+    sd: float, n: int, *, power: float = POWER, alpha: float = ALPHA
+) -> float | None:
+    """The smallest true difference that n samples show with this power; None below 2 samples."""
+    if n < 2:
+        return None
+    if sd <= 0:
+        return 0.0
+    low, high = 0.0, sd
+    while power_of(high, sd, n, alpha=alpha) < power:
+        low, high = high, 2 * high
+    for _ in range(50):
+        middle = (low + high) / 2
+        seen = power_of(middle, sd, n, alpha=alpha) >= power
+        low, high = (low, middle) if seen else (middle, high)
+    return high
+
+
+def samples_needed(
+    difference: float, sd: float, *, power: float = POWER, alpha: float = ALPHA
+) -> int | None:
+    """The fewest samples that show a true difference with this power; None above a billion."""
+    if sd <= 0:
+        return 2
+    low, high = 1, 2
+    while power_of(difference, sd, high, alpha=alpha) < power:
+        low, high = high, 2 * high
+        if low > _MOST:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        seen = power_of(difference, sd, middle, alpha=alpha) >= power
+        low, high = (low, middle) if seen else (middle, high)
+    return high
+
+
+@cache
+def _nodes() -> tuple[FloatArray, FloatArray]:
+    """Places between -1 and 1 and their weights, to average a smooth function."""
+    places, weights = np.polynomial.legendre.leggauss(_NODES)
+    return places, weights

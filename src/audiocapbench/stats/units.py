@@ -1,0 +1,93 @@
+"""What resampling draws: samples, or whole clips where a clip has several questions."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+Finish = Callable[[FloatArray], FloatArray]
+"""Maps mean statistics of shape (..., k) to scores of shape (...)."""
+
+Clusters = Sequence[str] | NDArray[np.int64] | None
+"""For each sample the clip that it belongs to; None where every sample stands for itself."""
+
+_BLOCK = 64
+
+
+class Units(NamedTuple):
+    """Units that are drawn whole.
+
+    Attributes:
+        sums: Statistics of each unit's samples added up, shape (units, ..., k).
+        sizes: Samples in each unit, shape (units,).
+    """
+
+    sums: FloatArray
+    sizes: FloatArray
+
+    @property
+    def means(self) -> FloatArray:
+        """Mean statistics over all samples, shape (..., k)."""
+        means: FloatArray = self.sums.sum(axis=0) / self.sizes.sum()
+        return means
+
+    @property
+    def effective(self) -> float:
+        """How many units of equal size would say as much (Kish); all of them where sizes are."""
+        return float(self.sizes.sum() ** 2 / (self.sizes**2).sum())
+
+    def without_each(self) -> FloatArray:
+        """Mean statistics with each unit left out in turn, shape (units, ..., k)."""
+        left = self.sizes.sum() - self.sizes
+        means: FloatArray = (self.sums.sum(axis=0) - self.sums) / _beside(left, self.sums)
+        return means
+
+
+def units_of(statistics: FloatArray, clusters: Clusters = None) -> Units:
+    """Add samples up to units.
+
+    Args:
+        statistics: Shape (n, ..., k).
+        clusters: The unit of each sample; units of one sample each are the samples as they stand.
+
+    Raises:
+        ValueError: There are not as many clusters as samples.
+    """
+    if clusters is None:
+        return Units(statistics, np.ones(len(statistics)))
+    if len(clusters) != len(statistics):
+        raise ValueError(f"{len(statistics)} samples cannot have {len(clusters)} clusters")
+    _, places = np.unique(np.asarray(clusters), return_inverse=True)
+    sizes = np.bincount(places).astype(np.float64)
+    if len(sizes) == len(statistics):
+        return Units(statistics, sizes)
+    sums = np.zeros((len(sizes), *statistics.shape[1:]))
+    np.add.at(sums, places, statistics)
+    return Units(sums, sizes)
+
+
+def resampled_means(units: Units, rounds: int, seed: int) -> Iterator[FloatArray]:
+    """Mean statistics of samples drawn with replacement, in blocks of shape (rounds, ..., k)."""
+    generator = np.random.default_rng(seed)
+    count = len(units.sizes)
+    flat = units.sums.reshape(count, -1)
+    for start in range(0, rounds, _BLOCK):
+        size = min(_BLOCK, rounds - start)
+        drawn = _drawn(generator, count, size)
+        means = (drawn @ flat) / (drawn @ units.sizes)[:, np.newaxis]
+        yield means.reshape(size, *units.sums.shape[1:])
+
+
+def _drawn(generator: np.random.Generator, count: int, size: int) -> FloatArray:
+    """How often each unit is drawn in each round, shape (size, count)."""
+    places = generator.integers(0, count, (size, count))
+    places += count * np.arange(size)[:, np.newaxis]
+    counts = np.bincount(places.ravel(), minlength=size * count)
+    return counts.reshape(size, count).astype(np.float64)
+
+
+def _beside(values: FloatArray, array: FloatArray) -> FloatArray:
+    """Values of shape (units,), ready to divide an array of shape (units, ...)."""
+    return values.reshape(-1, *(1 for _ in array.shape[1:]))

@@ -1,0 +1,149 @@
+"""Paired tests against scipy's, and against what can be counted by hand."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from audiocapbench.metrics.coco.overlap import corpus_bleu
+from audiocapbench.metrics.result import first_column
+from audiocapbench.stats.paired import (
+    difference_interval,
+    paired_spread,
+    permutation_test,
+    permutation_tests,
+)
+from audiocapbench.stats.units import FloatArray
+
+
+def column(values: object) -> FloatArray:
+    return np.array(values, dtype=np.float64)[:, np.newaxis]
+
+
+def mean_difference(first: FloatArray, second: FloatArray, axis: int) -> FloatArray:
+    difference: FloatArray = first.mean(axis=axis) - second.mean(axis=axis)
+    return difference
+
+
+def ratio(means: FloatArray) -> FloatArray:
+    found: FloatArray = means[..., 0] / means[..., 1]
+    return found
+
+
+def test_few_samples_get_the_exact_p_value_of_scipy() -> None:
+    generator = np.random.default_rng(3)
+    first, second = generator.normal(0.3, 1, 10), generator.normal(0, 1, 10)
+    found = stats.permutation_test(
+        (first, second), mean_difference, permutation_type="samples", n_resamples=np.inf
+    )
+    assert permutation_test(column(first), column(second), first_column) == found.pvalue
+
+
+def test_many_samples_get_the_p_value_of_scipy_but_for_chance() -> None:
+    generator = np.random.default_rng(4)
+    first, second = generator.normal(0.2, 1, 80), generator.normal(0, 1, 80)
+    found = stats.permutation_test(
+        (first, second),
+        mean_difference,
+        permutation_type="samples",
+        n_resamples=9999,
+        rng=np.random.default_rng(1),
+    )
+    ours = permutation_test(column(first), column(second), first_column)
+    assert ours == pytest.approx(found.pvalue, abs=0.015)
+    assert ours == pytest.approx(stats.ttest_rel(first, second).pvalue, abs=0.02)
+
+
+def test_five_wins_of_five_have_two_chances_in_32() -> None:
+    assert permutation_test(column([1, 2, 3, 4, 5]), column([0] * 5), first_column) == 2 / 32
+
+
+def test_equal_systems_have_p_one() -> None:
+    values = column(np.random.default_rng(1).random(50))
+    assert permutation_test(values, values, first_column) == 1.0
+
+
+def test_a_clear_difference_has_the_smallest_p_value_that_there_is() -> None:
+    first = column(np.random.default_rng(1).random(200))
+    assert permutation_test(first + 1, first, first_column, rounds=999) == 1 / 1000
+
+
+def test_a_corpus_score_is_tested_by_swapping_statistics_not_scores() -> None:
+    """Counted out for a ratio of sums, which no sign flip of differences could give."""
+    generator = np.random.default_rng(6)
+    first, second = generator.uniform(1, 5, (7, 2)), generator.uniform(1, 5, (7, 2))
+    seen = abs(ratio(first.mean(axis=0)) - ratio(second.mean(axis=0)))
+    hits = 0
+    for number in range(2**7):
+        swap = np.array([number >> place & 1 for place in range(7)], dtype=bool)[:, np.newaxis]
+        left, right = np.where(swap, second, first), np.where(swap, first, second)
+        hits += abs(ratio(left.mean(axis=0)) - ratio(right.mean(axis=0))) >= seen - 1e-12
+    assert permutation_test(first, second, ratio) == hits / 2**7
+
+
+def test_corpus_bleu_can_be_tested() -> None:
+    generator = np.random.default_rng(2)
+    matches = np.sort(generator.integers(1, 9, (40, 4)), axis=1)[:, ::-1]
+    rest = np.broadcast_to([9, 8, 7, 6, 9, 9], (40, 6))
+    better = np.hstack([matches, rest]).astype(np.float64)
+    worse = np.hstack([np.maximum(matches - 1, 0.5), rest]).astype(np.float64)
+
+    def finish(means: FloatArray) -> FloatArray:
+        return corpus_bleu(means, 2)
+
+    assert permutation_test(better, worse, finish, rounds=999) == 1 / 1000
+    low, high = difference_interval(better, worse, finish)
+    seen = finish(better.mean(axis=0)) - finish(worse.mean(axis=0))
+    assert 0 < low < seen < high
+
+
+def test_questions_about_a_clip_are_swapped_together() -> None:
+    first, second = column([1, 1, 1, 2, 2, 2]), column([0] * 6)
+    assert permutation_test(first, second, first_column) == 2 / 64
+    clips = ["a", "a", "a", "b", "b", "b"]
+    assert permutation_test(first, second, first_column, clusters=clips) == 2 / 4
+
+
+def test_pairs_tested_together_get_what_each_gets_alone_on_its_own_samples() -> None:
+    generator = np.random.default_rng(5)
+    first, second = generator.random((40, 3, 2)), generator.random((40, 3, 2))
+    second[:, 1] += 0.1
+    present = np.ones((40, 3), dtype=bool)
+    present[5:32, 2] = False
+    together = permutation_tests(first, second, ratio, present=present)
+    for pair in range(2):
+        alone = permutation_test(first[:, pair], second[:, pair], ratio)
+        assert together[pair] == pytest.approx(alone)
+    here = present[:, 2]
+    alone = permutation_test(first[here, 2], second[here, 2], ratio)
+    assert together[2] == pytest.approx(alone, abs=0.02)
+
+
+def test_a_pair_without_common_samples_is_not_different() -> None:
+    first, second = np.ones((20, 1, 2)), np.zeros((20, 1, 2))
+    nothing = np.zeros((20, 1), dtype=bool)
+    assert permutation_tests(first, second, ratio, present=nothing).tolist() == [1.0]
+
+
+def test_the_interval_of_a_difference_knows_that_samples_are_paired() -> None:
+    generator = np.random.default_rng(7)
+    hard = generator.normal(0, 5, 200)
+    first, second = hard + 1 + generator.normal(0, 0.1, 200), hard + generator.normal(0, 0.1, 200)
+    low, high = difference_interval(column(first), column(second), first_column)
+    assert low < 1 < high
+    assert high - low < 0.05
+
+
+def test_the_spread_of_a_mean_is_the_standard_deviation_of_the_differences() -> None:
+    generator = np.random.default_rng(7)
+    first, second = generator.random(30), generator.random(30)
+    found = paired_spread(column(first), column(second), first_column)
+    assert found == pytest.approx((first - second).std(ddof=1))
+    assert paired_spread(column([1]), column([2]), first_column) is None
+
+
+def test_the_same_seed_gives_the_same_p_value() -> None:
+    generator = np.random.default_rng(7)
+    first, second = column(generator.random(30)), column(generator.random(30))
+    found = permutation_test(first, second, first_column)
+    assert permutation_test(first, second, first_column) == found
+    assert permutation_test(first, second, first_column, seed=1) != found
