@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from audiocapbench.data.outcome import Outcome, Reply, Status
     from audiocapbench.engine import RunEnd, run_benchmark, score_run
     from audiocapbench.errors import AudioCapBenchError
-    from audiocapbench.metrics import MetricResult, compute
+    from audiocapbench.metrics import Metric, MetricResult, compute
     from audiocapbench.models import AudioContract, Model, Question, create_model
     from audiocapbench.store import Store
 
@@ -27,6 +27,7 @@ _HOMES = {
     "Benchmark": "benchmarks",
     "Clip": "data",
     "InvalidDataError": "data",
+    "Metric": "metrics",
     "MetricResult": "metrics",
     "Model": "models",
     "Outcome": "data.outcome",
@@ -51,6 +52,7 @@ __all__ = [
     "Benchmark",
     "Clip",
     "InvalidDataError",
+    "Metric",
     "MetricResult",
     "Model",
     "Outcome",

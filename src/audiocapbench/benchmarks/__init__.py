@@ -1,13 +1,19 @@
 """What is asked, and how it adds up."""
 
 from audiocapbench.benchmarks.benchmark import Benchmark, Selection, captioning
-from audiocapbench.benchmarks.registry import BenchmarkEntry, list_benchmarks, open_benchmark
+from audiocapbench.benchmarks.registry import (
+    BenchmarkEntry,
+    layout_of,
+    list_benchmarks,
+    open_benchmark,
+)
 
 __all__ = [
     "Benchmark",
     "BenchmarkEntry",
     "Selection",
     "captioning",
+    "layout_of",
     "list_benchmarks",
     "open_benchmark",
 ]

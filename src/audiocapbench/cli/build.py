@@ -9,9 +9,12 @@ from audiocapbench.cli.app import SOME_FAILED, app
 from audiocapbench.cli.options import JsonOption
 
 if TYPE_CHECKING:
-    from audiocapbench.data.build import BuildEnd, PartEnd
+    from collections.abc import Callable, Mapping
 
-_BENCHMARKS = ("audiocapbench",)
+    from audiocapbench.data.build import BuildEnd, PartEnd
+    from audiocapbench.data.build.audiocapbench import Progress
+
+_BENCHMARKS = ("audiocapbench", "mecat")
 
 CountOption = Annotated[
     int | None, typer.Option(min=0, metavar="N", help="Only the first so many clips of this part.")
@@ -20,7 +23,7 @@ CountOption = Annotated[
 
 @app.command("build")
 def build(
-    benchmark: Annotated[str, typer.Argument(help="What to build: audiocapbench.")],
+    benchmark: Annotated[str, typer.Argument(help="What to build: audiocapbench or mecat.")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to make.")],
     ids_dir: Annotated[
         Path | None,
@@ -33,7 +36,10 @@ def build(
     limit: Annotated[
         int | None,
         typer.Option(
-            "--limit", min=1, metavar="N", help="At most so many clips of each of the four parts."
+            "--limit",
+            min=1,
+            metavar="N",
+            help="At most so many clips of each of the four parts, or of each domain of MECAT.",
         ),
     ] = None,
     sound_clotho: CountOption = None,
@@ -48,12 +54,35 @@ def build(
             "builder keeps.",
         ),
     ] = "annotation",
+    part: Annotated[
+        Literal["caption", "qa", "both"],
+        typer.Option(
+            "--part",
+            help="MECAT: captions, questions, or both, which makes DIR/caption and DIR/qa.",
+        ),
+    ] = "caption",
+    domains: Annotated[
+        str | None,
+        typer.Option(
+            "--domains", metavar="A,B", help="MECAT: only these, such as 000,00A. [default: all]"
+        ),
+    ] = None,
+    shards: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--shards",
+            metavar="PATH",
+            help="MECAT: a shard on this disk, or a folder of them; may be repeated. "
+            "[default: from the Hub]",
+        ),
+    ] = None,
     revision: Annotated[
         list[str] | None,
         typer.Option(
             "--revision",
             metavar="PART=REV",
-            help="Commit, tag or branch of a part's repository; may be repeated. "
+            help="Commit, tag or branch of a part's repository, such as music=main or "
+            "caption=main; may be repeated. "
             "[default: the newest, which the manifest then pins]",
         ),
     ] = None,
@@ -74,7 +103,6 @@ def build(
     """
     from audiocapbench.cli.console import print_json, say
     from audiocapbench.credentials import load_credentials
-    from audiocapbench.data.build import BuildSettings
     from audiocapbench.errors import AudioCapBenchError
 
     if benchmark not in _BENCHMARKS:
@@ -90,28 +118,54 @@ def build(
         "music": music,
         "speech": speech,
     }
-    settings = BuildSettings(
-        ids_dir=ids_dir,
-        counts={part: count for part, count in counts.items() if count is not None},
-        limit=limit,
-        clip=clip,
-        revisions=_revisions(revision or []),
-    )
-    end = build_with_bars(out, settings, dry_run=dry_run)
+    own = {part: count for part, count in counts.items() if count is not None}
+    revisions = _revisions(revision or [])
+    ends: dict[Path, BuildEnd]
+    if benchmark == "mecat":
+        from audiocapbench.cli.build_mecat import MecatWishes, build_mecat_parts
+
+        _refuse(benchmark, {"--ids-dir": ids_dir, "number of clips of a part": own})
+        wishes = MecatWishes(part, domains, limit, revisions, shards or None)
+        ends = build_mecat_parts(out, wishes, dry_run=dry_run)
+    else:
+        from audiocapbench.data.build import BuildSettings
+
+        _refuse(benchmark, {"--domains": domains, "--shards": shards})
+        settings = BuildSettings(
+            ids_dir=ids_dir, counts=own, limit=limit, clip=clip, revisions=revisions
+        )
+        ends = {out: build_with_bars(out, settings, dry_run=dry_run)}
     if json:
-        print_json(_document(out, end, dry_run=dry_run))
-    explain_build(out, end, dry_run=dry_run)
-    if not dry_run and end.present < end.wanted:
+        documents = [_document(folder, end, dry_run=dry_run) for folder, end in ends.items()]
+        print_json(documents[0] if len(documents) == 1 else {"folders": documents})
+    for folder, end in ends.items():
+        explain_build(folder, end, dry_run=dry_run)
+    if not dry_run and any(end.present < end.wanted for end in ends.values()):
         raise typer.Exit(SOME_FAILED)
 
 
+def _refuse(benchmark: str, given: "Mapping[str, object]") -> None:
+    """Say so where an option has no meaning for a benchmark, rather than leave it out."""
+    from audiocapbench.errors import AudioCapBenchError
+
+    for option, value in given.items():
+        if value:
+            raise AudioCapBenchError(f"{benchmark} takes no {option}")
+
+
 def build_with_bars(out: Path, settings: Any, *, dry_run: bool) -> "BuildEnd":
-    """Build with a bar a part on stderr."""
+    """Build AudioCapBench with a bar a part on stderr."""
+    from audiocapbench.data.build import build as build_folder
+
+    return with_bars(lambda tell: build_folder(out, settings, dry_run=dry_run, progress=tell))
+
+
+def with_bars(build_folder: "Callable[[Progress], BuildEnd]") -> "BuildEnd":
+    """Build something with a bar a part on stderr."""
     from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
     from audiocapbench.cli.console import stderr
-    from audiocapbench.data.build import build as build_folder
     from audiocapbench.data.build.audiocapbench import Step
 
     columns = (
@@ -127,12 +181,12 @@ def build_with_bars(out: Path, settings: Any, *, dry_run: bool) -> "BuildEnd":
         def tell(step: Step) -> None:
             if step.part not in tasks:
                 tasks[step.part] = bars.add_task(f"{step.part:<10}", total=None, note="")
-            note = "looking up"
+            note = "looking up" if not step.clips else ""
             if step.bytes_total is not None:
                 note = f"{size(step.received)} of {size(step.bytes_total)}"
             bars.update(tasks[step.part], total=step.clips_total, completed=step.clips, note=note)
 
-        return build_folder(out, settings, dry_run=dry_run, progress=tell)
+        return build_folder(tell)
 
 
 def explain_build(out: Path, end: "BuildEnd", *, dry_run: bool) -> None:
@@ -155,7 +209,8 @@ def explain_build(out: Path, end: "BuildEnd", *, dry_run: bool) -> None:
     if absent:
         say(f"{absent:,} are missing; manifest.json says why. The same command tries them again.")
     else:
-        say(f"Next: audiocapbench run audiocapbench --data {relative(out)} --model MODEL")
+        benchmark = end.name.removesuffix("-custom")
+        say(f"Next: audiocapbench run {benchmark} --data {relative(out)} --model MODEL")
 
 
 def size(count: int) -> str:

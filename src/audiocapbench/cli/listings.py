@@ -19,11 +19,11 @@ def models(json: JsonOption = False) -> None:
 @app.command("metrics")
 def metrics(json: JsonOption = False) -> None:
     """List the metrics, with the options that each takes in brackets."""
-    from audiocapbench.metrics import METRICS
+    from audiocapbench.metrics import list_metrics
 
     fields = ("name", "description", "options", "needs")
     rows = [
-        (one.name, one.description, ", ".join(one.options), one.needs) for one in METRICS.values()
+        (one.name, one.description, ", ".join(one.options), one.needs) for one in list_metrics()
     ]
     print_listing("metrics", fields, rows, json=json)
 

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
+from audiocapbench.benchmarks import layout_of
 from audiocapbench.cli.console import say, show, stdout
 from audiocapbench.report.failures import failure_lines
+from audiocapbench.report.group_tables import facet_table, group_table, lacking
 from audiocapbench.report.plain import plain
 from audiocapbench.report.summary import RunSummary
 from audiocapbench.report.tables import by_category, judge_table, leaderboard
@@ -28,8 +30,23 @@ def print_tables(summaries: Sequence[RunSummary], metrics: Sequence[str], headli
     show(leaderboard(summaries, metrics, ranked_by))
     if len({category for one in summaries for category in one.by_category}) > 1:
         show(by_category(summaries, ranked_by))
+    for one in summaries:
+        _print_groups(one, metrics, ranked_by)
     for line in failure_lines(summaries, ranked_by):
         stdout().print(Text(plain(line)), soft_wrap=True)
+
+
+def _print_groups(summary: RunSummary, metrics: Sequence[str], headline: str) -> None:
+    """What the leaderboard does not say of a benchmark whose overall is a total of groups."""
+    layout = layout_of(summary.run.benchmark)
+    if layout is None or summary.groups is None:
+        return
+    title = f"{summary.run.model}: the groups of {layout.total}, with 95 % intervals"
+    show(group_table(summary.groups, layout, metrics, title))
+    for facet, places in summary.groups.facets.items():
+        show(facet_table(facet, places, [headline]))
+    for sentence in lacking(summary.groups, layout, metrics):
+        say(f"{summary.run.model}: {sentence}")
 
 
 def warn_about(store: Store, judges: Sequence[str]) -> None:

@@ -99,7 +99,8 @@ def run(
 
     The same command goes on where it was stopped: only what is missing is asked.
     """
-    from audiocapbench.benchmarks import Selection, open_benchmark
+    from audiocapbench.benchmarks import Selection, layout_of, open_benchmark
+    from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.cli.console import print_json, say
     from audiocapbench.cli.preview import confirm, preview, preview_judges
     from audiocapbench.cli.progress import ask_and_score, explain_end
@@ -108,7 +109,6 @@ def run(
     from audiocapbench.engine import Budget, Pacing
     from audiocapbench.errors import FatalError
     from audiocapbench.judges import create_judge
-    from audiocapbench.metrics import find_metric
     from audiocapbench.metrics.names import split_names
     from audiocapbench.models import ModelSettings, create_model
     from audiocapbench.report.document import run_document
@@ -122,8 +122,7 @@ def run(
     judges = [create_judge(name, hears=judge_hears) for name in dict.fromkeys(judge or ())]
     opened = open_benchmark(benchmark, data)
     names = split_names(metrics) if metrics is not None else list(opened.metrics)
-    for name in names:
-        find_metric(name)
+    check_metrics(layout_of(opened.name), names)
     selection = Selection(tuple(category or ()), limit)
     selection.of(opened)
     kept = Store.open(store)

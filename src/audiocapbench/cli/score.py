@@ -10,11 +10,13 @@ from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
-    from audiocapbench.engine import Stop
+    from audiocapbench.engine import RunScores, Stop
     from audiocapbench.report.sheet import Sheet
     from audiocapbench.store import Run, Store
 
 _SHOWN = 5
+_PUBLISHED = "meteor,bleu_1,bleu_2,bleu_3,bleu_4,rouge_l"
+_MECAT = "date,similarity,bleu_4,rouge_l"
 
 
 @app.command("score")
@@ -24,9 +26,12 @@ def score(
         typer.Argument(metavar="[RUN]", help="A run's number; see 'audiocapbench runs'."),
     ] = None,
     predictions: Annotated[
-        Path | None,
+        list[str] | None,
         typer.Option(
-            "--predictions", metavar="FILE", help="CSV with id,prediction; or JSONL with the same."
+            "--predictions",
+            metavar="FILE",
+            help="CSV with id,prediction; or JSONL with the same. Of MECAT also JSON and TXT, and "
+            "a file for each sub-task as long=FILE; repeat for several.",
         ),
     ] = None,
     references: Annotated[
@@ -35,15 +40,26 @@ def score(
             "--references",
             metavar="FILE",
             help="CSV with id,reference, a row a reference; or JSONL with id and references. "
-            "A category adds scores by group.",
+            "A category adds scores by group. Of MECAT: its reference folder.",
+        ),
+    ] = None,
+    benchmark: Annotated[
+        str | None,
+        typer.Option(
+            "--benchmark",
+            metavar="NAME",
+            help="Score the files as mecat-caption or mecat-qa does: group by group.",
         ),
     ] = None,
     metrics: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--metrics", metavar="A,B", help="Comma-separated; 'audiocapbench metrics' lists them."
+            "--metrics",
+            metavar="A,B",
+            help="Comma-separated; 'audiocapbench metrics' lists them. "
+            f"[default: {_PUBLISHED}; of MECAT {_MECAT}]",
         ),
-    ] = "meteor,bleu_1,bleu_2,bleu_3,bleu_4,rouge_l",
+    ] = None,
     judge: Annotated[
         list[str] | None,
         typer.Option("--judge", metavar="JUDGE", help="Judge a RUN; repeat for a panel."),
@@ -72,16 +88,23 @@ def score(
     """Score predictions from files, or add scores to a run without asking its model again."""
     from audiocapbench.metrics.names import split_names
 
-    names = split_names(metrics)
-    if run is not None and predictions is None and references is None:
+    if run is not None and predictions is None and references is None and benchmark is None:
         panel = _Panel(judge or [], judge_hears, repeats, budget, credentials)
-        _score_run(run, names, panel, store, per_sample, json=json)
+        _score_run(run, metrics, panel, store, per_sample, json=json)
     elif judge:
         raise AudioCapBenchError("--judge needs a RUN, where its questions and answers are kept")
-    elif run is None and predictions is not None and references is not None:
-        _score_files(predictions, references, names, per_sample, json=json)
-    else:
+    elif run is not None or not predictions or references is None:
         raise AudioCapBenchError("score needs a RUN, or --predictions and --references")
+    elif benchmark is not None:
+        from audiocapbench.cli.score_mecat import score_mecat
+
+        names = split_names(_MECAT if metrics is None else metrics)
+        score_mecat(benchmark, predictions, references, names, per_sample, json=json)
+    elif len(predictions) > 1:
+        raise AudioCapBenchError("only a --benchmark takes several files of --predictions")
+    else:
+        names = split_names(_PUBLISHED if metrics is None else metrics)
+        _score_files(Path(predictions[0]), references, names, per_sample, json=json)
 
 
 class _Panel(NamedTuple):
@@ -118,23 +141,26 @@ class _Panel(NamedTuple):
 
 def _score_run(
     number: int,
-    names: list[str],
+    metrics: str | None,
     panel: _Panel,
     store: str,
     per_sample: Path | None,
     *,
     json: bool,
 ) -> None:
+    from audiocapbench.benchmarks import layout_of
     from audiocapbench.cli.console import print_json, say
     from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.engine import score_run
+    from audiocapbench.metrics.names import split_names
     from audiocapbench.report.document import run_document
-    from audiocapbench.report.samples import write_scores
     from audiocapbench.report.summary import summarise
     from audiocapbench.store import Store
 
     kept = Store.open(store, create=False)
     found = kept.run(number)
+    default = _PUBLISHED if layout_of(found.benchmark) is None else _MECAT
+    names = split_names(default if metrics is None else metrics)
     results = score_run(kept, found, names)
     judges, stop = panel.judge(kept, found)
     if stop is not None:
@@ -142,7 +168,7 @@ def _score_run(
         raise typer.Exit(INTERRUPTED)
     summary = summarise(kept, found, names, judges)
     if per_sample is not None:
-        write_scores(per_sample, results.ids, results.metrics)
+        _write_samples(per_sample, kept, found, results)
     if json:
         print_json(run_document(summary))
     else:
@@ -152,15 +178,34 @@ def _score_run(
         raise typer.Exit(SOME_FAILED)
 
 
+def _write_samples(path: Path, store: "Store", run: "Run", scored: "RunScores") -> None:
+    from audiocapbench.benchmarks import layout_of
+    from audiocapbench.report.samples import write_group_scores, write_scores
+
+    layout = layout_of(run.benchmark)
+    if layout is None:
+        write_scores(path, scored.ids, scored.metrics)
+        return
+    chosen = set(scored.ids)
+    samples = [one for one in store.dataset(run.dataset).samples if one.id in chosen]
+    columns = {
+        name: {one.sample_id: one.value for one in scores}
+        for name, scores in store.scores(run.id).items()
+    }
+    write_group_scores(path, layout, samples, columns)
+
+
 def _score_files(
     predictions: Path, references: Path, names: list[str], per_sample: Path | None, *, json: bool
 ) -> None:
+    from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.cli.console import print_json, say, show
     from audiocapbench.data.tables import read_predictions, read_references
     from audiocapbench.report.samples import write_scores
     from audiocapbench.report.sheet import score_files
     from audiocapbench.report.tables import score_table
 
+    check_metrics(None, names)
     answers = read_predictions(predictions)
     sheet = score_files(answers, read_references(references), names)
     if per_sample is not None:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from audiocapbench.benchmarks import layout_of
+from audiocapbench.benchmarks.corpora import CorpusScore, Unscored, compute_by_corpus
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome
 from audiocapbench.metrics import MetricResult, compute
@@ -34,24 +36,59 @@ def answered(store: Store, run: Run) -> list[Answered]:
 
 
 class RunScores(NamedTuple):
-    """What was just scored: sample ids, and the metrics on them."""
+    """What was just scored.
+
+    Attributes:
+        ids: The samples.
+        metrics: The metrics on them; none where a benchmark is scored corpus by corpus.
+        unscored: Corpora that were too small for a metric.
+    """
 
     ids: tuple[str, ...]
     metrics: tuple[MetricResult, ...]
+    unscored: tuple[Unscored, ...] = ()
 
 
 def score_run(store: Store, run: Run, metrics: Sequence[str]) -> RunScores:
-    """Compute metrics on a run's answers and commit the scores of each."""
+    """Compute metrics on a run's answers and commit the scores of each.
+
+    A benchmark whose samples make corpora is scored within each of them.
+
+    Raises:
+        MetricError: A metric is unknown, or cannot be computed on these answers.
+    """
     pairs = answered(store, run)
     predictions = [one.outcome.reply.text for one in pairs]
     references = [one.references for one in pairs]
+    layout = layout_of(run.benchmark)
+    if layout is not None:
+        samples = [one.sample for one in pairs]
+        made = compute_by_corpus(layout, metrics, samples, predictions, references)
+        for name, scores in _by_metric(made.scores, samples).items():
+            store.put_scores(run.id, name, scores)
+        return RunScores(tuple(one.id for one in samples), (), made.unscored)
     results = tuple(compute(metrics, predictions, references)) if pairs else ()
+    ids = tuple(one.sample.id for one in pairs)
     for result in results:
-        scores = [
-            StoredScore(one.sample.id, result.name, result.signature, value, tuple(statistics))
-            for one, value, statistics in zip(
-                pairs, result.samples.tolist(), result.statistics.tolist(), strict=True
-            )
-        ]
-        store.put_scores(run.id, result.name, scores)
-    return RunScores(tuple(one.sample.id for one in pairs), results)
+        store.put_scores(run.id, result.name, _stored(ids, result))
+    return RunScores(ids, results)
+
+
+def _by_metric(
+    scores: Sequence[CorpusScore], samples: Sequence[Sample]
+) -> dict[str, list[StoredScore]]:
+    """All corpora's scores of each metric."""
+    stored: dict[str, list[StoredScore]] = {}
+    for one in scores:
+        ids = [samples[row].id for row in one.rows]
+        stored.setdefault(one.result.name, []).extend(_stored(ids, one.result))
+    return stored
+
+
+def _stored(ids: Sequence[str], result: MetricResult) -> list[StoredScore]:
+    return [
+        StoredScore(key, result.name, result.signature, value, tuple(statistics))
+        for key, value, statistics in zip(
+            ids, result.samples.tolist(), result.statistics.tolist(), strict=True
+        )
+    ]

@@ -12,7 +12,7 @@ from audiocapbench.metrics.coco.meteor_java import corpus_meteor, meteor_1_5
 from audiocapbench.metrics.coco.overlap import bleu_coco, corpus_bleu, rouge_l_coco
 from audiocapbench.metrics.coco.spice import spice
 from audiocapbench.metrics.coco.spider import spider, spider_fl
-from audiocapbench.metrics.date import date, finish_date
+from audiocapbench.metrics.date import date_and_parts, finish_date
 from audiocapbench.metrics.fluency.detector import fluency, fluent_similarity
 from audiocapbench.metrics.fluency.fense import detect, fense
 from audiocapbench.metrics.meteor import meteor
@@ -20,8 +20,13 @@ from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
 from audiocapbench.metrics.rouge import rouge_l
 from audiocapbench.metrics.similarity import similarity
+from audiocapbench.plugins import plugins
+
+CORPUS_OPTIONS = ("null",)
+"""Options that choose the samples of a corpus: a benchmark reads them, and no metric does."""
 
 _JAVA = "Java, extra coco"
+_DATE_OPTIONS = ("variant", "subtask", "encoder")
 
 Family = Callable[..., "list[MetricResult] | MetricResult"]
 
@@ -120,9 +125,18 @@ METRICS: dict[str, Metric] = {
         Metric(
             "date",
             "MECAT's similarity and discriminability",
-            date,
-            ("variant", "subtask", "encoder"),
+            date_and_parts,
+            _DATE_OPTIONS,
             finish=finish_date,
+        ),
+        Metric(
+            "date_similarity", "date's likeness to its references", date_and_parts, _DATE_OPTIONS
+        ),
+        Metric(
+            "date_discriminability",
+            "date's unlikeness to other samples' references",
+            date_and_parts,
+            _DATE_OPTIONS,
         ),
     )
 }
@@ -135,14 +149,31 @@ def find_metric(text: str) -> tuple[Metric, ScorerName]:
         MetricError: There is no such metric, or it has no such option.
     """
     name = parse_name(text)
-    metric = METRICS.get(name.name)
-    if metric is None:
-        raise MetricError(f"there is no metric {name.name!r}; there are {', '.join(METRICS)}")
+    metric = METRICS.get(name.name) or _from_plugin(name.name)
     for option in name.options:
-        if option not in metric.options:
+        if option not in metric.options and option not in CORPUS_OPTIONS:
             allowed = f"it has {', '.join(metric.options)}" if metric.options else "it has none"
             raise MetricError(f"{name.name} has no option {option!r}; {allowed}")
     return metric, name
+
+
+def list_metrics() -> list[Metric]:
+    """Every metric that can be computed here, plug-ins last."""
+    brought = sorted(set(plugins("metrics")) - set(METRICS))
+    return [*METRICS.values(), *(_from_plugin(name) for name in brought)]
+
+
+def _from_plugin(name: str) -> Metric:
+    point = plugins("metrics").get(name)
+    if point is None:
+        raise MetricError(f"there is no metric {name!r}; there are {', '.join(METRICS)}")
+    try:
+        metric = point.load()
+    except Exception as error:  # a plug-in may raise anything
+        raise MetricError(f"metric {name!r}: its plug-in {point.value} fails ({error})") from error
+    if not isinstance(metric, Metric) or metric.name != name:
+        raise MetricError(f"metric {name!r}: {point.value} is not a Metric of that name")
+    return metric
 
 
 def compute(
@@ -154,6 +185,10 @@ def compute(
         MetricError: A name is unknown, or a metric cannot be computed on this corpus.
     """
     asked = [find_metric(name) for name in names]
+    for _, name in asked:
+        for option in CORPUS_OPTIONS:
+            if option in name.options:
+                raise MetricError(f"{name}: only MECAT's benchmarks know the option {option!r}")
     done: dict[tuple[Family, tuple[tuple[str, str], ...]], dict[str, MetricResult]] = {}
     results = []
     for metric, name in asked:
@@ -162,5 +197,7 @@ def compute(
             made = metric.family(predictions, references, **name.options)
             family = [made] if isinstance(made, MetricResult) else made
             done[key] = {result.name: result for result in family}
+        if metric.name not in done[key]:
+            raise MetricError(f"the plug-in of {metric.name} returned no result of that name")
         results.append(replace(done[key][metric.name], name=str(name)))
     return results

@@ -4,11 +4,17 @@ from dataclasses import asdict
 from typing import Any
 
 from audiocapbench.judges import JudgeSummary
+from audiocapbench.report.group_sheet import group_document
 from audiocapbench.report.summary import JudgedRun, RunSummary
 
 
 def run_document(summary: RunSummary) -> dict[str, Any]:
-    """One run as a JSON object."""
+    """One run as a JSON object; where groups make a total, with other views of them."""
+    document = _run(summary)
+    return document if summary.groups is None else document | group_document(summary.groups)
+
+
+def _run(summary: RunSummary) -> dict[str, Any]:
     return {
         "run": summary.run.id,
         "benchmark": summary.run.benchmark,

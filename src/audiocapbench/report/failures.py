@@ -13,7 +13,11 @@ def failure_lines(summaries: Sequence[RunSummary], metric: str) -> list[str]:
     for one in summaries:
         if one.coverage.failed and metric in one.overall:
             missing = f"{one.coverage.failed} of {one.coverage.total} clips have no answer"
-            lines.append(_line(one.run.model, missing, metric, one.overall[metric], 3))
+            figure = one.overall[metric]
+            if figure.lacks:
+                lines.append(f"{one.run.model}: {missing}.")
+            else:
+                lines.append(_line(one.run.model, missing, metric, figure, 3))
         for name, judged in one.judges.items():
             whole = judged.overall
             overall = whole.figures.get("overall")

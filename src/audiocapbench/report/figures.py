@@ -1,5 +1,6 @@
 """Figures: a number with its interval, its signature and what it stands on."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +41,7 @@ class Figure:
         bounds: The worst and the best that the failures could make of it.
         signature: How it was made.
         coverage: How many samples it stands on.
+        lacks: Of a total: the groups without a score that it cannot be formed for; None of others.
     """
 
     score: float | None
@@ -48,10 +50,12 @@ class Figure:
     bounds: Interval | None
     signature: str
     coverage: Coverage
+    lacks: tuple[str, ...] | None = None
 
     def document(self) -> dict[str, Any]:
         """The figure as a JSON object."""
-        return {
+        total = {} if self.lacks is None else {"lacks": list(self.lacks)}
+        return total | {
             "score": self.score,
             "ci": list(self.interval) if self.interval else None,
             "as_zero": self.as_zero,
@@ -66,11 +70,22 @@ class Figure:
 
 
 def figure_of(
-    metric: str, signature: str, statistics: NDArray[np.float64], coverage: Coverage
+    metric: str,
+    signature: str,
+    statistics: NDArray[np.float64],
+    coverage: Coverage,
+    clips: Sequence[str] | None = None,
 ) -> Figure:
     """Put a figure together from the statistics of the samples that were scored.
 
     Failures count against a metric by their share of the samples, whatever the metric adds up.
+
+    Args:
+        metric: Its name.
+        signature: How it was made.
+        statistics: What resampling needs of each sample, shape (n, k).
+        coverage: How many samples it stands on.
+        clips: The clip of each sample, where several may share one: they are drawn together.
     """
     if not len(statistics):
         return Figure(None, None, None, None, signature, coverage)
@@ -78,5 +93,5 @@ def figure_of(
     score = float(kind.finish(statistics.mean(axis=0)))
     zero, bounds = with_failures(score, len(statistics) / coverage.total, kind.highest)
     enough = len(statistics) >= FEWEST_FOR_INTERVAL
-    interval = mean_interval(statistics, kind.finish) if enough else None
+    interval = mean_interval(statistics, kind.finish, clusters=clips) if enough else None
     return Figure(score, interval, zero, bounds, signature, coverage)

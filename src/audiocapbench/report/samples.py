@@ -1,11 +1,15 @@
 """Scores of single samples as a CSV file."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from audiocapbench.benchmarks.layout import Grouped, Layout
 from audiocapbench.errors import ReportError
 from audiocapbench.metrics import MetricResult
+
+_DETAILS = ("clip", "subtask", "domain", "difficulty")
 
 
 def write_scores(path: Path, ids: Sequence[str], results: Sequence[MetricResult]) -> None:
@@ -14,11 +18,48 @@ def write_scores(path: Path, ids: Sequence[str], results: Sequence[MetricResult]
     Raises:
         ReportError: The file cannot be written.
     """
+    columns = [result.samples.tolist() for result in results]
+    names = ["id", *(result.name for result in results)]
+    _write(path, names, zip(ids, *columns, strict=True))
+
+
+def write_group_scores(
+    path: Path,
+    layout: Layout,
+    samples: Sequence[Grouped],
+    columns: Mapping[str, Mapping[str, float]],
+) -> None:
+    """Write one row a scored sample with its group, and one column a metric.
+
+    Args:
+        path: The file.
+        layout: Says which references are null.
+        samples: What was asked; samples that no metric scored are left out.
+        columns: Scores by metric and sample id; a cell is blank where there is none.
+
+    Raises:
+        ReportError: The file cannot be written.
+    """
+    details = [name for name in _DETAILS if any(name in one.details for one in samples)]
+    rows = (
+        [
+            one.id,
+            one.category,
+            *(one.details.get(name, "") for name in details),
+            "yes" if layout.null(one) else "no",
+            *(scores.get(one.id, "") for scores in columns.values()),
+        ]
+        for one in samples
+        if any(one.id in scores for scores in columns.values())
+    )
+    _write(path, ["id", "group", *details, "null_reference", *columns], rows)
+
+
+def _write(path: Path, names: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
     try:
         with path.open("w", encoding="utf-8", newline="") as stream:
             writer = csv.writer(stream)
-            writer.writerow(["id", *(result.name for result in results)])
-            columns = [result.samples.tolist() for result in results]
-            writer.writerows(zip(ids, *columns, strict=True))
+            writer.writerow(names)
+            writer.writerows(rows)
     except OSError as error:
         raise ReportError(f"{path}: cannot be written ({error.strerror})") from None

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from audiocapbench.benchmarks import layout_of
+from audiocapbench.benchmarks.layout import Layout
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome, Status
 from audiocapbench.judges import JudgeSummary, PanelSummary, summarise_judge, summarise_panel
 from audiocapbench.report.figures import Coverage, Figure, figure_of
+from audiocapbench.report.group_figures import GroupFigures, Marks, group_figures
 from audiocapbench.store import Run, Store, StoredScore
 
 
@@ -23,7 +26,11 @@ class JudgedRun:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """All figures of one run."""
+    """All figures of one run.
+
+    Attributes:
+        groups: More views of a benchmark whose samples make corpora; its overall is a total.
+    """
 
     run: Run
     statuses: Counter[str]
@@ -32,6 +39,7 @@ class RunSummary:
     by_category: dict[str, dict[str, Figure]]
     judges: dict[str, JudgedRun]
     panel: PanelSummary | None
+    groups: GroupFigures | None = None
 
     @property
     def coverage(self) -> Coverage:
@@ -58,22 +66,56 @@ def summarise(
             metric: _figure(metric, scores.get(metric, []), group, outcomes) for metric in metrics
         }
 
+    layout = layout_of(run.benchmark)
+    by_group = _by_group(layout, metrics, samples, outcomes, scores) if layout else None
     return RunSummary(
         run,
         Counter(str(outcome.reply.status) for outcome in outcomes.values()),
         len(dataset.missing),
-        figures(samples),
-        {category: figures(group) for category, group in groups.items()},
+        by_group.overall if by_group else figures(samples),
+        by_group.by_group
+        if by_group
+        else {category: figures(group) for category, group in groups.items()},
         {judge: _judged(store, run, judge, groups) for judge in judges},
-        summarise_panel(store, run, judges) if len(judges) > 1 else None,
+        summarise_panel(store, run, judges, clips=_clips(samples)) if len(judges) > 1 else None,
+        by_group,
     )
 
 
+def _by_group(
+    layout: Layout,
+    metrics: Sequence[str],
+    samples: Sequence[Sample],
+    outcomes: dict[str, Outcome],
+    scores: dict[str, list[StoredScore]],
+) -> GroupFigures:
+    blank = {
+        key: one.reply.status is Status.EMPTY
+        for key, one in outcomes.items()
+        if one.reply.status in SCORED
+    }
+    marks = {
+        metric: Marks(
+            {one.sample_id: one.statistics for one in stored},
+            {one.sample_id: one.signature for one in stored},
+        )
+        for metric, stored in scores.items()
+    }
+    return group_figures(layout, metrics, samples, blank, marks)
+
+
+def _clips(samples: Sequence[Sample]) -> dict[str, str]:
+    return {sample.id: sample.clip.sha256 for sample in samples}
+
+
 def _judged(store: Store, run: Run, judge: str, groups: dict[str, list[Sample]]) -> JudgedRun:
+    clips = _clips([sample for group in groups.values() for sample in group])
     return JudgedRun(
-        summarise_judge(store, run, judge),
+        summarise_judge(store, run, judge, clips=clips),
         {
-            category: summarise_judge(store, run, judge, {sample.id for sample in group})
+            category: summarise_judge(
+                store, run, judge, {sample.id for sample in group}, clips=clips
+            )
             for category, group in groups.items()
         },
     )
@@ -89,4 +131,6 @@ def _figure(
     }
     rows = [score for score in scores if score.sample_id in wanted]
     statistics = np.array([row.statistics for row in rows], dtype=np.float64)
-    return figure_of(metric, rows[0].signature if rows else "", statistics, coverage)
+    clips = _clips(group)
+    own = [clips[row.sample_id] for row in rows]
+    return figure_of(metric, rows[0].signature if rows else "", statistics, coverage, own)

@@ -162,14 +162,14 @@ class Ledger:
             raise DatasetError(f"{self.root}: holds another dataset; choose another folder")
         self.origin.update(manifest.origin or {})
         self.missing = {one.id: one for one in manifest.missing}
-        for row in _objects(path):
+        for row in journal_objects(path):
             facts = manifest.files.get(str(row.get("file_name")))
             if facts is not None and _complete(row):
                 yield row["id"], Kept(row, facts)
 
     def _journalled(self) -> Iterator[tuple[str, Kept]]:
         """Clips of a build that was stopped before it could come to an end."""
-        for line in _objects(self.root / JOURNAL):
+        for line in journal_objects(self.root / JOURNAL):
             if isinstance(line.get("origin"), dict):
                 self.origin.update(line["origin"])
             row = line.get("row")
@@ -205,7 +205,7 @@ def _writing(path: Path) -> Iterator[None]:
         raise DatasetError(f"{path}: cannot be written ({reason})") from None
 
 
-def _objects(path: Path) -> Iterator[dict[str, Any]]:
+def journal_objects(path: Path) -> Iterator[dict[str, Any]]:
     """The JSON objects of a file of lines; a line that a kill cut short is left out."""
     if not path.exists():
         return

@@ -23,7 +23,7 @@ TOLERANCES = {
 }
 
 # Equal sums of the same vectors in another order differ by less; distinct captions by more.
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 
 
 class Corpus(NamedTuple):
@@ -70,7 +70,7 @@ def discriminability(
         block: Samples held at a time.
     """
     if tolerance is None:
-        counts = count_reaching(references, candidates, similarity - _ROUNDING, block)
+        counts = count_reaching(references, candidates, similarity - ROUNDING, block)
     else:
         counts = count_reaching(candidates, references, similarity - tolerance / 2, block)
     return 1 - counts / len(similarity)

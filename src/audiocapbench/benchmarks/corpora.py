@@ -1,0 +1,179 @@
+"""Metrics within each corpus of a benchmark, never over the mixture of them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from audiocapbench.benchmarks.layout import Grouped, Layout
+from audiocapbench.errors import MetricError
+from audiocapbench.metrics import MetricResult, compute, find_metric
+from audiocapbench.metrics.names import ScorerName, parse_name
+
+_DATE = "date"
+_DATE_PARTS = ("date_similarity", "date_discriminability")
+_NULL, _OUT = "null", "out"
+_MOST = 0.5
+
+
+class CorpusScore(NamedTuple):
+    """One metric on one corpus.
+
+    Attributes:
+        corpus: Its name.
+        rows: Which of the samples it is made of.
+        result: The metric on those samples.
+    """
+
+    corpus: str
+    rows: list[int]
+    result: MetricResult
+
+
+class Unscored(NamedTuple):
+    """A corpus too small for a metric, and what the metric said."""
+
+    corpus: str
+    metric: str
+    reason: str
+
+
+class CorpusScores(NamedTuple):
+    """Every metric on every corpus, and what could not be scored."""
+
+    scores: tuple[CorpusScore, ...]
+    unscored: tuple[Unscored, ...]
+
+
+def without_null(metric: str) -> str:
+    """The name of a metric on what is left of a corpus without its null references."""
+    name = parse_name(metric)
+    return str(ScorerName(name.name, {**name.options, _NULL: _OUT}))
+
+
+def leaves_null_out(metric: str) -> bool:
+    """Whether a name asks for a corpus without its null references."""
+    return _NULL in parse_name(metric).options
+
+
+def with_parts(metrics: Sequence[str]) -> list[str]:
+    """The metrics, and with each DATE the two that it is made of."""
+    names = []
+    for metric in metrics:
+        name = parse_name(metric)
+        parts = _DATE_PARTS if name.name == _DATE else ()
+        names += [metric, *(str(ScorerName(part, name.options)) for part in parts)]
+    return list(dict.fromkeys(names))
+
+
+def check_metrics(layout: Layout | None, metrics: Sequence[str]) -> None:
+    """Refuse metrics that a benchmark cannot be scored with, before anybody is asked.
+
+    Raises:
+        MetricError: A name is unknown, or has an option that the corpora set themselves.
+    """
+    for metric in metrics:
+        _, name = find_metric(metric)
+        if layout is None and _NULL in name.options:
+            raise MetricError(f"{name}: only MECAT's benchmarks know the option {_NULL!r}")
+        if name.options.get(_NULL, _OUT) != _OUT:
+            raise MetricError(f"{name}: {_NULL} can only be {_OUT!r}")
+        if layout is not None:
+            _check_options(layout, name)
+
+
+def _check_options(layout: Layout, name: ScorerName) -> None:
+    for corpus in layout.weights:
+        for option in layout.options(corpus):
+            if option in name.options:
+                raise MetricError(
+                    f"{name}: {layout.total} sets {option!r} for each group itself; leave it out"
+                )
+
+
+def compute_by_corpus(
+    layout: Layout,
+    metrics: Sequence[str],
+    samples: Sequence[Grouped],
+    predictions: Sequence[str],
+    references: Sequence[Sequence[str]],
+) -> CorpusScores:
+    """Compute metrics on each corpus by itself, with the options that the corpus gives.
+
+    Where most samples of a corpus have null references, every metric is also computed on the
+    others alone, under the name with ``null=out``. Each DATE comes with its two parts.
+
+    Args:
+        layout: How the samples make corpora.
+        metrics: Names; ``date[null=out]`` leaves samples with null references out everywhere.
+        samples: What was asked.
+        predictions: What was answered.
+        references: What each answer is scored against.
+
+    Raises:
+        MetricError: A name is unknown, or a metric cannot be computed.
+    """
+    check_metrics(layout, metrics)
+    names = with_parts(metrics)
+    scores: list[CorpusScore] = []
+    unscored: list[Unscored] = []
+    for corpus, rows, wanted in _tasks(layout, names, samples):
+        texts = [predictions[row] for row in rows]
+        answers = [references[row] for row in rows]
+        # A corpus of one is too small for some metrics; others still have something to say of it.
+        batches = [wanted] if len(rows) > 1 else [[name] for name in wanted]
+        for batch in batches:
+            try:
+                made = _compute(layout, corpus, batch, texts, answers)
+            except MetricError as error:
+                if len(rows) > 1:
+                    raise
+                unscored.append(Unscored(corpus, batch[0], str(error)))
+                continue
+            scores += [CorpusScore(corpus, rows, result) for result in made]
+    return CorpusScores(tuple(scores), tuple(unscored))
+
+
+def _tasks(
+    layout: Layout, names: Sequence[str], samples: Sequence[Grouped]
+) -> Iterator[tuple[str, list[int], list[str]]]:
+    corpora: dict[str, list[int]] = {}
+    for row, sample in enumerate(samples):
+        corpora.setdefault(sample.category, []).append(row)
+    everything = [name for name in names if not leaves_null_out(name)]
+    for corpus, rows in corpora.items():
+        kept = [row for row in rows if not layout.null(samples[row])]
+        rest = [name for name in names if leaves_null_out(name)]
+        if len(rows) - len(kept) > _MOST * len(rows):
+            rest = list(dict.fromkeys([*rest, *map(without_null, everything)]))
+        if everything:
+            yield corpus, rows, everything
+        if rest and kept:
+            yield corpus, kept, rest
+
+
+def _compute(
+    layout: Layout,
+    corpus: str,
+    names: Sequence[str],
+    predictions: Sequence[str],
+    references: Sequence[Sequence[str]],
+) -> list[MetricResult]:
+    given = layout.options(corpus)
+    full = []
+    for text in names:
+        metric, name = find_metric(text)
+        own = {key: value for key, value in name.options.items() if key != _NULL}
+        own |= {key: value for key, value in given.items() if key in metric.options}
+        full.append(str(ScorerName(name.name, own)))
+    results = compute(full, predictions, references)
+    return [
+        replace(result, name=name, signature=_signature(result.signature, name))
+        for result, name in zip(results, names, strict=True)
+    ]
+
+
+def _signature(signature: str, name: str) -> str:
+    if not leaves_null_out(name):
+        return signature
+    fields, _, version = signature.rpartition("|")
+    return f"{fields}|{_NULL}:{_OUT}|{version}"

@@ -1,0 +1,1 @@
+"""MECAT: captions of six kinds and questions about clips of eight domains."""

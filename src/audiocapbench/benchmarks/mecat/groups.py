@@ -1,0 +1,144 @@
+"""How MECAT adds up: its domains, its groups, and the two totals; nothing here reads a file."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from audiocapbench.errors import BenchmarkError
+
+DOMAINS: dict[str, int] = {
+    "000": 179,
+    "00A": 848,
+    "0M0": 2593,
+    "0MA": 199,
+    "S00": 7839,
+    "S0A": 2439,
+    "SM0": 5312,
+    "SMA": 643,
+}
+"""The domains and how many clips of the published test set each has; 000 is silence."""
+
+SUBTASKS = ("long", "short", "speech", "music", "sound", "environment")
+
+CONTENTS = ("speech", "music", "sound")
+"""The sub-tasks that are scored apart on pure and on mixed clips."""
+
+PURE_DOMAINS: dict[str, str] = {"speech": "S00", "music": "0M0", "sound": "00A"}
+
+MIXED_DOMAINS = ("SMA", "SM0", "S0A", "0MA")
+
+GROUPS = (
+    "long",
+    "short",
+    "pure_speech",
+    "mixed_speech",
+    "pure_music",
+    "mixed_music",
+    "pure_sound",
+    "mixed_sound",
+    "environment",
+)
+"""The nine groups that Score_Cap is made of, in the order of the paper's tables."""
+
+QA_CATEGORIES = (
+    "direct_perception",
+    "sound_characteristics",
+    "quality_assessment",
+    "environment_reasoning",
+    "inference_judgement",
+    "application_context",
+)
+
+DIFFICULTIES: dict[str, float] = {
+    "basic": 0.25,
+    "intermediate": 0.35,
+    "advanced": 0.25,
+    "complex": 0.15,
+}
+"""The difficulties of a question, and the share of the questions that each has."""
+
+ORIGINAL = "original"
+
+WEIGHTINGS: dict[str, tuple[float, float, float]] = {
+    ORIGINAL: (6, 3, 1),
+    "audio-centric": (2, 4, 4),
+    "equal": (1, 1, 1),
+}
+"""How speech, music and sound count against each other within the content-specific part."""
+
+_LONG, _SHORT = 0.8, 0.2
+_SYSTEMIC, _CONTENT, _ENVIRONMENT = 0.4, 0.4, 0.2
+
+
+class Total(NamedTuple):
+    """A total, or None with the groups that it lacks: the others are never scaled up for them."""
+
+    score: float | None
+    missing: tuple[str, ...]
+
+
+def groups_of(subtask: str, domain: str) -> str | None:
+    """The group that an answer counts in, or None where it counts in none.
+
+    Raises:
+        BenchmarkError: There is no such sub-task or domain.
+    """
+    if subtask not in SUBTASKS:
+        raise BenchmarkError(f"MECAT has no sub-task {subtask!r}; it has {', '.join(SUBTASKS)}")
+    if domain not in DOMAINS:
+        raise BenchmarkError(f"MECAT has no domain {domain!r}; it has {', '.join(DOMAINS)}")
+    if subtask not in CONTENTS:
+        return subtask
+    if domain == PURE_DOMAINS[subtask]:
+        return f"pure_{subtask}"
+    return f"mixed_{subtask}" if domain in MIXED_DOMAINS else None
+
+
+def subtask_of(group: str) -> str:
+    """The sub-task whose answers a group is made of."""
+    return group.removeprefix("pure_").removeprefix("mixed_")
+
+
+def cap_weights(weighting: str = ORIGINAL) -> dict[str, float]:
+    """What each group counts for in Score_Cap; they add up to 1.
+
+    Raises:
+        BenchmarkError: There is no such weighting.
+    """
+    if weighting not in WEIGHTINGS:
+        raise BenchmarkError(
+            f"MECAT has no weighting {weighting!r}; it has {', '.join(WEIGHTINGS)}"
+        )
+    shares = dict(zip(CONTENTS, WEIGHTINGS[weighting], strict=True))
+    weights = {"long": _SYSTEMIC * _LONG, "short": _SYSTEMIC * _SHORT, "environment": _ENVIRONMENT}
+    for content, share in shares.items():
+        half = _CONTENT * share / sum(shares.values()) / 2
+        weights[f"pure_{content}"] = weights[f"mixed_{content}"] = half
+    return {group: weights[group] for group in GROUPS}
+
+
+def qa_weights() -> dict[str, float]:
+    """What each category counts for in Score_QA: all the same."""
+    return dict.fromkeys(QA_CATEGORIES, 1 / len(QA_CATEGORIES))
+
+
+def score_cap(group_scores: Mapping[str, float], weighting: str = ORIGINAL) -> Total:
+    """Score_Cap of the nine groups' scores.
+
+    Args:
+        group_scores: A score for each group; others are left alone.
+        weighting: A name in ``WEIGHTINGS``.
+    """
+    return weighted(group_scores, cap_weights(weighting))
+
+
+def score_qa(category_scores: Mapping[str, float]) -> Total:
+    """Score_QA: the mean of the six categories' scores."""
+    return weighted(category_scores, qa_weights())
+
+
+def weighted(scores: Mapping[str, float], weights: Mapping[str, float]) -> Total:
+    """The weighted sum of scores, or what is missing from it."""
+    missing = tuple(group for group in weights if group not in scores)
+    if missing:
+        return Total(None, missing)
+    return Total(sum(weight * scores[group] for group, weight in weights.items()), ())

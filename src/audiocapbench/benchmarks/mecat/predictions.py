@@ -1,0 +1,143 @@
+"""Answers to MECAT from prediction files: matched to what was asked, with all that does not fit."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from audiocapbench.benchmarks.mecat.groups import SUBTASKS
+from audiocapbench.benchmarks.mecat.items import Item
+from audiocapbench.benchmarks.mecat.layouts import CAPTION, OUTSIDE
+from audiocapbench.benchmarks.mecat.prediction_files import Said, read_file
+from audiocapbench.data import Problem
+from audiocapbench.errors import DatasetError
+
+ALL = "all"
+
+
+class Source(NamedTuple):
+    """A prediction file, and the sub-task that its plain texts answer; None for all of them."""
+
+    path: Path
+    subtask: str | None
+
+
+@dataclass(slots=True)
+class Answers:
+    """What was answered.
+
+    Attributes:
+        texts: Answers by item id.
+        bad: Lines that could not be used, and second answers to the same thing.
+        surplus: Keys that there are no references for.
+        missing: Items of the groups without an answer, but for whole sub-tasks.
+        missing_outside: How many items outside the groups have no answer; nothing counts on them.
+        absent: Sub-tasks that no file has an answer to.
+    """
+
+    texts: dict[str, str] = field(default_factory=dict)
+    bad: list[Problem] = field(default_factory=list)
+    surplus: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    missing_outside: int = 0
+    absent: list[str] = field(default_factory=list)
+
+
+def source_of(benchmark: str, text: str) -> Source:
+    """A file as the user names it: ``FILE``, or ``long=FILE`` for the answers to one sub-task.
+
+    Without a sub-task, a word of the file's name says it, as in ``long_caption.csv``; where none
+    does, or with ``all=FILE``, a text answers all six sub-tasks.
+
+    Raises:
+        DatasetError: The file's name has two sub-tasks in it.
+    """
+    if benchmark != CAPTION or Path(text).exists():
+        head, path = "", Path(text)
+    else:
+        head, equals, tail = text.partition("=")
+        named = bool(equals) and head in (*SUBTASKS, ALL)
+        head, path = (head, Path(tail)) if named else ("", Path(text))
+    if benchmark != CAPTION or head == ALL:
+        return Source(path, None)
+    if head:
+        return Source(path, head)
+    words = set(re.split(r"[^a-z0-9]+", path.stem.lower())) & set(SUBTASKS)
+    if len(words) > 1:
+        raise DatasetError(
+            f"{path}: its name has the sub-tasks {', '.join(sorted(words))} in it; "
+            f"write {min(words)}={path}, or {ALL}={path}"
+        )
+    return Source(path, words.pop() if words else None)
+
+
+def read_answers(benchmark: str, sources: Sequence[Source], items: Sequence[Item]) -> Answers:
+    """Match the texts of files to items.
+
+    Raises:
+        DatasetError: A file cannot be read.
+    """
+    captions = benchmark == CAPTION
+    ids = {item.id for item in items}
+    known = {item.details["clip"] for item in items} if captions else ids
+    found = Answers()
+    surplus: dict[str, None] = {}
+    for source in sources:
+        for said in read_file(source.path, known):
+            if isinstance(said, Problem):
+                found.bad.append(said)
+                continue
+            wanted = _captions(said, source) if captions else _question(said)
+            if isinstance(wanted, Problem):
+                found.bad.append(wanted)
+            elif wanted[0] not in ids:
+                surplus[said.key] = None
+            else:
+                _keep(found, said, wanted)
+    found.surplus = list(surplus)
+    _count_missing(found, items, captions=captions)
+    return found
+
+
+def _captions(said: Said, source: Source) -> list[str] | Problem:
+    """The items that a text answers."""
+    if "\0" in said.text:
+        return Problem(said.where, said.key[:80], "holds a NUL character")
+    clip, subtask = said.key, said.subtask or source.subtask
+    head, slash, tail = said.key.rpartition("/")
+    if slash and tail in SUBTASKS:
+        clip, subtask = head, tail
+    if subtask is None:
+        return [f"{clip}/{one}" for one in SUBTASKS]
+    if subtask not in SUBTASKS:
+        what = f"there is no sub-task {subtask[:40]!r}; there are {', '.join(SUBTASKS)}"
+        return Problem(said.where, said.key[:80], what)
+    return [f"{clip}/{subtask}"]
+
+
+def _question(said: Said) -> list[str] | Problem:
+    if "\0" in said.text:
+        return Problem(said.where, said.key[:80], "holds a NUL character")
+    if said.subtask is not None:
+        return Problem(said.where, said.key[:80], "a question has no sub-tasks")
+    return [said.key]
+
+
+def _keep(found: Answers, said: Said, wanted: Sequence[str]) -> None:
+    other = [key for key in wanted if found.texts.setdefault(key, said.text) != said.text]
+    if other:
+        found.bad.append(Problem(said.where, other[0][:80], "has another prediction above"))
+
+
+def _count_missing(found: Answers, items: Sequence[Item], *, captions: bool) -> None:
+    if captions:
+        answered = {key.rpartition("/")[2] for key in found.texts}
+        found.absent = [subtask for subtask in SUBTASKS if subtask not in answered]
+    for item in items:
+        if item.id in found.texts or item.details.get("subtask") in found.absent:
+            continue
+        if item.category.startswith(OUTSIDE):
+            found.missing_outside += 1
+        else:
+            found.missing.append(item.id)

@@ -1,0 +1,214 @@
+"""The results that the MECAT paper prints, as data, and whether they follow their own formulas.
+
+None of them was made here. Figures are percentages, as printed.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, NamedTuple
+
+from audiocapbench.benchmarks.mecat.groups import GROUPS, score_cap, score_qa
+from audiocapbench.errors import BenchmarkError
+
+CAPTION_DATE, QA_DATE, SPEECH_SPLIT = "2", "3", "J.1"
+CAPTION_SIMILARITY, QA_SIMILARITY, WEIGHTED = "K.1", "K.2", "F.4"
+TOTAL = "score"
+
+FITS_WITHIN = 0.1
+"""Half a digit of the printed total, and half a digit of the printed parts that it is made of."""
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedModel:
+    """A model of the paper's tables.
+
+    Attributes:
+        name: As table 2 writes it.
+        full_name: As the appendices write it.
+        kind: ``caption-only`` or ``lalm``, a large audio-language model.
+        built_with: Whether an earlier version of it took part in making the dataset.
+    """
+
+    name: str
+    full_name: str
+    kind: str
+    built_with: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedTable:
+    """One printed table: a row a model, a figure a column."""
+
+    number: str
+    title: str
+    metric: str
+    columns: tuple[str, ...]
+    rows: Mapping[str, Mapping[str, float]]
+
+
+class Misprint(NamedTuple):
+    """A printed figure that does not follow from the others of its row."""
+
+    table: str
+    model: str
+    column: str
+    printed: float
+    recomputed: float
+    text: str
+
+
+class Misfit(NamedTuple):
+    """A printed figure, and what the row's other figures give for it."""
+
+    table: str
+    model: str
+    column: str
+    printed: float
+    recomputed: float
+
+
+class Disagreement(NamedTuple):
+    """Two tables that print different figures for the same thing."""
+
+    model: str
+    what: str
+    first: str
+    first_figure: float
+    second: str
+    second_figure: float
+
+
+class PublishedStability(NamedTuple):
+    """How far DATE of one model varies in samples of the test set, with replacement.
+
+    Attributes:
+        cv: Standard deviation in percent of the mean, for each group, by percent of the test set.
+    """
+
+    table: str
+    model: str
+    rounds: int
+    cv: Mapping[str, Mapping[float, float]]
+
+
+def source() -> dict[str, str]:
+    """Where the figures come from, and the encoder that they were made with."""
+    return dict(_document()["source"])
+
+
+@cache
+def published_models() -> tuple[PublishedModel, ...]:
+    """The 17 models, in the order of table 2."""
+    return tuple(PublishedModel(**entry) for entry in _document()["models"])
+
+
+@cache
+def published_table(number: str) -> PublishedTable:
+    """A table by the number that the paper gives it.
+
+    Raises:
+        BenchmarkError: There is no such table here.
+    """
+    tables = _document()["tables"]
+    if number not in tables:
+        raise BenchmarkError(f"no table {number!r} of MECAT is kept; there are {', '.join(tables)}")
+    table = tables[number]
+    rows = {
+        model: dict(zip(table["columns"], figures, strict=True))
+        for model, figures in table["rows"].items()
+    }
+    return PublishedTable(number, table["title"], table["metric"], tuple(table["columns"]), rows)
+
+
+@cache
+def misprints() -> tuple[Misprint, ...]:
+    """The figures that are known not to follow their own formula."""
+    return tuple(Misprint(**note) for note in _document()["notes"])
+
+
+def notes_on(table: str, model: str) -> list[str]:
+    """What is to be known about a row."""
+    return [note.text for note in misprints() if (note.table, note.model) == (table, model)]
+
+
+@cache
+def published_stability() -> PublishedStability:
+    """Table F.6: the spread of DATE by the size of the test set."""
+    kept = _document()["stability"]
+    cv = {
+        group: dict(zip(map(float, kept["percent"]), figures, strict=True))
+        for group, figures in kept["cv_percent"].items()
+    }
+    return PublishedStability(kept["table"], kept["model"], kept["rounds"], cv)
+
+
+def misfits(within: float = FITS_WITHIN) -> list[Misfit]:
+    """Every printed total or DATE that is further than this from what its row gives."""
+    found = []
+    for table, model, column, recomputed in _recomputed():
+        printed = published_table(table).rows[model][column]
+        if abs(recomputed - printed) > within + _ROUNDING:
+            found.append(Misfit(table, model, column, printed, recomputed))
+    return found
+
+
+def disagreements() -> list[Disagreement]:
+    """Figures on pure speech that table J.1 prints otherwise than tables 2 and K.1."""
+    found = []
+    for model, row in published_table(SPEECH_SPLIT).rows.items():
+        for what, other in (("similarity", CAPTION_SIMILARITY), ("date", CAPTION_DATE)):
+            figure = published_table(other).rows[model]["pure_speech"]
+            if figure != row[what]:
+                found.append(Disagreement(model, what, SPEECH_SPLIT, row[what], other, figure))
+    return found
+
+
+def published_split(group: str) -> dict[str, dict[str, float]]:
+    """Similarity, discriminability and DATE of the published models on a group.
+
+    Pure speech is printed (table J.1). Elsewhere the discriminability is the one that makes the
+    printed DATE (table 2) of the printed similarity (table K.1), as the paper says it can be had.
+
+    Raises:
+        BenchmarkError: There is no such group.
+    """
+    if group == "pure_speech":
+        return {
+            model: dict(figures) for model, figures in published_table(SPEECH_SPLIT).rows.items()
+        }
+    if group not in GROUPS:
+        raise BenchmarkError(f"MECAT has no group {group!r}; it has {', '.join(GROUPS)}")
+    split = {}
+    for model, row in published_table(CAPTION_DATE).rows.items():
+        similarity = published_table(CAPTION_SIMILARITY).rows[model][group]
+        date = row[group]
+        split[model] = {
+            "similarity": similarity,
+            "discriminability": date * similarity / (2 * similarity - date),
+            "date": date,
+        }
+    return split
+
+
+def _recomputed() -> Iterator[tuple[str, str, str, float]]:
+    for table in (CAPTION_DATE, CAPTION_SIMILARITY):
+        for model, row in published_table(table).rows.items():
+            yield table, model, TOTAL, score_cap(row).score or 0.0
+    for table in (QA_DATE, QA_SIMILARITY):
+        for model, row in published_table(table).rows.items():
+            yield table, model, TOTAL, score_qa(row).score or 0.0
+    for model, row in published_table(SPEECH_SPLIT).rows.items():
+        both = row["similarity"] + row["discriminability"]
+        yield SPEECH_SPLIT, model, "date", 2 * row["similarity"] * row["discriminability"] / both
+
+
+@cache
+def _document() -> dict[str, Any]:
+    file = resources.files("audiocapbench.benchmarks.mecat").joinpath("published.json")
+    document: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return document

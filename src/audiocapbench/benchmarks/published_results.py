@@ -1,0 +1,75 @@
+"""Results that a benchmark's paper prints, as data with their source; none of them was made here.
+
+``published_checks`` says how far they agree with themselves.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRow:
+    """A model's printed results.
+
+    Attributes:
+        rank: Its printed place.
+        model: ``provider/model``, as this package names it.
+        judged: The judge's mean scores from 0 to 10 by dimension, and ``overall``.
+        metrics: Reference metrics by name.
+        by_category: The judge's overall score by category.
+    """
+
+    rank: int
+    model: str
+    judged: Mapping[str, float]
+    metrics: Mapping[str, float]
+    by_category: Mapping[str, float]
+
+    @property
+    def provider(self) -> str:
+        """What stands before the slash."""
+        return self.model.partition("/")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedResults:
+    """The tables of a paper.
+
+    Attributes:
+        benchmark: The benchmark that they are results of.
+        source: Title of the paper, and which tables.
+        code: Where its code is.
+        judge: The judge that it used.
+        counts: Samples by category.
+        rows: The models, in printed order.
+    """
+
+    benchmark: str
+    source: str
+    code: str
+    judge: str
+    counts: Mapping[str, int]
+    rows: tuple[PublishedRow, ...]
+
+    @property
+    def total(self) -> int:
+        """Samples of the benchmark."""
+        return sum(self.counts.values())
+
+    def row(self, model: str) -> PublishedRow:
+        """The row of a model that is in the tables."""
+        return next(row for row in self.rows if row.model == model)
+
+
+@cache
+def published_results(benchmark: str | None) -> PublishedResults | None:
+    """The printed results of a benchmark, if the package has any."""
+    if benchmark != "audiocapbench":
+        return None
+    folder = resources.files("audiocapbench.benchmarks").joinpath("published")
+    document = json.loads(folder.joinpath(f"{benchmark}.json").read_text("utf-8"))
+    rows = tuple(PublishedRow(**row) for row in document.pop("rows"))
+    return PublishedResults(**document, rows=rows)

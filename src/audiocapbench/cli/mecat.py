@@ -1,0 +1,225 @@
+"""``audiocapbench mecat``: the analyses of the MECAT paper, on runs and on files."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from audiocapbench.cli.app import app
+from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.report.exports import Format
+
+if TYPE_CHECKING:
+    from audiocapbench.report.mecat.answers import AnswerSet
+    from audiocapbench.report.mecat.scored import ScoredAnswers
+
+mecat_app = typer.Typer(
+    help="Analyses of MECAT: weightings, stability, split, drop and silence.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(mecat_app, name="mecat")
+
+Scored = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[RUN]...",
+        help="Runs by number, or files that 'score --per-sample' wrote.",
+        show_default=False,
+    ),
+]
+Answered = Annotated[
+    list[str],
+    typer.Argument(metavar="RUN...", help="Runs by number, or prediction files with --references."),
+]
+Metric = Annotated[
+    str, typer.Option("--metric", metavar="DATE", help="Which DATE: date[encoder=…,variant=…].")
+]
+Published = Annotated[
+    bool, typer.Option("--published/--no-published", help="Show the paper's models as well.")
+]
+Form = Annotated[Format, typer.Option("--format", help="How to write it.")]
+Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to a file instead.")]
+References = Annotated[
+    Path | None,
+    typer.Option(
+        "--references", metavar="DIR", help="MECAT's references, where answers come from files."
+    ),
+]
+Benchmark = Annotated[
+    Literal["mecat-caption", "mecat-qa"],
+    typer.Option("--benchmark", help="What the files answer."),
+]
+
+
+@mecat_app.command("weights")
+def weights(
+    runs: Scored = None,
+    published: Published = True,
+    metric: Metric = "date",
+    form: Form = Format.TABLE,
+    out: Out = None,
+    store: StoreOption = DEFAULT_STORE,
+    json: JsonOption = False,
+) -> None:
+    """Rank models under three weightings of speech, music and sound, with Kendall's tau."""
+    from audiocapbench.report.mecat.weights import weight_report
+
+    _write(
+        [weight_report(_scored(runs or [], store, metric), published=published)], form, out, json
+    )
+
+
+@mecat_app.command("split")
+def split(
+    runs: Scored = None,
+    group: Annotated[
+        str, typer.Option("--group", metavar="GROUP", help="Which group of answers.")
+    ] = "pure_speech",
+    published: Published = True,
+    metric: Metric = "date",
+    form: Form = Format.TABLE,
+    out: Out = None,
+    store: StoreOption = DEFAULT_STORE,
+    json: JsonOption = False,
+) -> None:
+    """Split DATE into similarity and discriminability, model by model."""
+    from audiocapbench.report.mecat.split import split_report
+
+    found = split_report(_scored(runs or [], store, metric), group, published=published)
+    _write([found], form, out, json)
+
+
+@mecat_app.command("drop")
+def drop(
+    runs: Scored = None,
+    published: Published = True,
+    metric: Metric = "date",
+    form: Form = Format.TABLE,
+    out: Out = None,
+    store: StoreOption = DEFAULT_STORE,
+    json: JsonOption = False,
+) -> None:
+    """See what DATE loses from pure to mixed clips: speech, music and sound."""
+    from audiocapbench.report.mecat.drop import drop_report
+
+    _write([drop_report(_scored(runs or [], store, metric), published=published)], form, out, json)
+
+
+@mecat_app.command("stability")
+def stability(
+    runs: Answered,
+    group: Annotated[
+        list[str] | None,
+        typer.Option("--group", metavar="GROUP", help="Only this group; may be repeated."),
+    ] = None,
+    percent: Annotated[
+        str, typer.Option("--percent", metavar="A,B", help="Sizes in percent of the group.")
+    ] = "1,2,5,10,20,50,100",
+    rounds: Annotated[
+        int, typer.Option("--rounds", min=2, metavar="N", help="Samples of each size.")
+    ] = 50,
+    metric: Metric = "date",
+    references: References = None,
+    benchmark: Benchmark = "mecat-caption",
+    form: Form = Format.TABLE,
+    out: Out = None,
+    store: StoreOption = DEFAULT_STORE,
+    json: JsonOption = False,
+) -> None:
+    """Draw samples of the answers and see how far DATE moves, ranked anew each time."""
+    from audiocapbench.cli.console import say
+    from audiocapbench.report.mecat.stability import stability_report
+
+    sizes = _percents(percent)
+    found = [
+        stability_report(
+            given,
+            metric=metric,
+            percents=sizes,
+            rounds=rounds,
+            groups=group or (),
+            told=lambda name: say(f"Resampling {name} …"),
+        )
+        for given in _answered(runs, references, benchmark, store)
+    ]
+    _write(found, form, out, json)
+
+
+@mecat_app.command("silence")
+def silence(
+    runs: Answered,
+    list_at_most: Annotated[
+        int, typer.Option("--list", min=0, metavar="N", help="Offending answers to show.")
+    ] = 20,
+    references: References = None,
+    benchmark: Benchmark = "mecat-caption",
+    form: Form = Format.TABLE,
+    out: Out = None,
+    store: StoreOption = DEFAULT_STORE,
+    json: JsonOption = False,
+) -> None:
+    """Count answers about silent clips that claim speech, music or sound events."""
+    from audiocapbench.report.mecat.silence import silence_report
+
+    found = [silence_report(one) for one in _answered(runs, references, benchmark, store)]
+    _write(found, form, out, json, lambda one: one.pages(list_at_most))
+
+
+def _scored(runs: Sequence[str], store: str, metric: str) -> "list[ScoredAnswers]":
+    from audiocapbench.report.mecat.scored import read_scored
+    from audiocapbench.store import Store
+
+    kept = Store.open(store, create=False) if any(run.isdecimal() for run in runs) else None
+    return [read_scored(run, kept, metric) for run in dict.fromkeys(runs)]
+
+
+def _answered(
+    runs: Sequence[str], references: Path | None, benchmark: str, store: str
+) -> "list[AnswerSet]":
+    from audiocapbench.cli.console import say
+    from audiocapbench.report.mecat.answers import answers_of_files, answers_of_run
+    from audiocapbench.store import Store
+
+    if references is not None:
+        found, bad = answers_of_files(runs, references, benchmark)
+        if bad:
+            say(f"{len(bad):,} lines were left out; the first: {bad[0]}")
+        return [found]
+    others = [run for run in runs if not run.isdecimal()]
+    if others:
+        raise AudioCapBenchError(f"{others[0]!r} is not a run's number; files need --references")
+    kept = Store.open(store, create=False)
+    return [answers_of_run(int(run), kept) for run in dict.fromkeys(runs)]
+
+
+def _percents(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise AudioCapBenchError(f"--percent {text!r} is not a list such as 1,10,100") from None
+
+
+def _write(
+    found: Sequence[Any],
+    form: Format,
+    out: Path | None,
+    json: bool,
+    pages_of: Callable[[Any], Sequence[Any]] | None = None,
+) -> None:
+    """Write one report as it is, several as a list."""
+    from audiocapbench.cli.tables import Output, write
+
+    show = pages_of or (lambda one: one.pages())
+    write(
+        Output(Format.JSON if json else form, out),
+        pages=lambda: [page for one in found for page in show(one)],
+        records=lambda: [record for one in found for record in one.records()],
+        document=lambda: (
+            found[0].document()
+            if len(found) == 1
+            else {"reports": [one.document() for one in found]}
+        ),
+    )

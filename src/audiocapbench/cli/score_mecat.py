@@ -1,0 +1,127 @@
+"""``audiocapbench score --benchmark``: answers to MECAT from files, scored group by group."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from audiocapbench.cli.app import SOME_FAILED
+
+if TYPE_CHECKING:
+    from audiocapbench.benchmarks.mecat.predictions import Answers, Source
+    from audiocapbench.data import Problem
+    from audiocapbench.report.group_sheet import GroupSheet
+
+_SHOWN = 5
+
+
+def score_mecat(
+    benchmark: str,
+    predictions: Sequence[str],
+    references: Path,
+    metrics: Sequence[str],
+    per_sample: Path | None,
+    *,
+    json: bool,
+) -> None:
+    """Score prediction files and print the groups, or one JSON document.
+
+    Raises:
+        AudioCapBenchError: The benchmark, a file or a metric is not what it should be.
+    """
+    from audiocapbench.benchmarks import layout_of
+    from audiocapbench.benchmarks.corpora import check_metrics
+    from audiocapbench.benchmarks.mecat.predictions import read_answers, source_of
+    from audiocapbench.benchmarks.mecat.references import read_items
+    from audiocapbench.cli.console import print_json
+    from audiocapbench.errors import BenchmarkError, DatasetError
+    from audiocapbench.report.group_sheet import score_groups
+    from audiocapbench.report.samples import write_group_scores
+
+    layout = layout_of(benchmark)
+    if layout is None:
+        raise BenchmarkError(f"{benchmark}: only mecat-caption and mecat-qa are scored from files")
+    check_metrics(layout, metrics)
+    sources = [source_of(benchmark, text) for text in predictions]
+    items = read_items(benchmark, references)
+    answers = read_answers(benchmark, sources, items)
+    if not answers.texts:
+        _say_what_does_not_fit(answers)
+        raise DatasetError("no prediction belongs to any of the references; nothing was scored")
+    sheet = score_groups(layout, metrics, items, answers.texts)
+    if per_sample is not None:
+        write_group_scores(per_sample, layout, items, sheet.columns)
+    if json:
+        print_json({"benchmark": benchmark, **_facts(answers), **sheet.document()})
+    else:
+        _print_tables(benchmark, sheet, metrics)
+    if benchmark.startswith("mecat-caption"):
+        _say_how_files_were_read(sources)
+    _say_what_does_not_fit(answers)
+    if answers.bad or answers.missing:
+        raise typer.Exit(SOME_FAILED)
+
+
+def _facts(answers: "Answers") -> dict[str, object]:
+    return {
+        "missing": len(answers.missing),
+        "missing_ids": answers.missing,
+        "missing_outside": answers.missing_outside,
+        "absent_subtasks": answers.absent,
+        "surplus": len(answers.surplus),
+        "surplus_ids": answers.surplus,
+        "bad_lines": [str(problem) for problem in answers.bad],
+    }
+
+
+def _print_tables(benchmark: str, sheet: "GroupSheet", metrics: Sequence[str]) -> None:
+    from audiocapbench.cli.console import say, show
+    from audiocapbench.report.group_tables import facet_table, group_table, lacking
+
+    title = f"{benchmark}: {sheet.answered:,} answers, with 95 % intervals"
+    show(group_table(sheet.figures, sheet.layout, metrics, title))
+    for facet, places in sheet.figures.facets.items():
+        show(facet_table(facet, places, metrics))
+    for sentence in lacking(sheet.figures, sheet.layout, metrics):
+        say(sentence)
+    for one in sheet.unscored:
+        say(f"{one.corpus}: no {one.metric}. {one.reason}")
+
+
+def _say_how_files_were_read(sources: "Sequence[Source]") -> None:
+    from audiocapbench.cli.console import say
+
+    for source in sources:
+        what = source.subtask or "all sub-tasks"
+        say(f"{source.path.name}: read as answers to {what}, but for lines that name their own.")
+
+
+def _say_what_does_not_fit(answers: "Answers") -> None:
+    from audiocapbench.cli.console import say
+
+    for problem in answers.bad[:_SHOWN]:
+        say(str(problem))
+    if len(answers.bad) > _SHOWN:
+        say(f"… {len(answers.bad):,} lines were left out: {_line_numbers(answers.bad)}")
+    if answers.absent:
+        say(f"No file has answers to {', '.join(answers.absent)}.")
+    for keys, words in (
+        (answers.missing, "answers are missing"),
+        (answers.surplus, "keys have no references"),
+    ):
+        if keys:
+            some = ", ".join(keys[:_SHOWN]) + (", …" if len(keys) > _SHOWN else "")
+            say(f"{len(keys):,} {words}: {some}")
+
+
+def _line_numbers(bad: "Sequence[Problem]") -> str:
+    """Where all bad lines are, file by file."""
+    by_file: dict[str, list[str]] = {}
+    for problem in bad:
+        name, line, number = problem.where.rpartition(" line ")
+        by_file.setdefault(name if line else problem.where, []).append(number if line else "")
+    return "; ".join(
+        f"{name} line {', '.join(numbers)}" if all(numbers) else f"{name} ({len(numbers)})"
+        for name, numbers in by_file.items()
+    )

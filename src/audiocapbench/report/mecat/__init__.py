@@ -1,0 +1,1 @@
+"""What the MECAT paper did by hand, on runs and on files of scores: five analyses."""

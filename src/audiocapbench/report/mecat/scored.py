@@ -1,0 +1,215 @@
+"""Scores that the analyses read: DATE and its two parts by group, of a run or of a file of scores.
+
+Nothing is scored here; ``audiocapbench score`` does that.
+"""
+
+import csv
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from audiocapbench.benchmarks.corpora import without_null
+from audiocapbench.benchmarks.mecat.groups import GROUPS, QA_CATEGORIES
+from audiocapbench.benchmarks.mecat.layouts import CAPTION, LAYOUTS, QA
+from audiocapbench.errors import ReportError
+from audiocapbench.metrics.date import finish_date
+from audiocapbench.metrics.names import ScorerName, parse_name
+from audiocapbench.metrics.result import FloatArray
+from audiocapbench.store import Store, StoredScore
+
+METRIC = "date"
+_PARTS = ("date_similarity", "date_discriminability")
+
+
+@dataclass(frozen=True, slots=True)
+class GroupScore:
+    """One group's scores, from 0 to 1.
+
+    Attributes:
+        n: Answers that were scored.
+        similarity, discriminability: Means of DATE's two parts; None where they were not kept.
+        date: The corpus score, by the variant that it was scored with.
+        statistics: What resampling needs of each answer, shape (n, k).
+    """
+
+    n: int
+    similarity: float | None
+    discriminability: float | None
+    date: float
+    statistics: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredAnswers:
+    """One model's scores on MECAT.
+
+    Attributes:
+        name: The model, or the file.
+        origin: ``run 3``, or ``file``.
+        benchmark: ``mecat-caption`` or ``mecat-qa``.
+        signature: How the scores were made; blank for a file, which does not say.
+        groups: Scores by group.
+        without_null: The same without null references, for groups in which most are null.
+    """
+
+    name: str
+    origin: str
+    benchmark: str
+    signature: str
+    groups: Mapping[str, GroupScore]
+    without_null: Mapping[str, GroupScore]
+
+
+class _Mark(NamedTuple):
+    """DATE of one answer with its parts; NaN stands for a part that was not kept."""
+
+    group: str
+    date: float
+    similarity: float
+    discriminability: float
+
+
+def read_scored(what: str, store: Store | None, metric: str = METRIC) -> ScoredAnswers:
+    """Scores of a run, by its number, or of a file that ``score --per-sample`` wrote.
+
+    Args:
+        what: The run's number, or the file.
+        store: Where runs are kept; None where only files are read.
+        metric: Which DATE, such as ``date[encoder=minilm]``.
+
+    Raises:
+        ReportError: There are no such scores.
+        StoreError: There is no such run.
+    """
+    name = parse_name(metric)
+    if name.name != METRIC:
+        raise ReportError(f"{metric} is not DATE; name it as 'audiocapbench score' was told it")
+    if what.isdecimal() and store is not None:
+        return _of_run(int(what), store, name)
+    return _of_file(Path(what), name)
+
+
+def names_of(name: ScorerName) -> tuple[str, str, str]:
+    """DATE and its two parts, as they are stored."""
+    return (str(name), *(str(ScorerName(part, name.options)) for part in _PARTS))  # type: ignore[return-value]
+
+
+def _of_run(number: int, store: Store, name: ScorerName) -> ScoredAnswers:
+    run = store.run(number)
+    benchmark = run.benchmark.partition("[")[0]
+    if benchmark not in LAYOUTS:
+        raise ReportError(
+            f"run {number} is of {run.benchmark}; these analyses are of {CAPTION} and {QA}"
+        )
+    scores = store.scores(number)
+    groups = {one.id: one.category for one in store.dataset(run.dataset).samples}
+    marks = _stored_marks(scores, name, groups)
+    if not marks:
+        known = [one for one in scores if parse_name(one).name == METRIC]
+        had = f"it has {', '.join(known)}" if known else "it has none"
+        raise ReportError(
+            f"run {number} has no {name}; {had}. Make it with: "
+            f"audiocapbench score {number} --metrics '{name}'"
+        )
+    other = parse_name(without_null(str(name)))
+    signature = scores[str(name)][0].signature
+    return ScoredAnswers(
+        run.model,
+        f"run {number}",
+        benchmark,
+        signature,
+        _groups(marks, name),
+        _groups(_stored_marks(scores, other, groups), name),
+    )
+
+
+def _stored_marks(
+    scores: Mapping[str, Sequence[StoredScore]], name: ScorerName, groups: Mapping[str, str]
+) -> list[_Mark]:
+    whole, *parts = names_of(name)
+    columns = [{one.sample_id: one.value for one in scores.get(part, ())} for part in parts]
+    return [
+        _Mark(
+            groups[one.sample_id],
+            one.value,
+            *(column.get(one.sample_id, math.nan) for column in columns),
+        )
+        for one in scores.get(whole, ())
+    ]
+
+
+def _of_file(path: Path, name: ScorerName) -> ScoredAnswers:
+    whole, *parts = names_of(name)
+    other = names_of(parse_name(without_null(str(name))))
+    marks: list[_Mark] = []
+    rest: list[_Mark] = []
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            rows = csv.DictReader(stream, strict=True)
+            lacking = {"id", "group", whole} - set(rows.fieldnames or ())
+            if lacking:
+                raise ReportError(
+                    f"{path}: has no column {min(lacking)!r}; give a run's number, or a file that "
+                    "'audiocapbench score --benchmark mecat-caption --per-sample FILE' wrote"
+                )
+            for row in rows:
+                marks += _read_mark(row, (whole, *parts), path, rows.line_num)
+                rest += _read_mark(row, other, path, rows.line_num)
+    except OSError as error:
+        raise ReportError(f"{path}: cannot be read ({error.strerror})") from None
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise ReportError(f"{path}: cannot be read ({error})") from None
+    known = {mark.group for mark in marks}
+    if not marks or not known & {*GROUPS, *QA_CATEGORIES}:
+        raise ReportError(f"{path}: has no scores of MECAT's groups")
+    benchmark = QA if known & set(QA_CATEGORIES) else CAPTION
+    return ScoredAnswers(
+        path.stem, "file", benchmark, "", _groups(marks, name), _groups(rest, name)
+    )
+
+
+def _read_mark(
+    row: Mapping[str, str | None], columns: Sequence[str], path: Path, line: int
+) -> list[_Mark]:
+    """The line's mark; none where the metric left the sample out."""
+    if not row.get(columns[0]):
+        return []
+    figures = []
+    for column in columns:
+        text = row.get(column) or "nan"
+        try:
+            figures.append(float(text))
+        except ValueError:
+            raise ReportError(f"{path} line {line}: {column} is {text[:40]!r}, no number") from None
+    if not math.isfinite(figures[0]):
+        raise ReportError(f"{path} line {line}: {columns[0]} is not a finite number")
+    return [_Mark(row.get("group") or "", *figures)]
+
+
+def _groups(marks: Iterable[_Mark], name: ScorerName) -> dict[str, GroupScore]:
+    by_group: dict[str, list[_Mark]] = {}
+    for mark in marks:
+        by_group.setdefault(mark.group, []).append(mark)
+    order = [*(one for one in (*GROUPS, *QA_CATEGORIES) if one in by_group), *by_group]
+    return {group: _group(by_group[group], name) for group in dict.fromkeys(order)}
+
+
+def _group(marks: Sequence[_Mark], name: ScorerName) -> GroupScore:
+    table = np.array([mark[1:] for mark in marks], dtype=np.float64)
+    whole = not np.isnan(table[:, 1:]).any()
+    of_means = name.options.get("variant") == "published"
+    if of_means and not whole:
+        raise ReportError(f"{name} is made of two parts, and they were not kept: score it again")
+    statistics = table[:, 1:] if of_means else table[:, :1]
+    means = table.mean(axis=0)
+    return GroupScore(
+        len(table),
+        float(means[1]) if whole else None,
+        float(means[2]) if whole else None,
+        float(finish_date(statistics.mean(axis=0))),
+        statistics,
+    )

@@ -1,0 +1,224 @@
+"""How far DATE depends on the size of the test set: samples of it, ranked anew each time."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from audiocapbench.benchmarks.mecat.groups import GROUPS, QA_CATEGORIES, subtask_of
+from audiocapbench.benchmarks.mecat.layouts import QA
+from audiocapbench.benchmarks.mecat.published import published_stability
+from audiocapbench.errors import MetricError, ReportError
+from audiocapbench.metrics.date.pieces import piece_encoder
+from audiocapbench.metrics.date.resampled import encode, resampled_date
+from audiocapbench.metrics.names import parse_name
+from audiocapbench.report.exports import Heading, Page, Record
+from audiocapbench.report.mecat.answers import AnswerSet, GivenAnswer
+
+PERCENTS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+ROUNDS = 50
+_FEWEST = 2
+_CALM = 3.0
+_WEIGHTS = (
+    "Samples are drawn with replacement and ranked anew in each round. The weights of words are "
+    "those of the whole set; counting them anew changes a score by a few thousandths, more in "
+    "samples of fewer than 20."
+)
+
+Told = Callable[[str], None]
+
+
+class Spread(NamedTuple):
+    """DATE in percent over the rounds of one size.
+
+    Attributes:
+        size: Samples drawn each time.
+        cv: Standard deviation in percent of the mean; None where the mean is 0.
+        published_cv: The paper's, for its own model on the full set of clips.
+    """
+
+    group: str
+    percent: float
+    size: int
+    mean: float
+    deviation: float
+    lowest: float
+    highest: float
+    cv: float | None
+    published_cv: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class StabilityReport:
+    """Spreads by group and size."""
+
+    model: str
+    origin: str
+    encoder: str
+    rounds: int
+    full: dict[str, float]
+    counts: dict[str, int]
+    spreads: tuple[Spread, ...]
+    notes: tuple[str, ...]
+
+    def document(self) -> dict[str, Any]:
+        """As a JSON object."""
+        return {
+            "model": self.model,
+            "origin": self.origin,
+            "encoder": self.encoder,
+            "rounds": self.rounds,
+            "groups": {
+                group: {
+                    "n": self.counts[group],
+                    "date": self.full[group],
+                    "sizes": [one._asdict() for one in self.spreads if one.group == group],
+                }
+                for group in self.full
+            },
+            "notes": list(self.notes),
+        }
+
+    def records(self) -> list[Record]:
+        """A row a group and size."""
+        return [{"model": self.model, **one._asdict()} for one in self.spreads]
+
+    def pages(self) -> list[Page]:
+        """Tables for people: one a group."""
+        names = ("of the set", "samples", "mean", "sd", "range", "CV", "CV in the paper")
+        headings = tuple(Heading(name) for name in names)
+        pages = []
+        for group, full in self.full.items():
+            rows = tuple(_cells(one) for one in self.spreads if one.group == group)
+            title = f"{self.model}: DATE (%) of {group}, {full:.2f} on all {self.counts[group]:,}"
+            pages.append(Page(title, headings, rows))
+        if pages:
+            last = pages.pop()
+            pages.append(Page(last.title, last.headings, last.rows, self.notes))
+        return pages
+
+
+def stability_report(
+    given: AnswerSet,
+    *,
+    metric: str = "date",
+    percents: Sequence[float] = PERCENTS,
+    rounds: int = ROUNDS,
+    groups: Sequence[str] = (),
+    told: Told | None = None,
+) -> StabilityReport:
+    """Draw samples of each group and compute DATE of them.
+
+    Args:
+        given: The answers.
+        metric: Which DATE, such as ``date[encoder=minilm,variant=published]``.
+        percents: Sizes of the samples in percent of the group.
+        rounds: How many samples of each size.
+        groups: Only these; all by default.
+        told: Told the name of each group before it is encoded.
+
+    Raises:
+        ReportError: There is no such group, or a size or number of rounds makes no sense.
+        MetricError: DATE cannot be computed.
+    """
+    name = parse_name(metric)
+    unknown = set(name.options) - {"encoder", "variant"}
+    if name.name != "date" or unknown:
+        raise ReportError(f"{metric}: only date[encoder=…,variant=…] is resampled")
+    if rounds < 2 or not percents or not all(0 < percent <= 100 for percent in percents):
+        raise ReportError("stability needs two rounds at least, and sizes above 0 and up to 100")
+    by_group = _by_group(given, groups)
+    encoder = piece_encoder(name.options.get("encoder", "wordllama"))
+    full, counts, spreads, notes = {}, {}, [], [_WEIGHTS]
+    for group, own in by_group.items():
+        if len(own) < _FEWEST:
+            notes.append(f"{group} has {len(own)} answer, too few to rank.")
+            continue
+        (told or _nobody)(group)
+        corpus = encode(
+            [one.text for one in own],
+            [one.references for one in own],
+            variant=name.options.get("variant", "code"),
+            subtask="qa" if given.benchmark == QA else subtask_of(group),
+            encoder=encoder,
+        )
+        sizes = [max(_FEWEST, round(percent * len(own) / 100)) for percent in percents]
+        counts[group] = len(own)
+        full[group] = 100 * corpus.score()
+        scores = 100 * resampled_date(corpus, sizes, rounds)
+        spreads += [
+            _spread(group, percent, size, row)
+            for percent, size, row in zip(percents, sizes, scores, strict=True)
+        ]
+    if not full:
+        raise MetricError("no group has two answers; DATE ranks answers among each other")
+    notes.append(_finding(spreads))
+    if given.asked > len(given.answers):
+        notes.append(
+            f"{given.asked - len(given.answers):,} samples without an answer are left out."
+        )
+    return StabilityReport(
+        given.name, given.origin, encoder.name, rounds, full, counts, tuple(spreads), tuple(notes)
+    )
+
+
+def _by_group(given: AnswerSet, wanted: Sequence[str]) -> dict[str, list[GivenAnswer]]:
+    known = QA_CATEGORIES if given.benchmark == QA else GROUPS
+    for group in wanted:
+        if group not in known:
+            raise ReportError(f"there is no group {group!r}; there are {', '.join(known)}")
+    found: dict[str, list[GivenAnswer]] = {}
+    for one in given.answers:
+        if one.group in known and (not wanted or one.group in wanted):
+            found.setdefault(one.group, []).append(one)
+    if not found:
+        raise ReportError(f"{given.name} has no answers of {', '.join(wanted or known)}")
+    return {group: found[group] for group in known if group in found}
+
+
+def _spread(group: str, percent: float, size: int, scores: Any) -> Spread:
+    mean, deviation = float(np.mean(scores)), float(np.std(scores, ddof=1))
+    printed = published_stability().cv.get(group, {}).get(percent)
+    return Spread(
+        group,
+        percent,
+        size,
+        mean,
+        deviation,
+        float(np.min(scores)),
+        float(np.max(scores)),
+        100 * deviation / mean if mean else None,
+        printed,
+    )
+
+
+def _finding(spreads: Sequence[Spread]) -> str:
+    """The paper's finding, and the same count here."""
+    printed = published_stability()
+    theirs = [row[5.0] for row in printed.cv.values()]
+    line = (
+        f"The paper ({printed.model}, {printed.rounds} rounds, table {printed.table}) finds a CV "
+        f"below {_CALM:g} % at 5 % of the set in {sum(cv < _CALM for cv in theirs)} of "
+        f"{len(theirs)} groups of the full set (its text says seven)."
+    )
+    ours = [one.cv for one in spreads if one.percent == 5 and one.cv is not None]
+    if not ours:
+        return line
+    return f"{line} Here: in {sum(cv < _CALM for cv in ours)} of {len(ours)}."
+
+
+def _cells(one: Spread) -> tuple[str, ...]:
+    return (
+        f"{one.percent:g} %",
+        f"{one.size:,}",
+        f"{one.mean:.2f}",
+        f"{one.deviation:.2f}",
+        f"{one.lowest:.2f}–{one.highest:.2f}",
+        "–" if one.cv is None else f"{one.cv:.2f} %",
+        "" if one.published_cv is None else f"{one.published_cv:.2f} %",
+    )
+
+
+def _nobody(_group: str) -> None:
+    """Tell nobody."""

@@ -1,0 +1,163 @@
+"""MECAT from a dataset folder: six samples a clip, a sample a question, all of it checked."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiocapbench.benchmarks import layout_of, list_benchmarks, open_benchmark
+from audiocapbench.benchmarks.mecat.groups import SUBTASKS
+from audiocapbench.benchmarks.mecat.prompts import caption_prompt
+from audiocapbench.benchmarks.mecat.references import read_items
+from audiocapbench.data import InvalidDataError
+from audiocapbench.errors import BenchmarkError
+from folders import write_lines, write_tone
+from mecat_data import clips, questions
+
+
+def caption_rows(count: int = 1) -> list[dict[str, Any]]:
+    rows = []
+    for place, (key, fields) in enumerate(clips(count, ("0M0", "S0A")).items()):
+        texts = {name: fields[name] for name in SUBTASKS}
+        row = {"file_name": f"{key}.wav", "id": key, "category": fields["domain"]}
+        more = {"references": texts["long"], "captions": texts, "domain": fields["domain"]}
+        rows.append(row | more | {"position": place})
+    return rows
+
+
+def question_rows() -> list[dict[str, Any]]:
+    return [
+        {
+            "file_name": f"{key.rpartition('_')[0]}.wav",
+            "id": key,
+            "category": fields["domain"],
+            "references": [fields["answer"]],
+            "instruction": fields["question"],
+            "clip": key.rpartition("_")[0],
+            "qa_category": fields["category"],
+            "difficulty": fields["difficulty"],
+            "domain": fields["domain"],
+        }
+        for key, fields in questions(1, ("0M0", "S0A")).items()
+    ]
+
+
+def folder_of(root: Path, rows: list[dict[str, Any]]) -> Path:
+    root.mkdir(parents=True, exist_ok=True)
+    for name in {row["file_name"] for row in rows}:
+        write_tone(root / name, 200 + len(name))
+    write_lines(root, rows)
+    return root
+
+
+def test_a_clip_is_asked_about_six_times(tmp_path: Path) -> None:
+    benchmark = open_benchmark("mecat-caption", folder_of(tmp_path / "data", caption_rows()))
+    assert (benchmark.name, benchmark.headline) == ("mecat-caption", "date")
+    music = benchmark.samples[:6]
+    assert [one.id for one in music] == [f"clip_0M0_0/{name}" for name in SUBTASKS]
+    assert [one.category for one in music] == [
+        "long",
+        "short",
+        "outside_speech",
+        "pure_music",
+        "outside_sound",
+        "environment",
+    ]
+    assert [one.category for one in benchmark.samples[8:11]] == [
+        "mixed_speech",
+        "mixed_music",
+        "mixed_sound",
+    ]
+    assert music[3].instruction == caption_prompt("music", "i2")
+    assert music[3].details == {"clip": "clip_0M0_0", "subtask": "music", "domain": "0M0"}
+    assert music[3].references == tuple(clips(1, ("0M0",))["clip_0M0_0"]["music"])
+    assert [one.position for one in benchmark.samples] == list(range(12))
+
+
+def test_the_other_prompts_make_another_benchmark(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "data", caption_rows())
+    plain = open_benchmark("mecat-caption", folder)
+    other = open_benchmark("mecat-caption[prompts=i1]", folder)
+    assert other.name == "mecat-caption[prompts=i1]"
+    assert other.samples[0].instruction == "Provide a caption for this audio within 1-2 sentences"
+    assert other.fingerprint != plain.fingerprint
+    assert layout_of(other.name) is layout_of(plain.name) is not None
+    assert open_benchmark("mecat-caption[prompts=i2]", folder).name == "mecat-caption"
+    for wrong, words in (("prompts=i9", "no prompts 'i9'"), ("x=1", "no option 'x'")):
+        with pytest.raises(BenchmarkError, match=words):
+            open_benchmark(f"mecat-caption[{wrong}]", folder)
+
+
+def test_a_question_is_asked_alone_and_several_share_a_clip(tmp_path: Path) -> None:
+    rows = question_rows()
+    benchmark = open_benchmark("mecat-qa", folder_of(tmp_path / "data", rows))
+    assert [one.id for one in benchmark.samples] == [row["id"] for row in rows]
+    first = benchmark.samples[0]
+    assert first.instruction == rows[0]["instruction"]
+    assert first.category == "direct_perception"
+    assert first.references == (rows[0]["references"][0],)
+    assert first.details == {"clip": "clip_0M0_0", "domain": "0M0", "difficulty": "basic"}
+    assert len({one.clip.file_name for one in benchmark.samples}) == 2
+
+
+def test_a_folder_with_both_parts_serves_both(tmp_path: Path) -> None:
+    folder_of(tmp_path / "caption", caption_rows())
+    folder_of(tmp_path / "qa", question_rows())
+    assert len(open_benchmark("mecat-caption", tmp_path).samples) == 12
+    assert len(open_benchmark("mecat-qa", tmp_path).samples) == 12
+    assert len(read_items("mecat-caption", tmp_path)) == 12
+
+
+def test_references_are_read_from_a_dataset_folder_without_its_audio(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "data", caption_rows())
+    samples = open_benchmark("mecat-caption", folder).samples
+    for clip in folder.glob("*.wav"):
+        clip.unlink()
+    items = read_items("mecat-caption", folder)
+    assert [(one.id, one.category, one.references) for one in items] == [
+        (one.id, one.category, one.references) for one in samples
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"captions": 7}, "captions: is no object"),
+        ({"domain": "XYZ"}, "domain: is 'XYZ', not one of 000"),
+        ({"captions": {"long": ["a"]}}, "short: is not a list of captions"),
+        ({"position": 2**31 - 1}, "position: is too large"),
+    ],
+)
+def test_a_wrong_row_is_refused_with_its_reason(
+    tmp_path: Path, change: dict[str, Any], words: str
+) -> None:
+    rows = caption_rows()
+    rows[0] |= change
+    with pytest.raises(InvalidDataError, match=words):
+        open_benchmark("mecat-caption", folder_of(tmp_path / "data", rows))
+
+
+def test_questions_are_not_taken_for_captions(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "data", question_rows())
+    with pytest.raises(InvalidDataError, match="this is not MECAT-Caption"):
+        open_benchmark("mecat-caption", folder)
+    with pytest.raises(BenchmarkError, match="make it with 'audiocapbench build mecat'"):
+        open_benchmark("mecat-qa", tmp_path / "nowhere")
+
+
+def test_both_are_listed() -> None:
+    assert {"mecat-caption", "mecat-qa"} <= {one.name for one in list_benchmarks()}
+    assert layout_of("demo") is None
+
+
+def test_the_real_references_are_read_whole(shared: Path) -> None:
+    items = read_items("mecat-caption", shared / "mecat")
+    assert len(items) == 6 * (179 + 848 + 2593)
+    layout = layout_of("mecat-caption")
+    assert layout is not None
+    null = [one for one in items if layout.null(one)]
+    assert len(null) == 3620 + 1027 + 2772
+    assert {one.category for one in null} == {"outside_speech", "outside_music", "outside_sound"}
+    asked = read_items("mecat-qa", shared / "mecat")
+    assert len(asked) == 5 * 3620
+    assert len({one.details["clip"] for one in asked}) == 3620

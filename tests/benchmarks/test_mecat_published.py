@@ -1,0 +1,95 @@
+"""The printed tables of MECAT: recomputed from their own parts, which also checks the copying."""
+
+import pytest
+
+from audiocapbench.benchmarks.mecat.groups import GROUPS, QA_CATEGORIES, WEIGHTINGS, score_cap
+from audiocapbench.benchmarks.mecat.published import (
+    disagreements,
+    misfits,
+    misprints,
+    notes_on,
+    published_models,
+    published_split,
+    published_stability,
+    published_table,
+    source,
+)
+from audiocapbench.errors import BenchmarkError
+
+KNOWN_MISFITS = {
+    ("2", "Pengi", "score"): (29.4, 29.58),
+    ("3", "Gemini-3-Flash", "score"): (51.0, 50.15),
+    ("K.1", "Pengi", "score"): (29.5, 29.65),
+    ("K.1", "Qwen2.5-Omni 3B", "score"): (44.1, 44.35),
+    ("K.1", "Gemini-3-Pro", "score"): (53.1, 50.88),
+    ("J.1", "Qwen3-Omni-Flash-1201", "date"): (59.2, 59.99),
+}
+
+
+def test_every_total_follows_from_its_row_but_for_the_known_misprints() -> None:
+    found = {one[:3]: (one.printed, round(one.recomputed, 2)) for one in misfits()}
+    assert found == KNOWN_MISFITS
+
+
+def test_every_misprint_has_a_note_and_no_other_row_has_one() -> None:
+    noted = {one[:3]: (one.printed, one.recomputed) for one in misprints()}
+    assert noted == KNOWN_MISFITS
+    assert notes_on("2", "Pengi") == ["Score_Cap of the row's own groups is 29.58."]
+    assert notes_on("2", "EnClap") == []
+
+
+@pytest.mark.parametrize(
+    ("number", "models", "columns"),
+    [
+        ("2", 17, (*GROUPS, "score")),
+        ("K.1", 17, (*GROUPS, "score")),
+        ("3", 15, (*QA_CATEGORIES, "score")),
+        ("K.2", 15, (*QA_CATEGORIES, "score")),
+        ("J.1", 17, ("similarity", "discriminability", "date")),
+        ("F.4", 15, tuple(WEIGHTINGS)),
+    ],
+)
+def test_tables_are_whole(number: str, models: int, columns: tuple[str, ...]) -> None:
+    table = published_table(number)
+    names = {one.name for one in published_models()}
+    assert (len(table.rows), table.columns) == (models, columns)
+    assert set(table.rows) <= names
+    assert all(0 < figure < 100 for row in table.rows.values() for figure in row.values())
+
+
+def test_tables_agree_with_each_other_but_for_two_rows() -> None:
+    assert [(one.model, one.first_figure, one.second_figure) for one in disagreements()] == [
+        ("Qwen3-Omni", 41.0, 34.1),
+        ("Qwen3-Omni-Flash-1201", 47.7, 46.7),
+    ]
+
+
+def test_the_three_weightings_give_the_printed_totals() -> None:
+    groups = published_table("2").rows
+    for model, row in published_table("F.4").rows.items():
+        for weighting, printed in row.items():
+            assert score_cap(groups[model], weighting).score == pytest.approx(printed, abs=0.07)
+
+
+def test_a_derived_discriminability_makes_the_printed_date() -> None:
+    for group in GROUPS[:2]:
+        for model, row in published_split(group).items():
+            made = 2 / (1 / row["similarity"] + 1 / row["discriminability"])
+            assert made == pytest.approx(published_table("2").rows[model][group])
+    assert published_split("pure_speech")["Pengi"]["discriminability"] == 27.8
+    with pytest.raises(BenchmarkError, match="no group 'loud'"):
+        published_split("loud")
+
+
+def test_what_is_not_kept_is_said() -> None:
+    with pytest.raises(BenchmarkError, match="no table '4'"):
+        published_table("4")
+    assert source()["encoder"] == "paraphrase-TinyBERT-L6-v2"
+    assert published_stability().cv["pure_sound"][1.0] == 18.62
+    assert set(published_stability().cv) == set(GROUPS)
+
+
+def test_the_spread_shrinks_with_every_larger_sample() -> None:
+    for row in published_stability().cv.values():
+        assert list(row.values()) == sorted(row.values(), reverse=True)
+    assert sum(row[5.0] < 3 for row in published_stability().cv.values()) == 6, "not 7, as printed"

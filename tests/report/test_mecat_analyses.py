@@ -1,0 +1,284 @@
+"""The paper's analyses on runs in a store and on files of scores."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from audiocapbench.benchmarks.mecat.groups import QA_CATEGORIES, score_cap
+from audiocapbench.benchmarks.mecat.items import Item
+from audiocapbench.benchmarks.mecat.layouts import CAPTION_LAYOUT
+from audiocapbench.errors import ReportError, StoreError
+from audiocapbench.report.mecat.answers import answers_of_run
+from audiocapbench.report.mecat.beside import PUBLISHED, mecat_standings, places
+from audiocapbench.report.mecat.drop import drop_report
+from audiocapbench.report.mecat.scored import ScoredAnswers, read_scored
+from audiocapbench.report.mecat.silence import silence_report, wilson
+from audiocapbench.report.mecat.split import split_report
+from audiocapbench.report.mecat.stability import stability_report
+from audiocapbench.report.mecat.weights import weight_report
+from audiocapbench.report.samples import write_group_scores
+from audiocapbench.store import Store
+from mecat_runs import items, questions, right, sentence, stored_run
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Run 1 answers right, 2 answers questions, 3 hallucinates, 4 is incomplete, 5 is no MECAT."""
+    kept = Store.open(str(tmp_path_factory.mktemp("store") / "runs.db"))
+    stored_run(kept, model="made/right", metrics=["date", "date[variant=published]"])
+    stored_run(kept, asked=questions(1), benchmark="mecat-qa", model="made/answers")
+    silent = [one for one in items() if one.details["domain"] == "000"]
+    stored_run(kept, hallucinate, silent, model="made/dreams")
+    half = [one for one in items(2) if one.details["subtask"] != "environment"]
+    stored_run(kept, lambda one: None if "S00" in one.id else right(one), half, model="made/half")
+    stored_run(
+        kept, asked=items(1)[:2], benchmark="folder/x", model="made/else", metrics=["bleu_1"]
+    )
+    return kept
+
+
+def hallucinate(item: Item) -> str:
+    if item.details["domain"] == "000" and item.details["subtask"] == "speech":
+        number = int(item.details["clip"][-1])
+        return ["A man says hello.", "No speech.", "A dog barks."][number % 3]
+    return sentence("dream", item.id)
+
+
+@pytest.fixture
+def own(store: Store) -> ScoredAnswers:
+    return read_scored("1", store)
+
+
+def test_group_scores_are_those_that_were_stored(store: Store, own: ScoredAnswers) -> None:
+    values = [
+        one.value
+        for one in store.scores(1)["date"]
+        if one.sample_id.endswith("/speech") and one.sample_id.startswith("S00")
+    ]
+    group = own.groups["pure_speech"]
+    assert (group.n, group.date) == (6, pytest.approx(np.mean(values)))
+    assert group.similarity is not None
+    assert group.discriminability is not None
+    assert (own.groups["mixed_sound"].n, own.without_null["mixed_sound"].n) == (42, 18)
+
+
+def test_the_published_variant_is_the_harmonic_mean_of_means(store: Store) -> None:
+    group = read_scored("1", store, "date[variant=published]").groups["long"]
+    parts = [group.similarity or 0.0, group.discriminability or 0.0]
+    assert group.date == pytest.approx(2 * parts[0] * parts[1] / sum(parts))
+
+
+def test_a_file_of_scores_says_the_same_as_its_run(
+    store: Store, own: ScoredAnswers, tmp_path: Path
+) -> None:
+    columns = {
+        name: {one.sample_id: one.value for one in scores}
+        for name, scores in store.scores(1).items()
+        if "variant" not in name
+    }
+    path = tmp_path / "scores.csv"
+    write_group_scores(path, CAPTION_LAYOUT, store.dataset(store.run(1).dataset).samples, columns)
+    read = read_scored(str(path), None)
+    assert (read.name, read.origin, read.benchmark) == ("scores", "file", "mecat-caption")
+    assert set(read.groups) == set(own.groups)
+    for group, score in read.groups.items():
+        assert score.date == pytest.approx(own.groups[group].date)
+        assert score.similarity == pytest.approx(own.groups[group].similarity)
+    assert {k: v.n for k, v in read.without_null.items()} == {
+        k: v.n for k, v in own.without_null.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([], "has no column"),
+        ([["id", "date"], ["a", "1"]], "has no column 'group'"),
+        ([["id", "group", "date"], ["a", "loud", ".5"]], "no scores of MECAT's groups"),
+        ([["id", "group", "date"], ["a", "long", "x"]], "line 2: date is 'x', no number"),
+        ([["id", "group", "date"], ["a", "long", "inf"]], "not a finite number"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(tmp_path: Path, rows: list[list[str]], reason: str) -> None:
+    path = tmp_path / "bad.csv"
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows(rows)
+    with pytest.raises(ReportError, match=reason):
+        read_scored(str(path), None)
+
+
+def test_what_was_not_scored_or_not_run_is_said(store: Store) -> None:
+    with pytest.raises(ReportError, match=r"run 2 has no date\[encoder=minilm\]; it has date\."):
+        read_scored("2", store, "date[encoder=minilm]")
+    with pytest.raises(ReportError, match="run 5 is of folder/x"):
+        read_scored("5", store)
+    with pytest.raises(StoreError, match="no run 77"):
+        read_scored("77", store)
+    with pytest.raises(ReportError, match="bleu_1 is not DATE"):
+        read_scored("1", store, "bleu_1")
+    with pytest.raises(ReportError, match="cannot be read"):
+        read_scored("nowhere.csv", store)
+
+
+def test_a_users_model_stands_in_its_place_among_the_published(own: ScoredAnswers) -> None:
+    standings = mecat_standings([own])
+    assert len(standings) == 18
+    totals = [one.figures["score"] or 0 for one in standings]
+    assert totals == sorted(totals, reverse=True)
+    (mine,) = [one for one in standings if not one.published]
+    assert (mine.name, mine.origin) == ("made/right", "run 1")
+    assert mine.ranks["score"] == 1 + sum(total > (mine.figures["score"] or 0) for total in totals)
+    assert mine.figures["score"] == pytest.approx(
+        score_cap({group: 100 * one.date for group, one in own.groups.items()}).score
+    )
+    assert {one.origin for one in standings if one.published} == {PUBLISHED}
+
+
+def test_answers_to_questions_stand_among_the_15(store: Store) -> None:
+    standings = mecat_standings([read_scored("2", store)])
+    assert len(standings) == 16
+    assert set(QA_CATEGORIES) < set(standings[0].figures)
+    with pytest.raises(ReportError, match="cannot be shown in one table"):
+        mecat_standings([read_scored("1", store), read_scored("2", store)])
+
+
+def test_a_model_without_a_group_has_no_total_and_comes_last(store: Store) -> None:
+    standings = mecat_standings([read_scored("4", store)])
+    assert standings[-1].figures["score"] is None
+    assert "no scores of pure_speech" in standings[-1].note
+
+
+def test_equals_share_the_better_place() -> None:
+    assert places([3.0, None, 5.0, 3.0]) == [2, None, 1, 2]
+
+
+def test_weightings_of_the_published_models_are_those_of_the_paper() -> None:
+    report = weight_report([])
+    assert [one.models for one in report.taus] == [17, 17, 17]
+    assert [round(one.tau or 0, 3) for one in report.taus] == [0.897, 0.912, 0.956]
+    first = report.standings[0]
+    assert (first.name, first.ranks) == (
+        "Gemini-3-Pro",
+        {"original": 1, "audio-centric": 2, "equal": 2},
+    )
+
+
+def test_weightings_take_the_users_model_in(own: ScoredAnswers, store: Store) -> None:
+    report = weight_report([own, read_scored("4", store)])
+    assert [one.models for one in report.taus] == [18, 18, 18], "one without a total has no rank"
+    assert any("encoder is wordllama" in note for note in report.notes)
+    assert "made/half (run 4): No total" in " ".join(report.notes)
+    alone = weight_report([own], published=False)
+    assert [one.tau for one in alone.taus] == [None, None, None]
+    assert not any("paper" in note for note in alone.notes)
+    with pytest.raises(ReportError, match="Score_QA counts its categories alike"):
+        weight_report([read_scored("2", store)])
+    with pytest.raises(ReportError, match="no model to rank"):
+        weight_report([], published=False)
+
+
+def test_a_split_shows_the_two_sides_with_the_published_beside(own: ScoredAnswers) -> None:
+    report = split_report([own])
+    assert len(report.standings) == 18
+    (mine,) = [one for one in report.standings if not one.published]
+    assert mine.figures["similarity"] == pytest.approx(
+        100 * (own.groups["pure_speech"].similarity or 0)
+    )
+    assert any("only 46.7 fits" in note for note in report.notes)
+    other = split_report([own], "environment")
+    assert any("not printed" in note for note in other.notes)
+    with pytest.raises(ReportError, match="no group 'loud'"):
+        split_report([own], "loud")
+
+
+def test_a_split_of_questions_has_no_published_figures(store: Store) -> None:
+    report = split_report([read_scored("2", store)], "direct_perception")
+    assert [one.name for one in report.standings] == ["made/answers"]
+
+
+def test_a_drop_is_pure_less_mixed_and_shows_what_is_left_without_null(own: ScoredAnswers) -> None:
+    report = drop_report([own])
+    assert len(report.drops) == 3 * 18
+    (mine,) = [one for one in report.drops if (one.model, one.content) == ("made/right", "sound")]
+    pure, mixed = own.groups["pure_sound"].date, own.groups["mixed_sound"].date
+    assert mine.drop == pytest.approx(100 * (pure - mixed))
+    assert mine.interval is not None
+    assert mine.interval.low <= mine.drop <= mine.interval.high
+    assert mine.without_null == pytest.approx(100 * own.without_null["mixed_sound"].date)
+    pengi = report.drops[[one.model for one in report.drops].index("Pengi")]
+    assert pengi.drop == pytest.approx(27.2 - 29.5)
+
+
+def test_a_drop_without_a_group_is_said(store: Store) -> None:
+    report = drop_report([read_scored("4", store)], published=False)
+    assert {one.content for one in report.drops} == {"music", "sound"}
+    assert "made/half (run 4) has no pure or no mixed speech." in report.notes
+
+
+def test_the_silence_probe_counts_and_lists_the_offending_answers(store: Store) -> None:
+    report = silence_report(answers_of_run(3, store))
+    shares = {one.subtask: one for one in report.shares}
+    assert shares["speech"].claimed == {"speech": 2, "music": 0, "sound": 2, "any": 4}
+    assert shares["speech"].answers == 6
+    listed = [one for one in report.offences if one.subtask == "speech"]
+    assert {one.text for one in listed} == {"A man says hello.", "A dog barks."}
+    assert all(one.id.startswith("000_") for one in report.offences)
+    calm = silence_report(answers_of_run(1, store))
+    assert [one.claimed["any"] for one in calm.shares if one.subtask == "speech"] == [0]
+
+
+def test_a_model_without_silent_clips_cannot_be_probed(store: Store) -> None:
+    kept = stored_run(store, asked=[one for one in items(2) if one.id.startswith("S00")])
+    with pytest.raises(ReportError, match="no answers about silent clips"):
+        silence_report(answers_of_run(kept.id, store))
+
+
+def test_an_interval_of_a_share_stays_within_bounds() -> None:
+    assert wilson(0, 10) == (0.0, pytest.approx(0.2775, abs=1e-4))
+    assert 0.7 < wilson(10, 10).low < wilson(10, 10).high <= 1.0
+
+
+def test_stability_spreads_shrink_with_size_and_start_from_the_stored_score(
+    store: Store, own: ScoredAnswers
+) -> None:
+    given = answers_of_run(1, store)
+    report = stability_report(given, groups=["long", "mixed_music"], percents=[10, 100], rounds=20)
+    assert list(report.full) == ["long", "mixed_music"]
+    assert report.full["long"] == pytest.approx(100 * own.groups["long"].date)
+    small, whole = (one for one in report.spreads if one.group == "long")
+    assert (small.size, whole.size) == (7, 66)
+    assert whole.deviation < small.deviation
+    assert small.lowest <= small.mean <= small.highest
+    assert (small.published_cv, whole.published_cv) == (0.54, 0.14)
+    again = stability_report(given, groups=["long"], percents=[10, 100], rounds=20)
+    assert again.spreads[0] == small
+
+
+def test_stability_of_questions_and_wrong_sizes(store: Store) -> None:
+    report = stability_report(answers_of_run(2, store), rounds=2, percents=[5])
+    assert list(report.full) == list(QA_CATEGORIES)
+    for wrong in ({"rounds": 1}, {"percents": []}, {"percents": [0]}, {"percents": [101]}):
+        with pytest.raises(ReportError, match="two rounds at least"):
+            stability_report(answers_of_run(1, store), **wrong)  # type: ignore[arg-type]
+    with pytest.raises(ReportError, match="there is no group"):
+        stability_report(answers_of_run(1, store), groups=["direct_perception"])
+    with pytest.raises(ReportError, match="only date"):
+        stability_report(answers_of_run(1, store), metric="bleu_1")
+
+
+def test_every_report_can_be_written_in_every_way(own: ScoredAnswers, store: Store) -> None:
+    reports = [
+        weight_report([own]),
+        split_report([own]),
+        drop_report([own]),
+        silence_report(answers_of_run(3, store)),
+        stability_report(answers_of_run(1, store), groups=["short"], rounds=2),
+    ]
+    for report in reports:
+        json.dumps(report.document(), allow_nan=False)
+        assert report.records()
+        for page in report.pages():
+            assert all(len(row) == len(page.headings) for row in page.rows)

@@ -1,0 +1,123 @@
+"""Sentences about silence, labelled by hand: a claim is a claim, and a denial is none."""
+
+import pytest
+
+from audiocapbench.report.mecat.claims import claims
+
+NO_CLAIM = """
+None
+None.
+Silence.
+Complete silence.
+The clip is silent from start to end.
+No speech.
+No speech can be made out.
+There is no speech here.
+There isn't any speech in the clip.
+Nobody speaks.
+Nobody is talking, and no music plays.
+No one says a word.
+I cannot hear any speech.
+I can't make out any voices or music.
+The recording does not contain speech, music or sound effects.
+No speech, music, or environmental sounds.
+Neither speech nor music is present.
+Speech is not present.
+Speech: none.
+Music: none. Speech: none. Sound events: none.
+Spoken content is absent.
+Music appears to be absent throughout.
+The music is inaudible.
+Absence of speech
+Complete absence of melodic or rhythmic content.
+A total lack of music.
+The track lacks speech and music.
+A clip devoid of voices.
+Free of any speech or song.
+Vocals are missing.
+Without any music.
+Silence without speech or music, marked by hiss.
+Only hiss and static.
+A faint electrical hum with digital distortion.
+Background noise and nothing else.
+An empty room with a high noise floor.
+Loud static noise persists over the whole clip.
+Sound events could not be identified.
+No animals, vehicles or machines are heard.
+Speech recognition found nothing.
+Voice activity detection stays at zero.
+Speaker hum and hiss.
+A non-musical, non-speech recording.
+The noise would mask any speech.
+It is impossible to identify any instrument.
+Nothing is audible.
+The caption is "None".
+The answer is 'silence'.
+Poor recording quality with clipping.
+
+🔇
+"""
+
+CLAIMS = {
+    "A man is speaking.": "speech",
+    "A woman says hello.": "speech",
+    "The speaker says 'thank you'.": "speech",
+    'The speech is "no, I never did".': "speech",
+    "Someone whispers in the distance.": "speech",
+    "A calm voice reads aloud.": "speech",
+    "There is no music, but a man is talking.": "speech",
+    "No music, just a voice.": "speech",
+    "No dog barks, and a woman talks.": "speech",
+    "Two people are having a conversation while no music plays.": "speech",
+    "The voice is not loud.": "speech",
+    "A person is playing a guitar.": "music",
+    "Soft piano music plays.": "music",
+    "No speech, only music.": "music",
+    "There is no speech; slow drums are heard.": "music",
+    "Nothing but music.": "music",
+    "A guitar-driven piece.": "music",
+    "Without speech, a melody plays.": "music",
+    "Somebody sings over strings.": "speech? music",
+    "A dog barks.": "sound",
+    "An engine is running.": "sound",
+    "Someone opens a door.": "sound",
+    "Rain falls on a roof.": "sound",
+    "The sound of footsteps.": "sound",
+    "A single, sustained electronic tone.": "sound",
+    "No speech is heard, though a helicopter flies past.": "sound",
+    "Several sound effects, with no speech.": "sound",
+    "Not only a siren.": "sound",
+    "A man speaks while music plays and a dog barks.": "speech music sound",
+    "A voice over inaudible music.": "speech",
+    "Silence, then a shout.": "speech",
+}
+
+
+@pytest.mark.parametrize("text", NO_CLAIM.strip("\n").split("\n"))
+def test_a_denial_is_no_claim(text: str) -> None:
+    assert claims(text) == []
+
+
+@pytest.mark.parametrize("text", [text for text, label in CLAIMS.items() if "?" not in label])
+def test_a_claim_is_found_with_its_kind(text: str) -> None:
+    assert [one.kind for one in claims(text)] == CLAIMS[text].split()
+
+
+def test_the_words_that_claim_are_told() -> None:
+    assert claims("A dog barks at a PIANO.") == [("music", "piano"), ("sound", "dog")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\0",
+        "no " * 50_000 + "music",
+        '"' * 9_999,
+        "'a" * 9_999,
+        "\u202espeech\ud800 none",
+        "-" * 9_999,
+    ],
+)
+def test_hostile_text_is_read_in_no_time(text: str) -> None:
+    assert isinstance(claims(text), list)

@@ -1,0 +1,46 @@
+"""The analyses on MECAT's own references, where they are at hand."""
+
+import json
+from pathlib import Path
+
+from audiocapbench.report.mecat.answers import answers_of_files
+from audiocapbench.report.mecat.claims import claims
+from audiocapbench.report.mecat.stability import stability_report
+
+
+def references(folder: Path, domain: str) -> list[dict[str, list[str]]]:
+    lines = (folder / "mecat" / "caption_test" / f"{domain}.jsonl").read_text("utf-8").splitlines()
+    return [fields for line in lines for fields in json.loads(line).values()]
+
+
+def test_references_of_silent_clips_hardly_ever_claim_anything(shared: Path) -> None:
+    kinds = ("long", "short", "speech", "music", "sound", "environment")
+    texts = {
+        kind: [text for one in references(shared, "000") for text in one[kind]] for kind in kinds
+    }
+    offending = {kind: sum(bool(claims(text)) for text in own) for kind, own in texts.items()}
+    assert offending["speech"] == offending["music"] == offending["short"] == 0
+    assert sum(offending.values()) <= 0.005 * sum(map(len, texts.values()))
+
+
+def test_references_of_music_and_of_sounds_do_claim_them(shared: Path) -> None:
+    for domain, kind, least in (("0M0", "music", 0.95), ("00A", "sound", 0.7)):
+        texts = [one[kind][1] for one in references(shared, domain)[:400] if one[kind][0] != "None"]
+        found = sum(kind in [one.kind for one in claims(text)] for text in texts)
+        assert found >= least * len(texts)
+
+
+def test_the_spread_of_real_captions_shrinks_as_in_the_paper(shared: Path, tmp_path: Path) -> None:
+    folder = shared / "mecat" / "caption_test"
+    path = tmp_path / "sound.jsonl"
+    lines = (folder / "00A.jsonl").read_text("utf-8").splitlines()[:300]
+    with path.open("w") as stream:
+        for line in lines:
+            ((key, fields),) = json.loads(line).items()
+            stream.write(json.dumps({key: fields["sound"][2]}) + "\n")
+    given, bad = answers_of_files([str(path)], folder / "00A.jsonl")
+    assert bad == []
+    report = stability_report(given, groups=["pure_sound"], rounds=20)
+    cv = [one.cv or 0.0 for one in report.spreads]
+    assert cv[-1] < 5 < cv[0]
+    assert given.asked == 6 * 848
