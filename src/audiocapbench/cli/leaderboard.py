@@ -1,0 +1,80 @@
+"""``audiocapbench leaderboard``: models of a store, and which of them cannot be told apart."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from audiocapbench.cli.app import app
+from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.report.exports import Format
+
+if TYPE_CHECKING:
+    from audiocapbench.report.leaderboard_scores import Scorer
+
+
+class _By(StrEnum):
+    OVERALL = "overall"
+    CATEGORY = "category"
+
+
+@app.command("leaderboard")
+def leaderboard(
+    benchmark: Annotated[
+        str | None,
+        typer.Option("--benchmark", metavar="B", help="Only runs of this benchmark."),
+    ] = None,
+    by: Annotated[
+        _By, typer.Option("--by", help="One score, or one for each category too.")
+    ] = _By.OVERALL,
+    metric: Annotated[
+        str | None, typer.Option("--metric", metavar="M", help="Rank by this metric.")
+    ] = None,
+    judge: Annotated[
+        str | None, typer.Option("--judge", metavar="J", help="Rank by this judge's overall score.")
+    ] = None,
+    published: Annotated[
+        bool, typer.Option("--published", help="Show the paper's results among the runs.")
+    ] = False,
+    all_runs: Annotated[
+        bool, typer.Option("--all-runs", help="Show all runs, not each model's newest.")
+    ] = False,
+    form: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.TABLE,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write to a file instead.")
+    ] = None,
+    store: StoreOption = DEFAULT_STORE,
+    json: JsonOption = False,
+) -> None:
+    """Rank the models of a store, with intervals, and say which cannot be told apart."""
+    from audiocapbench.cli.console import say
+    from audiocapbench.cli.tables import Output, write
+    from audiocapbench.report.leaderboard import build_leaderboard
+    from audiocapbench.report.leaderboard_board import Wanted
+    from audiocapbench.report.leaderboard_pages import document, pages, records
+    from audiocapbench.store import Store
+
+    wanted = Wanted(benchmark, by is _By.CATEGORY, _scorer(metric, judge), all_runs, published)
+    built = build_leaderboard(Store.open(store, create=False), wanted)
+    write(
+        Output(Format.JSON if json else form, out),
+        pages=lambda: pages(built),
+        records=lambda: records(built),
+        document=lambda: document(built),
+    )
+    for note in built.notes:
+        say(note)
+
+
+def _scorer(metric: str | None, judge: str | None) -> "Scorer | None":
+    from audiocapbench.judges.summary import OVERALL
+    from audiocapbench.metrics import find_metric
+    from audiocapbench.report.leaderboard_scores import Scorer
+
+    if metric is not None and judge is not None:
+        raise AudioCapBenchError("models are ranked by one score: --metric or --judge, not both")
+    if metric is not None:
+        return Scorer(str(find_metric(metric)[1]))
+    return Scorer(judge, OVERALL) if judge is not None else None

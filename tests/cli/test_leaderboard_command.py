@@ -1,0 +1,150 @@
+"""``audiocapbench leaderboard`` and ``compare`` as users type them."""
+
+import csv
+import io
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+from audiocapbench.cli import compare, leaderboard  # noqa: F401  (they add commands)
+from audiocapbench.cli.app import app
+from audiocapbench.data.outcome import Status
+from audiocapbench.store import Store
+from made_store import MadeRun, made_samples, put_run
+from plugin import COMMAND
+
+SAMPLES = made_samples(24, categories=("sound", "music"))
+NAMES = ("plain", "=cmd|x", "best_of_all & more")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A store of three models, of which the third is better and left one clip out."""
+    path = tmp_path_factory.mktemp("made") / "made.db"
+    kept = Store.open(str(path))
+    for place, name in enumerate(NAMES):
+        drawn = np.random.default_rng(place).normal(0.7 if place == 2 else 0.3, 0.05, 24)
+        scores = dict(zip((one.id for one in SAMPLES), drawn.tolist(), strict=True))
+        statuses = {SAMPLES[0].id: Status.FILTERED} if place == 2 else {}
+        given = {key: value for key, value in scores.items() if key not in statuses}
+        put_run(kept, MadeRun(name, {"rouge_l": given}, statuses=statuses), SAMPLES)
+    kept.close()
+    return str(path)
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(app, list(words), env={"COLUMNS": "80"})
+
+
+def test_the_table_shows_ranks_ties_coverage_and_the_signature(store: str) -> None:
+    shown = run("leaderboard", "--store", store)
+    assert shown.exit_code == 0
+    lines = shown.stdout.splitlines()
+    assert lines[0].startswith("made: rouge_l, 24 samples")
+    (best,) = [line.split() for line in lines if "best_of_all" in line and "/24" in line]
+    assert best[0] == "1"
+    assert "23/24" in best
+    assert "a" in best
+    assert "best_of_all & more: 1 filtered." in shown.stdout
+    assert "Models that share a letter cannot be told apart: 3 paired" in shown.stdout
+    assert "Signature: rouge_l|v:test" in shown.stdout
+
+
+def test_json_is_one_document_and_nothing_else(store: str) -> None:
+    shown = run("leaderboard", "--store", store, "--by", "category", "--json")
+    (board,) = json.loads(shown.stdout)["boards"]
+    assert board["runs"][0]["model"] == NAMES[2]
+    assert board["categories"] == {"sound": 12, "music": 12}
+
+
+def test_every_form_can_be_printed_or_written(store: str, tmp_path: Path) -> None:
+    for form in ("csv", "md", "latex", "json"):
+        shown = run("leaderboard", "--store", store, "--format", form)
+        file = tmp_path / f"board.{form}"
+        written = run("leaderboard", "--store", store, "--format", form, "--out", str(file))
+        assert (shown.exit_code, written.exit_code) == (0, 0)
+        assert written.stdout == ""
+        assert file.read_text("utf-8") == shown.stdout
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "board.csv").read_text("utf-8"))))
+    assert {row["model"] for row in rows} == {"plain", "'=cmd|x", "best_of_all & more"}
+    assert r"best\_of\_all \& more" in (tmp_path / "board.latex").read_text("utf-8")
+    assert r"=cmd\|x" in (tmp_path / "board.md").read_text("utf-8")
+
+
+def test_parquet_is_written_to_a_file(store: str, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="Parquet needs pyarrow")
+    file = tmp_path / "board.parquet"
+    assert run("leaderboard", "--store", store, "--format", "parquet").exit_code == 2
+    done = run("leaderboard", "--store", store, "--format", "parquet", "--out", str(file))
+    assert done.exit_code == 0
+    assert set(parquet.read_table(file)["model"].to_pylist()) == set(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("--metric", "rouge_l", "--judge", "gpt"), "--metric or --judge, not both"),
+        (("--metric", "nonsense"), "there is no metric 'nonsense'"),
+        (("--out", "x.csv"), "--out needs a --format"),
+        (("--benchmark", "demo"), "has no run of demo"),
+    ],
+)
+def test_wrong_use_is_one_sentence_and_exit_code_2(
+    store: str, words: tuple[str, ...], reason: str
+) -> None:
+    shown = run("leaderboard", "--store", store, *words)
+    assert shown.exit_code == 2
+    assert reason in shown.stderr
+    assert shown.stdout == ""
+
+
+def test_a_score_that_no_run_has_leaves_no_board_but_says_what_adds_it(store: str) -> None:
+    shown = run("leaderboard", "--store", store, "--judge", "gpt")
+    assert shown.exit_code == 2
+    assert "no run has a score of gpt" in shown.stderr
+    assert "audiocapbench score 3 --judge gpt" in shown.stderr
+
+
+def test_compare_shows_differences_and_what_moved(store: str) -> None:
+    shown = run("compare", "1", "3", "--clips", "2", "--store", store)
+    assert shown.exit_code == 0
+    assert "A = run 1 (plain) to B = run 3 (best_of_all & more)" in shown.stdout
+    assert "24 samples in common; 23 of them with rouge_l." in shown.stdout
+    assert "These samples could show a difference of" in shown.stdout
+    assert "Moved most in rouge_l" in shown.stdout
+    assert shown.stdout.count("A: plain on") == 2
+
+
+def test_compare_speaks_json_and_csv(store: str) -> None:
+    said = json.loads(run("compare", "1", "3", "--store", store, "--json").stdout)
+    assert said["differences"][0]["p_holm"] < 0.05
+    assert len(said["moved"]) == 5
+    text = run("compare", "1", "3", "--store", store, "--format", "csv").stdout
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [row["category"] for row in rows] == ["all", "sound", "music"]
+    assert float(rows[0]["difference"]) == said["differences"][0]["difference"]
+
+
+def test_compare_names_runs_that_are_not_there(store: str) -> None:
+    shown = run("compare", "1", "9", "--store", store)
+    assert shown.exit_code == 2
+    assert "has no run 9" in shown.stderr
+
+
+def test_both_are_commands_of_the_program(store: str) -> None:
+    done = subprocess.run(
+        [*COMMAND, "leaderboard", "--store", store, "--published"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert "gemini/gemini-3-pro-preview (published, not run here)" in done.stdout
+    helped = subprocess.run(
+        [*COMMAND, "--help"], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert "compare" in helped.stdout

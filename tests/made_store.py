@@ -1,0 +1,97 @@
+"""Stores with made-up runs: scores and answers as a test wants them, without audio or models."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from audiocapbench.data import Clip, Sample
+from audiocapbench.data.outcome import Outcome, Reply, Status
+from audiocapbench.store import Dataset, Run, RunSpec, Store, StoredScore
+from audiocapbench.store.judgements import Judgement
+
+Statistics = Sequence[float] | float
+
+
+def made_samples(
+    count: int, *, categories: Sequence[str] = ("sound",), questions: int = 1
+) -> tuple[Sample, ...]:
+    """Samples of categories in turn; so many of them in a row share a clip."""
+    return tuple(
+        Sample(
+            id=f"s{number:04}",
+            clip=_clip(number // questions),
+            instruction="Describe it.",
+            references=(f"reference {number}",),
+            category=categories[number % len(categories)],
+            position=number,
+        )
+        for number in range(count)
+    )
+
+
+def _clip(number: int) -> Clip:
+    name = f"clip{number:04}.wav"
+    digest = hashlib.sha256(name.encode()).hexdigest()
+    return Clip(Path("clips") / name, name, digest, 5.0, 16_000, 1)
+
+
+@dataclass
+class MadeRun:
+    """A run to put into a store.
+
+    Attributes:
+        model: Its model.
+        scores: By metric and sample id: a score, or the statistics of one.
+        grades: By judge and sample id: scores by dimension.
+        statuses: Of samples that were not answered.
+        texts: Of answers; the others say which model and sample they are.
+        only: Ids of the samples that were asked; all by default.
+        signatures: Of metrics and judges, where not their own name.
+    """
+
+    model: str
+    scores: Mapping[str, Mapping[str, Statistics]] = field(default_factory=dict)
+    grades: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
+    statuses: Mapping[str, Status] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+    only: Sequence[str] | None = None
+    signatures: Mapping[str, str] = field(default_factory=dict)
+    cost_usd: float | None = None
+
+
+def put_run(store: Store, made: MadeRun, samples: Sequence[Sample], benchmark: str = "made") -> Run:
+    """Put a run and its dataset into a store."""
+    content = repr([(one.id, one.clip.sha256, one.references, one.category) for one in samples])
+    fingerprint = hashlib.sha256(f"{benchmark} {content}".encode()).hexdigest()
+    ids = tuple(one.id for one in samples) if made.only is None else tuple(made.only)
+    spec = RunSpec(benchmark, fingerprint, made.model, {}, "wav", ids)
+    dataset = Dataset(fingerprint, benchmark, "clips", tuple(samples), ())
+    run = store.begin_run(spec, dataset, fresh=True)
+    for key in ids:
+        status = made.statuses.get(key, Status.OK)
+        text = made.texts.get(key, f"{made.model} on {key}") if status is Status.OK else ""
+        reply = Reply(text, status, cost_usd=made.cost_usd)
+        store.add_outcome(run.id, Outcome(key, reply, None, 5.0, 0.5))
+    for metric, given in made.scores.items():
+        signature = made.signatures.get(metric, f"{metric}|v:test")
+        store.put_scores(
+            run.id,
+            metric,
+            [_score(key, metric, signature, value) for key, value in given.items()],
+        )
+    for judge, graded in made.grades.items():
+        signature = made.signatures.get(judge, f"judge-{judge}|v:test")
+        store.add_judgements(
+            run.id,
+            [
+                Judgement(judge, key, 0, signature, Status.OK, dict(given))
+                for key, given in graded.items()
+            ],
+        )
+    return run
+
+
+def _score(key: str, metric: str, signature: str, value: Statistics) -> StoredScore:
+    statistics = (float(value),) if isinstance(value, int | float) else tuple(value)
+    return StoredScore(key, metric, signature, statistics[0], statistics)

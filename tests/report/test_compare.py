@@ -1,0 +1,182 @@
+"""Comparisons of two runs: paired on common samples, corrected, and with the answers that moved."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from audiocapbench.data.outcome import Status
+from audiocapbench.errors import ReportError
+from audiocapbench.report.compare import ALL, Comparison, Difference, compare_runs
+from audiocapbench.report.compare_pages import document, notes, pages, records
+from audiocapbench.store import Store
+from made_store import MadeRun, made_samples, put_run
+
+SAMPLES = made_samples(80, categories=("sound", "music"))
+IDS = [sample.id for sample in SAMPLES]
+BASE = dict(zip(IDS, np.random.default_rng(1).uniform(0.1, 0.8, 80).tolist(), strict=True))
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    opened = Store.open("sqlite:///:memory:")
+    yield opened
+    opened.close()
+
+
+def better(by: float, seed: int = 2) -> dict[str, float]:
+    noise = np.random.default_rng(seed).normal(by, 0.05, 80)
+    return {key: value + more for (key, value), more in zip(BASE.items(), noise, strict=True)}
+
+
+def of(found: Comparison, scorer: str, category: str = ALL) -> Difference:
+    (one,) = [
+        one for one in found.differences if (one.scorer.label, one.category) == (scorer, category)
+    ]
+    return one
+
+
+def test_a_small_difference_is_seen_because_samples_are_paired(store: Store) -> None:
+    put_run(store, MadeRun("a", {"rouge_l": BASE}), SAMPLES)
+    put_run(store, MadeRun("b", {"rouge_l": better(0.03)}), SAMPLES)
+    one = of(compare_runs(store, 1, 2), "rouge_l")
+    assert one.n == 80
+    assert one.interval is not None
+    assert one.difference is not None
+    assert 0 < one.interval.low < one.difference < one.interval.high
+    assert one.p_value == one.adjusted == pytest.approx(1e-4)
+    assert one.effect == pytest.approx(one.difference / 0.05, rel=0.2)
+    assert one.detectable == pytest.approx(2.84 * 0.05 / np.sqrt(80), rel=0.2)
+    assert one.needed is not None
+    assert one.needed < 80
+
+
+def test_the_other_way_round_is_the_same_with_the_sign_changed(store: Store) -> None:
+    put_run(store, MadeRun("a", {"rouge_l": BASE}), SAMPLES)
+    put_run(store, MadeRun("b", {"rouge_l": better(0.005)}), SAMPLES)
+    there, back = (of(compare_runs(store, *pair), "rouge_l") for pair in ((1, 2), (2, 1)))
+    assert there.difference == pytest.approx(-(back.difference or 0))
+    assert there.p_value == pytest.approx(back.p_value)
+    assert there.effect == pytest.approx(-(back.effect or 0))
+
+
+def test_only_common_samples_that_mean_the_same_count(store: Store) -> None:
+    changed = list(SAMPLES)
+    changed[3] = made_samples(5, categories=("speech",))[3]
+    put_run(store, MadeRun("a", {"rouge_l": BASE}, only=IDS[:60]), SAMPLES)
+    failed = {IDS[5]: Status.FAILED}
+    given = {key: value for key, value in better(0.1).items() if key not in failed}
+    put_run(store, MadeRun("b", {"rouge_l": given}, statuses=failed), changed)
+    found = compare_runs(store, 1, 2)
+    common = found.common
+    assert (len(common.samples), common.only_first, common.only_second, common.changed) == (
+        59,
+        0,
+        20,
+        1,
+    )
+    assert of(found, "rouge_l").n == 58
+    said = " ".join(notes(found))
+    assert "59 samples in common; 58 of them with rouge_l." in said
+    assert "Left out: 20 were asked in B only, 1 are not the same in A and B." in said
+
+
+def test_every_metric_judge_and_category_is_compared_and_corrected(store: Store) -> None:
+    for model, by in (("a", 0.0), ("b", 0.02)):
+        grades = {
+            key: {"accuracy": 10 * value, "hallucination": 5.0}
+            for key, value in better(by, 3).items()
+        }
+        run = MadeRun(model, {"rouge_l": better(by), "bleu_4": BASE}, {"gpt": grades})
+        put_run(store, run, SAMPLES)
+    found = compare_runs(store, 1, 2)
+    labels = ["gpt: overall", "gpt: accuracy", "gpt: hallucination", "bleu_4", "rouge_l"]
+    for part in (ALL, "sound", "music"):
+        assert [one.scorer.label for one in found.differences if one.category == part] == labels
+    assert of(found, "bleu_4").p_value == 1.0
+    assert of(found, "bleu_4").needed is None
+    whole = [one for one in found.differences if one.category == ALL]
+    for one in whole:
+        assert one.p_value is not None
+        assert one.adjusted is not None
+        assert one.adjusted >= one.p_value
+    assert of(found, "rouge_l").adjusted == pytest.approx(5e-4)
+    assert found.signatures == {
+        "gpt: overall": "judge-gpt|v:test",
+        "bleu_4": "bleu_4|v:test",
+        "rouge_l": "rouge_l|v:test",
+    }
+    chosen = compare_runs(store, 1, 2, metrics=["rouge_l"])
+    assert {one.scorer.label for one in chosen.differences} == {"rouge_l"}
+
+
+def test_the_clips_that_moved_most_come_first_with_both_answers(store: Store) -> None:
+    moved = dict(BASE) | {IDS[7]: 0.0, IDS[9]: 1.0}
+    put_run(store, MadeRun("a", {"rouge_l": BASE}, texts={IDS[7]: "a dog barks"}), SAMPLES)
+    put_run(store, MadeRun("b", {"rouge_l": moved}, texts={IDS[7]: "a cat"}), SAMPLES)
+    found = compare_runs(store, 1, 2, clips=10)
+    assert {one.sample.id for one in found.moved} == {IDS[7], IDS[9]}, "the others did not move"
+    sizes = [abs(one.difference) for one in found.moved]
+    assert sizes == sorted(sizes, reverse=True)
+    (one,) = [one for one in found.moved if one.sample.id == IDS[7]]
+    assert (one.first.text, one.second.text) == ("a dog barks", "a cat")
+    assert one.difference == pytest.approx(-BASE[IDS[7]])
+    shown = pages(found)[-1]
+    assert any("A: a dog barks" in row[-1] for row in shown.rows)
+    assert len(compare_runs(store, 1, 2, clips=1).moved) == 1
+
+
+def test_a_corpus_score_is_compared_as_a_corpus_score(store: Store) -> None:
+    generator = np.random.default_rng(4)
+    parts = {key: generator.uniform(0.2, 0.9, (2, 2)).tolist() for key in IDS}
+    for place, model in enumerate("ab"):
+        given = {key: values[place] for key, values in parts.items()}
+        put_run(store, MadeRun(model, {"date": given}), SAMPLES)
+    one = of(compare_runs(store, 1, 2), "date")
+    means = np.array(list(parts.values())).mean(axis=0)
+    harmonic = 2 * means[:, 0] * means[:, 1] / means.sum(axis=1)
+    assert (one.first, one.second) == pytest.approx(tuple(harmonic))
+
+
+def test_so_few_samples_that_nothing_could_show_are_not_part_of_the_correction(
+    store: Store,
+) -> None:
+    samples = made_samples(24, categories=("sound", "sound", "sound", "music"))
+    for model, value in (("a", 0.2), ("b", 0.4)):
+        given = {one.id: value + 0.001 * one.position for one in samples}
+        put_run(store, MadeRun(model, {"rouge_l": given, "bleu_4": given}), samples)
+    found = compare_runs(store, 1, 2)
+    assert of(found, "rouge_l", "music").p_value == 2 / 2**6
+    assert of(found, "rouge_l", "music").adjusted is None
+    assert of(found, "rouge_l", "sound").adjusted == pytest.approx(2e-4)
+
+
+def test_runs_that_cannot_be_compared_say_why(store: Store) -> None:
+    put_run(store, MadeRun("a", {"rouge_l": BASE}, only=IDS[:40]), SAMPLES)
+    put_run(store, MadeRun("b", {"rouge_l": BASE}), SAMPLES, "another")
+    put_run(store, MadeRun("c", {"rouge_l": BASE}, only=IDS[40:]), SAMPLES)
+    put_run(store, MadeRun("d"), SAMPLES)
+    other = MadeRun("e", {"rouge_l": BASE}, signatures={"rouge_l": "rouge_l|v:other"})
+    put_run(store, other, SAMPLES)
+    for second, reason in (
+        (1, "compared with itself"),
+        (2, "run 1 is of made and run 2 of another"),
+        (3, "runs 1 and 3 have no sample in common"),
+        (4, "Run 4 has no rouge_l"),
+        (5, "rouge_l was made in two ways"),
+    ):
+        with pytest.raises(ReportError, match=reason):
+            compare_runs(store, 1, second)
+
+
+def test_records_and_document_hold_every_row(store: Store) -> None:
+    put_run(store, MadeRun("a", {"rouge_l": BASE}), SAMPLES)
+    put_run(store, MadeRun("b", {"rouge_l": better(0.1)}), SAMPLES)
+    found = compare_runs(store, 1, 2, clips=2)
+    rows = records(found)
+    assert [row["category"] for row in rows] == [ALL, "sound", "music"]
+    said = document(found)
+    assert said["differences"][0]["ci"] == [rows[0]["low"], rows[0]["high"]]
+    assert (said["common"], said["only_a"], said["only_b"]) == (80, 0, 0)
+    assert len(said["moved"]) == 2
+    assert "could show a difference of" in " ".join(notes(found))

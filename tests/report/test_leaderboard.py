@@ -1,0 +1,294 @@
+"""Leaderboards: what is ranked together, who is tied, and what failures may mean."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from audiocapbench.benchmarks import layout_of
+from audiocapbench.data import Sample
+from audiocapbench.data.outcome import Status
+from audiocapbench.errors import ReportError
+from audiocapbench.judges.summary import OVERALL
+from audiocapbench.report.leaderboard import build_leaderboard
+from audiocapbench.report.leaderboard_board import Board, Wanted
+from audiocapbench.report.leaderboard_pages import PUBLISHED, document, pages, records
+from audiocapbench.report.leaderboard_scores import Scorer
+from audiocapbench.report.summary import summarise
+from audiocapbench.store import Store
+from made_store import MadeRun, made_samples, put_run
+
+SAMPLES = made_samples(60, categories=("sound", "music"))
+IDS = [sample.id for sample in SAMPLES]
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    opened = Store.open("sqlite:///:memory:")
+    yield opened
+    opened.close()
+
+
+def scores(seed: int, mean: float, samples: tuple[Sample, ...] = SAMPLES) -> dict[str, float]:
+    drawn = np.random.default_rng(seed).normal(mean, 0.1, len(samples)).clip(0, 1)
+    return dict(zip((one.id for one in samples), drawn.tolist(), strict=True))
+
+
+def made(model: str, seed: int, mean: float, **more: object) -> MadeRun:
+    return MadeRun(model, {"rouge_l": scores(seed, mean)}, **more)  # type: ignore[arg-type]
+
+
+def only_board(store: Store, **wanted: object) -> Board:
+    (board,) = build_leaderboard(store, Wanted(**wanted)).boards  # type: ignore[arg-type]
+    return board
+
+
+def test_equal_models_are_tied_and_a_better_one_is_not(store: Store) -> None:
+    for run in (made("weak", 1, 0.3), made("same", 2, 0.3), made("best", 3, 0.6)):
+        put_run(store, run, SAMPLES)
+    board = only_board(store)
+    standings = {one.label: one.overall for one in board.entries}
+    assert board.entries[0].label == "best"
+    assert standings["best"].tied == "a"
+    assert standings["weak"].tied == standings["same"].tied == "b"
+    assert standings["best"].ranks == (1, 1)
+    assert standings["weak"].ranks == standings["same"].ranks == (2, 3)
+    assert [one.overall.rank for one in board.entries] == [1, 2, 3]
+    assert len(board.pairs) == 3
+    assert board.common == 60
+    (note,) = [note for note in board.notes if "share a letter" in note]
+    assert "3 paired permutation tests" in note
+
+
+def test_scores_and_intervals_are_those_of_the_run_itself(store: Store) -> None:
+    run = put_run(store, made("model", 1, 0.4), SAMPLES)
+    figure = summarise(store, run, ["rouge_l"]).overall["rouge_l"]
+    standing = only_board(store).entries[0].overall
+    assert standing.score == pytest.approx(figure.score)
+    assert standing.interval == pytest.approx(figure.interval)
+    assert (standing.as_zero, standing.bounds) == (figure.as_zero, figure.bounds)
+
+
+def test_runs_on_different_samples_are_never_ranked_together(store: Store) -> None:
+    put_run(store, made("full", 1, 0.4), SAMPLES)
+    put_run(store, made("half", 2, 0.6, only=IDS[:30]), SAMPLES)
+    put_run(store, MadeRun("other", {"rouge_l": scores(3, 0.5)}), made_samples(60))
+    built = build_leaderboard(store, Wanted())
+    assert [[one.label for one in board.entries] for board in built.boards] == [
+        ["full"],
+        ["other"],
+        ["half"],
+    ]
+    assert any("3 boards: runs on different samples" in note for note in built.notes)
+
+
+def test_scores_made_in_different_ways_are_never_ranked_together(store: Store) -> None:
+    put_run(store, made("old", 1, 0.4, signatures={"rouge_l": "rouge_l|v:0"}), SAMPLES)
+    put_run(store, made("new", 2, 0.6, signatures={"rouge_l": "rouge_l|v:1"}), SAMPLES)
+    built = build_leaderboard(store, Wanted())
+    assert {board.signature: len(board.entries) for board in built.boards} == {
+        "rouge_l|v:0": 1,
+        "rouge_l|v:1": 1,
+    }
+
+
+def test_the_newest_run_of_a_model_is_shown_unless_all_are_asked_for(store: Store) -> None:
+    put_run(store, made("model", 1, 0.2), SAMPLES)
+    newest = put_run(store, made("model", 2, 0.6), SAMPLES)
+    built = build_leaderboard(store, Wanted())
+    assert [one.run.id for one in built.boards[0].entries] == [newest.id]
+    assert any("1 older run is not shown" in note for note in built.notes)
+    assert [one.label for one in only_board(store, all_runs=True).entries] == [
+        "model (run 2)",
+        "model (run 1)",
+    ]
+
+
+def test_failures_stand_beside_the_number_under_all_policies(store: Store) -> None:
+    answered = scores(1, 0.5)
+    failed = dict.fromkeys(IDS[:15], Status.REFUSED)
+    kept = {key: value for key, value in answered.items() if key not in failed}
+    put_run(store, MadeRun("shy", {"rouge_l": kept}, statuses=failed), SAMPLES)
+    put_run(store, made("bold", 2, 0.5), SAMPLES)
+    board = only_board(store)
+    (shy,) = [one for one in board.entries if one.label == "shy"]
+    mean = float(np.mean(list(kept.values())))
+    assert (shy.overall.scored, shy.overall.total) == (45, 60)
+    assert shy.overall.score == pytest.approx(mean)
+    assert shy.overall.as_zero == pytest.approx(0.75 * mean)
+    assert shy.overall.bounds == pytest.approx((0.75 * mean, 0.75 * mean + 0.25))
+    assert "shy: 15 refused." in board.notes
+    assert board.pairs[0].n == board.common == 45
+    headings = [heading.text for heading in pages(build_leaderboard(store, Wanted()))[0].headings]
+    assert "as zero" in headings
+    assert "at worst–best" in headings
+
+
+def test_a_run_with_few_answers_is_shown_but_not_ranked(store: Store) -> None:
+    put_run(store, made("whole", 1, 0.4), SAMPLES)
+    few = dict(list(scores(2, 0.9).items())[:20])
+    failed = dict.fromkeys(IDS[20:], Status.FAILED)
+    put_run(store, MadeRun("broken", {"rouge_l": few}, statuses=failed), SAMPLES)
+    board = only_board(store)
+    assert [(one.label, one.overall.rank) for one in board.entries] == [
+        ("whole", 1),
+        ("broken", None),
+    ]
+    assert board.pairs == ()
+    assert any("broken is not ranked: 20 of 60" in note for note in board.notes)
+
+
+def test_a_run_without_the_score_is_named_with_what_adds_it(store: Store) -> None:
+    put_run(store, made("scored", 1, 0.4), SAMPLES)
+    put_run(store, MadeRun("unscored"), SAMPLES)
+    built = build_leaderboard(store, Wanted())
+    assert [one.label for one in built.boards[0].entries] == ["scored"]
+    assert (
+        "Run 2 (unscored) has no score of rouge_l; "
+        "'audiocapbench score 2 --metrics rouge_l' adds it." in built.notes
+    )
+
+
+def test_a_judge_ranks_before_metrics_and_brings_its_dimensions(store: Store) -> None:
+    grades = {key: {"accuracy": 4.0, "completeness": 5.0, "hallucination": 9.0} for key in IDS}
+    run = made("model", 1, 0.4, grades={"gpt": grades})
+    put_run(store, run, SAMPLES)
+    board = only_board(store)
+    assert board.scorer == Scorer("gpt", OVERALL)
+    assert board.entries[0].overall.score == pytest.approx(6.0)
+    assert board.entries[0].dimensions == {
+        "accuracy": 4.0,
+        "completeness": 5.0,
+        "hallucination": 9.0,
+    }
+    assert only_board(store, scorer=Scorer("rouge_l")).scorer == Scorer("rouge_l")
+
+
+def test_questions_about_one_clip_count_as_one_piece_of_evidence(store: Store) -> None:
+    """Twelve questions about three clips: whatever the scores, three swaps prove nothing."""
+    samples = made_samples(12, questions=4)
+    for model, value in (("low", 0.1), ("high", 0.9)):
+        put_run(store, MadeRun(model, {"rouge_l": {one.id: value for one in samples}}), samples)
+    board = only_board(store)
+    assert board.pairs == ()
+    assert "There are too few samples to tell any two models apart." in board.notes
+    assert {one.overall.tied for one in board.entries} == {""}
+
+
+def test_categories_are_ranked_each_by_itself(store: Store) -> None:
+    sound = {one.id for one in SAMPLES if one.category == "sound"}
+    base = scores(1, 0.4)
+    ears = {key: value + (0.3 if key in sound else 0.0) for key, value in scores(2, 0.4).items()}
+    put_run(store, MadeRun("plain", {"rouge_l": base}), SAMPLES)
+    put_run(store, MadeRun("ears", {"rouge_l": ears}), SAMPLES)
+    built = build_leaderboard(store, Wanted(by_category=True))
+    by_label = {one.label: one.by_category for one in built.boards[0].entries}
+    assert by_label["ears"]["sound"].tied == "a"
+    assert by_label["plain"]["sound"].tied == "b"
+    assert by_label["ears"]["music"].tied == by_label["plain"]["music"].tied == "a"
+    rows = records(built)
+    assert [(row["model"], row["category"]) for row in rows] == [
+        (model, part) for model in ("ears", "plain") for part in ("all", "sound", "music")
+    ]
+    assert len(pages(built)) == 2
+
+
+def test_published_rows_stand_among_the_runs_but_in_no_test(store: Store) -> None:
+    grades = {key: {"accuracy": 6.0, "completeness": 5.7, "hallucination": 5.7} for key in IDS}
+    put_run(store, made("mine", 1, 0.4, grades={"gpt": grades}), SAMPLES, "audiocapbench")
+    built = build_leaderboard(store, Wanted(published=True))
+    (board,) = built.boards
+    assert len(board.published) == 13
+    assert board.pairs == ()
+    page = pages(built)[0]
+    models = [row[1] for row in page.rows]
+    assert models.index("mine") == 2
+    assert models[1] == f"gemini/gemini-2.5-pro ({PUBLISHED})"
+    assert page.rows[1][3] == "", "a published row has no interval"
+    assert any("about 1,000 samples, the runs about 60" in note for note in board.notes)
+    assert any("The published judge is GPT-4.1" in note for note in board.notes)
+    sources = {row["source"] for row in records(built)}
+    assert sources == {"run", PUBLISHED}
+
+
+def test_published_metrics_are_shown_where_the_paper_has_them(store: Store) -> None:
+    put_run(store, made("mine", 1, 0.16), SAMPLES, "audiocapbench")
+    board = only_board(store, published=True)
+    assert board.published[0].model == "gemini/gemini-2.0-flash"
+    assert board.published[0].score == 0.188
+    run = MadeRun("mine", {"bleu_1": scores(1, 0.2)})
+    put_run(store, run, SAMPLES, "audiocapbench")
+    board = only_board(store, published=True, scorer=Scorer("bleu_1"))
+    assert board.published == ()
+    assert "The published results have no bleu_1." in board.notes
+
+
+def test_published_results_of_another_benchmark_stand_apart(store: Store) -> None:
+    put_run(store, made("mine", 1, 0.4), SAMPLES, "folder/own")
+    built = build_leaderboard(store, Wanted(published=True))
+    assert [(board.benchmark, len(board.entries)) for board in built.boards] == [
+        ("folder/own", 1),
+        ("audiocapbench", 0),
+    ]
+    assert "There are no published results of folder/own in this package." in built.notes
+
+
+def test_a_total_of_corpora_is_ranked_as_the_benchmark_adds_it_up(store: Store) -> None:
+    layout = layout_of("mecat-qa")
+    assert layout is not None
+    samples = tuple(
+        replace(one, details={"clip": one.clip.file_name, "difficulty": "basic", "domain": "S00"})
+        for one in made_samples(120, categories=tuple(layout.weights), questions=3)
+    )
+    for seed, mean in ((1, 0.3), (2, 0.6)):
+        drawn = np.random.default_rng(seed).normal(mean, 0.05, (120, 2)).clip(0.01, 1)
+        given = dict(zip((one.id for one in samples), drawn.tolist(), strict=True))
+        for place, key in enumerate(given):
+            given[key][0] += 0.05 * (place % 6)
+        put_run(store, MadeRun(f"m{seed}", {"date": given}), samples, "mecat-qa")
+    board = only_board(store)
+    assert any("The score is Score_QA" in note for note in board.notes)
+    for entry in board.entries:
+        figure = summarise(store, entry.run, ["date"]).overall["date"]
+        assert entry.overall.score == pytest.approx(figure.score)
+        assert entry.overall.as_zero == pytest.approx(figure.as_zero)
+        assert entry.overall.bounds == pytest.approx(figure.bounds)
+        assert entry.overall.interval == pytest.approx(figure.interval, abs=0.002)
+    assert [one.overall.tied for one in board.entries] == ["a", "b"]
+
+
+def test_more_runs_than_can_be_tested_are_ranked_and_not_called_tied(store: Store) -> None:
+    samples = SAMPLES[:20]
+    for number in range(46):
+        put_run(store, MadeRun(f"m{number}", {"rouge_l": scores(number, 0.5, samples)}), samples)
+    board = only_board(store)
+    assert {one.overall.tied for one in board.entries} == {""}
+    assert board.entries[0].overall.rank == 1
+    assert any("46 runs make more than 1,000 pairs" in note for note in board.notes)
+
+
+def test_an_empty_store_says_so(store: Store) -> None:
+    with pytest.raises(ReportError, match=r"has no run; 'audiocapbench runs'"):
+        build_leaderboard(store, Wanted())
+    with pytest.raises(ReportError, match="has no run of nothing"):
+        build_leaderboard(store, Wanted(benchmark="nothing"))
+
+
+def test_the_document_holds_every_number_with_its_signature(store: Store) -> None:
+    put_run(store, made("one", 1, 0.4, cost_usd=0.01), SAMPLES)
+    put_run(store, made("two", 2, 0.6), SAMPLES)
+    (board,) = document(build_leaderboard(store, Wanted(by_category=True)))["boards"]
+    assert board["signature"] == "rouge_l|v:test"
+    best, other = board["runs"]
+    assert best["model"] == "two"
+    assert best["ci"][0] < best["score"] < best["ci"][1]
+    assert best["rank_ci"] == [1, 1]
+    assert best["coverage"] == 1.0
+    assert other["cost_usd"] == pytest.approx(0.6)
+    assert best["cost_usd"] is None
+    assert best["latency_s"] == 0.5
+    assert set(best["by_category"]) == {"sound", "music"}
+    (pair,) = board["pairs"]
+    assert pair["runs"] == [2, 1]
+    assert pair["p"] == pair["p_holm"] == pytest.approx(1e-4)
