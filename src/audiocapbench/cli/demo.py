@@ -37,6 +37,7 @@ def demo(
     from audiocapbench.engine import Budget, Pacing
     from audiocapbench.judges import create_judge
     from audiocapbench.models import create_model
+    from audiocapbench.report.gathered import gather
     from audiocapbench.report.html import write_report
     from audiocapbench.report.summary import summarise
     from audiocapbench.store import Store
@@ -63,7 +64,7 @@ def demo(
         raise typer.Exit(INTERRUPTED)
     summaries = [summarise(kept, end.run, benchmark.metrics, [JUDGE]) for end in ends]
     print_tables(summaries, benchmark.columns, benchmark.headline)
-    write_report(kept, summaries, benchmark.metrics, benchmark.headline, out, title="Demo")
+    write_report(kept, gather(kept, summaries), out, title="Demo", audio="embed")
     say(f"Report: {relative(out)}   Answers: {kept.name}")
     say(NEXT)
     if any(summary.coverage.failed for summary in summaries):

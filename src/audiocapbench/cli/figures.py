@@ -1,0 +1,44 @@
+"""``audiocapbench figures``: the paper's four figures of one's own runs, as files for a paper."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from audiocapbench.cli.app import app
+from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from audiocapbench.cli.report import ByOption, RunsArgument
+
+
+@app.command("figures")
+def figures(
+    runs: RunsArgument,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="The folder to write into.")
+    ] = Path("figures"),
+    kinds: Annotated[
+        str, typer.Option("--format", metavar="A,B", help="Comma-separated: png, svg, pdf.")
+    ] = "png,svg,pdf",
+    by: ByOption = None,
+    store: StoreOption = DEFAULT_STORE,
+    json: JsonOption = False,
+) -> None:
+    """Draw durations, overall and per-category scores, and accuracy against hallucination."""
+    from audiocapbench.cli.console import print_json, say
+    from audiocapbench.cli.progress import relative
+    from audiocapbench.report.figure_data import figure_data
+    from audiocapbench.report.gathered import gather, stored_summaries
+    from audiocapbench.report.plots import formats, write_figures
+    from audiocapbench.store import Store
+
+    wanted = formats(kinds)
+    kept = Store.open(store, create=False)
+    data = figure_data(gather(kept, stored_summaries(kept, runs), by))
+    paths = write_figures(data, out, wanted)
+    if json:
+        print_json({"figures": [str(path) for path in paths], "ranked_by": data.measure.label})
+    else:
+        for path in paths:
+            typer.echo(relative(path))
+    if not data.points:
+        say("No judge scores accuracy and hallucination here, so there is no figure 4.")

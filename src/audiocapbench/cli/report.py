@@ -1,0 +1,68 @@
+"""``audiocapbench report``: runs as one page to look into, clip by clip."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from audiocapbench.cli.app import app
+from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+
+RunsArgument = Annotated[
+    list[int], typer.Argument(metavar="RUN…", help="Runs' numbers; see 'audiocapbench runs'.")
+]
+ByOption = Annotated[
+    str | None,
+    typer.Option(
+        "--by",
+        metavar="SCORE",
+        help="Rank by this metric or judge. [default: a judge's overall score, else a metric]",
+    ),
+]
+
+
+@app.command("report")
+def report(
+    runs: RunsArgument,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="Where to write the page.")
+    ] = Path("report.html"),
+    audio: Annotated[
+        Literal["none", "link", "embed"],
+        typer.Option("--audio", help="Leave clips out, link to where they lie, or embed them."),
+    ] = "link",
+    title: Annotated[
+        str | None,
+        typer.Option("--title", metavar="TEXT", help="[default: the benchmark's name]"),
+    ] = None,
+    by: ByOption = None,
+    store: StoreOption = DEFAULT_STORE,
+    json: JsonOption = False,
+) -> None:
+    """Write runs of one benchmark as a page: leaderboard, figures, and every clip to explore."""
+    from audiocapbench.cli.console import print_json, say
+    from audiocapbench.cli.progress import relative
+    from audiocapbench.report.document import run_document
+    from audiocapbench.report.gathered import gather, stored_summaries
+    from audiocapbench.report.html import write_report
+    from audiocapbench.store import Store
+
+    kept = Store.open(store, create=False)
+    gathered = gather(kept, stored_summaries(kept, runs), by)
+    written = write_report(kept, gathered, out, title=title or gathered.benchmark, audio=audio)
+    if json:
+        print_json(
+            {
+                "report": str(out),
+                "bytes": written.size,
+                "clips": written.clips,
+                "audio": audio,
+                "unheard": written.unheard,
+                "ranked_by": gathered.headline.label,
+                "runs": [run_document(one.summary) for one in gathered.runs],
+            }
+        )
+    else:
+        typer.echo(f"{relative(out)}: {written.clips:,} clips, {written.size / 1e6:.1f} MB")
+    if written.unheard:
+        say(f"{written.unheard:,} clips cannot be played; the page says why beside each.")

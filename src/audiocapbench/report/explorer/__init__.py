@@ -1,0 +1,1 @@
+"""The explorer's data: every clip, answer and score, packed for the page's own script."""

@@ -1,0 +1,120 @@
+"""The clips' audio for the page: left out, linked or embedded, with the outline of its waveform."""
+
+import base64
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.parse import quote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench import audio
+from audiocapbench.data import Clip
+from audiocapbench.errors import AudioError, ReportError
+
+AudioChoice = Literal["none", "link", "embed"]
+
+POINTS = 200
+MOST_EMBEDDED = 150_000_000
+"""Bytes; a browser holds a page as one text, which may not be much longer than this."""
+
+_READERS = 4
+_MEDIA_TYPES = {
+    ".wav": "audio/wav",
+    ".flac": "audio/flac",
+    ".ogg": "audio/ogg",
+    ".oga": "audio/ogg",
+    ".opus": "audio/ogg",
+    ".mp3": "audio/mpeg",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """One clip's audio.
+
+    Attributes:
+        peaks: Lowest and highest sample of each of POINTS pieces as 0 to 255, shape (2, POINTS).
+        kind: Its media type.
+        link: Where it lies, seen from the page; empty where it is embedded.
+        content: Its bytes as base64; empty where it is linked.
+        missing: Why it cannot be played; empty where it can.
+    """
+
+    peaks: NDArray[np.uint8]
+    kind: str = ""
+    link: str = ""
+    content: str = ""
+    missing: str = ""
+
+
+def sounds_of(clips: Iterable[Clip], choice: AudioChoice, page: Path) -> dict[str, Sound]:
+    """The audio of clips by SHA-256; nothing at all for ``none``.
+
+    A clip that is gone or has changed is not played; its sound says why.
+
+    Raises:
+        ReportError: What should be embedded is too large.
+    """
+    if choice == "none":
+        return {}
+    distinct = list({clip.sha256: clip for clip in clips}.values())
+    if choice == "embed":
+        _check_size(distinct)
+    with ThreadPoolExecutor(_READERS) as readers:
+        found = readers.map(lambda clip: _sound(clip, choice, page), distinct)
+        return {clip.sha256: sound for clip, sound in zip(distinct, found, strict=True)}
+
+
+def outline(path: Path) -> NDArray[np.uint8]:
+    """A waveform's lowest and highest values in POINTS pieces.
+
+    Raises:
+        AudioError: The clip cannot be decoded.
+    """
+    samples = audio.decode(path).mono().samples[:, 0]
+    edges = np.linspace(0, len(samples), POINTS + 1).astype(int)[:-1]
+    ends = np.stack([np.minimum.reduceat(samples, edges), np.maximum.reduceat(samples, edges)])
+    peaks: NDArray[np.uint8] = np.rint((np.clip(ends, -1.0, 1.0) + 1.0) * 127.5).astype(np.uint8)
+    return peaks
+
+
+def _sound(clip: Clip, choice: AudioChoice, page: Path) -> Sound:
+    silent = np.full((2, POINTS), 128, dtype=np.uint8)
+    try:
+        content = clip.path.read_bytes()
+    except OSError as error:
+        return Sound(silent, missing=f"the file could not be read ({error.strerror})")
+    if hashlib.sha256(content).hexdigest() != clip.sha256:
+        return Sound(silent, missing="the file has changed since the run")
+    try:
+        peaks = outline(clip.path)
+    except AudioError as error:
+        return Sound(silent, missing=str(error))
+    kind = _MEDIA_TYPES.get(clip.path.suffix.lower(), "application/octet-stream")
+    if choice == "link":
+        return Sound(peaks, kind, link=_link(clip.path, page))
+    return Sound(peaks, kind, content=base64.b64encode(content).decode("ascii"))
+
+
+def _link(path: Path, page: Path) -> str:
+    """A relative address, so that a page that moves together with its clips still plays them."""
+    target, folder = path.resolve(), page.resolve().parent
+    try:
+        return quote(Path(os.path.relpath(target, folder)).as_posix())
+    except ValueError:
+        return target.as_uri()
+
+
+def _check_size(clips: Sequence[Clip]) -> None:
+    size = sum(clip.path.stat().st_size for clip in clips if clip.path.is_file())
+    if size > MOST_EMBEDDED:
+        raise ReportError(
+            f"the clips have {size / 1e6:,.0f} MB; a page takes {MOST_EMBEDDED / 1e6:,.0f} MB at "
+            "most. Use --audio link, or --audio none"
+        )

@@ -1,0 +1,86 @@
+"""``audiocapbench figures``: files for a paper, and what it says when they cannot be made."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from audiocapbench.benchmarks import open_benchmark
+from audiocapbench.engine import run_benchmark, score_run
+from audiocapbench.judges import create_judge, judge_run
+from audiocapbench.models import create_model
+from audiocapbench.store import Store
+from folders import write_folder
+
+
+def call(*words: str) -> Result:
+    from audiocapbench.cli import figures  # noqa: F401  (adds the command)
+    from audiocapbench.cli.app import app
+
+    return CliRunner().invoke(app, ["figures", *words])
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two judged runs and one that no judge has seen."""
+    folder = tmp_path_factory.mktemp("runs")
+    store = Store.open(str(folder / "audiocapbench.db"))
+    benchmark = open_benchmark(str(write_folder(folder / "tones", 6)))
+    for name in ("right", "wrong", "safe"):
+        end = run_benchmark(benchmark, create_model(f"control/{name}"), store)
+        score_run(store, end.run, ["rouge_l"])
+        if name != "safe":
+            judge_run(store, end.run, [create_judge("elements")])
+    store.close()
+    return folder
+
+
+@pytest.fixture
+def place(runs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same, as the folder that a user stands in."""
+    monkeypatch.chdir(runs)
+    return runs
+
+
+def test_four_figures_in_three_formats(place: Path) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib comes with the extra plots")
+    done = call("1", "2", "--out", "drawn", "--json")
+    assert done.exit_code == 0, done.stderr
+    paths = [place / name for name in json.loads(done.stdout)["figures"]]
+    assert len(paths) == 12
+    starts = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
+    for path in paths:
+        assert path.read_bytes().startswith(starts[path.suffix])
+
+
+def test_without_a_judge_there_are_three(place: Path) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib comes with the extra plots")
+    done = call("3", "--format", "svg", "--out", "drawn")
+    assert done.exit_code == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 3
+    assert "no figure 4" in done.stderr
+
+
+def test_the_same_runs_give_the_same_file(place: Path) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib comes with the extra plots")
+    for folder in ("one", "two"):
+        done = call("3", "--format", "svg,pdf", "--out", folder)
+        assert done.exit_code == 0, done.stderr
+    for path in (place / "one").iterdir():
+        assert path.read_bytes() == (place / "two" / path.name).read_bytes()
+
+
+def test_an_unknown_format_is_said_plainly(place: Path) -> None:
+    done = call("1", "--format", "png,bmp")
+    assert done.exit_code == 2
+    assert "there is no format 'bmp'; there are png, svg, pdf" in done.stderr
+
+
+def test_a_missing_matplotlib_is_one_sentence(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    done = call("1")
+    assert done.exit_code == 2
+    assert done.stderr.strip().endswith("need matplotlib: pip install 'audiocapbench[plots]'")

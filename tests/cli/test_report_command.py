@@ -1,0 +1,90 @@
+"""``audiocapbench report``: what it writes, says and refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from audiocapbench.benchmarks import open_benchmark
+from audiocapbench.engine import run_benchmark, score_run
+from audiocapbench.models import create_model
+from audiocapbench.store import Store
+from folders import write_folder
+
+
+def call(*words: str) -> Result:
+    from audiocapbench.cli import report  # noqa: F401  (adds the command)
+    from audiocapbench.cli.app import app
+
+    return CliRunner().invoke(app, ["report", *words])
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with runs 1 and 2 of one benchmark and run 3 of another."""
+    folder = tmp_path_factory.mktemp("runs")
+    store = Store.open(str(folder / "audiocapbench.db"))
+    for name, models in (("tones", ("right", "wrong")), ("others", ("right",))):
+        benchmark = open_benchmark(str(write_folder(folder / name, 6)))
+        for model in models:
+            end = run_benchmark(benchmark, create_model(f"control/{model}"), store)
+            score_run(store, end.run, ["rouge_l", "bleu_1"])
+    store.close()
+    return folder
+
+
+@pytest.fixture
+def place(runs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same, as the folder that a user stands in."""
+    monkeypatch.chdir(runs)
+    return runs
+
+
+def test_runs_become_a_page(place: Path) -> None:
+    done = call("1", "2", "--out", "page.html", "--title", "My <models>")
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.startswith("page.html: 6 clips, ")
+    page = (place / "page.html").read_text(encoding="utf-8")
+    assert "<h1><bdi>My &lt;models&gt;</bdi></h1>" in page
+    assert "Content-Security-Policy" in page
+
+
+def test_json_names_the_page_and_its_numbers(place: Path) -> None:
+    done = call("2", "1", "--out", "page.html", "--audio", "embed", "--json")
+    assert done.exit_code == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["bytes"] == (place / "page.html").stat().st_size
+    assert (document["clips"], document["unheard"], document["audio"]) == (6, 0, "embed")
+    assert document["ranked_by"] == "bleu_1"
+    scores = [run["metrics"]["bleu_1"]["score"] for run in document["runs"]]
+    assert len(scores) == 2
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_another_score_ranks_where_asked(place: Path) -> None:
+    done = call("1", "--by", "rouge_l", "--json", "--audio", "none")
+    assert json.loads(done.stdout)["ranked_by"] == "rouge_l"
+    done = call("1", "--by", "meteor")
+    assert done.exit_code == 2
+    assert "these runs have bleu_1, rouge_l" in done.stderr
+
+
+def test_runs_of_different_benchmarks_are_refused(place: Path) -> None:
+    done = call("1", "3")
+    assert done.exit_code == 2
+    assert "run 1 is of folder/tones and run 3 of folder/others" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_run_that_is_not_there_is_said_plainly(place: Path) -> None:
+    done = call("99")
+    assert done.exit_code == 2
+    assert "has no run 99" in done.stderr
+
+
+def test_a_page_that_cannot_be_written_is_said_plainly(place: Path) -> None:
+    done = call("1", "--out", "no/where.html", "--audio", "none")
+    assert done.exit_code == 2
+    assert "no/where.html: cannot be written (No such file or directory)" in done.stderr

@@ -1,0 +1,158 @@
+"""The four figures: one data function, drawings in proportion, labels that do not collide."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from audiocapbench.benchmarks import Selection, open_benchmark
+from audiocapbench.engine import run_benchmark, score_run
+from audiocapbench.models import create_model
+from audiocapbench.report.drawing import draw_bars, draw_scatter
+from audiocapbench.report.figure_data import (
+    BINS,
+    Bar,
+    Point,
+    Span,
+    figure_data,
+    nice_step,
+    provider_of,
+)
+from audiocapbench.report.label_places import place_labels
+from audiocapbench.report.measures import Measure, headline_of
+from audiocapbench.report.metric_judge import correlations
+from audiocapbench.report.ties import headline_standings
+from folders import write_folder
+from report_pages import gathered_runs, scored_runs
+
+OVERALL = Measure("overall", "judge", 10.0, 2)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of 12 tones."""
+    return write_folder(tmp_path_factory.mktemp("tones"), 12)
+
+
+def test_every_clip_and_reference_is_counted_once(runs: Path) -> None:
+    gathered = gathered_runs(*scored_runs(runs, "control/right", "control/wrong", judged=True))
+    data = figure_data(gathered)
+    assert [one.category for one in data.durations] == ["sound", "music"]
+    assert [sum(one.counts) for one in data.durations] == [6, 6]
+    assert [sum(one.counts) for one in data.lengths] == [12, 12]
+    assert {len(one.counts) for one in data.durations} == {BINS}
+    lengths = [len(text) for one in gathered.samples for text in one.references]
+    means = [one.mean for one in data.lengths]
+    assert np.mean(means) == pytest.approx(np.mean(lengths))
+
+
+def test_figures_show_the_numbers_of_the_summaries(runs: Path) -> None:
+    gathered = gathered_runs(*scored_runs(runs, "control/right", "control/wrong", judged=True))
+    data = figure_data(gathered)
+    assert data.measure.label == "elements: overall"
+    for run, bar, point in zip(gathered.runs, data.overall, data.points, strict=True):
+        judged = run.summary.judges["elements"].overall.figures
+        assert bar.span is not None
+        assert bar.span.score == judged["overall"].score
+        assert (bar.span.low, bar.span.high) == judged["overall"].interval
+        assert point.accuracy.score == judged["accuracy"].score
+    sound = data.panels[0]
+    assert (sound.category, sound.clips) == ("sound", 6)
+    first = sound.bars[0].span
+    expected = gathered.runs[0].summary.judges["elements"].by_category["sound"].figures["overall"]
+    assert first is not None
+    assert first.score == expected.score
+
+
+def test_without_a_judge_there_is_no_fourth_figure_and_a_metric_ranks(runs: Path) -> None:
+    store, made = scored_runs(runs, "control/safe")
+    data = figure_data(gathered_runs(store, made))
+    assert data.points == ()
+    assert data.measure.judge is None
+
+
+def test_a_chosen_score_ranks(runs: Path) -> None:
+    gathered = gathered_runs(*scored_runs(runs, "control/right", judged=True))
+    assert headline_of(gathered.measures, "rouge_l").name == "rouge_l"
+    assert headline_of(gathered.measures, "elements").label == "elements: overall"
+    assert headline_of(gathered.measures, "elements: accuracy").name == "accuracy"
+
+
+def test_metrics_that_rank_as_the_judge_does_correlate_fully(runs: Path) -> None:
+    gathered = gathered_runs(*scored_runs(runs, "control/right", "control/wrong", judged=True))
+    judge = gathered.scores[gathered.headline]
+    for measure, table in gathered.scores.items():
+        if measure.judge is None:
+            table[:] = judge**3
+    found = correlations(gathered)
+    assert {one.metric for one in found} == {"rouge_l", "bleu_1"}
+    for one in found:
+        assert one.answers == pytest.approx(1.0)
+        assert one.within == pytest.approx(1.0)
+        assert (one.models, one.pairs) == (None, 24)
+
+
+def test_only_runs_on_the_same_samples_are_tested_for_ties(runs: Path) -> None:
+    store, made = scored_runs(runs, "control/right", "control/empty", judged=True)
+    found = headline_standings(store, gathered_runs(store, made))
+    assert found is not None
+    assert [one.rank for one in found] == [1, 2]
+    assert not set(found[0].tied) & set(found[1].tied)
+    benchmark = open_benchmark(str(runs))
+    few = run_benchmark(
+        benchmark, create_model("control/wrong"), store, selection=Selection(limit=8)
+    ).run
+    score_run(store, few, ["rouge_l"])
+    assert headline_standings(store, gathered_runs(store, [*made, few])) is None
+    assert headline_standings(store, gathered_runs(store, made[:1])) is None
+
+
+def test_bars_stand_in_proportion_to_their_scores() -> None:
+    bars = [
+        Bar("best", "a", Span(4.0, 3.5, 4.5)),
+        Bar("half", "b", Span(2.0, 1.5, 2.5)),
+        Bar("none", "b", None),
+    ]
+    drawn = draw_bars(bars, OVERALL, 4.5, ["a", "b"], "name")
+    widths = [
+        float(one) for one in re.findall(r'<rect class="c\d" x="0" y="\d+" width="(.+?)%"', drawn)
+    ]
+    assert len(widths) == 2
+    assert widths[0] == pytest.approx(2 * widths[1], abs=0.02)
+    assert "no score" in drawn
+    assert max(float(x) for x in re.findall(r'x2="([\d.]+)%"', drawn)) <= 82
+
+
+def test_a_scatter_of_one_point_without_spread_can_be_drawn() -> None:
+    point = Point("only <one>", "a", Span(5.0, 5.0, 5.0), Span(10.0, 10.0, 10.0))
+    drawn = draw_scatter([point], ["a"], "name")
+    assert "nan" not in drawn
+    assert "only &lt;one&gt;" in drawn
+
+
+def test_labels_keep_clear_of_points_and_of_each_other() -> None:
+    points = [(100.0, 100.0), (104.0, 103.0), (108.0, 98.0), (395.0, 100.0)]
+    places = place_labels(points, [80.0] * 4, 12.0, (0.0, 0.0, 400.0, 200.0))
+    boxes = []
+    for (x, y), place in zip(points, places, strict=True):
+        left = x + place.dx - (0 if place.right else 80)
+        boxes.append((left, y + place.dy - 9.6, left + 80, y + place.dy + 2.4))
+    for index, one in enumerate(boxes):
+        for other in boxes[index + 1 :]:
+            apart = (
+                one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+            )
+            assert apart
+    assert not places[3].right
+
+
+@pytest.mark.parametrize(("span", "step"), [(10, 2), (1, 0.2), (0.05, 0.01), (0, 1), (450, 100)])
+def test_ticks_are_round_numbers(span: float, step: float) -> None:
+    assert nice_step(span) == pytest.approx(step)
+
+
+def test_providers_are_known_by_the_names_of_their_models() -> None:
+    assert provider_of("gemini/gemini-2.5-pro") == "Google Gemini"
+    assert provider_of("mine/x") == "mine"
+    assert provider_of("listener") == "Embedded listener"
