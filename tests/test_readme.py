@@ -2,8 +2,6 @@
 
 import json
 import re
-import shlex
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,54 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.benchmarks.demo import clips
-from plugin import environment
+from printed import ROOT, blocks, commands, install, lay_out, local_providers, page, run
 
-ROOT = Path(__file__).resolve().parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-REMOTE = ("build ", "run audiocapbench ", "score 1 ", "runs")
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
-
-
-def commands() -> list[str]:
-    lines = [line for block in blocks("sh") for line in block.splitlines()]
-    return [line.split(" #")[0].strip() for line in lines if line.startswith("audiocapbench")]
+README = page("README.md")
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """A folder as the README's reader has it: my-clips with the lines that it prints."""
-    folder = tmp_path / "my-clips"
-    folder.mkdir()
-    shutil.copy(clips() / "clips" / "sound_01_rain_thunder.ogg", folder / "rain.ogg")
-    shutil.copy(clips() / "clips" / "music_01_solo_piano.ogg", folder / "piano.ogg")
-    (folder / "metadata.jsonl").write_text(blocks("json")[0])
-    (tmp_path / "predictions.csv").write_text("id,prediction\na,A dog barks.\nb,Rain falls.\n")
-    (tmp_path / "references.csv").write_text(
-        "id,reference\na,A dog is barking.\na,Dogs bark.\nb,It rains.\nb,Rain falls on a roof.\n"
-    )
-    return tmp_path
-
-
-def run(place: Path, command: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    words = shlex.split(command)
-    assert words[0] == "audiocapbench"
-    return subprocess.run(
-        [sys.executable, "-m", *words],
-        cwd=place,
-        env=environment(place, **settings),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    return lay_out(tmp_path, blocks(README, "json")[0])
 
 
 def test_the_offline_commands_run_one_after_another(place: Path) -> None:
-    local = [one for one in commands() if not one.removeprefix("audiocapbench ").startswith(REMOTE)]
+    local = commands(README, remote=False)
     assert len(local) >= 6
     for command in local:
         done = run(place, command)
@@ -68,33 +31,12 @@ def test_the_offline_commands_run_one_after_another(place: Path) -> None:
 
 @pytest.fixture
 def providers(place: Path) -> Iterator[dict[str, str]]:
-    """The Hub and OpenAI on loopback, and the settings that lead there."""
-    for name in ("huggingface_hub", "pyarrow", "openai"):
-        pytest.importorskip(name, reason=f"{name} comes with the extras openai and hub")
-    from fakes.hub_repositories import repositories, write_lists
-    from fakes.hub_server import HubServer
-    from fakes.openai_server import OpenAIServer, completion
-
-    verdict = {"accuracy": 7, "completeness": 5, "hallucination": 9, "reasoning": "Close."}
-
-    def reply(request: object) -> dict[str, object]:
-        hears = b"input_audio" in request.body  # type: ignore[attr-defined]
-        return completion("A dog barks." if hears else json.dumps(verdict))
-
-    key = "sk-test-0123456789abcdef"
-    write_lists(place / "ids")
-    with HubServer(repositories()) as hub, OpenAIServer(key=key) as openai:
-        openai.reply = reply
-        yield {
-            "HF_ENDPOINT": hub.url,
-            "HF_HOME": str(place / "home"),
-            "OPENAI_API_KEY": key,
-            "OPENAI_BASE_URL": openai.base_url,
-        }
+    with local_providers(place) as settings:
+        yield settings
 
 
 def test_a_real_model_is_built_for_run_and_judged(place: Path, providers: dict[str, str]) -> None:
-    remote = [one for one in commands() if one.removeprefix("audiocapbench ").startswith(REMOTE)]
+    remote = commands(README, remote=True)
     assert len(remote) == 4
     for command in remote:
         # The published ID lists are on the internet; the tests' own stand in for them.
@@ -136,20 +78,16 @@ def test_the_metrics_that_it_names_exist() -> None:
 
 
 def test_the_model_plug_in_works(place: Path) -> None:
-    name, target = re.findall(r'^(\w+) = "(.+)"$', blocks("toml")[0], flags=re.MULTILINE)[0]
-    site = place / "site"
-    info = site / "my_package-1.0.dist-info"
-    info.mkdir(parents=True)
-    (site / "my_package.py").write_text(blocks("python")[0])
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[audiocapbench.models]\n{name} = {target}\n")
+    install(place, blocks(README, "python")[0], blocks(README, "toml")[0])
     done = run(place, "audiocapbench run my-clips --model mine/anything --json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["runs"][0]["answered"] == 2
 
 
 def test_the_library_example_works(place: Path) -> None:
-    subprocess.run([sys.executable, "-c", blocks("python")[1]], cwd=place, timeout=300, check=True)
+    subprocess.run(
+        [sys.executable, "-c", blocks(README, "python")[1]], cwd=place, timeout=300, check=True
+    )
     done = run(place, "audiocapbench runs --store library.db --json")
     assert json.loads(done.stdout)["runs"][0]["model"] == "control/right"
 
@@ -157,5 +95,5 @@ def test_the_library_example_works(place: Path) -> None:
 def test_the_table_is_real_output(place: Path) -> None:
     done = run(place, "audiocapbench demo")
     shown = [line.rstrip() for line in done.stdout.splitlines() if line.strip()]
-    printed = [line.rstrip() for line in blocks("text")[0].splitlines() if line.strip()]
+    printed = [line.rstrip() for line in blocks(README, "text")[0].splitlines() if line.strip()]
     assert shown[: len(printed)] == printed

@@ -13,7 +13,8 @@ from audiocapbench.data import Manifest, MissingClip, write_manifest
 from folders import write_folder, write_lines, write_ten_faults, write_tone
 from plugin import COMMAND, environment, install
 
-COMMANDS = "demo build run score runs models metrics judges benchmarks".split()
+COMMANDS = """demo build run score leaderboard compare report figures mecat meta corrupt runs models
+metrics judges benchmarks""".split()
 
 
 def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -138,7 +139,8 @@ def test_the_listings_speak_json_too(tmp_path: Path) -> None:
     assert "endpoint/…" in names
     assert models[0]["audio"].startswith("pcm16, 16000 Hz, mono")
     benchmarks = json.loads(call(tmp_path, "benchmarks", "--json").stdout)["benchmarks"]
-    assert [one["name"] for one in benchmarks] == ["demo", "audiocapbench", "FOLDER"]
+    names = [one["name"] for one in benchmarks]
+    assert names == ["demo", "audiocapbench", "mecat-caption", "mecat-qa", "FOLDER"]
     metrics = json.loads(call(tmp_path, "metrics", "--json").stdout)["metrics"]
     assert {"bleu_1", "rouge_l"} <= {one["name"] for one in metrics}
     for command, word in (("models", "listener"), ("benchmarks", "demo"), ("metrics", "rouge_l")):

@@ -38,7 +38,8 @@ def test_bca_leans_towards_the_long_tail() -> None:
 
 
 def test_many_scores_at_once_get_the_intervals_that_each_gets_alone() -> None:
-    statistics = np.random.default_rng(2).random((40, 3, 2))
+    # Scores alone are drawn in the order of their own statistics; here it is that of all three.
+    statistics = np.sort(np.random.default_rng(2).random((40, 3, 2)), axis=0)
 
     def finish(means: FloatArray) -> FloatArray:
         ratio: FloatArray = means[..., 0] / means[..., 1]
@@ -48,6 +49,18 @@ def test_many_scores_at_once_get_the_intervals_that_each_gets_alone() -> None:
     for place in range(3):
         alone = mean_interval(statistics[:, place], finish)
         assert (low[place], high[place]) == pytest.approx(alone)
+
+
+def test_the_order_of_samples_does_not_matter() -> None:
+    generator = np.random.default_rng(3)
+    statistics, clips = generator.random((60, 2)), generator.integers(0, 25, 60)
+    turned = generator.permutation(60)
+    for clusters in (None, clips):
+        here = mean_interval(statistics, first_column, clusters=clusters)
+        there = None if clusters is None else clusters[turned]
+        assert mean_interval(statistics[turned], first_column, clusters=there) == pytest.approx(
+            here
+        )
 
 
 def test_one_question_a_clip_is_no_cluster() -> None:

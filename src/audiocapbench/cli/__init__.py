@@ -6,7 +6,22 @@ import sys
 
 def main() -> None:
     """Entry point of the ``audiocapbench`` command."""
-    from audiocapbench.cli import build, demo, judges, listings, run, runs, score  # noqa: F401  (they add commands)
+    from audiocapbench.cli import (  # noqa: F401  (they add commands)
+        build,
+        compare,
+        corrupt,
+        demo,
+        figures,
+        judges,
+        leaderboard,
+        listings,
+        mecat,
+        meta,
+        report,
+        run,
+        runs,
+        score,
+    )
     from audiocapbench.cli.app import app
 
     for stream in (sys.stdout, sys.stderr):

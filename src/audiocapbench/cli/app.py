@@ -11,7 +11,24 @@ from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.report.plain import plain
 from audiocapbench.version import VERSION
 
-_ORDER = ("demo", "build", "run", "score", "runs", "models", "metrics", "judges", "benchmarks")
+_ORDER = (
+    "demo",
+    "build",
+    "run",
+    "score",
+    "leaderboard",
+    "compare",
+    "report",
+    "figures",
+    "mecat",
+    "meta",
+    "corrupt",
+    "runs",
+    "models",
+    "metrics",
+    "judges",
+    "benchmarks",
+)
 
 SOME_FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
 

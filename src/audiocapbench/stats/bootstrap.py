@@ -9,6 +9,7 @@ from audiocapbench.stats.units import (
     Finish,
     FloatArray,
     Units,
+    ordered,
     resampled_means,
     units_of,
 )
@@ -50,7 +51,7 @@ def mean_interval(
     clusters: Clusters = None,
     method: Method = METHOD,
 ) -> Interval:
-    """Interval of a corpus score by resampling samples.
+    """Interval of a corpus score by resampling samples; their order does not matter.
 
     Args:
         statistics: What resampling needs of each sample, shape (n, k); n is at least 1.
@@ -61,15 +62,8 @@ def mean_interval(
         clusters: The clip of each sample, where a clip has several: clips are then drawn whole.
         method: ``bca`` corrects for bias and skew; ``percentile`` takes the rounds as they are.
     """
-    low, high = intervals(
-        statistics,
-        finish,
-        level=level,
-        rounds=rounds,
-        seed=seed,
-        clusters=clusters,
-        method=method,
-    )
+    units = ordered(units_of(statistics, clusters))
+    low, high = _intervals(units, finish, level, rounds, seed, method)
     return Interval(float(low), float(high))
 
 
@@ -88,7 +82,12 @@ def intervals(
     Args:
         statistics: Shape (n, ..., k): one corpus score for each place of the middle axes.
     """
-    units = units_of(statistics, clusters)
+    return _intervals(units_of(statistics, clusters), finish, level, rounds, seed, method)
+
+
+def _intervals(
+    units: Units, finish: Finish, level: float, rounds: int, seed: int, method: Method
+) -> Intervals:
     scores = np.sort(_scores(units, finish, rounds, seed), axis=0)
     score = finish(units.means[np.newaxis])[0]
     low = np.full(score.shape, -_widened(level, units.effective))

@@ -68,6 +68,13 @@ def units_of(statistics: FloatArray, clusters: Clusters = None) -> Units:
     return Units(sums, sizes)
 
 
+def ordered(units: Units) -> Units:
+    """The units in an order of their own, so that draws do not depend on the order they came in."""
+    columns = np.column_stack([units.sizes, units.sums.reshape(len(units.sizes), -1)])
+    order = np.lexsort(columns.T[::-1])
+    return Units(units.sums[order], units.sizes[order])
+
+
 def resampled_means(units: Units, rounds: int, seed: int) -> Iterator[FloatArray]:
     """Mean statistics of samples drawn with replacement, in blocks of shape (rounds, ..., k)."""
     generator = np.random.default_rng(seed)

@@ -1,0 +1,237 @@
+"""``audiocapbench corrupt``: new trials from any caption set, and proof that they give no hint."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from audiocapbench.cli.app import app
+from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from audiocapbench.errors import AudioCapBenchError
+
+if TYPE_CHECKING:
+    from audiocapbench.meta.corrupt.captions import CaptionSet
+    from audiocapbench.meta.corrupt.checks import Check, Figure
+    from audiocapbench.meta.corrupt.make import Made
+    from audiocapbench.meta.corrupt.trial import Kind
+
+_ALL_KINDS = "noun,order,attribute,added,dropped,count"
+
+
+@app.command("corrupt")
+def corrupt(
+    captions: Annotated[
+        Path,
+        typer.Argument(
+            help="CSV with id,reference, a row a reference; JSONL with id and references; or a "
+            "dataset folder."
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", metavar="FILE", help="Pairs as .csv, or .json in BRACE-Hallucination's form."
+        ),
+    ],
+    kinds: Annotated[
+        str, typer.Option("--kinds", metavar="A,B", help="What to make wrong.")
+    ] = _ALL_KINDS,
+    per_kind: Annotated[
+        int | None,
+        typer.Option("--per-kind", min=2, metavar="N", help="Most pairs of a kind."),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="S", help="The same seed makes the same pairs.")
+    ] = 42,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Also train a classifier on the words of half of the pairs."),
+    ] = False,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", metavar="MODEL", help="Ask a language model, not the rules."),
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option("--budget", min=0, metavar="USD", help="Stop before the model spends more."),
+    ] = None,
+    prices: Annotated[
+        Path | None,
+        typer.Option("--prices", metavar="FILE", help="Prices that replace the built-in table's."),
+    ] = None,
+    concurrency: Annotated[
+        int | None,
+        typer.Option("--concurrency", min=1, metavar="N", help="Questions at once."),
+    ] = None,
+    credentials: Annotated[
+        Path | None,
+        typer.Option("--credentials", metavar="FILE", help="KEY=value lines, such as API keys."),
+    ] = None,
+    store: StoreOption = DEFAULT_STORE,
+    json: JsonOption = False,
+) -> None:
+    """Make pairs of a true caption and one that was made wrong.
+
+    'audiocapbench meta csv' then shows which scorers can tell them apart.
+    """
+    from audiocapbench.cli.console import print_json, say
+    from audiocapbench.meta.corrupt.captions import read_captions
+    from audiocapbench.meta.corrupt.checks import check_controls, check_trained, warnings
+    from audiocapbench.meta.corrupt.make import make_trials
+    from audiocapbench.meta.corrupt.writing import check_path, write_pairs
+
+    check_path(out)
+    wanted = _kinds(kinds)
+    found = read_captions(captions)
+    name = captions.resolve().stem
+    if model is None:
+        made = make_trials(found, wanted, per_kind=per_kind, seed=seed, dataset=name)
+    else:
+        asking = _Asked(model, budget, prices, concurrency, credentials, store)
+        made = asking.make(found, wanted, per_kind=per_kind, seed=seed, dataset=name)
+    total = sum(len(one.pairs) for one in made)
+    if not total:
+        raise AudioCapBenchError(
+            f"{captions}: no pair could be made of its {found.total:,} captions; "
+            "the rules need English captions of sounds, and several of them"
+        )
+    write_pairs(out, made)
+    controls = check_controls(made, seed)
+    trained = check_trained(made, seed) if check else {}
+    if json:
+        print_json(_document(out, found, made, controls, trained))
+    else:
+        _print(made, controls, trained)
+        say(f"{total:,} pairs written to {out}.")
+    for line in warnings(controls):
+        say(f"Warning: {line}.")
+
+
+def _kinds(text: str) -> "list[Kind]":
+    from audiocapbench.meta.corrupt.trial import Kind
+
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    known = [str(kind) for kind in Kind]
+    for name in names:
+        if name not in known:
+            raise AudioCapBenchError(f"there is no kind {name!r}; there are {', '.join(known)}")
+    if not names:
+        raise AudioCapBenchError(f"--kinds names none; there are {', '.join(known)}")
+    return [Kind(name) for name in dict.fromkeys(names)]
+
+
+class _Asked:
+    """A model that makes the trials, and how it is asked."""
+
+    def __init__(
+        self,
+        model: str,
+        budget: float | None,
+        prices: Path | None,
+        concurrency: int | None,
+        credentials: Path | None,
+        store: str,
+    ) -> None:
+        self._model = model
+        self._budget = budget
+        self._prices = prices
+        self._concurrency = concurrency
+        self._credentials = credentials
+        self._store = store
+
+    def make(self, captions: "CaptionSet", kinds: "list[Kind]", **options: Any) -> "list[Made]":
+        """Have the model make trials, with a bar on stderr."""
+        from audiocapbench.cli.console import say
+        from audiocapbench.cli.progress import bars_on_stderr
+        from audiocapbench.credentials import load_credentials
+        from audiocapbench.engine import Budget, Pacing
+        from audiocapbench.meta.corrupt.by_model import Asking, make_by_model
+        from audiocapbench.models import create_model
+        from audiocapbench.store import Store
+
+        for warning in load_credentials(self._credentials) if self._credentials else ():
+            say(warning)
+        model = create_model(self._model)
+        with bars_on_stderr() as bars:
+            task = bars.add_task(model.name, total=None, note="")
+            asking = Asking(
+                Store.open(self._store),
+                Budget(self._budget),
+                self._prices,
+                Pacing(self._concurrency),
+                lambda done, total: bars.update(task, completed=done, total=total),
+            )
+            return make_by_model(captions, model, asking, kinds, **options)
+
+
+def _document(
+    out: Path,
+    captions: "CaptionSet",
+    made: "list[Made]",
+    controls: "Check",
+    trained: dict[str, float],
+) -> dict[str, Any]:
+    return {
+        "pairs": str(out),
+        "captions": captions.total,
+        "n": sum(len(one.pairs) for one in made),
+        "kinds": {
+            str(one.kind): {
+                "made": len(one.pairs),
+                "not_applicable": one.not_applicable,
+                "left_out": one.left_out,
+                "rejected": dict(one.rejected),
+            }
+            for one in made
+        },
+        "controls": {
+            group: {name: _figure(figure) for name, figure in figures.items()}
+            for group, figures in controls.items()
+        },
+        "trained": trained,
+    }
+
+
+def _figure(figure: "Figure") -> dict[str, Any]:
+    return {
+        "accuracy": figure.accuracy,
+        "ci": list(figure.interval) if figure.interval else None,
+        "ties": figure.ties,
+        "within_5_points": figure.is_level,
+    }
+
+
+def _print(made: "list[Made]", controls: "Check", trained: dict[str, float]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    from audiocapbench.cli.console import say, show
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    names = list(next(iter(controls.values())))
+    columns = ["kind", "made", "not applicable", "left out", *names]
+    for name in [*columns, "trained"] if trained else columns:
+        table.add_column(name, justify="left" if name == "kind" else "right")
+    rows = {str(one.kind): one for one in made}
+    for group in [*rows, "all"]:
+        one = rows.get(group)
+        numbers = [one.pairs, one.not_applicable, one.left_out] if one else ["", "", ""]
+        counts = [
+            f"{len(made_of)}" if isinstance(made_of, tuple) else str(made_of) for made_of in numbers
+        ]
+        figures = controls.get(group, {})
+        cells = [_shown(figures.get(name)) for name in names]
+        last = [f"{trained[group]:.1f}" if group in trained else "–"] if trained else []
+        table.add_row(group, *counts, *cells, *last)
+    show(table)
+    say("Accuracy of scorers that never hear the clip, in percent; 50 is chance, a tie half.")
+    for one in made:
+        for reason, count in sorted(one.rejected.items()):
+            say(f"{one.kind}: {count} refused: {reason}")
+
+
+def _shown(figure: "Figure | None") -> str:
+    if figure is None:
+        return "–"
+    spread = f" ±{(figure.interval.high - figure.interval.low) / 2:.1f}" if figure.interval else ""
+    return f"{figure.accuracy:.1f}{spread}"

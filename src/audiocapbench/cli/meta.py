@@ -1,0 +1,277 @@
+"""``audiocapbench meta``: put metrics, judges and models on trial against what people prefer."""
+
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, app
+from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+
+if TYPE_CHECKING:
+    from contextlib import ExitStack
+
+    from rich.progress import Progress, TaskID
+
+    from audiocapbench.meta.errors import TrialStoppedError
+    from audiocapbench.meta.pairs import PairSet
+    from audiocapbench.meta.settings import TrialSettings
+    from audiocapbench.meta.trial import Trial
+    from audiocapbench.meta.votes import Agreement
+
+
+class _Pairs(StrEnum):
+    """The kinds of pair files."""
+
+    HUMAN = "human"
+    BRACE_MAIN = "brace-main"
+    BRACE_HALLUCINATION = "brace-hallucination"
+    CSV = "csv"
+
+
+@app.command("meta")
+def meta(
+    kind: Annotated[_Pairs, typer.Argument(metavar="KIND", help=f"{', '.join(_Pairs)}.")],
+    pairs: Annotated[
+        list[Path],
+        typer.Option("--pairs", metavar="FILE", help="Pairs with answers; may be repeated."),
+    ],
+    scorer: Annotated[
+        list[str],
+        typer.Option(
+            "--scorer",
+            metavar="KIND:NAME",
+            help="metric:NAME, judge:NAME, clap:NAME, model:NAME, or control:always-0, always-1, "
+            "random, longer, rarer-noun; may be repeated.",
+        ),
+    ],
+    votes_from: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--votes-from",
+            metavar="FILE",
+            help="Pairs before filtering, to measure how far people agree.",
+        ),
+    ] = None,
+    as_is: Annotated[
+        bool | None,
+        typer.Option(
+            "--as-is/--normalise",
+            help="Leave captions as written, or drop stray white space and the final full stop. "
+            "[default: as written for human and brace-main]",
+            show_default=False,
+        ),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="DIR", help="Folder with the clips, for who hears them."),
+    ] = None,
+    prompt: Annotated[
+        str, typer.Option("--prompt", metavar="NAME", help="How a model is asked to compare.")
+    ] = "simple",
+    prompt_file: Annotated[
+        Path | None,
+        typer.Option("--prompt-file", metavar="FILE", help="A prompt of your own instead."),
+    ] = None,
+    swap: Annotated[
+        bool, typer.Option("--swap", help="Ask in both orders; show position bias.")
+    ] = False,
+    reader: Annotated[
+        str | None,
+        typer.Option("--reader", metavar="MODEL", help="Reads answers that the parser cannot."),
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            "--budget", min=0, metavar="USD", help="Stop before this command spends more."
+        ),
+    ] = None,
+    prices: Annotated[
+        Path | None,
+        typer.Option("--prices", metavar="FILE", help="Prices that replace the built-in table's."),
+    ] = None,
+    credentials: Annotated[
+        Path | None,
+        typer.Option("--credentials", metavar="FILE", help="KEY=value lines, such as API keys."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before spending.")] = False,
+    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="For lots.")] = 42,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a report page.")
+    ] = None,
+    per_pair: Annotated[
+        Path | None,
+        typer.Option("--per-pair", metavar="FILE", help="Write every choice as CSV."),
+    ] = None,
+    store: StoreOption = DEFAULT_STORE,
+    json: JsonOption = False,
+) -> None:
+    """See how often a scorer picks the caption that people picked.
+
+    The published measure comes first; beside it stand measures that a constant answer cannot game.
+    """
+    from audiocapbench.cli.console import say
+    from audiocapbench.credentials import load_credentials
+    from audiocapbench.engine import Budget
+    from audiocapbench.meta.pair_sets import pair_set, read_pairs
+    from audiocapbench.meta.settings import TrialSettings
+    from audiocapbench.meta.votes import agreement
+
+    for warning in load_credentials(credentials) if credentials is not None else ():
+        say(warning)
+    found = read_pairs(kind, pairs)
+    judged = pair_set(kind, found, as_is=as_is)
+    agreed = agreement(read_pairs(kind, votes_from) if votes_from else found)
+    settings = TrialSettings(
+        data=data,
+        store_url=store,
+        prompt=prompt,
+        prompt_file=prompt_file,
+        swap=swap,
+        reader=reader,
+        protocol=judged.protocol,
+        seed=seed,
+        budget=Budget(budget),
+        prices=prices,
+        confirm=lambda words: _confirm(words, yes=yes),
+    )
+    trials, stopped = _try_all(scorer, judged, settings)
+    _show(trials, judged, agreed, html=html, per_pair=per_pair, json=json)
+    if stopped is not None:
+        say(f"audiocapbench: {stopped}")
+        raise typer.Exit(INTERRUPTED)
+    failed = sum(trial.failed for trial in trials)
+    if failed:
+        say(f"{failed:,} captions, clips or questions got no answer; they count as unknown.")
+        raise typer.Exit(SOME_FAILED)
+
+
+def _try_all(
+    names: Sequence[str], pairs: "PairSet", settings: "TrialSettings"
+) -> "tuple[list[Trial], TrialStoppedError | None]":
+    """Try every scorer in turn; what was finished before a stop is kept."""
+    from contextlib import ExitStack
+    from dataclasses import replace
+
+    from audiocapbench.meta.errors import TrialStoppedError
+    from audiocapbench.meta.registry import create_scorer
+    from audiocapbench.meta.trial import try_scorer
+
+    trials: list[Trial] = []
+    with ExitStack() as stack:
+        bars = _Bars(stack)
+
+        def confirm(words: str) -> None:
+            bars.pause()
+            settings.confirm(words)
+
+        watched = replace(settings, progress=bars.advance, confirm=confirm)
+        # All are made before the first is tried: a wrong name must not cost an hour.
+        scorers = [create_scorer(name, watched) for name in dict.fromkeys(names)]
+        for scorer in scorers:
+            try:
+                trials.append(try_scorer(scorer, pairs, swap=settings.swap))
+            except TrialStoppedError as error:
+                return trials, error
+    return trials, None
+
+
+class _Bars:
+    """Bars on stderr that appear with the first scorer that takes its time."""
+
+    def __init__(self, stack: "ExitStack") -> None:
+        self._stack = stack
+        self._bars: Progress | None = None
+        self._tasks: dict[str, TaskID] = {}
+
+    def advance(self, name: str, done: int, total: int) -> None:
+        """Move a scorer's bar, or begin it."""
+        from audiocapbench.cli.progress import bars_on_stderr
+
+        if self._bars is None:
+            self._bars = self._stack.enter_context(bars_on_stderr())
+        self._bars.start()
+        if name not in self._tasks:
+            self._tasks[name] = self._bars.add_task(name, total=total, note="")
+        self._bars.update(self._tasks[name], completed=done, total=total)
+
+    def pause(self) -> None:
+        """Leave the terminal to a question; the next step goes on."""
+        if self._bars is not None:
+            self._bars.stop()
+
+
+def _show(
+    trials: "Sequence[Trial]",
+    pairs: "PairSet",
+    agreed: "Agreement",
+    *,
+    html: Path | None,
+    per_pair: Path | None,
+    json: bool,
+) -> None:
+    from audiocapbench.cli.console import print_json, say
+    from audiocapbench.meta.trial_document import trial_document, write_choices
+    from audiocapbench.report.trial import write_trials
+
+    if not trials:
+        return
+    if per_pair is not None:
+        write_choices(per_pair, trials)
+    if html is not None:
+        write_trials(html, trials, pairs, agreed)
+    if json:
+        print_json(trial_document(trials, left_out=pairs.left_out, agreement=agreed))
+    else:
+        _print(trials, pairs, agreed)
+    for trial in trials:
+        for note in trial.notes:
+            say(f"{trial.scorer}: {note}")
+        if trial.warning:
+            say(f"Warning: {trial.warning}.")
+
+
+def _print(trials: "Sequence[Trial]", pairs: "PairSet", agreed: "Agreement") -> None:
+    from rich.text import Text
+
+    from audiocapbench.cli.console import show, stdout
+    from audiocapbench.report.trial_table import group_table, trial_table
+
+    show(trial_table(trials))
+    show(group_table(trials, "Accuracy by type of pair", "by_type"))
+    if set(trials[0].by_subtype) != set(trials[0].by_type):
+        show(group_table(trials, "Accuracy by subtype", "by_subtype"))
+    if len(trials[0].by_dataset) > 1:
+        show(group_table(trials, "Accuracy by dataset", "by_dataset"))
+    console = stdout()
+    for trial in trials:
+        # A scorer that tells more about it does so itself.
+        if trial.position is not None and not trial.notes:
+            first = "–" if trial.position.first is None else f"{trial.position.first:.1f} %"
+            console.print(
+                Text(
+                    f"{trial.scorer}: the same in both orders {trial.position.consistency:.1f} %, "
+                    f"the caption shown first chosen {first}"
+                ),
+                soft_wrap=True,
+            )
+    undecided = f"; {pairs.left_out:,} left out as undecided" if pairs.left_out else ""
+    console.print(Text(f"{trials[0].n:,} pairs, captions {pairs.text}{undecided}"))
+    if agreed.before is not None and agreed.after is not None:
+        words = f"{agreed.before:.2f} over all votes, {agreed.after:.2f} over the pairs kept"
+        console.print(Text(f"Fleiss' kappa: {words}"))
+
+
+def _confirm(words: str, *, yes: bool) -> None:
+    """Show what will cost money, and ask on a terminal unless told not to."""
+    from audiocapbench.cli.console import say
+
+    say(words)
+    if yes or not sys.stdin.isatty() or not sys.stderr.isatty():
+        return
+    if not typer.confirm("Go on?", default=False, err=True):
+        say("Nothing was asked.")
+        raise typer.Exit(INTERRUPTED)

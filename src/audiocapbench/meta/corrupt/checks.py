@@ -1,0 +1,179 @@
+"""Proof that the text gives nothing away: controls that never hear the clip, and a trained one.
+
+A control that chooses neither caption is given half a point, what tossing a coin would earn; and
+``random`` is the mean of several draws.
+"""
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.meta.controls import CONTROLS, create_control
+from audiocapbench.meta.corrupt.make import Made
+from audiocapbench.meta.corrupt.traces import differences_of
+from audiocapbench.meta.pairs import Pair
+from audiocapbench.meta.scorer import Choice
+from audiocapbench.meta.settings import TrialSettings
+from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
+
+FloatArray = NDArray[np.float64]
+
+LOWEST, HIGHEST = 45.0, 55.0
+"""Accuracies, in percent, that a control may have: five points around chance."""
+
+CHECKED = (*CONTROLS, "shorter")
+TRAINED = "trained"
+_PENALTY = 1.0
+_SPLITS = 2
+_DRAWS = 25
+_FEWEST_TO_TRAIN = 40
+
+
+class Figure(NamedTuple):
+    """How often a control picks the true caption, in percent.
+
+    Attributes:
+        accuracy: A tie counts half.
+        interval: 95 % by bootstrap over clips; None for too few clips.
+        ties: Share of pairs in which it chose neither, in percent.
+    """
+
+    accuracy: float
+    interval: Interval | None
+    ties: float
+
+    @property
+    def is_level(self) -> bool:
+        """Whether it stays within five points of chance."""
+        return LOWEST <= self.accuracy <= HIGHEST
+
+
+Check = Mapping[str, Mapping[str, Figure]]
+"""Figures by kind, "all" last, and by control."""
+
+
+def check_controls(made: Sequence[Made], seed: int) -> Check:
+    """Run every control over all pairs; rarity is counted over all of them."""
+    pairs = [pair for one in made for pair in one.pairs]
+    if not pairs:
+        return {}
+    credits = {name: _credits_of(name, pairs, seed) for name in CHECKED}
+    kinds = np.array([pair.type for pair in pairs], dtype=object)
+    clips = np.array([pair.clip for pair in pairs], dtype=object)
+    groups = {str(one.kind): kinds == str(one.kind) for one in made if one.pairs}
+    groups["all"] = np.ones(len(pairs), dtype=bool)
+    return {
+        group: {name: _figure(own[mask], clips[mask]) for name, own in credits.items()}
+        for group, mask in groups.items()
+    }
+
+
+def _choices(name: str, pairs: Sequence[Pair], seed: int) -> Sequence[Choice]:
+    if name == "shorter":
+        return [
+            Choice.FIRST if len(pair.first) < len(pair.second) else Choice.SECOND for pair in pairs
+        ]
+    return create_control(name, TrialSettings(seed=seed)).choose(pairs)
+
+
+def _credits_of(name: str, pairs: Sequence[Pair], seed: int) -> FloatArray:
+    # One draw of lots says little about few pairs; what lots earn is their mean.
+    draws = _DRAWS if name == "random" else 1
+    found = [_credits(pairs, _choices(name, pairs, seed + draw)) for draw in range(draws)]
+    return np.array(np.mean(found, axis=0))
+
+
+def _credits(pairs: Sequence[Pair], choices: Sequence[Choice]) -> FloatArray:
+    return np.array(
+        [
+            0.5
+            if choice not in (Choice.FIRST, Choice.SECOND)
+            else float(choice.value == pair.answer)
+            for pair, choice in zip(pairs, choices, strict=True)
+        ]
+    )
+
+
+def _figure(credits: FloatArray, clips: NDArray[np.object_]) -> Figure:
+    names, places = np.unique(clips, return_inverse=True)
+    sums = np.zeros((len(names), 2))
+    np.add.at(sums, places, np.stack([credits, np.ones(len(credits))], axis=1))
+    interval = None
+    if len(names) >= FEWEST_FOR_INTERVAL:
+        interval = mean_interval(sums, lambda means: 100 * means[:, 0] / means[:, 1])
+    ties = float((credits == 0.5).mean())
+    return Figure(100 * float(credits.mean()), interval, 100 * ties)
+
+
+def check_trained(made: Sequence[Made], seed: int) -> dict[str, float]:
+    """Accuracy, in percent, of a logistic regression on words and lengths, by kind and over all.
+
+    It is trained on one half of the trials and tried on the other, both ways, in several splits;
+    trials that balance each other stay in the same half. Kinds with too few trials are left out.
+    """
+    found = {}
+    for one in made:
+        if len(one.pairs) >= _FEWEST_TO_TRAIN:
+            found[str(one.kind)] = _trained(one.pairs, one.units, seed)
+    pairs = [pair for one in made for pair in one.pairs]
+    if len(found) > 1:
+        starts = np.cumsum([0, *(max(one.units, default=-1) + 1 for one in made)])
+        units = [
+            int(start) + unit
+            for start, one in zip(starts, made, strict=False)
+            for unit in one.units
+        ]
+        found["all"] = _trained(pairs, units, seed)
+    return found
+
+
+def _trained(pairs: Sequence[Pair], units: Sequence[int], seed: int) -> float:
+    inputs = differences_of([pair.first for pair in pairs], [pair.second for pair in pairs])
+    labels = np.array([1.0 if pair.answer == 0 else -1.0 for pair in pairs])
+    draw = random.Random(seed)
+    numbers = sorted(set(units))
+    of_pair = np.array(units)
+    right = []
+    for _ in range(_SPLITS):
+        draw.shuffle(numbers)
+        half = np.isin(of_pair, numbers[: len(numbers) // 2])
+        for train in (half, ~half):
+            weights = _fit(inputs[train], labels[train])
+            scores = np.sign(inputs[~train] @ weights) * labels[~train]
+            right.append((scores + 1) / 2)
+    return 100 * float(np.concatenate(right).mean())
+
+
+def _fit(inputs: Any, labels: FloatArray) -> FloatArray:
+    """Weights of a logistic regression without a constant: the captions' places say nothing."""
+    from scipy.optimize import minimize
+
+    def loss(weights: FloatArray) -> tuple[float, FloatArray]:
+        margins = labels * (inputs @ weights)
+        value = float(np.logaddexp(0, -margins).sum() + _PENALTY * (weights @ weights) / 2)
+        pull = -labels / (1 + np.exp(np.clip(margins, -500, 500)))
+        return value, inputs.T @ pull + _PENALTY * weights
+
+    start = np.zeros(inputs.shape[1])
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 60})
+    weights: FloatArray = found.x
+    return weights
+
+
+def warnings(check: Check) -> list[str]:
+    """One sentence for every control that leaves the five points around chance."""
+    return [
+        f"{name} picks the true caption of {group} in {figure.accuracy:.1f} % of the pairs, "
+        f"outside of {LOWEST:.0f}–{HIGHEST:.0f}"
+        + (
+            "; so few pairs may do that by chance"
+            if figure.interval and figure.interval.low <= 50 <= figure.interval.high
+            else ""
+        )
+        for group, figures in check.items()
+        for name, figure in figures.items()
+        if not figure.is_level
+    ]

@@ -1,0 +1,83 @@
+"""How often a scorer picks what people picked: the published measure, and those that hold up.
+
+All rest on four counts of a group of pairs. A tie or an unknown counts as the wrong caption, as in
+BRACE: a miss where people prefer the second, a false alarm where they prefer the first.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.meta.pairs import Pair
+from audiocapbench.meta.scorer import Choice
+
+FloatArray = NDArray[np.float64]
+
+NAMES = ("accuracy", "f1", "macro_f1", "balanced_accuracy")
+"""The measures, in percent; F1 takes the second caption, 1, for the positive class."""
+
+COUNTS = 4
+
+
+def count(pairs: Sequence[Pair], choices: Sequence[Choice]) -> FloatArray:
+    """What each pair adds to the four counts, shape (pairs, 4).
+
+    The counts are hits and misses where the answer is 1, then misses and hits where it is 0.
+    """
+    answers = np.array([pair.answer for pair in pairs], dtype=np.int64)
+    chosen = np.array([_NUMBERS[choice] for choice in choices], dtype=np.int64)
+    right = chosen == answers
+    columns = np.where(answers == 1, np.where(right, 0, 1), np.where(right, 3, 2))
+    counts: FloatArray = np.eye(COUNTS)[columns]
+    return counts
+
+
+_NUMBERS = {Choice.FIRST: 0, Choice.SECOND: 1, Choice.TIE: -1, Choice.UNKNOWN: -1}
+
+
+def measure(counts: FloatArray) -> FloatArray:
+    """Measures of groups in percent, from counts of shape (..., 4) to (..., 4).
+
+    NaN where a measure says nothing: there are no pairs, or F1 has neither an answer nor a choice
+    of the second caption. A class that no answer has is left out of means over classes.
+    """
+    hit_1, miss_1, miss_0, hit_0 = np.moveaxis(counts, -1, 0)
+    f1_second = _ratio(2 * hit_1, 2 * hit_1 + miss_1 + miss_0)
+    f1_first = _ratio(2 * hit_0, 2 * hit_0 + miss_0 + miss_1)
+    recalls = np.stack([_ratio(hit_1, hit_1 + miss_1), _ratio(hit_0, hit_0 + miss_0)])
+    found = np.stack(
+        [
+            _ratio(hit_1 + hit_0, counts.sum(axis=-1)),
+            f1_second,
+            _mean(np.stack([f1_second, f1_first])),
+            _mean(recalls),
+        ],
+        axis=-1,
+    )
+    percent: FloatArray = 100 * found
+    return percent
+
+
+def always_second(counts: FloatArray) -> FloatArray:
+    """The counts of a scorer that always answers 1, on the same pairs."""
+    ones, zeros = counts[..., :2].sum(axis=-1), counts[..., 2:].sum(axis=-1)
+    none = np.zeros_like(ones)
+    return np.stack([ones, none, zeros, none], axis=-1)
+
+
+def always_first(counts: FloatArray) -> FloatArray:
+    """The counts of a scorer that always answers 0, on the same pairs."""
+    return always_second(counts)[..., [1, 0, 3, 2]]
+
+
+def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
+    above, below = np.broadcast_arrays(above, below)
+    shares: FloatArray = np.full(above.shape, np.nan)
+    return np.divide(above, below, out=shares, where=below > 0)
+
+
+def _mean(values: FloatArray) -> FloatArray:
+    """Mean over the first axis of what is there; NaN where nothing is."""
+    there = ~np.isnan(values)
+    return _ratio(np.where(there, values, 0.0).sum(axis=0), there.sum(axis=0).astype(np.float64))

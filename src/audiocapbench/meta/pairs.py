@@ -1,0 +1,110 @@
+"""Pairs of captions that people compared, and sets of them; reading files is in files of its own.
+
+The first caption of a pair is number 0 and the second number 1, as in BRACE.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Answer = Literal[0, 1]
+Protocol = Literal["plain", "fense"]
+Headline = Literal["f1", "accuracy"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two captions of one clip and which of them people prefer.
+
+    Attributes:
+        id: Names the pair in its set.
+        clip: Names the clip; intervals resample clips, because the pairs of one hang together.
+        first: Caption 0.
+        second: Caption 1.
+        answer: 0 where people prefer the first, 1 the second, None where they are undecided.
+        type: The kind of pair, such as ``HH``, ``HM`` or ``MM``.
+        subtype: The kind in full, such as ``HM_1``; the type where there is nothing to add.
+        dataset: Where the clip is from, such as ``AudioCaps``.
+        references_first: What people wrote about the clip, to hold the first caption to.
+        references_second: The same for the second; it differs where a caption is a reference.
+        votes: 1 for the first, -1 for the second, 0 for neither; empty where there were none.
+        audio: Name of the clip's file, where it is known.
+    """
+
+    id: str
+    clip: str
+    first: str
+    second: str
+    answer: Answer | None
+    type: str
+    subtype: str
+    dataset: str = ""
+    references_first: tuple[str, ...] = ()
+    references_second: tuple[str, ...] = ()
+    votes: tuple[int, ...] = ()
+    audio: str | None = None
+
+    def swapped(self) -> "Pair":
+        """The same pair with its captions, references, votes and answer in the other order."""
+        return replace(
+            self,
+            first=self.second,
+            second=self.first,
+            answer=None if self.answer is None else _OTHER[self.answer],
+            references_first=self.references_second,
+            references_second=self.references_first,
+            votes=tuple(-vote for vote in self.votes),
+        )
+
+
+_OTHER: dict[Answer, Answer] = {0: 1, 1: 0}
+
+
+@dataclass(frozen=True, slots=True)
+class PairSet:
+    """Pairs that are judged together.
+
+    Attributes:
+        name: Such as ``brace-main``.
+        pairs: In the order of the file.
+        text: What was done to captions and references: ``as-is`` or ``normalised``.
+        left_out: How many pairs of the files are not among them: too few votes point one way.
+        protocol: ``plain``, or ``fense`` for its way to hold n-gram metrics to references.
+        headline: The measure that scorers are ranked by, as published: ``f1`` or ``accuracy``.
+    """
+
+    name: str
+    pairs: tuple[Pair, ...]
+    text: str = "as-is"
+    left_out: int = 0
+    protocol: Protocol = "plain"
+    headline: Headline = "f1"
+
+    @property
+    def decided(self) -> tuple[Pair, ...]:
+        """The pairs that have an answer; only these are counted."""
+        return tuple(pair for pair in self.pairs if pair.answer is not None)
+
+    def map_text(self, change: Callable[[str], str], text: str) -> "PairSet":
+        """The set with every caption and reference changed, and the name of the change."""
+        return replace(self, pairs=tuple(_changed(pair, change) for pair in self.pairs), text=text)
+
+
+def captions(pairs: Sequence[Pair]) -> list[str]:
+    """All first captions, then all second ones."""
+    return [pair.first for pair in pairs] + [pair.second for pair in pairs]
+
+
+def references(pairs: Sequence[Pair]) -> list[tuple[str, ...]]:
+    """The references of ``captions``, in the same order."""
+    return [pair.references_first for pair in pairs] + [pair.references_second for pair in pairs]
+
+
+def _changed(pair: Pair, change: Callable[[str], str]) -> Pair:
+    return replace(
+        pair,
+        first=change(pair.first),
+        second=change(pair.second),
+        references_first=tuple(map(change, pair.references_first)),
+        references_second=tuple(map(change, pair.references_second)),
+    )

@@ -1,0 +1,235 @@
+"""A trial: one scorer on one set of pairs, whatever the scorer is."""
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.meta.details import Details, details_of
+from audiocapbench.meta.errors import TrialError
+from audiocapbench.meta.intervals import measure_intervals
+from audiocapbench.meta.measures import NAMES, always_first, always_second, count, measure
+from audiocapbench.meta.pairs import Pair, PairSet
+from audiocapbench.meta.scorer import AskedBothWays, Choice, PairScorer
+from audiocapbench.stats import Interval
+
+_GROUPED_BY = ("type", "subtype", "dataset")
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFigures:
+    """The measures of one group of pairs, in percent.
+
+    Attributes:
+        n: How many pairs.
+        values: By measure; None where it says nothing about this group.
+        intervals: 95 % by bootstrap over clips; None for too few clips.
+    """
+
+    n: int
+    values: Mapping[str, float | None]
+    intervals: Mapping[str, Interval | None]
+
+
+class Position(NamedTuple):
+    """What the order of the captions does to a scorer that was asked both ways, in percent.
+
+    Attributes:
+        consistency: Share of pairs in which it says the same of the captions in both orders;
+            an unknown is never the same.
+        first: Share of choices that fall on the caption that stood first; 50 has no bias. None
+            where it never chose.
+    """
+
+    consistency: float
+    first: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How one scorer did.
+
+    Attributes:
+        scorer: Its name.
+        signature: How its choices were made, and on which text.
+        headline: The published measure of this set.
+        pairs: The pairs that count.
+        choices: What it chose, in their order.
+        whole: Figures of all pairs.
+        by_type, by_subtype, by_dataset: Figures of groups.
+        constant: The published measure of the better constant answer, and which answer it is.
+        position: Where it was asked both ways.
+        failed: Questions that never got an answer.
+        notes: What else the scorer says about how it was asked, in words.
+        detail: The same as plain data.
+        seconds: How long it took.
+    """
+
+    scorer: str
+    signature: str
+    headline: str
+    pairs: tuple[Pair, ...]
+    choices: tuple[Choice, ...]
+    whole: GroupFigures
+    by_type: Mapping[str, GroupFigures]
+    by_subtype: Mapping[str, GroupFigures]
+    by_dataset: Mapping[str, GroupFigures]
+    constant: tuple[float, int]
+    position: Position | None
+    failed: int
+    notes: tuple[str, ...]
+    detail: Mapping[str, Any] | None
+    seconds: float
+
+    @property
+    def n(self) -> int:
+        """How many pairs count."""
+        return len(self.pairs)
+
+    @property
+    def answers(self) -> dict[str, int]:
+        """How often it chose each."""
+        counted = Counter(self.choices)
+        return {choice.name.lower(): counted[choice] for choice in Choice}
+
+    @property
+    def warning(self) -> str | None:
+        """What to say wherever its figures are shown; None where it beats constant answers."""
+        value, (constant, answer) = self.whole.values[self.headline], self.constant
+        if value is not None and value >= constant:
+            return None
+        shown = "nothing" if value is None else f"{value:.2f}"
+        return (
+            f"{self.scorer} scores {shown} on the published measure ({self.headline}); "
+            f"always answering {answer} scores {constant:.2f}"
+        )
+
+
+def try_scorer(scorer: PairScorer, pairs: PairSet, *, swap: bool = False) -> Trial:
+    """Have a scorer choose, and hold its choices to what people prefer.
+
+    Args:
+        scorer: Who is on trial.
+        pairs: The pairs; those without an answer are shown only to scorers with ``needs_corpus``.
+        swap: Whether to ask in the other order as well, where the scorer can be asked so.
+
+    Raises:
+        TrialError: It gives another number of choices than there are pairs.
+        AudioCapBenchError: It cannot score these pairs.
+    """
+    started = time.perf_counter()
+    choices = _choices(scorer, pairs)
+    seconds = time.perf_counter() - started
+    decided = pairs.decided
+    position = None
+    if swap and isinstance(scorer, AskedBothWays):
+        as_given = getattr(scorer, "choose_as_given", scorer.choose)(decided)
+        position = _position(as_given, scorer.choose_swapped(decided))
+    place = NAMES.index(pairs.headline)
+
+    def headline(chosen: Sequence[Choice]) -> float:
+        return float(np.nan_to_num(measure(count(decided, chosen).sum(axis=0))[place]))
+
+    return judge_choices(
+        pairs,
+        choices,
+        scorer=scorer.name,
+        signature=_signature(scorer.signature, pairs),
+        position=position,
+        details=details_of(scorer, decided, pairs.headline, headline),
+        seconds=seconds,
+    )
+
+
+def judge_choices(
+    pairs: PairSet,
+    choices: Sequence[Choice],
+    *,
+    scorer: str,
+    signature: str,
+    position: Position | None = None,
+    details: Details | None = None,
+    seconds: float = 0.0,
+) -> Trial:
+    """Hold choices, however they were had, to what people prefer; one a pair that is decided."""
+    decided = pairs.decided
+    details = details or Details()
+    counts = count(decided, choices)
+    clips = np.array([pair.clip for pair in decided], dtype=object)
+    figures = {
+        kind: {name: _figures(clips[mask], counts[mask]) for name, mask in named.items()}
+        for kind, named in _groups(decided).items()
+    }
+    return Trial(
+        scorer,
+        signature,
+        pairs.headline,
+        decided,
+        tuple(choices),
+        figures["all"]["all"],
+        figures["type"],
+        figures["subtype"],
+        figures["dataset"],
+        _constant(counts, pairs.headline),
+        position,
+        details.failed,
+        details.notes,
+        details.data,
+        seconds,
+    )
+
+
+def _signature(scorer: str, pairs: PairSet) -> str:
+    """The scorer's signature and what it was shown; the version stays last."""
+    head, mark, version = scorer.rpartition("|v:")
+    shown = f"pairs:{pairs.name}|text:{pairs.text}"
+    return f"{head}|{shown}{mark}{version}" if mark else f"{scorer}|{shown}"
+
+
+def _choices(scorer: PairScorer, pairs: PairSet) -> list[Choice]:
+    whole = bool(getattr(scorer, "needs_corpus", False))
+    shown = pairs.pairs if whole else pairs.decided
+    choices = scorer.choose(shown)
+    if len(choices) != len(shown):
+        raise TrialError(f"{scorer.name} gave {len(choices)} choices for {len(shown)} pairs")
+    both = zip(shown, choices, strict=True)
+    return [choice for pair, choice in both if pair.answer is not None]
+
+
+def _groups(pairs: Sequence[Pair]) -> dict[str, dict[str, NDArray[np.bool_]]]:
+    groups = {"all": {"all": np.ones(len(pairs), dtype=bool)}}
+    for kind in _GROUPED_BY:
+        labels = np.array([getattr(pair, kind) for pair in pairs], dtype=object)
+        groups[kind] = {name: labels == name for name in sorted(set(labels.tolist()))}
+    return groups
+
+
+def _figures(clips: NDArray[np.object_], counts: NDArray[np.float64]) -> GroupFigures:
+    values = measure(counts.sum(axis=0)).tolist()
+    own = {name: None if np.isnan(one) else one for name, one in zip(NAMES, values, strict=True)}
+    return GroupFigures(len(counts), own, measure_intervals(clips.tolist(), counts))
+
+
+def _constant(counts: NDArray[np.float64], headline: str) -> tuple[float, int]:
+    total = counts.sum(axis=0)
+    place = NAMES.index(headline)
+    constants = [
+        (float(np.nan_to_num(measure(made(total))[place])), answer)
+        for answer, made in enumerate((always_first, always_second))
+    ]
+    return max(constants)
+
+
+def _position(choices: Sequence[Choice], swapped: Sequence[Choice]) -> Position:
+    """Both lists speak of the captions as the pair has them, whatever order they were shown in."""
+    both = list(zip(choices, swapped, strict=True))
+    same = sum(one is other and one is not Choice.UNKNOWN for one, other in both)
+    shown_first = sum(one is Choice.FIRST for one in choices)
+    shown_first += sum(one is Choice.SECOND for one in swapped)
+    chosen = sum(one in (Choice.FIRST, Choice.SECOND) for one in [*choices, *swapped])
+    first = 100 * shown_first / chosen if chosen else None
+    return Position(100 * same / max(1, len(both)), first)

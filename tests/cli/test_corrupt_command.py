@@ -1,0 +1,134 @@
+"""``audiocapbench corrupt`` as a person meets it: files in, pairs and a table out."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from audiocapbench.meta.brace_hallucination import read_brace_hallucination
+from audiocapbench.meta.csv_pairs import read_csv_pairs
+from folders import write_lines, write_tone
+
+VERBS = ("speaks", "sings", "laughs", "coughs", "shouts", "whispers")
+
+
+def call(place: Path, *words: str, hash_seed: str = "1") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "audiocapbench", "corrupt", *words],
+        cwd=place,
+        env={**os.environ, "PYTHONHASHSEED": hash_seed},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture
+def references(tmp_path: Path) -> Path:
+    """Twelve clips of people, two references each, as a table."""
+    path = tmp_path / "captions.csv"
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["id", "reference"])
+        for person, place in (("man", "in a hall"), ("woman", "on a stage")):
+            for verb in VERBS:
+                writer.writerow([f"{person} {verb}.wav", f"A {person} {verb} {place}"])
+                writer.writerow([f"{person} {verb}.wav", f"{person} {verb}"])
+    return path
+
+
+def test_pairs_are_written_and_shown(tmp_path: Path, references: Path) -> None:
+    done = call(tmp_path, str(references), "--out", "pairs.csv")
+    assert done.returncode == 0, done.stderr
+    assert "rarer-noun" in done.stdout
+    assert "not applicable" in done.stdout
+    assert "pairs written to pairs.csv" in done.stderr
+    pairs = read_csv_pairs(tmp_path / "pairs.csv")
+    assert len(pairs) >= 6
+    assert {pair.type for pair in pairs} == {"noun"}
+    for pair in pairs:
+        texts = (pair.first, pair.second)
+        assert pair.answer is not None
+        assert pair.clip.split()[0] in texts[pair.answer].lower().split()
+        assert pair.clip.split()[0] not in texts[1 - pair.answer].lower().split()
+        assert pair.dataset == "captions"
+        assert len(pair.references_first) == 1
+    with (tmp_path / "pairs.csv").open(encoding="utf-8", newline="") as stream:
+        first = next(csv.DictReader(stream))
+    assert first["source"].partition("#")[0] == first["audio"]
+
+
+def test_the_same_seed_writes_the_same_file(tmp_path: Path, references: Path) -> None:
+    for name, hash_seed in (("one.csv", "1"), ("two.csv", "2")):
+        assert call(tmp_path, str(references), "--out", name, hash_seed=hash_seed).returncode == 0
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+
+
+def test_json_holds_counts_controls_and_the_trained_check(tmp_path: Path, references: Path) -> None:
+    words = ["--out", "pairs.json", "--kinds", "noun,count", "--check", "--json"]
+    done = call(tmp_path, str(references), *words)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert list(document["kinds"]) == ["noun", "count"]
+    assert document["captions"] == 24
+    assert document["kinds"]["count"]["not_applicable"] == 24
+    assert document["controls"]["noun"]["longer"]["accuracy"] == 50.0
+    assert document["controls"]["all"]["always-0"]["within_5_points"] is True
+    pairs = read_brace_hallucination(tmp_path / "pairs.json")
+    assert len(pairs) == document["n"]
+    assert {pair.type for pair in pairs} == {"noun"}
+
+
+def test_the_limit_of_a_kind_holds(tmp_path: Path, references: Path) -> None:
+    words = ["--out", "pairs.csv", "--per-kind", "4", "--seed", "7", "--json"]
+    document = json.loads(call(tmp_path, str(references), *words).stdout)
+    assert document["kinds"]["noun"]["made"] == 4
+
+
+def test_a_dataset_folder_names_its_files(tmp_path: Path) -> None:
+    folder = tmp_path / "people"
+    rows = []
+    for person in ("man", "woman"):
+        write_tone(folder / f"{person}.wav", 200.0 if person == "man" else 400.0)
+        rows.append(
+            {"file_name": f"{person}.wav", "id": person, "references": [f"A {person} talks"]}
+        )
+    write_lines(folder, rows)
+    done = call(tmp_path, "people", "--out", "pairs.csv")
+    assert done.returncode == 0, done.stderr
+    pairs = read_csv_pairs(tmp_path / "pairs.csv")
+    assert {pair.audio for pair in pairs} == {"man.wav", "woman.wav"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--out", "pairs.txt"], "pairs are written as .csv, .tsv, .json"),
+        (["--out", "pairs.csv", "--kinds", "verb"], "there is no kind 'verb'"),
+        (["--out", "pairs.csv", "--kinds", "count"], "no pair could be made of its 24 captions"),
+        (["--out", "nowhere/pairs.csv"], "cannot be written"),
+        (["--out", "pairs.csv", "--model", "nobody/x"], "there is no model 'nobody/x'"),
+    ],
+)
+def test_wrong_use_is_explained(
+    tmp_path: Path, references: Path, words: list[str], message: str
+) -> None:
+    done = call(tmp_path, str(references), *words)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "pairs.csv").exists()
+
+
+def test_braces_form_needs_other_references(tmp_path: Path) -> None:
+    path = tmp_path / "captions.jsonl"
+    lines = [{"id": one, "references": [f"A {one} speaks"]} for one in ("man", "woman")]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    done = call(tmp_path, str(path), "--out", "pairs.json")
+    assert done.returncode == 2
+    assert "write a .csv" in done.stderr

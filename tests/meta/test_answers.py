@@ -1,0 +1,175 @@
+"""The parser of free-text answers: agreement with people's reading, and no answer breaks it."""
+
+import json
+import string
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from audiocapbench.meta.answers import LONGEST, read_answer
+from audiocapbench.meta.answers_marks import Labels
+from audiocapbench.meta.answers_words import nearest
+from audiocapbench.meta.scorer import Choice
+
+LETTERS = Labels("A", "B", "C")
+FROM_ZERO = Labels("0", "1")
+DOG = "A dog barks twice near a car."
+RAIN = "Rain falls on a tin roof while thunder rolls."
+
+
+def labelled() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(
+        Path(__file__).with_name("pairwise_labels.json").read_text("utf-8")
+    )
+    return found
+
+
+def test_the_labels_hold_two_hundred_answers_and_no_text() -> None:
+    labels = labelled()
+    assert Counter(one["file"] for one in labels) == {"GAMA": 100, "LTU": 100}
+    assert len({(one["file"], one["index"]) for one in labels}) == 200
+    assert {frozenset(one) for one in labels} == {frozenset({"file", "index", "label"})}
+
+
+@pytest.mark.parametrize("model", ["GAMA", "LTU"])
+def test_the_parser_reads_real_answers_as_a_careful_reader_does(shared: Path, model: str) -> None:
+    path = shared / "brace" / f"res_AudioCaps_Main_v0_{model}.json"
+    answers = json.loads(path.read_text("utf-8"))
+    wrong = []
+    labels = [one for one in labelled() if one["file"] == model]
+    for one in labels:
+        row = answers[one["index"]]
+        choice = read_answer(row["output"], row["caption_0"], row["caption_1"], FROM_ZERO)
+        if choice.name.lower() != one["label"]:
+            wrong.append((one["index"], one["label"], choice.name.lower()))
+    assert len(wrong) <= 0.03 * len(labels), wrong
+
+
+@pytest.mark.parametrize(
+    ("answer", "choice"),
+    [
+        ("A", Choice.FIRST),
+        ("B.", Choice.SECOND),
+        ("(b)", Choice.SECOND),
+        ("**A**", Choice.FIRST),
+        ("C", Choice.TIE),
+        ("Option C", Choice.TIE),
+        ("I choose C.", Choice.TIE),
+        ("Answer: B", Choice.SECOND),
+        ('{"answer": "A"}', Choice.FIRST),
+        ("B) Caption B fits better.", Choice.SECOND),
+        ("C) They fit equally well.", Choice.TIE),
+        ("Caption 1", Choice.FIRST),
+        ("Caption 2", Choice.SECOND),
+        ("the first", Choice.FIRST),
+        ("The latter.", Choice.SECOND),
+        ("Both", Choice.TIE),
+        ("neither", Choice.TIE),
+        ("It's a tie.", Choice.TIE),
+        ("A is better than B.", Choice.FIRST),
+        ("B is worse than A", Choice.FIRST),
+        ("The second caption is less accurate than the first.", Choice.FIRST),
+        ("I would choose option A over option B.", Choice.FIRST),
+        ("Not the first but the second.", Choice.SECOND),
+        ("I don't think the first caption is better.", Choice.SECOND),
+        ("The first caption does not match the audio.", Choice.SECOND),
+        ("Caption A is no better than caption B.", Choice.TIE),
+        ("Neither caption is better than the other.", Choice.TIE),
+        ("Both describe it, but B is inaccurate.", Choice.FIRST),
+        ("B\nCaption A is more detailed but wrong.", Choice.SECOND),
+        ("I'd go with B, since A mentions a car that cannot be heard.", Choice.SECOND),
+        ("Both are correct. However, the first caption is more specific.", Choice.FIRST),
+        ("The first is more accurate. Therefore, both captions are equally good.", Choice.TIE),
+        ("“Rain falls on a tin roof while thunder rolls” fits best.", Choice.SECOND),
+        ("The caption that describes the barking dog is more accurate.", Choice.FIRST),
+        ("Rain on a tin roof with thunder.", Choice.SECOND),
+        ("Both tell of it, but the first one also mentions a car.", Choice.FIRST),
+        ("The first also mentions a car, which is not present in the clip.", Choice.SECOND),
+        ("It is not possible to determine which caption is better.", Choice.UNKNOWN),
+        ("I cannot hear the audio.", Choice.UNKNOWN),
+        ("A dog barks in the rain on a roof, with a car and thunder.", Choice.UNKNOWN),
+        ("A train passes.", Choice.UNKNOWN),
+        ("", Choice.UNKNOWN),
+    ],
+)
+def test_answers_are_read_as_they_are_meant(answer: str, choice: Choice) -> None:
+    assert read_answer(answer, DOG, RAIN, LETTERS) is choice
+
+
+@pytest.mark.parametrize(
+    ("answer", "choice"),
+    [
+        ("caption_0", Choice.FIRST),
+        ("caption_1", Choice.SECOND),
+        ("1", Choice.SECOND),
+        ("caption_0 is better than caption_1", Choice.FIRST),
+        ("The caption_1 better matches the audio.", Choice.SECOND),
+        ("Caption 2 is better than caption 1.", Choice.SECOND),
+        ("The best match is [caption_0: A dog barks].", Choice.FIRST),
+    ],
+)
+def test_captions_are_counted_as_the_prompt_or_else_the_answer_counts(
+    answer: str, choice: Choice
+) -> None:
+    assert read_answer(answer, DOG, RAIN, FROM_ZERO) is choice
+
+
+def test_a_letter_that_stands_for_nothing_in_the_prompt_is_no_tie() -> None:
+    assert read_answer("C", DOG, RAIN, Labels("A", "B")) is Choice.UNKNOWN
+
+
+def test_the_words_of_a_quoted_caption_win_over_a_wrong_number_before_them() -> None:
+    answer = f'The first caption, "{RAIN}", better matches the audio.'
+    assert read_answer(answer, DOG, RAIN, LETTERS) is Choice.SECOND
+
+
+def test_a_caption_with_the_words_of_a_verdict_does_not_choose_itself() -> None:
+    trap = "Caption A is better than Caption B."
+    assert read_answer(f'"{DOG}" is more accurate than "{trap}"', trap, DOG, LETTERS) is (
+        Choice.SECOND
+    )
+
+
+def test_equal_captions_cannot_be_told_apart_by_their_words() -> None:
+    assert nearest("a dog barks", DOG, DOG) is None
+    assert read_answer(f'"{DOG}" is better.', DOG, DOG, LETTERS) is Choice.UNKNOWN
+
+
+_PIECES = st.sampled_from(
+    ["first caption ", "the second ", "both captions ", "is better", "'", '"', "[", "caption_0",
+     " than ", ". ", "\n", "not ", "\ue000", "A", "B ", "which one ", "\0", "🙂", "as it ", "so "]
+)  # fmt: skip
+
+
+@given(st.text() | st.lists(_PIECES).map("".join), st.text(), st.text())
+@example("\ue000\ue001 better", "", "")
+@example("'" * 50, "'", '"')
+@settings(max_examples=300, deadline=None)
+def test_no_answer_and_no_caption_breaks_the_parser(answer: str, first: str, second: str) -> None:
+    for labels in (LETTERS, FROM_ZERO):
+        assert read_answer(answer, first, second, labels) in Choice
+
+
+@given(st.text(alphabet=string.ascii_letters + " .,", max_size=200))
+def test_reading_is_a_function_of_its_input(answer: str) -> None:
+    assert read_answer(answer, DOG, RAIN) is read_answer(answer, DOG, RAIN)
+
+
+@pytest.mark.parametrize("piece", ["'a ", '"a', "[a", "which one ", "not ", "than the ", "B, "])
+def test_answers_of_a_hundred_thousand_characters_are_read(piece: str) -> None:
+    assert read_answer((piece * 100_000)[:100_000], DOG, RAIN) in Choice
+
+
+def test_of_a_very_long_answer_only_the_ends_are_read() -> None:
+    filler = "Let me think. " * (LONGEST // 14)
+    buried = f"{filler}The second caption is better. {filler}"
+    assert read_answer(buried, DOG, RAIN) is Choice.UNKNOWN
+
+
+def test_a_choice_at_the_end_of_a_very_long_answer_is_found() -> None:
+    answer = "Let me think. " * 10_000 + "Therefore, the second caption is better."
+    assert read_answer(answer, DOG, RAIN) is Choice.SECOND

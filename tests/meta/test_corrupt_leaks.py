@@ -1,0 +1,107 @@
+"""Nothing in the text gives the answer away: controls and a trained classifier stay at chance."""
+
+import csv
+import random
+from collections import defaultdict
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from audiocapbench.meta.corrupt.captions import CaptionSet, caption_set
+from audiocapbench.meta.corrupt.checks import CHECKED, check_controls, check_trained, warnings
+from audiocapbench.meta.corrupt.make import Made, make_trials
+from audiocapbench.meta.corrupt.trial import Kind, Trial
+from audiocapbench.meta.pairs import Pair
+
+SETS = {
+    "Clotho": ("clotho/evaluation_captions.csv", "fname", "raw_text"),
+    "AudioCaps": ("audiocaps/test.csv", "youtube_id", "caption"),
+}
+
+
+@pytest.fixture(scope="module", params=sorted(SETS))
+def made(request: pytest.FixtureRequest, shared: Path) -> list[Made]:
+    file, key, column = SETS[request.param]
+    clips: dict[str, list[str]] = defaultdict(list)
+    with (shared / file).open(encoding="utf-8", newline="") as stream:
+        for row in csv.DictReader(stream):
+            clips[row[key]].append(row[column])
+    captions = caption_set([(name, name, texts) for name, texts in clips.items()])
+    return make_trials(captions, per_kind=600)
+
+
+def test_every_kind_is_made_of_real_captions(made: list[Made]) -> None:
+    counts = {one.kind: len(one.pairs) for one in made}
+    assert set(counts) == set(Kind)
+    assert min(counts.values()) >= 25
+    assert sum(counts.values()) >= 1_000
+
+
+def test_no_control_leaves_five_points_around_chance(made: list[Made]) -> None:
+    check = check_controls(made, 42)
+    assert list(check) == [*(str(kind) for kind in Kind), "all"]
+    for group, figures in check.items():
+        assert tuple(figures) == CHECKED
+        for name, figure in figures.items():
+            assert 45 <= figure.accuracy <= 55, (group, name, figure)
+    assert not warnings(check)
+
+
+def test_a_classifier_trained_on_words_learns_nothing(made: list[Made]) -> None:
+    found = check_trained(made, 42)
+    assert len(found) >= 5
+    for group, accuracy in found.items():
+        assert accuracy <= 60, (group, accuracy)
+
+
+def test_true_and_false_captions_have_one_form(made: list[Made]) -> None:
+    for one in made:
+        for text in (text for pair in one.pairs for text in (pair.first, pair.second)):
+            assert text == " ".join(text.split())
+            assert text[0] == text[0].upper()
+            assert text.endswith(".")
+            assert not text.endswith("..")
+            assert " ," not in text
+
+
+def test_the_false_caption_is_never_a_reference(made: list[Made]) -> None:
+    for one in made:
+        for trial in one.trials:
+            said = {text.strip(" .").lower() for text in trial.clip.references}
+            if one.kind is not Kind.DROPPED:
+                assert trial.false.strip(".").lower() not in said
+            assert trial.true != trial.false
+
+
+def leaky(change: str, count: int = 200) -> list[Made]:
+    """Pairs whose false caption shows a mark."""
+    draw = random.Random(1)
+    verbs = "barks growls howls whines yelps rests runs digs".split()
+    captions: CaptionSet = caption_set([("clip", "clip", ["A dog barks"])])
+    pairs, trials = [], []
+    for number in range(count):
+        true = f"A dog {draw.choice(verbs)}."
+        false = f"A dog {draw.choice(verbs)}{change}."
+        answer = number % 2
+        texts = (true, false) if answer == 0 else (false, true)
+        pair = Pair(f"{number}", f"clip {number}", *texts, None, "noun", "noun")
+        pairs.append(replace(pair, answer=0 if answer == 0 else 1))
+        trials.append(Trial(Kind.NOUN, captions.clips[0], (0,), true, false, ""))
+    return [Made(Kind.NOUN, tuple(pairs), tuple(trials), tuple(range(count)), 0, 0, {})]
+
+
+def test_a_set_that_gives_itself_away_is_found_out() -> None:
+    made = leaky(" at a zebra")
+    check = check_controls(made, 42)
+    assert check["noun"]["longer"].accuracy < 5
+    assert check["noun"]["rarer-noun"].accuracy < 45
+    lines = warnings(check)
+    assert any("longer picks the true caption of noun" in line for line in lines)
+    assert check_trained(made, 42)["noun"] > 95
+
+
+def test_a_clean_set_raises_no_warning() -> None:
+    made = leaky("")
+    assert not warnings(check_controls(made, 42))
+    assert check_trained(made, 42)["noun"] < 60

@@ -1,0 +1,195 @@
+"""Trials made by a language model: asked once, read strictly, refused where they are no use."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiocapbench.engine import Budget, Pacing, RetryPolicy
+from audiocapbench.errors import ModelError
+from audiocapbench.meta.corrupt.by_model import Asking, make_by_model
+from audiocapbench.meta.corrupt.captions import Caption, CaptionSet, caption_set
+from audiocapbench.meta.corrupt.make import Made
+from audiocapbench.meta.corrupt.model_replies import RejectedError, read_reply
+from audiocapbench.meta.corrupt.text import tokens_of
+from audiocapbench.meta.corrupt.trial import Kind
+from audiocapbench.meta.errors import TrialStoppedError
+from audiocapbench.models import create_model
+from audiocapbench.store import Store
+from fakes.faults import Plan, status
+from fakes.http_server import Request
+from fakes.openai_server import OpenAIServer, completion
+from whole_run import write_prices
+
+FAST = Pacing(retry=RetryPolicy(first_s=0.01, longest_s=0.02))
+PLACES = ("in a hall", "near a road", "by a river", "on a stage", "at night", "in the rain")
+
+
+@pytest.fixture
+def captions() -> CaptionSet:
+    return caption_set(
+        [
+            (f"clip {n}", f"{n}.wav", [f"A man speaks {place}", f"A man talks {place}"])
+            for n, place in enumerate(PLACES)
+        ]
+    )
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = Store.open(str(tmp_path / "answers.db"))
+    yield opened
+    opened.close()
+
+
+def answering(change: Callable[[str], Any]) -> OpenAIServer:
+    """A server that answers with a change of the caption that it is asked about."""
+
+    def reply(request: Request) -> dict[str, Any]:
+        found = re.search("True caption: “(.*)”", request.json["messages"][0]["content"])
+        assert found
+        made = change(found[1])
+        return completion(made if isinstance(made, str) else json.dumps(made))
+
+    return OpenAIServer(key=None, reply=reply)
+
+
+def noun(caption: str) -> dict[str, str]:
+    return {"caption": caption.replace("man", "woman")}
+
+
+def make(server: OpenAIServer, captions: CaptionSet, store: Store, **more: Any) -> Made:
+    model = create_model(f"endpoint/gpt@{server.base_url}")
+    asking = Asking(store, pacing=FAST, **more)
+    (made,) = make_by_model(captions, model, asking, [Kind.NOUN])
+    return made
+
+
+pytest.importorskip("openai")
+
+
+def test_a_model_makes_captions_wrong_and_is_asked_once(captions: CaptionSet, store: Store) -> None:
+    with answering(noun) as server:
+        made = make(server, captions, store)
+        assert len(server.requests) == len(PLACES)
+        assert make(server, captions, store) == made
+        assert len(server.requests) == len(PLACES)
+    assert made.pairs
+    assert not made.rejected
+    for pair in made.pairs:
+        true, false = (pair.first, pair.second)[:: 1 if pair.answer == 0 else -1]
+        assert true.startswith("A man ")
+        assert false == true.replace("man", "woman")
+        assert pair.references_first
+        assert true.strip(".") not in pair.references_first
+
+
+def test_the_prompt_shows_the_other_captions_and_asks_for_one_kind(
+    captions: CaptionSet, store: Store
+) -> None:
+    with answering(noun) as server:
+        make(server, captions, store)
+    text = server.requests[0].json["messages"][0]["content"]
+    assert "Other captions of the clip:\n- “A man " in text
+    assert "one noun" in text
+    assert "{" not in text.split("Answer with")[0]
+
+
+def test_what_is_no_use_is_refused_and_counted(captions: CaptionSet, store: Store) -> None:
+    replies = iter(
+        [
+            "I would rather not.",
+            {"caption": None},
+            {"caption": "A man talks in a hall", "note": "more"},
+            {"caption": "Naj bada ilu sekor opa tum"},
+        ]
+    )
+
+    def change(caption: str) -> Any:
+        return next(replies, noun(caption))
+
+    with answering(change) as server:
+        made = make(server, captions, store)
+    assert sum(made.rejected.values()) == 4
+    assert made.rejected["not one object with a caption"] == 2
+    assert made.rejected["the model said that it cannot be done"] == 1
+    assert made.rejected["another text or language"] == 1
+    assert made.not_applicable == 4
+
+
+def test_a_provider_that_fails_for_a_while_is_asked_again(
+    captions: CaptionSet, store: Store
+) -> None:
+    with answering(noun) as server:
+        server.plan = Plan([status(500), status(429)])
+        made = make(server, captions, store)
+    assert not made.rejected
+
+
+def test_a_budget_stops_it_and_the_next_call_goes_on(
+    captions: CaptionSet, store: Store, tmp_path: Path
+) -> None:
+    with answering(noun) as server:
+        name = f"endpoint/gpt@{server.base_url}"
+        with pytest.raises(ModelError, match="no price is known"):
+            make(server, captions, store, budget=Budget(1.0))
+        prices = write_prices(tmp_path / "prices.json", name)
+        with pytest.raises(TrialStoppedError, match="the budget is spent; answers are kept"):
+            make(server, captions, store, budget=Budget(0.5), prices=prices)
+        asked = len(server.requests)
+        assert 0 < asked < len(PLACES)
+        make(server, captions, store)
+        assert len(server.requests) == len(PLACES)
+
+
+CASES = {
+    "noun": ("A man speaks in a hall", "A woman speaks in a hall"),
+    "order": ("A man speaks, then a dog barks", "A dog barks, then a man speaks"),
+    "attribute": ("A man speaks loudly in a hall", "A man speaks quietly in a hall"),
+    "added": ("A man speaks and rain falls", "A man speaks and a bell rings"),
+    "dropped": ("A man speaks and rain falls hard", "Rain falls hard in the background"),
+    "count": ("A man speaks in a hall", "Several men speak in a hall"),
+}
+OTHERS = ("Male speech and rain in the background", "A dog barks after a man talks in a hall")
+
+
+def read(kind: str, made: str) -> str:
+    true = CASES[kind][0]
+    clip = caption_set([("clip", "clip", [true, *OTHERS])]).clips[0]
+    caption = Caption(clip, 0, tokens_of(true) or ())
+    return read_reply(json.dumps({"caption": made}), Kind(kind), caption)
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_a_good_reply_of_every_kind_is_taken(kind: str) -> None:
+    assert read(kind, f" {CASES[kind][1]} .") == f"{CASES[kind][1]}."
+
+
+@pytest.mark.parametrize(
+    ("kind", "made", "reason"),
+    [
+        ("noun", "a man speaks in a hall.", "nothing was changed"),
+        ("noun", "A woman shouts in a hall", "more was changed than asked for"),
+        ("noun", "A man speaks in a dog", "what was put in is in the clip"),
+        ("noun", "A woman", "much longer or shorter"),
+        ("order", "A cow moos, then a man speaks", "something was put in"),
+        ("attribute", "A man speaks loudly in a dog", "what was put in is in the clip"),
+        ("added", "A man speaks and a dog barks", "what was put in is in the clip"),
+        ("dropped", "Rain falls hard on a tin roof", "something was put in"),
+        ("count", "A man speaks in the hall", "no number was changed"),
+    ],
+)
+def test_a_reply_that_is_not_what_was_asked_for_is_refused(
+    kind: str, made: str, reason: str
+) -> None:
+    with pytest.raises(RejectedError, match=reason):
+        read(kind, made)
+
+
+@pytest.mark.parametrize("made", ["A man \0 speaks in a hall", "A woman speaks in a hall " * 4_000])
+def test_a_hostile_reply_is_refused(made: str) -> None:
+    with pytest.raises(RejectedError):
+        read("noun", made)

@@ -1,0 +1,133 @@
+"""A model as a judge of single captions on trial: kept, resumed, and paid for once."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from audiocapbench.engine import Budget
+from audiocapbench.meta.errors import TrialError, TrialStoppedError
+from audiocapbench.meta.pairs import Pair, PairSet
+from audiocapbench.meta.registry import create_scorer
+from audiocapbench.meta.scorer import Choice
+from audiocapbench.meta.settings import TrialSettings
+from audiocapbench.meta.trial import try_scorer
+from fakes.http_server import Request
+from fakes.openai_server import OpenAIServer, completion
+
+pytest.importorskip("openai")
+
+REFERENCES = ("a dog barks loudly", "a dog is barking")
+
+
+def pair(number: int, first: str, second: str, answer: Literal[0, 1]) -> Pair:
+    held_to = {"references_first": REFERENCES, "references_second": REFERENCES}
+    return Pair(f"p{number}", "clip", first, second, answer, "HM", "HM_1", **held_to)
+
+
+PAIRS = PairSet(
+    "brace-main",
+    (
+        pair(0, "a dog barks", "rain falls", 0),
+        pair(1, "rain falls", "a dog", 1),
+        pair(2, "a dog", "a dog barks", 1),
+    ),
+)
+SCORES = {"a dog barks": 9, "a dog": 6, "rain falls": 1}
+
+
+def reply(request: Request) -> dict[str, object]:
+    content = request.json["messages"][0]["content"]
+    text = content if isinstance(content, str) else content[0]["text"]
+    found = re.search("Model prediction: “(.*)”", text)
+    assert found
+    if found[1] not in SCORES:
+        return completion("I would rather not say.")
+    fields = dict.fromkeys(("accuracy", "completeness", "hallucination"), SCORES[found[1]])
+    return completion(json.dumps(fields | {"reasoning": "Good."}))
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    with OpenAIServer(key=None, reply=reply) as running:
+        yield running
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Iterator[TrialSettings]:
+    made = TrialSettings(store_url=str(tmp_path / "trial.db"))
+    yield made
+    made.store.close()
+
+
+def name_at(server: OpenAIServer) -> str:
+    return f"judge:endpoint/judge@{server.base_url}"
+
+
+def test_the_caption_that_the_judge_scores_higher_is_chosen(
+    server: OpenAIServer, settings: TrialSettings
+) -> None:
+    trial = try_scorer(create_scorer(name_at(server), settings), PAIRS)
+    assert trial.choices == (Choice.FIRST, Choice.SECOND, Choice.SECOND)
+    assert trial.failed == 0
+    assert "trial:pointwise" in trial.signature
+
+
+def test_every_caption_is_asked_about_once_in_all_trials(
+    server: OpenAIServer, settings: TrialSettings
+) -> None:
+    once = try_scorer(create_scorer(name_at(server), settings), PAIRS)
+    assert len(server.requests) == 3
+    again = try_scorer(create_scorer(name_at(server), settings), PAIRS)
+    assert len(server.requests) == 3
+    assert again.choices == once.choices
+
+
+def test_a_caption_without_a_verdict_leaves_its_pairs_unknown(
+    server: OpenAIServer, settings: TrialSettings
+) -> None:
+    made = PairSet("csv", (*PAIRS.pairs, pair(3, "broken", "a dog", 1)))
+    trial = try_scorer(create_scorer(name_at(server), settings), made)
+    assert trial.choices[3] is Choice.UNKNOWN
+    assert trial.failed == 1
+
+
+def test_progress_and_cost_are_told(server: OpenAIServer, tmp_path: Path) -> None:
+    told: list[str] = []
+    steps: list[tuple[int, int]] = []
+    settings = TrialSettings(
+        store_url=str(tmp_path / "trial.db"),
+        confirm=told.append,
+        progress=lambda _name, done, total: steps.append((done, total)),
+    )
+    try_scorer(create_scorer(name_at(server), settings), PAIRS)
+    assert len(told) == 1
+    assert "3 captions" in told[0]
+    assert steps[0] == (0, 3)
+    assert steps[-1] == (3, 3)
+    settings.store.close()
+
+
+def test_a_spent_budget_stops_the_trial_and_says_how_to_go_on(
+    server: OpenAIServer, tmp_path: Path
+) -> None:
+    prices = tmp_path / "prices.json"
+    model = f"endpoint/judge@{server.base_url}"
+    dear = {"text_in": 1e6, "out": 1e6, "source": "a test", "as_of": "2026-01-01"}
+    table = {"currency": "USD", "unit": "per 1,000,000 tokens", "models": {model: dear}}
+    prices.write_text(json.dumps(table))
+    settings = TrialSettings(
+        store_url=str(tmp_path / "trial.db"), budget=Budget(0.001), prices=prices
+    )
+    with pytest.raises(TrialStoppedError, match="the same command goes on"):
+        try_scorer(create_scorer(f"judge:{model}", settings), PAIRS)
+    settings.store.close()
+
+
+def test_a_judge_that_hears_needs_the_clips(server: OpenAIServer, settings: TrialSettings) -> None:
+    scorer = create_scorer(f"{name_at(server)}[hears=yes]", settings)
+    with pytest.raises(TrialError, match="--data names their folder"):
+        try_scorer(scorer, PAIRS)

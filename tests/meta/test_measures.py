@@ -1,0 +1,159 @@
+"""The measures of a trial: by hand, against scikit-like counting, and where they say nothing."""
+
+import numpy as np
+import pytest
+
+from audiocapbench.meta.errors import TrialError
+from audiocapbench.meta.intervals import measure_intervals
+from audiocapbench.meta.measures import NAMES, always_first, always_second, count, measure
+from audiocapbench.meta.pairs import Pair, PairSet
+from audiocapbench.meta.scorer import Choice, PairScorer, PointwiseScorer, higher
+from audiocapbench.meta.trial import judge_choices, try_scorer
+from audiocapbench.meta.votes import agreement, preferred
+
+FIRST, SECOND, TIE, UNKNOWN = Choice
+
+
+def pair(number: int, answer: int | None, kind: str = "HH", clip: str = "") -> Pair:
+    return Pair(f"p{number}", clip or f"c{number}", "one", "two", answer, kind, kind)  # type: ignore[arg-type]
+
+
+def pairs(*answers: int) -> PairSet:
+    return PairSet("brace-main", tuple(pair(n, answer) for n, answer in enumerate(answers)))
+
+
+def figures(answers: list[int], choices: list[Choice]) -> dict[str, float]:
+    counted = count([pair(n, answer) for n, answer in enumerate(answers)], choices)
+    return dict(zip(NAMES, measure(counted.sum(axis=0)).tolist(), strict=True))
+
+
+def test_a_tie_is_a_miss_where_the_answer_is_1_and_a_false_alarm_where_it_is_0() -> None:
+    found = figures([1, 1, 1, 0, 0, 0], [SECOND, TIE, FIRST, FIRST, UNKNOWN, SECOND])
+    tp, fn, fp = 1, 2, 2
+    assert found["f1"] == pytest.approx(100 * 2 * tp / (2 * tp + fn + fp))
+    assert found["accuracy"] == pytest.approx(100 * 2 / 6)
+    assert found["balanced_accuracy"] == pytest.approx(100 / 3)
+    assert found["macro_f1"] == pytest.approx(found["f1"])
+
+
+def test_constant_answers_gain_nothing_on_balanced_accuracy() -> None:
+    total = count([pair(n, n % 3 == 0) for n in range(9)], [FIRST] * 9).sum(axis=0)
+    for made, f1 in ((always_first, 0.0), (always_second, 50.0)):
+        found = dict(zip(NAMES, measure(made(total)), strict=True))
+        assert found["balanced_accuracy"] == pytest.approx(50.0)
+        assert found["f1"] == pytest.approx(f1)
+
+
+def test_a_class_without_answers_is_left_out_of_means() -> None:
+    found = figures([0, 0], [FIRST, FIRST])
+    assert found["balanced_accuracy"] == 100.0
+    assert np.isnan(found["f1"])
+    trial = judge_choices(pairs(0, 0), [FIRST, FIRST], scorer="x", signature="x")
+    assert trial.whole.values["f1"] is None
+
+
+def test_groups_add_up_and_are_named() -> None:
+    answers = [(0, "HH"), (1, "HM"), (1, "HM"), (0, "MM")]
+    made = PairSet("brace-main", tuple(pair(n, *one) for n, one in enumerate(answers)))
+    trial = judge_choices(made, [FIRST, SECOND, FIRST, FIRST], scorer="x", signature="x")
+    assert {name: one.n for name, one in trial.by_type.items()} == {"HH": 1, "HM": 2, "MM": 1}
+    assert trial.by_type["HM"].values["accuracy"] == 50.0
+    assert trial.whole.values["accuracy"] == 75.0
+    assert trial.answers == {"first": 3, "second": 1, "tie": 0, "unknown": 0}
+
+
+def test_intervals_draw_clips_and_not_pairs() -> None:
+    rng = np.random.default_rng(1)
+    right = rng.random(40) < 0.6
+    alone = count([pair(n, 0) for n in range(40)], [FIRST if one else SECOND for one in right])
+    clips = [f"c{n}" for n in range(40)]
+    narrow = measure_intervals(clips, alone)["accuracy"]
+    tenfold = measure_intervals(clips * 10, np.tile(alone, (10, 1)))["accuracy"]
+    as_if_apart = measure_intervals([f"{n}" for n in range(400)], np.tile(alone, (10, 1)))
+    assert narrow is not None
+    assert tenfold is not None
+    # The same clips are drawn; rounding alone may move an end by a step.
+    assert tenfold.low == pytest.approx(narrow.low, abs=2.5)
+    assert tenfold.high == pytest.approx(narrow.high, abs=2.5)
+    apart = as_if_apart["accuracy"]
+    assert apart is not None
+    assert apart.high - apart.low < 0.5 * (narrow.high - narrow.low)
+
+
+def test_intervals_are_the_same_every_time_and_hold_the_value() -> None:
+    counted = count([pair(n, n % 2) for n in range(60)], [FIRST, SECOND, SECOND] * 20)
+    clips = [f"c{n // 3}" for n in range(60)]
+    once, again = measure_intervals(clips, counted), measure_intervals(clips, counted)
+    assert once == again
+    for name, value in zip(NAMES, measure(counted.sum(axis=0)), strict=True):
+        interval = once[name]
+        assert interval is not None
+        assert interval.low <= value <= interval.high
+
+
+def test_few_clips_have_no_interval() -> None:
+    counted = count([pair(n, 1) for n in range(8)], [SECOND] * 8)
+    assert set(measure_intervals(["a", "b"] * 4, counted).values()) == {None}
+
+
+def test_a_scorer_below_a_constant_answer_is_warned_about() -> None:
+    made = pairs(1, 1, 0, 0)
+    poor = judge_choices(made, [SECOND, FIRST, FIRST, SECOND], scorer="metric:x", signature="x")
+    assert poor.warning is not None
+    assert "always answering 1 scores 66.67" in poor.warning
+    assert judge_choices(made, [SECOND] * 4, scorer="x", signature="x").warning is None
+    assert judge_choices(made, [SECOND, SECOND, FIRST, FIRST], scorer="x", signature="x").whole
+
+
+def test_scores_equal_to_single_precision_are_a_tie() -> None:
+    first = np.array([0.1 + 0.2, 1.0, 0.5, np.nan])
+    second = np.array([0.3, 0.5, 1.0, 1.0])
+    assert higher(first, second) == [TIE, FIRST, SECOND, UNKNOWN]
+
+
+def test_a_scorer_that_loses_pairs_is_refused() -> None:
+    class Short:
+        name = signature = "short"
+
+        def choose(self, pairs: object) -> list[Choice]:
+            return [FIRST]
+
+    scorer: PairScorer = Short()
+    with pytest.raises(TrialError, match="gave 1 choices for 2 pairs"):
+        try_scorer(scorer, pairs(0, 1))
+
+
+def test_only_a_scorer_that_needs_the_corpus_is_shown_undecided_pairs() -> None:
+    seen: list[int] = []
+
+    class Counting(PointwiseScorer):
+        name = signature = "counting"
+
+        def score(self, pairs: object) -> tuple[np.ndarray, np.ndarray]:
+            seen.append(len(pairs))  # type: ignore[arg-type]
+            return np.ones(seen[-1]), np.zeros(seen[-1])
+
+    class Corpus(Counting):
+        needs_corpus = True
+
+    made = PairSet("human", (pair(0, 0), pair(1, None), pair(2, 1)))
+    assert try_scorer(Counting(), made).n == 2
+    assert try_scorer(Corpus(), made).answers["first"] == 2
+    assert seen == [2, 3]
+
+
+def test_votes_prefer_by_their_sum() -> None:
+    assert [preferred(votes, 2) for votes in ([1, 1, 0], [-1, -1, 1], [-1, -1, -1])] == [0, None, 1]
+    assert preferred([1, -1]) is None
+
+
+def test_agreement_leaves_out_pairs_whose_answer_was_set() -> None:
+    def voted(number: int, subtype: str, *votes: int) -> Pair:
+        return Pair(f"{number}", "c", "a", "b", 0, subtype[:2], subtype, votes=votes)
+
+    split = [voted(0, "HH", 1, -1, 0), voted(1, "HH", 1, 1, 1), voted(2, "HH", -1, -1, -1)]
+    made = [voted(n, "HM_2", 1, 1, 1) for n in range(3, 50)]
+    assert agreement(split) == agreement(split + made)
+    assert agreement(split).after == pytest.approx(1.0)
+    assert agreement([]).before is None
+    assert agreement([voted(0, "HH", 1, 1), voted(1, "HH", 1, 1, 1)]).before is None

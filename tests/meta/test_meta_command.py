@@ -1,0 +1,145 @@
+"""``audiocapbench meta``: the document as designed, the page, exit codes, hostile names."""
+
+import csv
+import json
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from pair_files import human_clip, main_clip, write
+
+from plugin import COMMAND
+
+MEASURES = {"accuracy", "f1", "macro_f1", "balanced_accuracy"}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    write(tmp_path / "AudioCaps_Main.json", [main_clip(f"{n}.wav") for n in range(8)])
+    write(tmp_path / "human.json", [human_clip(f"clip{n}") for n in range(8)])
+    return tmp_path
+
+
+def meta(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, "meta", *words],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_the_document_of_one_scorer_is_as_designed(place: Path) -> None:
+    done = meta(
+        place, "brace-main", "--pairs", "AudioCaps_Main.json", "--scorer", "control:always-1",
+        "--json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["n"] == 24
+    assert document["scorer"] == "control:always-1"
+    assert document["signature"].startswith("control-always-1|pairs:brace-main|text:as-is|v:")
+    assert set(document["all"]) >= MEASURES
+    assert set(document["by_type"]) == {"HH", "HM", "MM"}
+    assert set(document["by_type"]["HH"]) >= MEASURES
+    assert document["answers"] == {"first": 0, "second": 24, "tie": 0, "unknown": 0}
+    assert document["all"]["accuracy"] == pytest.approx(100 * 2 / 3)
+    assert document["undecided"] == 8
+    assert not (place / "audiocapbench.db").exists()
+
+
+def test_several_scorers_are_a_list_and_a_page_and_a_table(place: Path) -> None:
+    done = meta(
+        place, "brace-main", "--pairs", "AudioCaps_Main.json", "--votes-from",
+        "AudioCaps_Main.json", "--scorer", "control:longer", "--scorer", "metric:rouge_l",
+        "--swap", "--json", "--html", "page.html", "--per-pair", "choices.csv",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert [one["scorer"] for one in document["scorers"]] == ["control:longer", "metric:rouge_l"]
+    assert document["scorers"][0]["position"] is not None
+    assert document["kappa"]["before"] is not None
+    with (place / "choices.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == 24
+    assert {row["control:longer"] for row in rows} <= {"0", "1"}
+    page = (place / "page.html").read_text(encoding="utf-8")
+    assert "<script" not in page
+    assert "default-src &#39;none&#39;" in page
+    assert "always 1: " in page
+
+
+def test_human_pairs_rank_by_accuracy(place: Path) -> None:
+    done = meta(
+        place, "human", "--pairs", "human.json", "--scorer", "metric:rouge_l_coco", "--json"
+    )
+    document = json.loads(done.stdout)
+    assert document["headline"] == "accuracy"
+    assert "trial:fense" in document["signature"]
+
+
+def test_the_table_says_what_a_person_needs(place: Path) -> None:
+    done = meta(
+        place, "brace-main", "--pairs", "AudioCaps_Main.json", "--scorer", "control:always-0"
+    )
+    assert done.returncode == 0
+    assert "macro-F1" in done.stdout
+    assert "HM_1 (8)" in done.stdout
+    assert "24 pairs, captions as-is; 8 left out as undecided" in done.stdout
+    assert "Warning: control:always-0 scores 0.00" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--pairs", "none.json", "--scorer", "control:longer"], "cannot be read"),
+        (["--pairs", "AudioCaps_Main.json", "--scorer", "poem"], "is not a scorer"),
+        (["--pairs", "human.json", "--scorer", "control:longer"], "file_name: is missing"),
+    ],
+)
+def test_wrong_use_is_one_sentence_and_exit_2(words: list[str], message: str, place: Path) -> None:
+    done = meta(place, "brace-main", *words)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_wrong_scorer_is_found_before_the_first_is_tried(place: Path) -> None:
+    done = meta(
+        place, "brace-main", "--pairs", "AudioCaps_Main.json", "--per-pair", "c.csv",
+        "--scorer", "control:longer", "--scorer", "metric:poem",
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert not (place / "c.csv").exists()
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.seen.add(tag)
+
+
+def test_hostile_names_stay_text_on_the_page(place: Path) -> None:
+    hostile = "<script>alert(1)</script>\u202e"
+    with (place / "pairs.csv").open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["audio", "caption_a", "caption_b", "preferred", "type", "dataset"])
+        for number in range(6):
+            writer.writerow([f"{number}.wav", "a", "bb", "ab"[number % 2], hostile, hostile])
+            writer.writerow([f"{number}.wav", "a", "b", "a", "<img src=x>", "plain"])
+    done = meta(
+        place, "csv", "--pairs", "pairs.csv", "--scorer", "control:longer", "--html", "p.html"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "\u202e" not in done.stdout
+    tags = _Tags()
+    tags.feed((place / "p.html").read_text(encoding="utf-8"))
+    assert not {"script", "img"} & tags.seen
+    assert {"svg", "table"} <= tags.seen

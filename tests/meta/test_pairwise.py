@@ -1,0 +1,341 @@
+"""Models as judges of pairs, end to end: real clips, a real server, the engine and the store."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from audiocapbench.engine import Budget
+from audiocapbench.errors import FatalError, ModelError
+from audiocapbench.meta.errors import TrialError, TrialStoppedError
+from audiocapbench.meta.pairs import Pair
+from audiocapbench.meta.pairwise import PairwiseScorer, agreed, create_pairwise
+from audiocapbench.meta.scorer import AskedBothWays, Choice, PairScorer
+from audiocapbench.meta.settings import TrialSettings
+from audiocapbench.store import Store
+from fakes import local_llm
+from fakes.faults import Fault, Plan
+from fakes.http_server import Request
+from fakes.openai_server import OpenAIServer, completion, heard
+from folders import write_tone
+from whole_run import write_prices
+
+pytest.importorskip("openai", reason="asks through the OpenAI SDK")
+
+_CAPTION = re.compile(r"Caption [AB]: “(.*?)”")
+Answering = Callable[[str], str]
+
+
+def pairs_of(count: int) -> list[Pair]:
+    """Pairs of a short and a long caption, the long one first in every second pair."""
+    found = []
+    for number in range(count):
+        short, long = f"Tone {number}.", f"A steady tone number {number} hums on and on."
+        first, second = (long, short) if number % 2 else (short, long)
+        clip = f"{number // 2}.wav"
+        references = ("A tone sounds.", "Somebody plays a tone.")
+        found.append(
+            Pair(
+                f"pair-{number}",
+                clip,
+                first,
+                second,
+                0 if number % 2 else 1,
+                "HH",
+                "HH",
+                references_first=references,
+                references_second=references,
+                audio=clip,
+            )
+        )
+    return found
+
+
+@pytest.fixture
+def clips(tmp_path: Path) -> Path:
+    for number in range(6):
+        write_tone(tmp_path / "clips" / f"{number}.wav", 200.0 + 40 * number)
+    return tmp_path / "clips"
+
+
+def asked_text(request: Request) -> str:
+    (message,) = request.json["messages"]
+    content = message["content"]
+    return content if isinstance(content, str) else str(content[0]["text"])
+
+
+@contextmanager
+def serving(answer: Answering, plan: Plan | None = None) -> Iterator[OpenAIServer]:
+    def reply(request: Request) -> dict[str, object]:
+        return completion(answer(asked_text(request)))
+
+    with OpenAIServer(key=None, plan=plan, reply=reply) as server:
+        yield server
+
+
+def longer(text: str) -> str:
+    if "Write one word" in text:
+        return "I like the longer one."
+    first, second = _CAPTION.findall(text)
+    return "The first caption is better." if len(first) > len(second) else "Caption B."
+
+
+def always_first(_text: str) -> str:
+    return "Caption 1"
+
+
+def scorer(server: OpenAIServer, place: Path, clips: Path | None, **more: object) -> PairwiseScorer:
+    settings = TrialSettings(data=clips, store_url=str(place / "store.db"))
+    return create_pairwise(f"endpoint/judge@{server.base_url}", replace(settings, **more))
+
+
+def test_a_model_hears_the_clip_and_its_choice_is_read(tmp_path: Path, clips: Path) -> None:
+    pairs = pairs_of(12)
+    with serving(longer) as server:
+        judge = scorer(server, tmp_path, clips)
+        choices = judge.choose(pairs)
+        assert isinstance(judge, PairScorer)
+        content = server.requests[0].json["messages"][0]["content"]
+        assert heard(content[1]).frames > 0
+    assert [choice.value for choice in choices] == [pair.answer for pair in pairs]
+    assert judge.failed == 0
+    assert "prompt:simple-" in judge.signature
+    assert "orders:1" in judge.signature
+
+
+def test_what_was_answered_is_never_asked_again(tmp_path: Path, clips: Path) -> None:
+    pairs = pairs_of(8)
+    with serving(longer) as server:
+        before = scorer(server, tmp_path, clips).choose(pairs)
+        after = scorer(server, tmp_path, clips).choose(pairs)
+        assert len(server.requests) == 8
+        scorer(server, tmp_path, clips, swap=True).choose(pairs)
+        assert len(server.requests) == 16
+    assert list(before) == list(after)
+
+
+def test_a_judge_that_always_takes_the_first_is_found_out(tmp_path: Path, clips: Path) -> None:
+    pairs = pairs_of(12)
+    with serving(always_first) as server:
+        judge = scorer(server, tmp_path, clips, swap=True)
+        choices = judge.choose(pairs)
+        detail = judge.detail(pairs)
+        assert isinstance(judge, AskedBothWays)
+        assert set(judge.choose_as_given(pairs)) == {Choice.FIRST}
+        assert set(judge.choose_swapped(pairs)) == {Choice.SECOND}
+        assert len(server.requests) == 24
+    assert set(choices) == {Choice.TIE}
+    assert detail.first_position.value == 1.0
+    assert detail.consistency is not None
+    assert detail.consistency.value == 0.0
+    assert detail.positions == {"first": 24, "second": 0, "tie": 0, "unknown": 0}
+    assert "100.0 %" in detail.lines()[0]
+
+
+def test_a_judge_without_position_bias_is_consistent(tmp_path: Path, clips: Path) -> None:
+    pairs = pairs_of(12)
+    with serving(longer) as server:
+        judge = scorer(server, tmp_path, clips, swap=True)
+        assert [one.value for one in judge.choose(pairs)] == [pair.answer for pair in pairs]
+        detail = judge.detail(pairs)
+    assert detail.consistency is not None
+    assert detail.consistency.value == 1.0
+    assert detail.first_position.value == 0.5
+    assert detail.first_position.interval is not None
+    assert detail.first_position.interval.low <= 0.5 <= detail.first_position.interval.high
+    assert json.loads(json.dumps(detail.document()))["orders"] == 2
+
+
+def test_the_choice_of_two_orders_is_what_they_agree_on() -> None:
+    assert agreed(Choice.FIRST, Choice.FIRST) is Choice.FIRST
+    assert agreed(Choice.FIRST, Choice.SECOND) is Choice.TIE
+    assert agreed(Choice.FIRST, Choice.TIE) is Choice.TIE
+    assert agreed(Choice.SECOND, Choice.UNKNOWN) is Choice.UNKNOWN
+
+
+def test_failed_questions_are_unknown_and_shown_apart(tmp_path: Path, clips: Path) -> None:
+    pairs = pairs_of(4)
+
+    def filtered(request: Request) -> dict[str, object]:
+        if "number 1 " in asked_text(request):
+            return completion("", finish_reason="content_filter")
+        return completion(longer(asked_text(request)))
+
+    with OpenAIServer(key=None, reply=filtered) as server:
+        judge = scorer(server, tmp_path, clips)
+        choices = judge.choose(pairs)
+        detail = judge.detail(pairs)
+    assert choices[1] is Choice.UNKNOWN
+    assert choices.count(Choice.UNKNOWN) == 1
+    assert judge.failed == 1
+    assert detail.failures == {"filtered": 1}
+    assert detail.unknown.value == 0.25
+
+
+def test_a_pair_without_its_clip_is_not_asked(tmp_path: Path, clips: Path) -> None:
+    pairs = [*pairs_of(2), replace(pairs_of(3)[2], clip="gone.wav", audio="gone.wav")]
+    with serving(longer) as server:
+        judge = scorer(server, tmp_path, clips)
+        assert judge.choose(pairs)[2] is Choice.UNKNOWN
+        assert len(server.requests) == 2
+    assert judge.detail(pairs).failures == {"no clip": 1}
+
+
+def test_clips_that_are_nowhere_or_lead_out_are_refused(tmp_path: Path, clips: Path) -> None:
+    write_tone(tmp_path / "outside.wav")
+    with serving(longer) as server:
+        for data, name, words in (
+            (tmp_path / "none", "0.wav", "no such folder"),
+            (clips, "gone.wav", "has none of the clips"),
+            (clips, "../outside.wav", "leads out of"),
+            (clips, "/etc/passwd", "not a name within a folder"),
+        ):
+            pair = replace(pairs_of(1)[0], clip=name, audio=name)
+            with pytest.raises(TrialError, match=words):
+                scorer(server, tmp_path, data).choose([pair])
+        with pytest.raises(TrialError, match="--data"):
+            scorer(server, tmp_path, None)
+        assert not server.requests
+
+
+def test_a_model_can_be_asked_without_the_clips(tmp_path: Path) -> None:
+    pairs = pairs_of(4)
+    with serving(longer) as server:
+        settings = TrialSettings(store_url=str(tmp_path / "store.db"))
+        judge = create_pairwise(f"endpoint/judge@{server.base_url}[audio=no]", settings)
+        choices = judge.choose(pairs)
+        contents = [request.json["messages"][0]["content"] for request in server.requests]
+    assert all(isinstance(content, str) for content in contents)
+    assert [choice.value for choice in choices] == [pair.answer for pair in pairs]
+    assert "model.audio:no" in judge.signature
+
+
+def test_a_spent_budget_stops_and_keeps_what_was_answered(tmp_path: Path, clips: Path) -> None:
+    pairs = pairs_of(12)
+    with serving(longer) as server:
+        prices = write_prices(tmp_path / "prices.json", f"endpoint/judge@{server.base_url}")
+        told: list[str] = []
+        limited = {"prices": prices, "budget": Budget(0.6), "confirm": told.append}
+        with pytest.raises(TrialStoppedError, match="the budget is spent"):
+            scorer(server, tmp_path, clips, **limited).choose(pairs)
+        asked = len(server.requests)
+        assert 0 < asked < 12
+        scorer(server, tmp_path, clips).choose(pairs)
+        assert len(server.requests) == 12
+    assert "12 questions about pairs, about $" in told[0]
+
+
+def test_who_declines_to_spend_has_asked_nothing(tmp_path: Path, clips: Path) -> None:
+    def decline(_words: str) -> None:
+        raise KeyboardInterrupt
+
+    with serving(longer) as server:
+        with pytest.raises(KeyboardInterrupt):
+            scorer(server, tmp_path, clips, confirm=decline).choose(pairs_of(2))
+        assert not server.requests
+
+
+def test_a_refused_key_is_told_as_the_provider_tells_it(tmp_path: Path, clips: Path) -> None:
+    with serving(longer, Plan([Fault("status", 401)] * 4)) as server, pytest.raises(FatalError):
+        scorer(server, tmp_path, clips).choose(pairs_of(2))
+
+
+def test_progress_counts_every_answer(tmp_path: Path, clips: Path) -> None:
+    steps: list[tuple[int, int]] = []
+    with serving(longer) as server:
+        judge = scorer(server, tmp_path, clips, progress=lambda _n, d, t: steps.append((d, t)))
+        judge.choose(pairs_of(6))
+    assert steps[0] == (0, 6)
+    assert steps[-1] == (6, 6)
+
+
+def vague(text: str) -> str:
+    if "Write one word" in text:
+        return "tie." if "shrug" in text else "1"
+    return "shrug" if "number 0 " in text else "Hm, hard to put in words."
+
+
+def test_a_reader_reads_what_the_parser_cannot(tmp_path: Path, clips: Path) -> None:
+    pairs = pairs_of(4)
+    with serving(vague) as server:
+        reader = f"endpoint/reader@{server.base_url}"
+        judge = scorer(server, tmp_path, clips, reader=reader)
+        choices = judge.choose(pairs)
+        detail = judge.detail(pairs)
+        read = [one for one in server.requests if "Write one word" in asked_text(one)]
+        assert all(isinstance(one.json["messages"][0]["content"], str) for one in read)
+    assert list(choices) == [Choice.TIE, Choice.SECOND, Choice.SECOND, Choice.SECOND]
+    assert (detail.read, detail.read_decided, detail.read_unusable) == (4, 4, 0)
+    assert "reader" in detail.lines()[-1]
+    assert "+unknown" in judge.signature
+
+
+def test_a_reader_is_not_bothered_with_what_is_plain(tmp_path: Path, clips: Path) -> None:
+    with serving(longer) as server:
+        reader = f"endpoint/reader@{server.base_url}"
+        judge = scorer(server, tmp_path, clips, reader=reader)
+        judge.choose(pairs_of(4))
+        assert judge.detail(pairs_of(4)).read == 0
+        assert len(server.requests) == 4
+        judge = scorer(server, tmp_path, clips, reader=f"{reader}[read=all]")
+        judge.choose(pairs_of(4))
+        # Replies of the server are no single words, so the parser's choices stand.
+        assert judge.detail(pairs_of(4)).read_unusable == 4
+
+
+def test_wrong_names_and_options_are_explained(tmp_path: Path, clips: Path) -> None:
+    settings = TrialSettings(data=clips, store_url=str(tmp_path / "store.db"))
+    with pytest.raises(ModelError, match="there is no model"):
+        create_pairwise("nobody/nothing", settings)
+    with pytest.raises(TrialError, match=r"audio=no"):
+        create_pairwise("listener[audio=perhaps]", settings)
+    with pytest.raises(TrialError, match="there is no prompt 'short'"):
+        create_pairwise("listener", replace(settings, prompt="short"))
+    with pytest.raises(TrialError, match="is not a reader"):
+        create_pairwise("listener", replace(settings, reader="listener[read=some]"))
+    with pytest.raises(TrialError, match="--swap"):
+        create_pairwise("control/empty", settings).choose_swapped(pairs_of(1))
+
+
+def test_a_model_that_only_writes_captions_is_read_as_best_it_can(
+    tmp_path: Path, clips: Path
+) -> None:
+    settings = TrialSettings(data=clips, store_url=str(tmp_path / "store.db"), swap=True)
+    judge = create_pairwise("control/empty", settings)
+    assert set(judge.choose(pairs_of(6))) == {Choice.UNKNOWN}
+    detail = judge.detail(pairs_of(6))
+    assert detail.unknown.value == 1.0
+    assert detail.first_position.value is None
+    assert create_pairwise("control/empty", settings).choose([]) == []
+
+
+def test_runs_are_kept_under_a_name_of_their_own(tmp_path: Path, clips: Path) -> None:
+    with serving(longer) as server:
+        scorer(server, tmp_path, clips, swap=True).choose(pairs_of(2))
+    store = Store.open(str(tmp_path / "store.db"))
+    names = {line.benchmark for line in store.runs()}
+    store.close()
+    assert names == {"pairwise/simple", "pairwise/simple/swapped"}
+
+
+@pytest.mark.skipif(local_llm.why_missing() is not None, reason=local_llm.why_missing() or "")
+def test_a_real_model_answers_and_is_read(tmp_path: Path) -> None:
+    pairs = pairs_of(1)
+    with local_llm.local_llm() as server:
+        settings = TrialSettings(
+            store_url=str(tmp_path / "store.db"),
+            swap=True,
+            prompt="naive",
+            reader=f"endpoint/smollm2@{server.base_url}",
+        )
+        judge = create_pairwise(f"endpoint/smollm2@{server.base_url}[audio=no]", settings)
+        choices = judge.choose(pairs)
+        detail = judge.detail(pairs)
+    assert len(choices) == 1
+    assert detail.asked == 2
+    assert not detail.failures
+    assert sum(detail.positions.values()) == 2

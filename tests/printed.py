@@ -1,0 +1,155 @@
+"""What a page of the documentation prints: its blocks, its commands, and running them."""
+
+import csv
+import itertools
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from audiocapbench.benchmarks.demo import clips
+from plugin import environment
+
+ROOT = Path(__file__).resolve().parents[1]
+REMOTE = ("--model openai/", "--judge openai/", "audiocapbench build ")
+"""What a block of commands has that needs a provider or the Hub."""
+
+
+def page(name: str) -> str:
+    """The text of a page."""
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def blocks(text: str, language: str) -> list[str]:
+    """The code blocks of one language."""
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+
+
+def commands(text: str, *, remote: bool) -> list[str]:
+    """The commands that a reader is told to give, of blocks that ask a provider or do not."""
+    found = []
+    for block in blocks(text, "sh"):
+        lines = [line.split(" #")[0].strip() for line in block.splitlines()]
+        if any(mark in block for mark in REMOTE) == remote:
+            found += [line for line in lines if line.startswith("audiocapbench")]
+    return found
+
+
+def run(place: Path, command: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """Run a command as printed."""
+    words = shlex.split(command)
+    assert words[0] == "audiocapbench"
+    return subprocess.run(
+        [sys.executable, "-m", *words],
+        cwd=place,
+        env=environment(place, **settings),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def install(place: Path, module: str, entry_points: str) -> None:
+    """Lay a reader's package out as pip would."""
+    site = place / "site"
+    info = site / "my_package-1.0.dist-info"
+    info.mkdir(parents=True)
+    (site / "my_package.py").write_text(module)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
+    groups = entry_points.replace('[project.entry-points."', "[").replace('"]', "]")
+    (info / "entry_points.txt").write_text(groups.replace('"', ""))
+
+
+def lay_out(place: Path, metadata: str) -> Path:
+    """The files that pages speak of: my-clips, predictions.csv and references.csv."""
+    folder = place / "my-clips"
+    folder.mkdir()
+    shutil.copy(clips() / "clips" / "sound_01_rain_thunder.ogg", folder / "rain.ogg")
+    shutil.copy(clips() / "clips" / "music_01_solo_piano.ogg", folder / "piano.ogg")
+    (folder / "metadata.jsonl").write_text(metadata)
+    (place / "predictions.csv").write_text("id,prediction\na,A dog barks.\nb,Rain falls.\n")
+    (place / "references.csv").write_text(
+        "id,reference\na,A dog is barking.\na,Dogs bark.\nb,It rains.\nb,Rain falls on a roof.\n"
+    )
+    _write_mecat(place)
+    _write_pairs(place)
+    return place
+
+
+def _demo_captions() -> dict[str, list[str]]:
+    lines = (clips() / "metadata.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    return {row["file_name"]: row["references"] for row in rows}
+
+
+def _write_mecat(place: Path) -> None:
+    """References in MECAT's form about the demo's clips, and answers to them."""
+    domains = itertools.cycle(("000", "00A", "0M0", "0MA", "S00", "S0A", "SM0", "SMA"))
+    subtasks = ("long", "short", "speech", "music", "sound", "environment")
+    references, answers = [], []
+    for key, texts in _demo_captions().items():
+        three = (texts * 3)[:3]
+        views = {subtask: [f"{text} ({subtask})" for text in three] for subtask in subtasks}
+        references.append({key: {**views, "domain": next(domains)}})
+        answers.append({key: {subtask: f"{texts[-1]} {subtask}" for subtask in subtasks}})
+    (place / "mecat-references").mkdir()
+    _write_lines(place / "mecat-references" / "all.jsonl", references)
+    _write_lines(place / "my-captions.jsonl", answers)
+
+
+def _write_pairs(place: Path) -> None:
+    """Pairs of a clip's caption and another clip's, and all captions of the demo."""
+    captions = _demo_captions()
+    others = [texts[0] for texts in captions.values()]
+    with (place / "pairs.csv").open("w", newline="", encoding="utf-8") as stream:
+        table = csv.writer(stream)
+        table.writerow(["audio", "caption_a", "caption_b", "preferred", "reference_1"])
+        for number, (name, texts) in enumerate(captions.items()):
+            wrong = others[number - 7]
+            pair = [texts[0], wrong, "a"] if number % 2 else [wrong, texts[0], "b"]
+            table.writerow([name, *pair, texts[1]])
+    with (place / "captions.csv").open("w", newline="", encoding="utf-8") as stream:
+        table = csv.writer(stream)
+        table.writerow(["id", "reference"])
+        table.writerows([name, text] for name, texts in captions.items() for text in texts)
+
+
+def _write_lines(path: Path, rows: list[dict[str, object]]) -> None:
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+
+
+@contextmanager
+def local_providers(place: Path) -> Iterator[dict[str, str]]:
+    """The Hub and OpenAI on loopback, and the settings that lead there."""
+    for name in ("huggingface_hub", "pyarrow", "openai"):
+        pytest.importorskip(name, reason=f"{name} comes with the extras openai and hub")
+    from fakes.hub_repositories import repositories, write_lists
+    from fakes.hub_server import HubServer
+    from fakes.mecat_shards import repositories as mecat_repositories
+    from fakes.openai_server import OpenAIServer, completion
+
+    verdict = {"accuracy": 7, "completeness": 5, "hallucination": 9, "reasoning": "Close."}
+
+    def reply(request: object) -> dict[str, object]:
+        hears = b"input_audio" in request.body  # type: ignore[attr-defined]
+        return completion("A dog barks." if hears else json.dumps(verdict))
+
+    key = "sk-test-0123456789abcdef"
+    write_lists(place / "ids")
+    everything = repositories() | mecat_repositories()
+    with HubServer(everything) as hub, OpenAIServer(key=key) as openai:
+        openai.reply = reply
+        yield {
+            "HF_ENDPOINT": hub.url,
+            "HF_HOME": str(place / "home"),
+            "OPENAI_API_KEY": key,
+            "OPENAI_BASE_URL": openai.base_url,
+        }

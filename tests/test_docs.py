@@ -1,0 +1,89 @@
+"""Every command and example of the documentation works as printed, and the site builds."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from printed import ROOT, blocks, commands, install, lay_out, local_providers, page, run
+
+PAGES = sorted(str(one.relative_to(ROOT)) for one in (ROOT / "docs").rglob("*.md"))
+OWN_CLIPS = page("docs/benchmarks/your-own.md")
+EXTENDING = page("docs/extending.md")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder as a reader has it."""
+    return lay_out(tmp_path, blocks(OWN_CLIPS, "json")[0])
+
+
+@pytest.mark.parametrize("name", [one for one in PAGES if "extending" not in one])
+def test_the_offline_commands_of_a_page_run_one_after_another(place: Path, name: str) -> None:
+    local = commands(page(name), remote=False)
+    if any(" figures " in one for one in local):
+        pytest.importorskip("matplotlib", reason="figures need the extra plots")
+    for command in local:
+        done = run(place, command)
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+        assert "Traceback" not in done.stderr
+
+
+@pytest.fixture
+def providers(place: Path) -> Iterator[dict[str, str]]:
+    with local_providers(place) as settings:
+        yield settings
+
+
+@pytest.mark.parametrize("name", [one for one in PAGES if commands(page(one), remote=True)])
+def test_the_other_commands_run_against_local_servers(
+    place: Path, providers: dict[str, str], name: str
+) -> None:
+    for command in commands(page(name), remote=True):
+        # The published ID lists are on the internet; the tests' own stand in for them.
+        lists = " --ids-dir ids" if "build audiocapbench" in command else ""
+        done = run(place, command + lists, **providers)
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+
+
+def test_the_examples_of_your_own_parts_work_together(place: Path) -> None:
+    module = "\n".join(blocks(EXTENDING, "python"))
+    install(place, module, blocks(EXTENDING, "toml")[0])
+    ran, listed, checked = (run(place, command) for command in commands(EXTENDING, remote=False))
+    assert ran.returncode == 0, ran.stderr
+    assert "shared_words" in ran.stdout
+    assert "brevity" in ran.stdout
+    assert "share of words that a reference has too" in " ".join(listed.stdout.split())
+    assert checked.returncode == 0, checked.stderr
+    assert "does not" in " ".join((checked.stdout + checked.stderr).split())
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_to_pages_that_exist(name: str) -> None:
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page(name)):
+        assert "://" not in target, "the site asks nothing of the internet"
+        assert (ROOT / name).parent.joinpath(target).resolve().is_file(), target
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    listed = re.findall(r": ([\w/-]+\.md)$", page("mkdocs.yml"), flags=re.MULTILINE)
+    assert sorted(f"docs/{one}" for one in listed) == PAGES
+
+
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    for needed in ("mkdocs", "material", "mkdocstrings"):
+        pytest.importorskip(needed, reason="the site needs the extra docs")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    reference = (tmp_path / "api" / "index.html").read_text()
+    assert "Ask a model about a benchmark" in reference
