@@ -19,8 +19,8 @@ import numpy as np
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.models.published import published_models
-from audiocapbench.report.gathered import gather, stored_summaries
-from audiocapbench.report.html import write_report
+from audiocapbench.report.page.gathered import gather, stored_summaries
+from audiocapbench.report.page.html import write_report
 from audiocapbench.store import Dataset, RunSpec, Store, StoredScore
 from audiocapbench.store.judgements import Judgement
 

@@ -8,8 +8,8 @@ from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine import run_benchmark, score_run
 from audiocapbench.judges import create_judge, judge_run
 from audiocapbench.models import create_model
-from audiocapbench.report.gathered import Gathered, gather, stored_summaries
-from audiocapbench.report.html import write_report
+from audiocapbench.report.page.gathered import Gathered, gather, stored_summaries
+from audiocapbench.report.page.html import write_report
 from audiocapbench.store import Run, RunSpec, Store
 from folders import write_lines, write_tone
 

@@ -22,8 +22,14 @@ def place(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", [one for one in PAGES if "extending" not in one])
-def test_the_offline_commands_of_a_page_run_one_after_another(place: Path, name: str) -> None:
+def test_the_offline_commands_of_a_page_run_one_after_another(
+    place: Path, name: str, request: pytest.FixtureRequest
+) -> None:
     local = commands(page(name), remote=False)
+    for published in re.findall(r"--pairs (\S+\.json)", " ".join(local)):
+        # Files that a reader downloads are real data, which is not part of the repository.
+        shared: Path = request.getfixturevalue("shared")
+        (place / published).symlink_to(next(shared.glob(f"*/{published}")))
     if any(" figures " in one for one in local):
         pytest.importorskip("matplotlib", reason="figures need the extra plots")
     for command in local:

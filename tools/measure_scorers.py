@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.meta.pair_sets import pair_set, read_pairs
-from audiocapbench.meta.pairs import Pair, PairSet
-from audiocapbench.meta.registry import create_scorer
-from audiocapbench.meta.scorer import Choice, PairScorer
+from audiocapbench.meta.pairs.pair import Pair, PairSet
+from audiocapbench.meta.pairs.sets import pair_set, read_pairs
+from audiocapbench.meta.pairs.votes import MADE_UNANIMOUS
+from audiocapbench.meta.scorers.registry import create_scorer
+from audiocapbench.meta.scorers.scorer import Choice, PairScorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.meta.trial import GroupFigures, Trial, judge_choices, try_scorer
-from audiocapbench.meta.votes import MADE_UNANIMOUS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "which-metric.md"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"

@@ -16,7 +16,12 @@ import typer
 from typer.core import TyperCommand
 
 from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, explained
-from audiocapbench.cli.options import DEFAULT_STORE, StoreOption
+from audiocapbench.cli.options import (
+    DEFAULT_STORE,
+    ConcurrencyOption,
+    CredentialsOption,
+    StoreOption,
+)
 from audiocapbench.errors import AudioCapBenchError, DatasetError, FatalError, MetricError
 
 if TYPE_CHECKING:
@@ -82,10 +87,7 @@ def evaluate(
             "[default: results/PROVIDER_MODEL_TIME.json]",
         ),
     ] = None,
-    credentials: Annotated[
-        Path | None,
-        typer.Option("--credentials", metavar="FILE", help="KEY=value lines, such as API keys."),
-    ] = None,
+    credentials: CredentialsOption = None,
     max_tokens: Annotated[
         int | None,
         typer.Option("--max-tokens", min=1, metavar="N", help="Longest answer, in tokens."),
@@ -115,15 +117,7 @@ def evaluate(
         int | None,
         typer.Option("--max-samples", min=1, metavar="N", help="Only the first so many samples."),
     ] = None,
-    concurrency: Annotated[
-        int | None,
-        typer.Option(
-            "--concurrency",
-            min=1,
-            metavar="N",
-            help="Questions at once. [default: the model's own]",
-        ),
-    ] = None,
+    concurrency: ConcurrencyOption = None,
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Evaluate a model on AudioCapBench and write the published result JSON.

@@ -13,7 +13,7 @@ from audiocapbench.benchmarks.mecat.layouts import CAPTION_LAYOUT
 from audiocapbench.benchmarks.mecat.predictions import read_answers, source_of
 from audiocapbench.benchmarks.mecat.references import read_items
 from audiocapbench.metrics.date import date_parts
-from audiocapbench.report.group_sheet import score_groups
+from audiocapbench.report.groups.sheet import score_groups
 from folders import write_lines, write_tone
 from mecat_data import clips, questions, write_references
 from plugin import COMMAND

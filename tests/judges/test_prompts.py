@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.judges import audiocapbench, mecat
+from audiocapbench.judges import ModelJudge, audiocapbench, create_judges, mecat
 from audiocapbench.judges.contract import Case
 from audiocapbench.judges.errors import JudgeError
 
@@ -155,3 +155,24 @@ def test_groups_of_mecat_find_their_sub_category() -> None:
 def test_another_wording_has_another_hash() -> None:
     hashes = {audiocapbench.contract().prompt_hash, mecat.contract("qa").prompt_hash}
     assert len(hashes) == 2
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "contract"),
+    [
+        ("audiocapbench", "audiocapbench"),
+        ("folder/mine", "audiocapbench"),
+        ("mecat-caption", "mecat-caption"),
+        ("mecat-caption[prompts=i1]", "mecat-caption"),
+        ("mecat-qa", "mecat-qa"),
+    ],
+)
+def test_a_benchmark_s_answers_are_judged_by_its_own_contract(
+    benchmark: str, contract: str
+) -> None:
+    judge, rules = create_judges(
+        ["control/safe", "elements", "control/safe"], benchmark, hears=False
+    )
+    assert isinstance(judge, ModelJudge)
+    assert judge.contract.name == contract
+    assert rules.name == "elements"

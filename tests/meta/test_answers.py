@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from audiocapbench.meta.answers import LONGEST, read_answer
-from audiocapbench.meta.answers_marks import Labels
-from audiocapbench.meta.answers_words import nearest
-from audiocapbench.meta.scorer import Choice
+from audiocapbench.meta.answers.marks import Labels
+from audiocapbench.meta.answers.parser import LONGEST, read_answer
+from audiocapbench.meta.answers.words import nearest
+from audiocapbench.meta.scorers.scorer import Choice
 
 LETTERS = Labels("A", "B", "C")
 FROM_ZERO = Labels("0", "1")

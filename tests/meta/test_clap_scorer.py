@@ -11,11 +11,11 @@ import soundfile
 
 import sound_plugin
 from audiocapbench.errors import MetricError
-from audiocapbench.meta.clap import ClapScorer, create_clap_scorer
 from audiocapbench.meta.errors import TrialError
-from audiocapbench.meta.pairs import Pair
-from audiocapbench.meta.registry import create_scorer
-from audiocapbench.meta.scorer import Choice, PairScorer
+from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.scorers.clap import ClapScorer, create_clap_scorer
+from audiocapbench.meta.scorers.registry import create_scorer
+from audiocapbench.meta.scorers.scorer import Choice, PairScorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.metrics.clap import clap_scores
 

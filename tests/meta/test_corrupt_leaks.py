@@ -12,7 +12,7 @@ from audiocapbench.meta.corrupt.captions import CaptionSet, caption_set
 from audiocapbench.meta.corrupt.checks import CHECKED, check_controls, check_trained, warnings
 from audiocapbench.meta.corrupt.make import Made, make_trials
 from audiocapbench.meta.corrupt.trial import Kind, Trial
-from audiocapbench.meta.pairs import Pair
+from audiocapbench.meta.pairs.pair import Pair
 
 SETS = {
     "Clotho": ("clotho/evaluation_captions.csv", "fname", "raw_text"),

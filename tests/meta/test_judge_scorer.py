@@ -10,9 +10,9 @@ import pytest
 
 from audiocapbench.engine import Budget
 from audiocapbench.meta.errors import TrialError, TrialStoppedError
-from audiocapbench.meta.pairs import Pair, PairSet
-from audiocapbench.meta.registry import create_scorer
-from audiocapbench.meta.scorer import Choice
+from audiocapbench.meta.pairs.pair import Pair, PairSet
+from audiocapbench.meta.scorers.registry import create_scorer
+from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.meta.trial import try_scorer
 from fakes.http_server import Request

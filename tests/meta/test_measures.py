@@ -6,10 +6,10 @@ import pytest
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.intervals import measure_intervals
 from audiocapbench.meta.measures import NAMES, always_first, always_second, count, measure
-from audiocapbench.meta.pairs import Pair, PairSet
-from audiocapbench.meta.scorer import Choice, PairScorer, PointwiseScorer, higher
+from audiocapbench.meta.pairs.pair import Pair, PairSet
+from audiocapbench.meta.pairs.votes import agreement, preferred
+from audiocapbench.meta.scorers.scorer import Choice, PairScorer, PointwiseScorer, higher
 from audiocapbench.meta.trial import judge_choices, try_scorer
-from audiocapbench.meta.votes import agreement, preferred
 
 FIRST, SECOND, TIE, UNKNOWN = Choice
 

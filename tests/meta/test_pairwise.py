@@ -12,9 +12,9 @@ import pytest
 from audiocapbench.engine import Budget
 from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.meta.errors import TrialError, TrialStoppedError
-from audiocapbench.meta.pairs import Pair
-from audiocapbench.meta.pairwise import PairwiseScorer, agreed, create_pairwise
-from audiocapbench.meta.scorer import AskedBothWays, Choice, PairScorer
+from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.pairwise.scorer import PairwiseScorer, agreed, create_pairwise
+from audiocapbench.meta.scorers.scorer import AskedBothWays, Choice, PairScorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.store import Store
 from fakes import local_llm

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audiocapbench.meta.answers_marks import Labels
+from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.errors import TrialError
-from audiocapbench.meta.pairs import Pair
-from audiocapbench.meta.pairwise_prompts import named_prompt, prompt_from, prompt_names
-from audiocapbench.meta.reader import Reader, Unread, read_word
-from audiocapbench.meta.scorer import Choice
+from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.pairwise.prompts import named_prompt, prompt_from, prompt_names
+from audiocapbench.meta.pairwise.reader import Reader, Unread, read_word
+from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.models import create_model
 
 REFERENCES = ("Rain falls.", "A storm passes.", "Thunder rolls.")

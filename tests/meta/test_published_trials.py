@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.meta.pair_sets import pair_set, read_pairs
-from audiocapbench.meta.pairs import PairSet
-from audiocapbench.meta.registry import create_scorer
+from audiocapbench.meta.pairs.pair import PairSet
+from audiocapbench.meta.pairs.sets import pair_set, read_pairs
+from audiocapbench.meta.pairs.votes import agreement
+from audiocapbench.meta.scorers.registry import create_scorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.meta.trial import Trial, try_scorer
-from audiocapbench.meta.votes import agreement
 
 
 @pytest.fixture(scope="module")

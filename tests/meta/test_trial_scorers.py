@@ -7,10 +7,10 @@ from pair_files import human_clip, main_clip, write
 
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.meta.errors import TrialError
-from audiocapbench.meta.pair_sets import pair_set, read_pairs
-from audiocapbench.meta.pairs import Pair, PairSet
-from audiocapbench.meta.registry import create_scorer
-from audiocapbench.meta.scorer import Choice
+from audiocapbench.meta.pairs.pair import Pair, PairSet
+from audiocapbench.meta.pairs.sets import pair_set, read_pairs
+from audiocapbench.meta.scorers.registry import create_scorer
+from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.meta.trial import try_scorer
 from audiocapbench.metrics import METRICS

@@ -7,8 +7,8 @@ import pytest
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import ReportError
-from audiocapbench.report.compare import ALL, Comparison, Difference, compare_runs
-from audiocapbench.report.compare_pages import document, notes, pages, records
+from audiocapbench.report.comparison.compare import ALL, Comparison, Difference, compare_runs
+from audiocapbench.report.comparison.pages import document, notes, pages, records
 from audiocapbench.store import Store
 from made_store import MadeRun, made_samples, put_run
 

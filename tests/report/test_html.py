@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from audiocapbench.errors import ReportError
-from audiocapbench.report.explorer import sound
-from audiocapbench.report.gathered import gather, stored_summaries
-from audiocapbench.report.html import write_report
+from audiocapbench.report.page.explorer import sound
+from audiocapbench.report.page.gathered import gather, stored_summaries
+from audiocapbench.report.page.html import write_report
 from audiocapbench.store import Store
 from folders import write_folder
 from report_pages import EVIL, gathered_runs, scored_runs, write_hostile_page, write_page
@@ -89,7 +89,7 @@ def test_only_the_script_and_style_of_the_package_may_run(tmp_path: Path) -> Non
 
 
 def test_the_script_never_writes_markup() -> None:
-    folder = Path(sound.__file__).parents[1] / "templates"
+    folder = Path(sound.__file__).parents[2] / "templates"
     scripts = sorted(folder.glob("*.js"))
     assert len(scripts) == 5
     for path in scripts:

@@ -9,8 +9,8 @@ import pytest
 from audiocapbench.benchmarks import Selection, open_benchmark
 from audiocapbench.engine import run_benchmark, score_run
 from audiocapbench.models import create_model
-from audiocapbench.report.drawing import draw_bars, draw_scatter
-from audiocapbench.report.figure_data import (
+from audiocapbench.report.page.drawing import draw_bars, draw_scatter
+from audiocapbench.report.page.figure_data import (
     BINS,
     Bar,
     Point,
@@ -19,10 +19,10 @@ from audiocapbench.report.figure_data import (
     nice_step,
     provider_of,
 )
-from audiocapbench.report.label_places import place_labels
-from audiocapbench.report.measures import Measure, headline_of
-from audiocapbench.report.metric_judge import correlations
-from audiocapbench.report.ties import headline_standings
+from audiocapbench.report.page.label_places import place_labels
+from audiocapbench.report.page.measures import Measure, headline_of
+from audiocapbench.report.page.metric_judge import correlations
+from audiocapbench.report.page.ties import headline_standings
 from folders import write_folder
 from report_pages import gathered_runs, scored_runs
 

@@ -11,10 +11,10 @@ from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import ReportError
 from audiocapbench.judges.summary import OVERALL
-from audiocapbench.report.leaderboard import build_leaderboard
-from audiocapbench.report.leaderboard_board import Board, Wanted
-from audiocapbench.report.leaderboard_pages import PUBLISHED, document, pages, records
-from audiocapbench.report.leaderboard_scores import Scorer
+from audiocapbench.report.leaderboard.board import Board, Wanted
+from audiocapbench.report.leaderboard.build import build_leaderboard
+from audiocapbench.report.leaderboard.pages import PUBLISHED, document, pages, records
+from audiocapbench.report.leaderboard.scores import Scorer
 from audiocapbench.report.summary import summarise
 from audiocapbench.store import Store
 from made_store import MadeRun, made_samples, put_run

@@ -8,7 +8,7 @@ import pytest
 from audiocapbench.benchmarks.mecat.groups import GROUPS, score_cap
 from audiocapbench.benchmarks.mecat.layouts import CAPTION_LAYOUT
 from audiocapbench.report.figures import Coverage, Figure, figure_of
-from audiocapbench.report.total import Scored, joined, total_figure
+from audiocapbench.report.groups.total import Scored, joined, total_figure
 
 CLIPS = 40
 

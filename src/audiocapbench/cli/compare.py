@@ -36,8 +36,8 @@ def compare(
     from audiocapbench.cli.tables import Output, write
     from audiocapbench.metrics import find_metric
     from audiocapbench.metrics.names import split_names
-    from audiocapbench.report.compare import compare_runs
-    from audiocapbench.report.compare_pages import document, pages, records
+    from audiocapbench.report.comparison.compare import compare_runs
+    from audiocapbench.report.comparison.pages import document, pages, records
     from audiocapbench.store import Store
 
     names = split_names(metrics) if metrics is not None else []

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from audiocapbench.cli.app import app
-from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from audiocapbench.cli.options import (
+    DEFAULT_STORE,
+    BudgetOption,
+    ConcurrencyOption,
+    CredentialsOption,
+    JsonOption,
+    PricesOption,
+    StoreOption,
+)
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
@@ -51,22 +59,10 @@ def corrupt(
         str | None,
         typer.Option("--model", metavar="MODEL", help="Ask a language model, not the rules."),
     ] = None,
-    budget: Annotated[
-        float | None,
-        typer.Option("--budget", min=0, metavar="USD", help="Stop before the model spends more."),
-    ] = None,
-    prices: Annotated[
-        Path | None,
-        typer.Option("--prices", metavar="FILE", help="Prices that replace the built-in table's."),
-    ] = None,
-    concurrency: Annotated[
-        int | None,
-        typer.Option("--concurrency", min=1, metavar="N", help="Questions at once."),
-    ] = None,
-    credentials: Annotated[
-        Path | None,
-        typer.Option("--credentials", metavar="FILE", help="KEY=value lines, such as API keys."),
-    ] = None,
+    budget: BudgetOption = None,
+    prices: PricesOption = None,
+    concurrency: ConcurrencyOption = None,
+    credentials: CredentialsOption = None,
     store: StoreOption = DEFAULT_STORE,
     json: JsonOption = False,
 ) -> None:

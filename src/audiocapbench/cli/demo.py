@@ -37,8 +37,8 @@ def demo(
     from audiocapbench.engine import Budget, Pacing
     from audiocapbench.judges import create_judge
     from audiocapbench.models import create_model
-    from audiocapbench.report.gathered import gather
-    from audiocapbench.report.html import write_report
+    from audiocapbench.report.page.gathered import gather
+    from audiocapbench.report.page.html import write_report
     from audiocapbench.report.summary import summarise
     from audiocapbench.store import Store
 

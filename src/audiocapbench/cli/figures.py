@@ -26,9 +26,9 @@ def figures(
     """Draw durations, overall and per-category scores, and accuracy against hallucination."""
     from audiocapbench.cli.console import print_json, say
     from audiocapbench.cli.progress import relative
-    from audiocapbench.report.figure_data import figure_data
-    from audiocapbench.report.gathered import gather, stored_summaries
-    from audiocapbench.report.plots import formats, write_figures
+    from audiocapbench.report.page.figure_data import figure_data
+    from audiocapbench.report.page.gathered import gather, stored_summaries
+    from audiocapbench.report.page.plots import formats, write_figures
     from audiocapbench.store import Store
 
     wanted = formats(kinds)

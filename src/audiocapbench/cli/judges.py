@@ -1,12 +1,19 @@
 """``audiocapbench judges``: which judges there are, and whether one can be trusted."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from audiocapbench.cli.app import app
-from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from audiocapbench.cli.options import (
+    DEFAULT_STORE,
+    BudgetOption,
+    CredentialsOption,
+    JsonOption,
+    JudgeHearsOption,
+    RepeatsOption,
+    StoreOption,
+)
 
 judges_app = typer.Typer(
     help="List the judges, or check one on answers whose quality is known.",
@@ -35,26 +42,14 @@ def check(
     data: Annotated[
         str, typer.Option("--data", metavar="DIR", help="A benchmark's name or a dataset folder.")
     ] = "demo",
-    repeats: Annotated[
-        int, typer.Option("--repeats", min=1, metavar="N", help="Rounds that a model judges.")
-    ] = 3,
+    repeats: RepeatsOption = 3,
     limit: Annotated[
         int | None,
         typer.Option("--limit", min=1, metavar="N", help="Only the first so many clips."),
     ] = None,
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            "--budget", min=0, metavar="USD", help="Stop before this command spends more."
-        ),
-    ] = None,
-    hears: Annotated[
-        bool, typer.Option("--judge-hears", help="Give the judge the clip as well.")
-    ] = False,
-    credentials: Annotated[
-        Path | None,
-        typer.Option("--credentials", metavar="FILE", help="KEY=value lines, such as API keys."),
-    ] = None,
+    budget: BudgetOption = None,
+    hears: JudgeHearsOption = False,
+    credentials: CredentialsOption = None,
     store: StoreOption = DEFAULT_STORE,
     json: JsonOption = False,
 ) -> None:
@@ -67,13 +62,13 @@ def check(
     from audiocapbench.cli.progress import bars_on_stderr, judge_watcher
     from audiocapbench.credentials import load_credentials
     from audiocapbench.engine import Budget
-    from audiocapbench.judges import check_judge, create_judge
+    from audiocapbench.judges import check_judge, create_judges
     from audiocapbench.store import Store
 
     for warning in load_credentials(credentials) if credentials is not None else ():
         say(warning)
     benchmark = open_benchmark(data)
-    asked = create_judge(judge, hears=hears)
+    [asked] = create_judges([judge], benchmark.name, hears=hears)
     kept = Store.open(store)
     with bars_on_stderr() as bars:
         found = check_judge(

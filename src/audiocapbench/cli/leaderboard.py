@@ -12,7 +12,7 @@ from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.report.exports import Format
 
 if TYPE_CHECKING:
-    from audiocapbench.report.leaderboard_scores import Scorer
+    from audiocapbench.report.leaderboard.scores import Scorer
 
 
 class _By(StrEnum):
@@ -51,9 +51,9 @@ def leaderboard(
     """Rank the models of a store, with intervals, and say which cannot be told apart."""
     from audiocapbench.cli.console import say
     from audiocapbench.cli.tables import Output, write
-    from audiocapbench.report.leaderboard import build_leaderboard
-    from audiocapbench.report.leaderboard_board import Wanted
-    from audiocapbench.report.leaderboard_pages import document, pages, records
+    from audiocapbench.report.leaderboard.board import Wanted
+    from audiocapbench.report.leaderboard.build import build_leaderboard
+    from audiocapbench.report.leaderboard.pages import document, pages, records
     from audiocapbench.store import Store
 
     wanted = Wanted(benchmark, by is _By.CATEGORY, _scorer(metric, judge), all_runs, published)
@@ -71,7 +71,7 @@ def leaderboard(
 def _scorer(metric: str | None, judge: str | None) -> "Scorer | None":
     from audiocapbench.judges.summary import OVERALL
     from audiocapbench.metrics import find_metric
-    from audiocapbench.report.leaderboard_scores import Scorer
+    from audiocapbench.report.leaderboard.scores import Scorer
 
     if metric is not None and judge is not None:
         raise AudioCapBenchError("models are ranked by one score: --metric or --judge, not both")

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, app
-from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from audiocapbench.cli.options import (
+    DEFAULT_STORE,
+    BudgetOption,
+    CredentialsOption,
+    JsonOption,
+    PricesOption,
+    StoreOption,
+    YesOption,
+)
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
@@ -17,10 +25,10 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from audiocapbench.meta.errors import TrialStoppedError
-    from audiocapbench.meta.pairs import PairSet
+    from audiocapbench.meta.pairs.pair import PairSet
+    from audiocapbench.meta.pairs.votes import Agreement
     from audiocapbench.meta.settings import TrialSettings
     from audiocapbench.meta.trial import Trial
-    from audiocapbench.meta.votes import Agreement
 
 
 class _Pairs(StrEnum):
@@ -83,21 +91,10 @@ def meta(
         str | None,
         typer.Option("--reader", metavar="MODEL", help="Reads answers that the parser cannot."),
     ] = None,
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            "--budget", min=0, metavar="USD", help="Stop before this command spends more."
-        ),
-    ] = None,
-    prices: Annotated[
-        Path | None,
-        typer.Option("--prices", metavar="FILE", help="Prices that replace the built-in table's."),
-    ] = None,
-    credentials: Annotated[
-        Path | None,
-        typer.Option("--credentials", metavar="FILE", help="KEY=value lines, such as API keys."),
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before spending.")] = False,
+    budget: BudgetOption = None,
+    prices: PricesOption = None,
+    credentials: CredentialsOption = None,
+    yes: YesOption = False,
     seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="For lots.")] = 42,
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write a report page.")
@@ -116,9 +113,9 @@ def meta(
     from audiocapbench.cli.console import say
     from audiocapbench.credentials import load_credentials
     from audiocapbench.engine import Budget
-    from audiocapbench.meta.pair_sets import pair_set, read_pairs
+    from audiocapbench.meta.pairs.sets import pair_set, read_pairs
+    from audiocapbench.meta.pairs.votes import agreement
     from audiocapbench.meta.settings import TrialSettings
-    from audiocapbench.meta.votes import agreement
 
     for warning in load_credentials(credentials) if credentials is not None else ():
         say(warning)
@@ -157,7 +154,7 @@ def _try_all(
     from dataclasses import replace
 
     from audiocapbench.meta.errors import TrialStoppedError
-    from audiocapbench.meta.registry import create_scorer
+    from audiocapbench.meta.scorers.registry import create_scorer
     from audiocapbench.meta.trial import try_scorer
 
     trials: list[Trial] = []
@@ -215,7 +212,7 @@ def _show(
 ) -> None:
     from audiocapbench.cli.console import print_json, say
     from audiocapbench.meta.trial_document import trial_document, write_choices
-    from audiocapbench.report.trial import write_trials
+    from audiocapbench.report.trial.page import write_trials
 
     if not trials:
         return
@@ -238,7 +235,7 @@ def _print(trials: "Sequence[Trial]", pairs: "PairSet", agreed: "Agreement") -> 
     from rich.text import Text
 
     from audiocapbench.cli.console import show, stdout
-    from audiocapbench.report.trial_table import group_table, trial_table
+    from audiocapbench.report.trial.table import group_table, trial_table
 
     show(trial_table(trials))
     show(group_table(trials, "Accuracy by type of pair", "by_type"))

@@ -43,8 +43,8 @@ def report(
     from audiocapbench.cli.console import print_json, say
     from audiocapbench.cli.progress import relative
     from audiocapbench.report.document import run_document
-    from audiocapbench.report.gathered import gather, stored_summaries
-    from audiocapbench.report.html import write_report
+    from audiocapbench.report.page.gathered import gather, stored_summaries
+    from audiocapbench.report.page.html import write_report
     from audiocapbench.store import Store
 
     kept = Store.open(store, create=False)

@@ -7,7 +7,7 @@ from rich.text import Text
 from audiocapbench.benchmarks import layout_of
 from audiocapbench.cli.console import say, show, stdout
 from audiocapbench.report.failures import failure_lines
-from audiocapbench.report.group_tables import facet_table, group_table, lacking
+from audiocapbench.report.groups.tables import facet_table, group_table, lacking
 from audiocapbench.report.plain import plain
 from audiocapbench.report.summary import RunSummary
 from audiocapbench.report.tables import by_category, judge_table, leaderboard

@@ -6,7 +6,17 @@ from typing import Annotated
 import typer
 
 from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, WRONG_USE, app
-from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from audiocapbench.cli.options import (
+    DEFAULT_STORE,
+    BudgetOption,
+    ConcurrencyOption,
+    CredentialsOption,
+    JsonOption,
+    JudgeHearsOption,
+    PricesOption,
+    StoreOption,
+    YesOption,
+)
 
 
 @app.command("run")
@@ -34,9 +44,7 @@ def run(
         list[str] | None,
         typer.Option("--judge", metavar="JUDGE", help="Judge the answers; repeat for a panel."),
     ] = None,
-    judge_hears: Annotated[
-        bool, typer.Option("--judge-hears", help="Give the judge the clip as well.")
-    ] = False,
+    judge_hears: JudgeHearsOption = False,
     category: Annotated[
         list[str] | None,
         typer.Option("--category", metavar="NAME", help="Only this category; may be repeated."),
@@ -45,15 +53,7 @@ def run(
         int | None,
         typer.Option("--limit", min=1, metavar="N", help="Only the first so many samples."),
     ] = None,
-    concurrency: Annotated[
-        int | None,
-        typer.Option(
-            "--concurrency",
-            min=1,
-            metavar="N",
-            help="Questions at once. [default: the model's own]",
-        ),
-    ] = None,
+    concurrency: ConcurrencyOption = None,
     rpm: Annotated[
         float | None,
         typer.Option("--rpm", min=0.01, metavar="N", help="The provider's requests a minute."),
@@ -62,16 +62,8 @@ def run(
         float | None,
         typer.Option("--tpm", min=1, metavar="N", help="The provider's tokens a minute."),
     ] = None,
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            "--budget", min=0, metavar="USD", help="Stop before this command spends more."
-        ),
-    ] = None,
-    prices: Annotated[
-        Path | None,
-        typer.Option("--prices", metavar="FILE", help="Prices that replace the built-in table's."),
-    ] = None,
+    budget: BudgetOption = None,
+    prices: PricesOption = None,
     temperature: Annotated[
         float | None,
         typer.Option("--temperature", min=0, metavar="T", help="[default: as published]"),
@@ -84,11 +76,8 @@ def run(
         float,
         typer.Option("--timeout", min=1, metavar="S", help="Seconds to wait for one answer."),
     ] = 120.0,
-    credentials: Annotated[
-        Path | None,
-        typer.Option("--credentials", metavar="FILE", help="KEY=value lines, such as API keys."),
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before spending.")] = False,
+    credentials: CredentialsOption = None,
+    yes: YesOption = False,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Begin a new run and ask everything again.")
     ] = False,
@@ -108,7 +97,7 @@ def run(
     from audiocapbench.credentials import load_credentials
     from audiocapbench.engine import Budget, Pacing
     from audiocapbench.errors import FatalError
-    from audiocapbench.judges import create_judge
+    from audiocapbench.judges import create_judges
     from audiocapbench.metrics.names import split_names
     from audiocapbench.models import ModelSettings, create_model
     from audiocapbench.report.document import run_document
@@ -119,8 +108,8 @@ def run(
         say(warning)
     settings = ModelSettings(temperature, max_tokens, timeout)
     models = [create_model(name, settings) for name in dict.fromkeys(model)]
-    judges = [create_judge(name, hears=judge_hears) for name in dict.fromkeys(judge or ())]
     opened = open_benchmark(benchmark, data)
+    judges = create_judges(judge or (), opened.name, hears=judge_hears)
     names = split_names(metrics) if metrics is not None else list(opened.metrics)
     check_metrics(layout_of(opened.name), names)
     selection = Selection(tuple(category or ()), limit)

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, app
-from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from audiocapbench.cli.options import (
+    DEFAULT_STORE,
+    BudgetOption,
+    CredentialsOption,
+    JsonOption,
+    JudgeHearsOption,
+    RepeatsOption,
+    StoreOption,
+)
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
@@ -64,20 +72,10 @@ def score(
         list[str] | None,
         typer.Option("--judge", metavar="JUDGE", help="Judge a RUN; repeat for a panel."),
     ] = None,
-    judge_hears: Annotated[
-        bool, typer.Option("--judge-hears", help="Give the judge the clip as well.")
-    ] = False,
-    repeats: Annotated[
-        int, typer.Option("--repeats", min=1, metavar="N", help="Rounds that a model judges.")
-    ] = 1,
-    budget: Annotated[
-        float | None,
-        typer.Option("--budget", min=0, metavar="USD", help="Stop before a judge spends more."),
-    ] = None,
-    credentials: Annotated[
-        Path | None,
-        typer.Option("--credentials", metavar="FILE", help="KEY=value lines, such as API keys."),
-    ] = None,
+    judge_hears: JudgeHearsOption = False,
+    repeats: RepeatsOption = 1,
+    budget: BudgetOption = None,
+    credentials: CredentialsOption = None,
     per_sample: Annotated[
         Path | None,
         typer.Option("--per-sample", metavar="FILE", help="Write each sample's scores as CSV."),
@@ -120,11 +118,11 @@ class _Panel(NamedTuple):
         from audiocapbench.cli.progress import bars_on_stderr, judge_watcher
         from audiocapbench.credentials import load_credentials
         from audiocapbench.engine import Budget
-        from audiocapbench.judges import create_judge, judge_run
+        from audiocapbench.judges import create_judges, judge_run
 
         for warning in load_credentials(self.credentials) if self.credentials else ():
             say(warning)
-        judges = [create_judge(name, hears=self.hears) for name in dict.fromkeys(self.judges)]
+        judges = create_judges(self.judges, run.benchmark, hears=self.hears)
         if not judges:
             return [], None
         with bars_on_stderr() as bars:

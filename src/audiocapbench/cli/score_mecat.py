@@ -11,7 +11,7 @@ from audiocapbench.cli.app import SOME_FAILED
 if TYPE_CHECKING:
     from audiocapbench.benchmarks.mecat.predictions import Answers, Source
     from audiocapbench.data import Problem
-    from audiocapbench.report.group_sheet import GroupSheet
+    from audiocapbench.report.groups.sheet import GroupSheet
 
 _SHOWN = 5
 
@@ -36,7 +36,7 @@ def score_mecat(
     from audiocapbench.benchmarks.mecat.references import read_items
     from audiocapbench.cli.console import print_json
     from audiocapbench.errors import BenchmarkError, DatasetError
-    from audiocapbench.report.group_sheet import score_groups
+    from audiocapbench.report.groups.sheet import score_groups
     from audiocapbench.report.samples import write_group_scores
 
     layout = layout_of(benchmark)
@@ -77,7 +77,7 @@ def _facts(answers: "Answers") -> dict[str, object]:
 
 def _print_tables(benchmark: str, sheet: "GroupSheet", metrics: Sequence[str]) -> None:
     from audiocapbench.cli.console import say, show
-    from audiocapbench.report.group_tables import facet_table, group_table, lacking
+    from audiocapbench.report.groups.tables import facet_table, group_table, lacking
 
     title = f"{benchmark}: {sheet.answered:,} answers, with 95 % intervals"
     show(group_table(sheet.figures, sheet.layout, metrics, title))

@@ -10,7 +10,7 @@ from audiocapbench.judges.executor import (
     missing_judgements,
 )
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge
-from audiocapbench.judges.registry import JudgeEntry, create_judge, list_judges
+from audiocapbench.judges.registry import JudgeEntry, create_judge, create_judges, list_judges
 from audiocapbench.judges.summary import (
     JudgeFigure,
     JudgeSummary,
@@ -36,6 +36,7 @@ __all__ = [
     "Verdict",
     "check_judge",
     "create_judge",
+    "create_judges",
     "judge_run",
     "list_judges",
     "missing_judgements",

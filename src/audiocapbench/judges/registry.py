@@ -1,7 +1,7 @@
 """Which judges there are and how a name becomes one."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -38,6 +38,18 @@ def list_judges() -> list[JudgeEntry]:
     for name, point in sorted(plugins("judges").items()):
         entries.append(JudgeEntry(name, f"plug-in {point.value}"))
     return entries
+
+
+def create_judges(names: Iterable[str], benchmark: str, *, hears: bool) -> list[Judge]:
+    """The judges of a benchmark's answers, each once, with the benchmark's own contract.
+
+    Raises:
+        JudgeError: As for one judge.
+        ModelError: As for one judge.
+    """
+    plain = benchmark.partition("[")[0]
+    contract = plain if plain in CONTRACTS else audiocapbench.NAME
+    return [create_judge(name, contract=contract, hears=hears) for name in dict.fromkeys(names)]
 
 
 def create_judge(

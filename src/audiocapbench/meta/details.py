@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from audiocapbench.meta.pairs import Pair
-from audiocapbench.meta.scorer import Choice, PairScorer
+from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.scorers.scorer import Choice, PairScorer
 
 _SEEDED = "windows:crop"
 

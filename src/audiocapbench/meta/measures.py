@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.meta.pairs import Pair
-from audiocapbench.meta.scorer import Choice
+from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.scorers.scorer import Choice
 
 FloatArray = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from audiocapbench.engine import Budget
-from audiocapbench.meta.pairs import Protocol
+from audiocapbench.meta.pairs.pair import Protocol
 from audiocapbench.store import Store
 
 

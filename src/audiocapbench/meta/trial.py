@@ -13,8 +13,8 @@ from audiocapbench.meta.details import Details, details_of
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.intervals import measure_intervals
 from audiocapbench.meta.measures import NAMES, always_first, always_second, count, measure
-from audiocapbench.meta.pairs import Pair, PairSet
-from audiocapbench.meta.scorer import AskedBothWays, Choice, PairScorer
+from audiocapbench.meta.pairs.pair import Pair, PairSet
+from audiocapbench.meta.scorers.scorer import AskedBothWays, Choice, PairScorer
 from audiocapbench.stats import Interval
 
 _GROUPED_BY = ("type", "subtype", "dataset")

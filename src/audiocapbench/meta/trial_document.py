@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from audiocapbench.errors import ReportError
+from audiocapbench.meta.pairs.votes import Agreement
 from audiocapbench.meta.trial import GroupFigures, Trial
-from audiocapbench.meta.votes import Agreement
 
 
 def trial_document(

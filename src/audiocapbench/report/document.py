@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from audiocapbench.judges import JudgeSummary
-from audiocapbench.report.group_sheet import group_document
+from audiocapbench.report.groups.sheet import group_document
 from audiocapbench.report.summary import JudgedRun, RunSummary
 
 

@@ -12,7 +12,7 @@ from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome, Status
 from audiocapbench.judges import JudgeSummary, PanelSummary, summarise_judge, summarise_panel
 from audiocapbench.report.figures import Coverage, Figure, figure_of
-from audiocapbench.report.group_figures import GroupFigures, Marks, group_figures
+from audiocapbench.report.groups.figures import GroupFigures, Marks, group_figures
 from audiocapbench.store import Run, Store, StoredScore
 
 

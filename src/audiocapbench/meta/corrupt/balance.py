@@ -12,7 +12,7 @@ import numpy as np
 
 from audiocapbench.meta.corrupt.traces import RULES, differences
 from audiocapbench.meta.corrupt.trial import Trial, Unit
-from audiocapbench.meta.pairs import Answer
+from audiocapbench.meta.pairs.pair import Answer
 
 _FEWEST_LEFT = 0.5
 _STRICTER = 0.2

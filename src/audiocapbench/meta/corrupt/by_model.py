@@ -25,7 +25,7 @@ from audiocapbench.meta.corrupt.model_replies import RejectedError, read_reply
 from audiocapbench.meta.corrupt.text import plain_form
 from audiocapbench.meta.corrupt.trial import Found, Kind, Trial
 from audiocapbench.meta.errors import TrialStoppedError
-from audiocapbench.meta.pairwise_text_only import TextOnly
+from audiocapbench.meta.pairwise.text_only import TextOnly
 from audiocapbench.models import Model
 from audiocapbench.models.prices import price_of
 from audiocapbench.store import Store

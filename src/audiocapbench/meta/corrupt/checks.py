@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.meta.controls import CONTROLS, create_control
 from audiocapbench.meta.corrupt.make import Made
 from audiocapbench.meta.corrupt.traces import differences_of
-from audiocapbench.meta.pairs import Pair
-from audiocapbench.meta.scorer import Choice
+from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.scorers.controls import CONTROLS, create_control
+from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
 

@@ -13,7 +13,7 @@ from audiocapbench.meta.corrupt.event_dropped import drop_events
 from audiocapbench.meta.corrupt.noun_exchange import exchange_nouns
 from audiocapbench.meta.corrupt.order_swap import swap_orders
 from audiocapbench.meta.corrupt.trial import Found, Kind, Trial
-from audiocapbench.meta.pairs import Pair
+from audiocapbench.meta.pairs.pair import Pair
 
 SEED = 42
 

@@ -9,7 +9,7 @@ from typing import Any
 from audiocapbench.errors import DatasetError
 from audiocapbench.meta.corrupt.make import Made
 from audiocapbench.meta.corrupt.trial import Trial
-from audiocapbench.meta.pairs import Pair
+from audiocapbench.meta.pairs.pair import Pair
 
 _COLUMNS = ("id", "audio", "caption_a", "caption_b", "preferred", "type", "dataset", "source")
 _PREFERRED = {0: "a", 1: "b"}

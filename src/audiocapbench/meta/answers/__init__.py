@@ -1,0 +1,1 @@
+"""Reading which caption a free-text answer chooses."""

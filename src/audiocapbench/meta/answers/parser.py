@@ -1,0 +1,143 @@
+"""Reads which caption a model's free-text answer chooses: first, second, tie or unknown.
+
+The stated choice counts, not the reasons that follow it. An answer that calls both captions right,
+or neither, is a tie; one that refuses, says nothing of either or contradicts itself is unknown.
+"""
+
+import re
+
+from audiocapbench.meta.answers.marks import (
+    BOTH,
+    FIRST,
+    NEITHER,
+    SECOND,
+    UNDECIDED,
+    Labels,
+    kinds,
+    mark,
+)
+from audiocapbench.meta.answers.statements import Statement, Weight, statement
+from audiocapbench.meta.answers.words import nearest
+from audiocapbench.meta.scorers.scorer import Choice
+
+RULES = "pairwise-1"
+"""Version of the rules, for signatures; changes whenever an answer may be read otherwise."""
+
+LONGEST = 16_000
+"""Characters that are read: of a longer answer the two ends, where choices are stated."""
+
+_SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)|\n+")
+_ONLY_LABEL = re.compile(
+    r"^\W*(?:(?:the\s+|my\s+)?(?:final\s+)?(?:answer|choice|verdict|caption|option|preference)"
+    r"(?:\s+is)?\W*)?(?P<label>first|second|tied?|both|neither|unknown|equal|[abc]|[012])\W*$",
+    re.IGNORECASE,
+)
+_JSON_LABEL = re.compile(r"[{\[\s\"'](?:answer|choice|preferred|better)[\"']?\s*[:=]\s*\"?", re.I)
+_CALLED = {
+    "first": Choice.FIRST,
+    "second": Choice.SECOND,
+    **dict.fromkeys(("tie", "tied", "both", "neither", "equal"), Choice.TIE),
+    "unknown": Choice.UNKNOWN,
+}
+# What a label means where the prompt does not use it itself.
+_OFTEN = {
+    **dict.fromkeys(("a", "0", "1"), Choice.FIRST),
+    **dict.fromkeys(("b", "2"), Choice.SECOND),
+}
+_LEADING = re.compile(r"^\W{0,4}(?P<label>[A-C0-2])\s*[).:\]](?=\s)")
+_DENIED = re.compile(r"\b(?:is|are)\s+not\s+(?:present|heard|mentioned|audible)\b")
+_NOT_SO = re.compile(r"\b(?:not|n't|rather than|instead of|than|unlike|unrelated)\b")
+
+
+def read_answer(answer: str, first: str, second: str, labels: Labels | None = None) -> Choice:
+    """Read one answer.
+
+    Args:
+        answer: What the model said.
+        first: The caption that stood first in the question.
+        second: The caption that stood second.
+        labels: What the question called them; A and B by default.
+    """
+    labels = labels or Labels()
+    text = _ends(answer).strip()
+    framed = {_labelled(line, labels) for line in (text.split("\n")[0], text.split("\n")[-1])}
+    framed.discard(None)
+    if len(framed) == 1:
+        return framed.pop() or Choice.UNKNOWN
+    marked = mark(text, first, second, labels)
+    found = [statement(one) for one in _SENTENCE_END.split(marked)]
+    said = [_leading(text, labels), *found]
+    decided = _resolved([one for one in said if one is not None])
+    return _undecided(text, marked, first, second) if decided is None else decided
+
+
+def _ends(answer: str) -> str:
+    if len(answer) <= LONGEST:
+        return answer
+    half = LONGEST // 2
+    return answer[:half] + "\n" + answer[-half:]
+
+
+def _labelled(line: str, labels: Labels) -> Choice | None:
+    """The choice of a line that is a label and nothing else."""
+    if len(line) > 80:
+        return None
+    found = _ONLY_LABEL.match(_JSON_LABEL.sub(" ", line))
+    if found is None:
+        return None
+    label = found["label"].lower()
+    return _CALLED.get(label) or _chosen(label, labels) or _OFTEN.get(label, Choice.UNKNOWN)
+
+
+def _leading(text: str, labels: Labels) -> Statement | None:
+    """An answer that begins with a label as with a heading: ``B) …``."""
+    found = _LEADING.match(text)
+    choice = _chosen(found["label"], labels) if found else None
+    return None if choice is None else Statement(choice, Weight.TRUTH)
+
+
+def _chosen(label: str, labels: Labels) -> Choice | None:
+    called = {labels.first: Choice.FIRST, labels.second: Choice.SECOND}
+    if labels.tie is not None:
+        called[labels.tie] = Choice.TIE
+    return called.get(label.upper())
+
+
+def _resolved(found: list[Statement]) -> Choice | None:
+    """The firmest statement; of equally firm ones the first, unless a later one turns."""
+    held: Statement | None = None
+    for one in found:
+        if held is None or _replaces(one, held):
+            held = one
+    return None if held is None else held.choice
+
+
+def _replaces(one: Statement, held: Statement) -> bool:
+    if one.weight is Weight.CONCLUSION:
+        return True
+    if held.weight is Weight.CONCLUSION:
+        return False
+    if held.choice is Choice.TIE and one.choice is not Choice.TIE:
+        # "Both are correct. However, the first is more specific."
+        return one.turns or one.weight >= held.weight
+    if one.choice is Choice.TIE:
+        return one.weight > held.weight or held.weight is Weight.HINT
+    return one.weight > held.weight or (one.turns and one.weight == held.weight)
+
+
+def _undecided(text: str, marked: str, first: str, second: str) -> Choice:
+    """What an answer without a comparison says: by whom it names, else by whose words it uses."""
+    named = kinds(marked)
+    if named & {BOTH, NEITHER}:
+        return Choice.TIE
+    if UNDECIDED in named:
+        return Choice.UNKNOWN
+    if FIRST in named and SECOND in named:
+        return Choice.UNKNOWN
+    if named:
+        return Choice.FIRST if FIRST in named else Choice.SECOND
+    said = [one.lower() for one in _SENTENCE_END.split(text)]
+    affirmed = " ".join(
+        _NOT_SO.split(one, maxsplit=1)[0] for one in said if not _DENIED.search(one)
+    )
+    return nearest(affirmed, first, second) or Choice.UNKNOWN

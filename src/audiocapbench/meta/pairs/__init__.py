@@ -1,0 +1,1 @@
+"""Pairs of captions that people compared, from the files they come in."""

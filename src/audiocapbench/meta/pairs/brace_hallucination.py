@@ -1,0 +1,69 @@
+"""BRACE-Hallucination: a caption that people wrote, and the same with something made wrong."""
+
+from pathlib import Path
+from typing import Any
+
+from audiocapbench.data.problems import Problem
+from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.pairs.reading import dataset_of, finish, read_clips, text_of, texts_of
+
+_HUMAN, _WRONG = "human", "hallucination"
+
+
+def read_brace_hallucination(path: Path) -> list[Pair]:
+    """Read pairs as BRACE publishes them, and as ``audiocapbench corrupt`` writes them.
+
+    The type of a pair is what was made wrong, where the file says so, else ``noun``.
+
+    Raises:
+        InvalidDataError: Some clips or pairs are wrong; all of them are listed.
+        DatasetError: The file cannot be read.
+    """
+    pairs: list[Pair] = []
+    problems: list[Problem] = []
+    dataset = dataset_of(path)
+    for number, clip in enumerate(read_clips(path)):
+        where = f"{path.name} clip {number}"
+        if not isinstance(clip, dict):
+            problems.append(Problem(where, "", "is not a JSON object"))
+            continue
+        name = text_of(clip.get("file_name"))
+        if name is None:
+            problems.append(Problem(where, "file_name", "is missing or not text"))
+        for key, value in clip.items():
+            if key == "file_name":
+                continue
+            made = _pair(key, value, name or "", dataset)
+            if isinstance(made, Pair):
+                pairs.append(made)
+            else:
+                problems.append(Problem(where, key, made))
+    return finish(path, pairs, problems)
+
+
+def _pair(key: str, value: Any, clip: str, dataset: str) -> Pair | str:
+    """A pair, or what is wrong with it."""
+    if not isinstance(value, list) or len(value) != 5 or not isinstance(value[4], dict):
+        return "is not [caption, caption, type, type, {references}]"
+    first, second = text_of(value[0]), text_of(value[1])
+    if first is None or second is None:
+        return "has a caption that is blank or not text"
+    if sorted(map(str, value[2:4])) != [_WRONG, _HUMAN]:
+        return f"has types {value[2]!r} and {value[3]!r}, not {_HUMAN} and {_WRONG}"
+    references = texts_of(value[4].get("references"))
+    if references is None:
+        return "has no list of references"
+    kind = text_of(value[4].get("kind")) or "noun"
+    return Pair(
+        id=f"{dataset}/{clip}/{key}",
+        clip=f"{dataset}/{clip}",
+        first=first,
+        second=second,
+        answer=0 if value[2] == _HUMAN else 1,
+        type=kind,
+        subtype=kind,
+        dataset=dataset,
+        references_first=references,
+        references_second=references,
+        audio=clip,
+    )

@@ -1,0 +1,89 @@
+"""BRACE-Main: five or six pairs a clip, each with the votes of three people."""
+
+from pathlib import Path
+from typing import Any
+
+from audiocapbench.data.problems import Problem
+from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.pairs.reading import (
+    dataset_of,
+    finish,
+    read_clips,
+    text_of,
+    texts_of,
+    votes_of,
+    without,
+)
+from audiocapbench.meta.pairs.votes import AGREED, preferred
+
+SUBTYPES = {
+    "Human-Human": "HH",
+    "Human-Machine_1": "HM_1",
+    "Human-Machine_2": "HM_2",
+    "Machine-Machine_1": "MM_1",
+    "Machine-Machine_2": "MM_2",
+    "Machine-Machine_3": "MM_3",
+}
+_OTHER_FIELDS = ("file_name", "references")
+
+
+def read_brace_main(path: Path) -> list[Pair]:
+    """Read pairs as BRACE publishes them; one without two votes to spare has no answer.
+
+    Every caption of a pair is held to the clip's references other than the pair's own captions.
+
+    Raises:
+        InvalidDataError: Some clips or pairs are wrong; all of them are listed.
+        DatasetError: The file cannot be read.
+    """
+    pairs: list[Pair] = []
+    problems: list[Problem] = []
+    dataset = dataset_of(path)
+    for number, clip in enumerate(read_clips(path)):
+        where = f"{path.name} clip {number}"
+        if not isinstance(clip, dict):
+            problems.append(Problem(where, "", "is not a JSON object"))
+            continue
+        name, references = text_of(clip.get("file_name")), texts_of(clip.get("references"))
+        if name is None:
+            problems.append(Problem(where, "file_name", "is missing or not text"))
+        if references is None:
+            problems.append(Problem(where, "references", "is not a list of texts"))
+        for key, value in clip.items():
+            if key in _OTHER_FIELDS:
+                continue
+            made = _pair(key, value, name or "", references or (), dataset)
+            if isinstance(made, Pair):
+                pairs.append(made)
+            else:
+                problems.append(Problem(where, key, made))
+    return finish(path, pairs, problems)
+
+
+def _pair(key: str, value: Any, clip: str, references: tuple[str, ...], dataset: str) -> Pair | str:
+    """A pair, or what is wrong with it."""
+    if key not in SUBTYPES:
+        return f"is no kind of pair; there are {', '.join(SUBTYPES)}"
+    if not isinstance(value, list) or len(value) != 5:
+        return "is not [caption, caption, source, source, votes]"
+    first, second, votes = text_of(value[0]), text_of(value[1]), votes_of(value[4])
+    if first is None or second is None:
+        return "has a caption that is blank or not text"
+    if votes is None:
+        return "has votes other than 1, 0 and -1"
+    subtype = SUBTYPES[key]
+    held_to = without(references, first, second)
+    return Pair(
+        id=f"{dataset}/{clip}/{subtype}",
+        clip=f"{dataset}/{clip}",
+        first=first,
+        second=second,
+        answer=preferred(votes, AGREED),
+        type=subtype[:2],
+        subtype=subtype,
+        dataset=dataset,
+        references_first=held_to,
+        references_second=held_to,
+        votes=votes,
+        audio=clip,
+    )

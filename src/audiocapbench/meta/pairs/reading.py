@@ -1,0 +1,95 @@
+"""What all readers of pair files share: JSON without surprises, and every problem in one list."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from audiocapbench.data.problems import InvalidDataError, Problem
+from audiocapbench.errors import DatasetError
+from audiocapbench.meta.pairs.pair import Pair
+
+_LARGEST = 1 << 30
+
+
+def read_clips(path: Path) -> list[Any]:
+    """The list that a JSON file of pairs holds.
+
+    Raises:
+        DatasetError: It cannot be read, or is not a JSON list.
+    """
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise DatasetError(f"{path}: is larger than 1 GiB; no pair file is")
+        content = path.read_bytes()
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be read ({error.strerror})") from None
+    try:
+        found = json.loads(content.decode("utf-8-sig"), parse_constant=_refuse)
+        json.dumps(found, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        raise DatasetError(f"{path}: holds half of a surrogate pair, which is not text") from None
+    except UnicodeDecodeError:
+        raise DatasetError(f"{path}: is not UTF-8") from None
+    except (ValueError, RecursionError) as error:
+        why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise DatasetError(f"{path}: is not JSON ({why})") from None
+    if not isinstance(found, list) or not found:
+        raise DatasetError(f"{path}: is not a list of clips, or an empty one")
+    return found
+
+
+def finish(path: Path, pairs: list[Pair], problems: list[Problem]) -> list[Pair]:
+    """The pairs of a file that has no problem.
+
+    Raises:
+        InvalidDataError: There are problems; all of them are listed.
+    """
+    problems = problems + _repeated(path, pairs)
+    if problems:
+        raise InvalidDataError(path, problems)
+    return pairs
+
+
+def _repeated(path: Path, pairs: Iterable[Pair]) -> list[Problem]:
+    counted = Counter(pair.id for pair in pairs)
+    return [
+        Problem(path.name, "id", f"{key!r} names {count} pairs")
+        for key, count in counted.items()
+        if count > 1
+    ]
+
+
+def text_of(value: Any) -> str | None:
+    """The value, if it is a text that is not blank."""
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def texts_of(value: Any) -> tuple[str, ...] | None:
+    """The value, if it is a list of texts and none of them is blank."""
+    if not isinstance(value, list) or not value:
+        return None
+    return tuple(value) if all(text_of(one) is not None for one in value) else None
+
+
+def votes_of(value: Any) -> tuple[int, ...] | None:
+    """The value, if it is a list of votes, each 1, 0 or -1."""
+    if not isinstance(value, list) or not value:
+        return None
+    right = all(isinstance(one, int) and not isinstance(one, bool) for one in value)
+    return tuple(value) if right and set(value) <= {-1, 0, 1} else None
+
+
+def dataset_of(path: Path, known: Sequence[str] = ("AudioCaps", "Clotho")) -> str:
+    """The dataset that a file's name speaks of, or the name itself."""
+    return next((name for name in known if name.lower() in path.stem.lower()), path.stem)
+
+
+def without(references: Iterable[str], *given: str) -> tuple[str, ...]:
+    """References other than the captions that are compared."""
+    return tuple(text for text in references if text not in given)
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"it holds {name}, which is not JSON")

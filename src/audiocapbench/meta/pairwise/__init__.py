@@ -1,0 +1,1 @@
+"""Audio-language models that compare two captions of a clip."""

@@ -1,0 +1,177 @@
+"""CLAP and SLIDE-CLAP on trial: the caption that fits the sound better is chosen."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from audiocapbench.meta.errors import TrialError
+from audiocapbench.meta.pairs.pair import Pair, captions, references
+from audiocapbench.meta.scorers.clip_files import find_clip
+from audiocapbench.meta.scorers.scorer import Choice, FloatArray, PointwiseScorer, higher
+from audiocapbench.meta.settings import TrialSettings
+from audiocapbench.metrics.clap import (
+    AudioTextEncoder,
+    Cutting,
+    Spread,
+    choose_cutting,
+    clap_scores,
+    load_encoder,
+    sign_clap,
+)
+from audiocapbench.metrics.clap.embedding import DEFAULT_BATCH
+from audiocapbench.metrics.names import parse_name
+
+_YES_NO = {"yes": True, "no": False}
+_SEEDS = 10
+
+
+class ClapScorer(PointwiseScorer):
+    """Scores captions against their clip.
+
+    Plain CLAP (``windows=crop``) chooses by the mean score over its seeds; how much one seed
+    would have mattered is told by ``spread``. A pair whose clip is missing is left unknown.
+
+    Attributes:
+        name: As the command line names it.
+        signature: How scores are made.
+        missing: Why a clip was not heard, by the name that the pairs give it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        encoder: AudioTextEncoder,
+        cutting: Cutting,
+        settings: TrialSettings,
+        *,
+        with_references: bool = False,
+        batch: int = DEFAULT_BATCH,
+    ) -> None:
+        if settings.data is None:
+            raise TrialError(f"{name} hears the clips: say with --data in which folder they are")
+        if not settings.data.is_dir():
+            raise TrialError(f"{settings.data}: no such folder")
+        self.name = name
+        self.signature = sign_clap(encoder, cutting, references=with_references)
+        self.missing: Mapping[str, str] = {}
+        self._encoder = encoder
+        self._cutting = cutting
+        self._settings = settings
+        self._data = settings.data
+        self._with_references = with_references
+        self._batch = batch
+
+    def score(self, pairs: Sequence[Pair]) -> tuple[FloatArray, FloatArray]:
+        """Scores of both captions of each pair, as means over seeds."""
+        by_seed = self._by_seed(pairs)
+        first, second = np.split(by_seed.mean(axis=0), 2)
+        return first, second
+
+    def choose_by_seed(self, pairs: Sequence[Pair]) -> list[list[Choice]]:
+        """What each seed alone would choose; sliding windows have one row only."""
+        return [higher(*np.split(scores, 2)) for scores in self._by_seed(pairs)]
+
+    def spread(self, pairs: Sequence[Pair], measure: Callable[[Sequence[Choice]], float]) -> Spread:
+        """Mean, standard deviation, minimum and maximum over seeds of a measure of choices."""
+        return Spread.of([measure(choices) for choices in self.choose_by_seed(pairs)])
+
+    def _by_seed(self, pairs: Sequence[Pair]) -> FloatArray:
+        """Shape (seeds, 2 × pairs), first captions before second ones; NaN for the unheard."""
+        if self._with_references and not all(references(pairs)):
+            raise TrialError(f"{self.name}: some pairs have no references to hold captions to")
+        files, missing = _files(self._data, pairs)
+        wanted = [row for row, file in enumerate([*files, *files]) if file is not None]
+        texts, theirs = captions(pairs), references(pairs)
+        found = clap_scores(
+            [file for file in [*files, *files] if file is not None],
+            [texts[row] for row in wanted],
+            self._encoder,
+            references=[theirs[row] for row in wanted] if self._with_references else None,
+            cutting=self._cutting,
+            batch=self._batch,
+            store=self._settings.store,
+            progress=lambda done, total: self._settings.progress(self.name, done, total),
+        )
+        names = {file: _audio_name(pair) for file, pair in zip(files, pairs, strict=True) if file}
+        unread = {names[path]: reason for path, reason in found.missing.items()}
+        self.missing = missing | unread
+        if pairs and not found.heard:
+            reason = next(iter(self.missing.values()))
+            raise TrialError(f"{self.name}: not one clip could be heard; for example {reason}")
+        scores = np.full((len(self._cutting.settings), 2 * len(pairs)), np.nan)
+        scores[:, [wanted[row] for row in found.heard]] = found.by_seed
+        return scores
+
+
+def create_clap_scorer(text: str, settings: TrialSettings) -> ClapScorer:
+    """Make the scorer that a name stands for.
+
+    Args:
+        text: Name of an audio-text encoder with options in brackets, such as ``laion`` or
+            ``laion[path=FOLDER,windows=crop,seeds=10,references=yes]``. Options: windows (slide or
+            crop), window and hop (seconds), seeds, references (yes or no), device (auto, cpu or
+            cuda), batch; others belong to the encoder.
+        settings: What the user says about the trial; ``data`` is the folder of the clips.
+
+    Raises:
+        TrialError: An option makes no sense, or there is no folder of clips.
+        MetricError: There is no such encoder, or it is not on this disk.
+    """
+    name = parse_name(text)
+    options = dict(name.options)
+    with_references = _YES_NO.get(options.pop("references", "no"))
+    if with_references is None:
+        raise TrialError(f"{text}: references is yes or no")
+    count = _whole(text, "seeds", options.pop("seeds", str(_SEEDS)))
+    batch = _whole(text, "batch", options.pop("batch", str(DEFAULT_BATCH)))
+    windows, device = options.pop("windows", "slide"), options.pop("device", "auto")
+    lengths = [_seconds(text, key, options.pop(key, None)) for key in ("window", "hop")]
+    if settings.data is None:
+        raise TrialError(f"clap:{name} hears the clips: say with --data in which folder they are")
+    encoder = load_encoder(name.name, options, device)
+    seeds = range(settings.seed, settings.seed + count)
+    cutting = choose_cutting(encoder, windows, seeds=seeds, window_s=lengths[0], hop_s=lengths[1])
+    return ClapScorer(
+        f"clap:{name}", encoder, cutting, settings, with_references=with_references, batch=batch
+    )
+
+
+def _whole(text: str, key: str, value: str) -> int:
+    if not value.isascii() or not value.isdecimal() or not 1 <= int(value[:9]) <= 1_000:
+        raise TrialError(f"{text}: {key} is a whole number from 1 to 1,000")
+    return int(value[:9])
+
+
+def _seconds(text: str, key: str, value: str | None) -> float | None:
+    if value is None:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds <= 3600:
+        raise TrialError(f"{text}: {key} is a number of seconds above 0, at most 3600")
+    return seconds
+
+
+def _audio_name(pair: Pair) -> str:
+    return pair.audio or f"(clip {pair.clip})"
+
+
+def _files(data: Path, pairs: Sequence[Pair]) -> tuple[list[Path | None], dict[str, str]]:
+    """The file of each pair, None where the pair names none or one outside the folder."""
+    files: list[Path | None] = []
+    missing: dict[str, str] = {}
+    for pair in pairs:
+        if not pair.audio:
+            missing[_audio_name(pair)] = f"pair {pair.id} names no audio file"
+            files.append(None)
+            continue
+        try:
+            files.append(find_clip(data, pair.audio) or data / pair.audio)
+        except TrialError as error:
+            missing[_audio_name(pair)] = str(error)
+            files.append(None)
+    return files, missing

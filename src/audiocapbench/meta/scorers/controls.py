@@ -1,0 +1,94 @@
+"""Scorers that never hear the clip and know nothing: what any other must beat.
+
+``always-0`` and ``always-1`` take a place, ``random`` draws lots, ``longer`` takes the caption with
+more characters (the second where both are as long), ``rarer-noun`` the one with the rarer noun.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from audiocapbench.meta.errors import TrialError
+from audiocapbench.meta.pairs.pair import Pair, captions, references
+from audiocapbench.meta.scorers.scorer import Choice
+from audiocapbench.meta.settings import TrialSettings
+from audiocapbench.signature import sign
+
+Rule = Callable[[Sequence[Pair]], list[Choice]]
+
+
+class Control:
+    """A rule that chooses by the captions alone."""
+
+    def __init__(self, name: str, signature: str, rule: Rule) -> None:
+        self.name = name
+        self.signature = signature
+        self._rule = rule
+
+    def choose(self, pairs: Sequence[Pair]) -> Sequence[Choice]:
+        """Choose by the rule."""
+        return self._rule(pairs)
+
+    def choose_swapped(self, pairs: Sequence[Pair]) -> Sequence[Choice]:
+        """Its choices when the captions change places, for the pairs as they stand."""
+        return [one.swapped for one in self._rule([pair.swapped() for pair in pairs])]
+
+
+def create_control(name: str, settings: TrialSettings) -> Control:
+    """Make the control of a name.
+
+    Raises:
+        TrialError: There is no such control.
+    """
+    if name == "random":
+        seed = settings.seed
+        full = sign("control-random", seed=seed)
+        return Control("control:random", full, lambda pairs: _random(pairs, seed))
+    if name not in RULES:
+        raise TrialError(f"there is no control {name!r}; there are {', '.join(CONTROLS)}")
+    return Control(f"control:{name}", sign(f"control-{name}"), RULES[name])
+
+
+def _longer(pairs: Sequence[Pair]) -> list[Choice]:
+    return [Choice.FIRST if len(pair.first) > len(pair.second) else Choice.SECOND for pair in pairs]
+
+
+def _random(pairs: Sequence[Pair], seed: int) -> list[Choice]:
+    """Depends on the seed and the pair alone, so that a part of a set is drawn as the whole is."""
+    words = [f"{seed}\0{pair.id}\0{pair.first}" for pair in pairs]
+    drawn = [hashlib.sha256(one.encode()).digest()[0] for one in words]
+    return [(Choice.FIRST, Choice.SECOND)[one & 1] for one in drawn]
+
+
+def _rarer_noun(pairs: Sequence[Pair]) -> list[Choice]:
+    """Rarity is counted in the captions and references of these very pairs."""
+    texts = [*captions(pairs), *(one for own in references(pairs) for one in own)]
+    frequency = Counter(noun for text in set(texts) for noun in _nouns(text))
+
+    def rarest(text: str) -> float:
+        return min((frequency[noun] for noun in _nouns(text)), default=float("inf"))
+
+    found = []
+    for pair in pairs:
+        left, right = rarest(pair.first), rarest(pair.second)
+        tied = Choice.TIE if left == right else Choice.SECOND
+        found.append(Choice.FIRST if left < right else tied)
+    return found
+
+
+def _nouns(text: str) -> set[str]:
+    """Stems of the words that name what makes a sound, as the elements judge reads them."""
+    from audiocapbench.judges.elements.splitting import split
+    from audiocapbench.judges.elements.words import Kind, stem_of
+
+    return {stem_of(one.word) for one in split(text).elements if one.kind is Kind.SOURCE}
+
+
+RULES: Mapping[str, Rule] = {
+    "always-0": lambda pairs: [Choice.FIRST] * len(pairs),
+    "always-1": lambda pairs: [Choice.SECOND] * len(pairs),
+    "longer": _longer,
+    "rarer-noun": _rarer_noun,
+}
+
+CONTROLS = (*RULES, "random")

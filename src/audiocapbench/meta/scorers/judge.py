@@ -1,0 +1,178 @@
+"""A judge on trial: every caption is judged alone, and the higher overall score wins.
+
+A judge that is a model is asked through the store: captions become the answers of a run, so that
+what was judged and paid for is kept, and a stopped trial goes on where it was.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from audiocapbench.benchmarks import Benchmark
+from audiocapbench.data.outcome import Reply, Status
+from audiocapbench.data.sample import Clip, Sample
+from audiocapbench.engine import run_benchmark
+from audiocapbench.judges import create_judge
+from audiocapbench.judges.aggregation import by_judge, overall
+from audiocapbench.judges.contract import Case
+from audiocapbench.judges.executor import JudgeProgress, judge_run, missing_judgements
+from audiocapbench.judges.judge import ModelJudge, TextJudge, judge_texts
+from audiocapbench.meta.errors import TrialError, TrialStoppedError
+from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.pairwise.questions import find_clips, unheard
+from audiocapbench.meta.scorers.scorer import FloatArray, PointwiseScorer
+from audiocapbench.meta.settings import TrialSettings
+from audiocapbench.models import AudioContract, Question
+from audiocapbench.models.prices import price_of
+from audiocapbench.store.judgements import Judgement
+
+_CATEGORY = "sound"
+_ASKED = "Describe what can be heard in the audio in one sentence."
+_PROMPT_TOKENS, _REPLY_TOKENS = 700, 120
+
+
+class _Item(NamedTuple):
+    """A caption of a clip and the references that it is held to; judged once, however often met."""
+
+    clip: str
+    caption: str
+    references: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        """The same for the same words, in any file."""
+        content = "\0".join([self.clip, self.caption, *self.references])
+        return hashlib.sha256(content.encode()).hexdigest()[:24]
+
+
+class JudgeScorer(PointwiseScorer):
+    """Scores captions with a judge: offline at once, a model through the store.
+
+    Args:
+        name: The judge, as ``audiocapbench judges`` names it.
+        settings: The store, the budget, and the clips for a judge that hears.
+
+    Raises:
+        JudgeError: There is no such judge.
+    """
+
+    def __init__(self, name: str, settings: TrialSettings) -> None:
+        self._judge = create_judge(name)
+        self._settings = settings
+        self.name = f"judge:{self._judge.name}"
+        head, mark, version = self._judge.signature.rpartition("|v:")
+        self.signature = f"{head}|trial:pointwise|compare:float32{mark}{version}"
+        self.failed = 0
+
+    def score(self, pairs: Sequence[Pair]) -> tuple[FloatArray, FloatArray]:
+        """Overall scores of the first captions and of the second; NaN for a failed judgement."""
+        firsts = [_item(pair, pair.first, pair.references_first) for pair in pairs]
+        seconds = [_item(pair, pair.second, pair.references_second) for pair in pairs]
+        items = [item for item in dict.fromkeys([*firsts, *seconds]) if item.references]
+        if not items:
+            raise TrialError(
+                f"{self.name} needs references and no pair has any; add them, or use a control:, "
+                "clap: or model: scorer"
+            )
+        if isinstance(self._judge, ModelJudge):
+            clips = self._clips(pairs, self._judge)
+            there = [item for item in items if item.clip in clips]
+            scores = self._asked(self._judge, there, clips)
+        else:
+            scores = self._computed(self._judge, items)
+        self.failed = sum(item not in scores for item in items)
+        columns = [[scores.get(item, np.nan) for item in side] for side in (firsts, seconds)]
+        return np.array(columns[0]), np.array(columns[1])
+
+    def _computed(self, judge: TextJudge, items: Sequence[_Item]) -> dict[_Item, float]:
+        cases = [Case(one.id, one.caption, one.references, _CATEGORY) for one in items]
+        verdicts = judge_texts(judge, cases)
+        return {item: one.overall for item, one in zip(items, verdicts, strict=True)}
+
+    def _asked(
+        self, judge: ModelJudge, items: Sequence[_Item], clips: Mapping[str, Clip]
+    ) -> dict[_Item, float]:
+        settings = self._settings
+        samples = tuple(
+            Sample(item.id, clips[item.clip], _ASKED, item.references, _CATEGORY, place)
+            for place, item in enumerate(items)
+        )
+        benchmark = Benchmark("pairs", settings.data or Path(), samples)
+        filled = run_benchmark(benchmark, _Captions(items), settings.store)
+        if filled.stop is not None:
+            raise TrialStoppedError(f"{self.name} was stopped before it was asked")
+        run = filled.run
+        missing = missing_judgements(settings.store, run, [judge])[judge.name]
+        words = self._preview(judge, missing) if missing else None
+        if words is not None:
+            settings.confirm(words)
+        end = judge_run(
+            settings.store,
+            run,
+            [judge],
+            budget=settings.budget,
+            prices=settings.prices,
+            progress=self._progress(len(items), len(items) - missing),
+        )
+        if end.stop is not None:
+            raise TrialStoppedError(
+                f"{self.name} was stopped ({end.stop}); what was judged is kept in "
+                f"{settings.store.name}, and the same command goes on from here"
+            )
+        found = settings.store.judgements(run.id, judge.name)
+        right = [one for one in found if one.signature == judge.signature]
+        judged = by_judge(one for one in right if one.status is Status.OK).get(judge.name, {})
+        return {item: overall(judged[item.id]) for item in items if item.id in judged}
+
+    def _preview(self, judge: ModelJudge, count: int) -> str | None:
+        """What is about to be spent, in words; None where it is free."""
+        price = price_of(judge.model.name, self._settings.prices)
+        if price is None:
+            return f"{self.name}: {count:,} captions, cost unknown"
+        cost = count * price.estimate(0.0, _PROMPT_TOKENS, _REPLY_TOKENS)
+        return f"{self.name}: {count:,} captions, about ${cost:.2f}" if cost else None
+
+    def _progress(self, total: int, known: int) -> JudgeProgress:
+        done = known
+
+        def arrived(_judgement: Judgement) -> None:
+            nonlocal done
+            done += 1
+            self._settings.progress(self.name, done, total)
+
+        self._settings.progress(self.name, known, total)
+        return JudgeProgress(arrived=arrived)
+
+    def _clips(self, pairs: Sequence[Pair], judge: ModelJudge) -> Mapping[str, Clip]:
+        if not judge.hears:
+            return unheard(pairs)
+        if self._settings.data is None:
+            raise TrialError(f"{self.name} hears the clips; --data names their folder")
+        return find_clips(pairs, self._settings.data)
+
+
+class _Captions:
+    """Answers every question with the caption on trial."""
+
+    contract = AudioContract("none")
+    cacheable = False
+    concurrency = 8
+    name = "pairs/captions"
+    parameters: Mapping[str, str | int | float | bool] = {}
+
+    def __init__(self, items: Sequence[_Item]) -> None:
+        self._captions = {item.id: item.caption for item in items}
+
+    def prepare(self, samples: Sequence[Sample]) -> None:
+        """Nothing: the captions are known."""
+
+    async def answer(self, question: Question) -> Reply:
+        """The caption of this sample."""
+        return Reply(self._captions[question.sample_id])
+
+
+def _item(pair: Pair, caption: str, references: tuple[str, ...]) -> _Item:
+    return _Item(pair.clip, caption, references)

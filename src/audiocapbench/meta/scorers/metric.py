@@ -1,0 +1,122 @@
+"""A metric on trial: each caption against its references, the higher score wins."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from audiocapbench.meta.errors import TrialError
+from audiocapbench.meta.pairs.pair import Pair, Protocol, captions, references
+from audiocapbench.meta.scorers.scorer import FloatArray, PointwiseScorer
+from audiocapbench.metrics import compute, find_metric
+from audiocapbench.signature import sign
+
+_WITHOUT_REFERENCES = frozenset({"fluency"})
+_BY_EMBEDDING = frozenset({"similarity", "fluent_similarity", "fense", "date", "fluency"})
+_BY_CORPUS = frozenset({"cider_d", "spider", "spider_fl", "date"})
+
+
+class _Row(NamedTuple):
+    """A caption and references to hold it to.
+
+    Attributes:
+        corpus: Rows of one name are scored together.
+        place: Which caption it is: first captions, then second ones.
+    """
+
+    corpus: str
+    place: int
+    text: str
+    references: tuple[str, ...]
+
+
+class MetricScorer(PointwiseScorer):
+    """Scores captions with a metric; word weights come from all pairs together.
+
+    Args:
+        name: The metric, with options in brackets.
+        protocol: ``plain`` scores all captions as one corpus. ``fense`` does as the published
+            figures were made: first and second captions apart, pairs of machines apart from the
+            others, and for these the mean over all sets of references with one left out, so that
+            every n-gram metric is held to as many references everywhere.
+
+    Raises:
+        MetricError: There is no such metric or option.
+    """
+
+    needs_corpus = True
+
+    def __init__(self, name: str, protocol: Protocol = "plain") -> None:
+        metric, parsed = find_metric(name)
+        self._metric = str(parsed)
+        self._reads_references = metric.name not in _WITHOUT_REFERENCES
+        self._counts_words = metric.name not in _BY_EMBEDDING
+        self._weighs_words = metric.name in _BY_CORPUS
+        self._protocol = protocol
+        self.name = f"metric:{parsed}"
+        self.signature = sign(self.name)
+
+    def score(self, pairs: Sequence[Pair]) -> tuple[FloatArray, FloatArray]:
+        """Scores of the first captions and of the second; NaN for a pair without references.
+
+        Raises:
+            TrialError: No pair has references.
+            MetricError: The metric cannot be computed here.
+        """
+        known = [place for place, pair in enumerate(pairs) if self._can_score(pair)]
+        if not known:
+            raise TrialError(
+                f"{self.name} needs references and no pair has any; add them, or use a control:, "
+                "clap: or model: scorer"
+            )
+        first, second = np.full((2, len(pairs)), np.nan)
+        first[known], second[known] = self._scores([pairs[place] for place in known])
+        return first, second
+
+    def _can_score(self, pair: Pair) -> bool:
+        return not self._reads_references or bool(pair.references_first and pair.references_second)
+
+    def _scores(self, pairs: Sequence[Pair]) -> tuple[FloatArray, FloatArray]:
+        rows = list(self._rows(pairs))
+        scores = self._by_corpus(rows) if self._weighs_words else self._each_once(rows)
+        places = np.array([row.place for row in rows])
+        means: FloatArray = np.bincount(places, weights=scores) / np.bincount(places)
+        return means[: len(pairs)], means[len(pairs) :]
+
+    def _rows(self, pairs: Sequence[Pair]) -> Iterator[_Row]:
+        fense = self._protocol == "fense"
+        sides = zip(captions(pairs), references(pairs), [*pairs, *pairs], strict=True)
+        for place, (text, held_to, pair) in enumerate(sides):
+            machines = pair.type == "MM"
+            corpus = f"{place // len(pairs)} {machines}" if fense else ""
+            leaves_one_out = fense and machines and self._counts_words
+            for own in _one_left_out(held_to) if leaves_one_out else [held_to]:
+                yield _Row(corpus, place, text, own)
+
+    def _by_corpus(self, rows: Sequence[_Row]) -> FloatArray:
+        scores = np.zeros(len(rows))
+        for corpus in dict.fromkeys(row.corpus for row in rows):
+            chosen = [place for place, row in enumerate(rows) if row.corpus == corpus]
+            scores[chosen] = self._compute([rows[place] for place in chosen])
+        return scores
+
+    def _each_once(self, rows: Sequence[_Row]) -> FloatArray:
+        """Score the same caption against the same references once, however often it is met."""
+        distinct = list({(row.text, row.references): row for row in rows}.values())
+        scored = self._compute(distinct).tolist()
+        known = {(row.text, row.references): one for row, one in zip(distinct, scored, strict=True)}
+        return np.array([known[row.text, row.references] for row in rows])
+
+    def _compute(self, rows: Sequence[_Row]) -> FloatArray:
+        texts, held_to = [row.text for row in rows], [row.references for row in rows]
+        result = compute([self._metric], texts, held_to)[0]
+        head, mark, version = result.signature.rpartition("|v:")
+        way = "fense" if self._protocol == "fense" else "one-corpus"
+        self.signature = f"{head}|trial:{way}|compare:float32{mark}{version}"
+        return result.samples
+
+
+def _one_left_out(references: tuple[str, ...]) -> list[tuple[str, ...]]:
+    if len(references) < 2:
+        return [references]
+    return [references[:place] + references[place + 1 :] for place in range(len(references))]

@@ -1,0 +1,383 @@
+"""Two runs side by side on the samples that both answered: what changed, and is it real.
+
+Differences are those of the second run to the first: above 0 the second is better.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.benchmarks.layout import Layout
+from audiocapbench.data import Sample
+from audiocapbench.errors import ReportError
+from audiocapbench.judges.summary import OVERALL
+from audiocapbench.report.leaderboard.scores import RunReader, Scored, Scorer, StoredRun
+from audiocapbench.report.leaderboard.totals import (
+    Part,
+    by_category,
+    finish_of,
+    lacks,
+    spread_out,
+    whole,
+)
+from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval
+from audiocapbench.stats.multiple import holm
+from audiocapbench.stats.paired import difference_interval, paired_spread, permutation_tests
+from audiocapbench.stats.power import ALPHA, minimum_detectable_difference, samples_needed
+from audiocapbench.stats.units import Finish
+from audiocapbench.store import Run, Store
+
+ALL = "all"
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One scorer on all common samples, or on those of a category.
+
+    Attributes:
+        scorer: The metric, or the judge's dimension.
+        category: A category, or ``all``.
+        n: Samples that both runs have a score for.
+        first, second: Scores over these samples.
+        difference: Second less first.
+        interval: 95 % of the difference, by paired bootstrap; None for too few samples.
+        p_value: Two-sided, by paired permutation; None for too few samples.
+        adjusted: Corrected by Holm, over all scorers, or over all scorers and categories; None
+            where so few samples could show nothing.
+        effect: The difference in standard deviations of the samples' differences.
+        detectable: The smallest true difference that these samples show in four of five cases.
+        needed: Samples that it would take to see the difference that was found.
+    """
+
+    scorer: Scorer
+    category: str
+    n: int
+    first: float | None
+    second: float | None
+    difference: float | None
+    interval: Interval | None = None
+    p_value: float | None = None
+    adjusted: float | None = None
+    effect: float | None = None
+    detectable: float | None = None
+    needed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a run said of a sample, and how it scored."""
+
+    text: str
+    status: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A sample whose score is not the same in both runs."""
+
+    sample: Sample
+    first: Answer
+    second: Answer
+
+    @property
+    def difference(self) -> float:
+        """Second less first."""
+        return self.second.score - self.first.score
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """Which samples two runs share.
+
+    Attributes:
+        samples: Those that both were asked, and that mean the same in both.
+        only_first, only_second: Samples that one run alone was asked.
+        changed: Samples of the same id whose clip, references or category were changed.
+    """
+
+    samples: tuple[Sample, ...]
+    only_first: int
+    only_second: int
+    changed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs side by side.
+
+    Attributes:
+        first, second: The runs.
+        common: The samples that they share.
+        headline: The scorer that says which samples moved.
+        differences: All scorers on all samples, then by category.
+        moved: The samples that moved most, furthest first.
+        signatures: How each scorer's numbers were made.
+        notes: What a reader must know.
+    """
+
+    first: Run
+    second: Run
+    common: Common
+    headline: Scorer
+    differences: tuple[Difference, ...]
+    moved: tuple[Moved, ...]
+    signatures: dict[str, str]
+    notes: tuple[str, ...]
+
+
+def compare_runs(
+    store: Store,
+    first: int,
+    second: int,
+    *,
+    metrics: Sequence[str] = (),
+    judges: Sequence[str] = (),
+    clips: int = 10,
+) -> Comparison:
+    """Compare two runs of one benchmark.
+
+    Args:
+        store: Where they are.
+        first, second: Their numbers.
+        metrics, judges: What to compare by; everything that both runs have by default.
+        clips: How many of the samples that moved most to show.
+
+    Raises:
+        ReportError: The runs cannot be compared, and why.
+        StoreError: There is no such run.
+    """
+    if first == second:
+        raise ReportError(f"run {first} is compared with itself; name two runs")
+    reader = RunReader(store)
+    runs = [store.run(number) for number in (first, second)]
+    if runs[0].benchmark != runs[1].benchmark:
+        raise ReportError(
+            f"run {first} is of {runs[0].benchmark} and run {second} of {runs[1].benchmark}: "
+            "they answered different questions and cannot be compared"
+        )
+    one, other = (reader.read(run) for run in runs)
+    common = _common(one, other)
+    if not common.samples:
+        raise ReportError(f"runs {first} and {second} have no sample in common")
+    notes: list[str] = []
+    scorers = _scorers(one, other, metrics, judges, notes)
+    if not scorers:
+        raise ReportError(
+            f"runs {first} and {second} have no score in common. {' '.join(notes)}".rstrip()
+        )
+    scored = [(one.scored(scorer), other.scored(scorer)) for scorer in scorers]
+    return Comparison(
+        one.run,
+        other.run,
+        common,
+        scorers[0],
+        tuple(_differences(scorers, scored, common.samples, one.layout)),
+        tuple(_moved(one, other, scored[0], common.samples, clips)),
+        {
+            scorer.label: own.signature
+            for scorer, (own, _) in zip(scorers, scored, strict=True)
+            if scorer.dimension in (None, OVERALL)
+        },
+        tuple(notes),
+    )
+
+
+def _common(one: StoredRun, other: StoredRun) -> Common:
+    left = {sample.id: sample for sample in one.samples}
+    right = {sample.id: sample for sample in other.samples}
+    both = [sample for key, sample in left.items() if key in right]
+    same = [sample for sample in both if _meaning(sample) == _meaning(right[sample.id])]
+    return Common(tuple(same), len(left) - len(both), len(right) - len(both), len(both) - len(same))
+
+
+def _meaning(sample: Sample) -> tuple[object, ...]:
+    return (sample.clip.sha256, sample.references, sample.category)
+
+
+def _scorers(
+    one: StoredRun,
+    other: StoredRun,
+    metrics: Sequence[str],
+    judges: Sequence[str],
+    notes: list[str],
+) -> list[Scorer]:
+    """Scorers that both runs have, made in the same way; a judge is followed by its dimensions."""
+    wanted = [*(Scorer(name, OVERALL) for name in judges), *(Scorer(name) for name in metrics)]
+    found = []
+    for scorer in wanted or list(dict.fromkeys([*one.scorers, *other.scorers])):
+        left, right = one.scored(scorer).signature, other.scored(scorer).signature
+        if left == right != "":
+            found.append(scorer)
+            own = one.dimensions(scorer.name) if scorer.dimension else []
+            there = other.dimensions(scorer.name) if scorer.dimension else []
+            found += [dimension for dimension in own if dimension in there]
+        elif left and right:
+            notes.append(
+                f"{scorer.name} was made in two ways and is left out: {left} and {right}. "
+                "Score both runs again."
+            )
+        else:
+            lacking = one.run.id if not left else other.run.id
+            notes.append(f"Run {lacking} has no {scorer.name}; 'audiocapbench score' adds it.")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """One scorer's statistics of both runs on the same samples, shape (n, k) each."""
+
+    scorer: Scorer
+    category: str
+    finish: Finish
+    first: FloatArray
+    second: FloatArray
+    present: NDArray[np.bool_]
+    clusters: list[str] | None
+
+
+def _differences(
+    scorers: Sequence[Scorer],
+    scored: Sequence[tuple[Scored, Scored]],
+    samples: Sequence[Sample],
+    layout: Layout | None,
+) -> list[Difference]:
+    pairs = [
+        _pair(scorer, ALL, own, whole(samples, scorer, layout))
+        for scorer, own in zip(scorers, scored, strict=True)
+    ]
+    overall, clips = _tested(pairs), {ALL: _units(pairs[0].clusters, len(samples))}
+    categories = by_category(samples, layout)
+    if len(categories) < 2:
+        return _corrected(overall, clips)
+    found: list[Difference] = []
+    for name, part in categories.items():
+        pairs = [
+            _pair(scorer, name, own, part) for scorer, own in zip(scorers, scored, strict=True)
+        ]
+        found += _tested(pairs)
+        clips[name] = _units(pairs[0].clusters, len(part.samples))
+    return [*_corrected(overall, clips), *_corrected(found, clips)]
+
+
+def _tested(pairs: Sequence[_Pair]) -> list[Difference]:
+    values = _p_values(pairs)
+    return [_difference(pair, value) for pair, value in zip(pairs, values, strict=True)]
+
+
+def _units(clusters: list[str] | None, samples: int) -> int:
+    """How many clips are drawn from."""
+    return samples if clusters is None else len(set(clusters))
+
+
+def _pair(scorer: Scorer, category: str, scored: tuple[Scored, Scored], part: Part) -> _Pair:
+    one, other = (own.statistics for own in scored)
+    width = len(next(iter(one.values())))
+    first, second = (np.zeros((len(part.samples), width)) for _ in range(2))
+    present = np.zeros(len(part.samples), dtype=bool)
+    for row, sample in enumerate(part.samples):
+        if sample.id in one and sample.id in other:
+            first[row], second[row], present[row] = one[sample.id], other[sample.id], True
+    if lacks(part, present):
+        present[:] = False
+    return _Pair(
+        scorer,
+        category,
+        finish_of(part, scorer),
+        spread_out(part, first),
+        spread_out(part, second),
+        present,
+        part.clusters,
+    )
+
+
+def _p_values(pairs: Sequence[_Pair]) -> list[float]:
+    """P-values; scorers that add up alike are tested in one pass over the same swaps."""
+    alike: dict[tuple[Callable[..., object], int], list[int]] = {}
+    for place, pair in enumerate(pairs):
+        alike.setdefault((pair.finish, pair.first.shape[1]), []).append(place)
+    values = [1.0] * len(pairs)
+    for places in alike.values():
+        group = [pairs[place] for place in places]
+        found = permutation_tests(
+            np.stack([one.second for one in group], axis=1),
+            np.stack([one.first for one in group], axis=1),
+            group[0].finish,
+            present=np.stack([one.present for one in group], axis=1),
+            clusters=group[0].clusters,
+        )
+        for place, value in zip(places, found.tolist(), strict=True):
+            values[place] = value
+    return values
+
+
+def _difference(pair: _Pair, p_value: float) -> Difference:
+    scorer, here = pair.scorer, pair.present
+    one, other = pair.first[here], pair.second[here]
+    if not len(one):
+        return Difference(scorer, pair.category, 0, None, None, None)
+    first, second = (
+        float(pair.finish(given.mean(axis=0)[np.newaxis])[0]) for given in (one, other)
+    )
+    found = Difference(scorer, pair.category, len(one), first, second, second - first)
+    if len(one) < FEWEST_FOR_INTERVAL:
+        return found
+    clusters = None
+    if pair.clusters is not None:
+        clusters = [name for name, wanted in zip(pair.clusters, here, strict=True) if wanted]
+    units = _units(clusters, len(one))
+    spread = paired_spread(other, one, pair.finish, clusters) or 0.0
+    return replace(
+        found,
+        interval=difference_interval(other, one, pair.finish, clusters=clusters),
+        p_value=p_value,
+        effect=(second - first) / spread if spread > 0 else None,
+        detectable=minimum_detectable_difference(spread, units),
+        needed=samples_needed(second - first, spread) if spread > 0 and second != first else None,
+    )
+
+
+def _corrected(found: Sequence[Difference], clips: Mapping[str, int]) -> list[Difference]:
+    """Adjusted p-values; what could not be significant on so few clips is not part of them.
+
+    The smallest p-value of n swaps is two in 2^n: every swap, or none.
+    """
+    alike = Counter(one.category for one in found)
+    tested = [
+        place
+        for place, one in enumerate(found)
+        if one.p_value is not None
+        and 2.0 ** (1 - min(clips[one.category], 60)) * alike[one.category] < ALPHA
+    ]
+    adjusted = holm(np.array([found[place].p_value for place in tested], dtype=np.float64))
+    corrected = list(found)
+    for place, value in zip(tested, adjusted.tolist(), strict=True):
+        corrected[place] = replace(found[place], adjusted=value)
+    return corrected
+
+
+def _moved(
+    one: StoredRun,
+    other: StoredRun,
+    scored: tuple[Scored, Scored],
+    samples: Sequence[Sample],
+    clips: int,
+) -> list[Moved]:
+    left, right = scored
+    both = [one for one in samples if one.id in left.values and one.id in right.values]
+    found = [
+        Moved(sample, _answer(one, sample, left), _answer(other, sample, right)) for sample in both
+    ]
+    moved = [one for one in found if one.difference]
+    moved.sort(key=lambda one: (-abs(one.difference), one.sample.position))
+    return moved[:clips]
+
+
+def _answer(run: StoredRun, sample: Sample, scored: Scored) -> Answer:
+    reply = run.outcomes[sample.id].reply
+    return Answer(reply.text, str(reply.status), scored.values[sample.id])

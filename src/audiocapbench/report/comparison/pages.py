@@ -1,0 +1,234 @@
+"""A comparison of two runs as tables for people and as records for programs."""
+
+from typing import Any
+
+from audiocapbench.report.comparison.compare import ALL, Comparison, Difference, Moved
+from audiocapbench.report.exports import Align, Heading, Page, Record
+from audiocapbench.stats.power import ALPHA, POWER
+
+_LEFT: Align = "left"
+_LONGEST = 600
+
+
+def pages(comparison: Comparison) -> list[Page]:
+    """Differences on all samples, by category where there are several, and what moved."""
+    whole = [one for one in comparison.differences if one.category == ALL]
+    parts = [one for one in comparison.differences if one.category != ALL]
+    title = f"{_named(comparison, 0)} to {_named(comparison, 1)}: B less A"
+    found = [_differences(title, whole, notes(comparison))]
+    if parts:
+        found.append(_by_category(parts))
+    if comparison.moved:
+        found.append(_moved(comparison))
+    return found
+
+
+def notes(comparison: Comparison) -> tuple[str, ...]:
+    """What a reader must know, the samples and the smallest visible difference first."""
+    common, total = comparison.common, len(comparison.common.samples)
+    headline = comparison.differences[0]
+    said = [f"{total:,} samples in common; {headline.n:,} of them with {headline.scorer.label}."]
+    left_out = [
+        f"{count:,} {words}"
+        for count, words in (
+            (common.only_first, "were asked in A only"),
+            (common.only_second, "were asked in B only"),
+            (common.changed, "are not the same in A and B"),
+        )
+        if count
+    ]
+    if left_out:
+        said.append(f"Left out: {', '.join(left_out)}.")
+    if headline.detectable is not None:
+        visible = f"{headline.detectable:.{headline.scorer.digits}f}"
+        said.append(
+            f"These samples could show a difference of {visible} in {headline.scorer.label} "
+            f"(power {POWER:g}, alpha {ALPHA:g}){_needed(headline)}."
+        )
+    said.append(
+        "p: paired permutation; p (Holm): corrected over the rows of the table; 95 %: paired "
+        "bootstrap; effect: difference in standard deviations of the differences."
+    )
+    said += comparison.notes
+    said += [f"Signature: {signature}" for signature in comparison.signatures.values()]
+    return tuple(said)
+
+
+def records(comparison: Comparison) -> list[Record]:
+    """A row for each scorer on all samples and on each category; unrounded."""
+    return [
+        {
+            "benchmark": comparison.first.benchmark,
+            "run_a": comparison.first.id,
+            "run_b": comparison.second.id,
+            "model_a": comparison.first.model,
+            "model_b": comparison.second.model,
+            "scorer": one.scorer.label,
+            "category": one.category,
+            "n": one.n,
+            "score_a": one.first,
+            "score_b": one.second,
+            "difference": one.difference,
+            "low": one.interval.low if one.interval else None,
+            "high": one.interval.high if one.interval else None,
+            "p": one.p_value,
+            "p_holm": one.adjusted,
+            "effect": one.effect,
+            "detectable": one.detectable,
+            "samples_needed": one.needed,
+        }
+        for one in comparison.differences
+    ]
+
+
+def document(comparison: Comparison) -> dict[str, Any]:
+    """The comparison as a JSON object."""
+    common = comparison.common
+    return {
+        "benchmark": comparison.first.benchmark,
+        "a": {"run": comparison.first.id, "model": comparison.first.model},
+        "b": {"run": comparison.second.id, "model": comparison.second.model},
+        "common": len(common.samples),
+        "only_a": common.only_first,
+        "only_b": common.only_second,
+        "changed": common.changed,
+        "headline": comparison.headline.label,
+        "differences": [_document(one) for one in comparison.differences],
+        "moved": [_moved_document(one) for one in comparison.moved],
+        "signatures": comparison.signatures,
+        "notes": list(comparison.notes),
+    }
+
+
+def _document(one: Difference) -> dict[str, Any]:
+    return {
+        "scorer": one.scorer.label,
+        "category": one.category,
+        "n": one.n,
+        "a": one.first,
+        "b": one.second,
+        "difference": one.difference,
+        "ci": list(one.interval) if one.interval else None,
+        "p": one.p_value,
+        "p_holm": one.adjusted,
+        "effect": one.effect,
+        "detectable": one.detectable,
+        "samples_needed": one.needed,
+    }
+
+
+def _moved_document(one: Moved) -> dict[str, Any]:
+    return {
+        "id": one.sample.id,
+        "category": one.sample.category,
+        "file_name": one.sample.clip.file_name,
+        "references": list(one.sample.references),
+        "difference": one.difference,
+        "a": {"score": one.first.score, "status": one.first.status, "text": one.first.text},
+        "b": {"score": one.second.score, "status": one.second.status, "text": one.second.text},
+    }
+
+
+def _needed(one: Difference) -> str:
+    if one.needed is None or one.difference is None:
+        return ""
+    found = f"{one.difference:+.{one.scorer.digits}f}"
+    return f"; to see one of {found} would take {one.needed:,} samples"
+
+
+def _named(comparison: Comparison, side: int) -> str:
+    run = (comparison.first, comparison.second)[side]
+    return f"{'AB'[side]} = run {run.id} ({run.model})"
+
+
+def _differences(title: str, rows: list[Difference], said: tuple[str, ...]) -> Page:
+    names = ("n", "A", "B", "B − A", "95 %", "p", "p (Holm)", "effect", "visible")
+    headings = (Heading("score", _LEFT), *(Heading(name) for name in names))
+    return Page(title, headings, tuple(_cells(one) for one in rows), said)
+
+
+def _by_category(rows: list[Difference]) -> Page:
+    """Scorers down, categories across: there are too many rows to read one below the other."""
+    counts: dict[str, int] = {}
+    for one in rows:
+        counts[one.category] = max(one.n, counts.get(one.category, 0))
+    by_scorer: dict[str, dict[str, Difference]] = {}
+    for one in rows:
+        by_scorer.setdefault(one.scorer.label, {})[one.category] = one
+    tested = sum(one.adjusted is not None for one in rows)
+    headings = (
+        Heading("score", _LEFT),
+        *(Heading(f"{name} ({count:,})") for name, count in counts.items()),
+    )
+    cells = tuple(
+        (label, *(_marked(found[name]) for name in counts)) for label, found in by_scorer.items()
+    )
+    note = (
+        f"*: p below {ALPHA:g} after Holm's correction over the {tested} tests of this table. "
+        "Intervals and p-values of all are in --format csv and json."
+    )
+    return Page("B less A by category (number of samples)", headings, cells, (note,))
+
+
+def _marked(one: Difference) -> str:
+    if one.difference is None:
+        return "–"
+    mark = "*" if one.adjusted is not None and one.adjusted < ALPHA else " "
+    return f"{one.difference:+.{one.scorer.digits}f}{mark}"
+
+
+def _cells(one: Difference) -> tuple[str, ...]:
+    digits = one.scorer.digits
+    interval = ""
+    if one.interval is not None:
+        interval = f"{one.interval.low:+.{digits}f} to {one.interval.high:+.{digits}f}"
+    return (
+        one.scorer.label,
+        f"{one.n:,}",
+        _number(one.first, digits),
+        _number(one.second, digits),
+        "–" if one.difference is None else f"{one.difference:+.{digits}f}",
+        interval,
+        _probability(one.p_value),
+        _probability(one.adjusted),
+        "–" if one.effect is None else f"{one.effect:+.2f}",
+        _number(one.detectable, digits),
+    )
+
+
+def _moved(comparison: Comparison) -> Page:
+    digits = comparison.headline.digits
+    rows = []
+    for one in comparison.moved:
+        scores = f"{one.first.score:.{digits}f} to {one.second.score:.{digits}f}"
+        head = (one.sample.id, one.sample.category, f"{one.difference:+.{digits}f}", scores)
+        rows += [
+            (*head, f"A: {_said(one.first.text, one.first.status)}"),
+            ("", "", "", "", f"B: {_said(one.second.text, one.second.status)}"),
+        ]
+    headings = (
+        Heading("sample", _LEFT),
+        Heading("category", _LEFT),
+        Heading("B − A"),
+        Heading("score"),
+        Heading("answers", _LEFT),
+    )
+    title = f"Moved most in {comparison.headline.label}"
+    return Page(title, headings, tuple(rows), wraps=True)
+
+
+def _said(text: str, status: str) -> str:
+    line = " ".join(text.split())
+    if not line:
+        return f"({status})"
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _probability(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.4f}" if value < 0.01 else f"{value:.3f}"

@@ -1,0 +1,1 @@
+"""Figures of a benchmark whose samples make corpora."""

@@ -1,0 +1,1 @@
+"""Leaderboards: models of a store ranked, with what cannot be told apart."""

@@ -1,0 +1,112 @@
+"""What a leaderboard is made of: boards of runs that may be compared, and what was asked for."""
+
+from dataclasses import dataclass
+
+from audiocapbench.report.leaderboard.scores import Scorer
+from audiocapbench.report.leaderboard.standing import Pair, Standing
+from audiocapbench.store import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A run on a board.
+
+    Attributes:
+        label: The model's name, with the run's number where a board has it twice.
+        run: The run.
+        overall: How it stands.
+        by_category: The same by category; empty unless that was asked for.
+        dimensions: Scores of the judge's dimensions.
+        statuses: How many samples ended in which way.
+        unasked: Samples that it was never asked about.
+        cost_usd, judge_cost_usd: Dollars for answers and for the judge, where known.
+        latency_s: Median time of an answer.
+    """
+
+    label: str
+    run: Run
+    overall: Standing
+    by_category: dict[str, Standing]
+    dimensions: dict[str, float]
+    statuses: dict[str, int]
+    unasked: int
+    cost_usd: float | None
+    judge_cost_usd: float | None
+    latency_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedEntry:
+    """A published row, not run here: a number without an interval, never part of a test."""
+
+    model: str
+    rank: int
+    score: float
+    by_category: dict[str, float]
+    dimensions: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """Runs that may be compared, best first.
+
+    Attributes:
+        benchmark: Its name.
+        dataset: Fingerprint of the data.
+        samples: How many samples the runs are about.
+        missing_clips: Clips that belong to the data but were not there.
+        scorer: What the runs are ranked by; None on a board of published rows alone.
+        signature: How its scores were made.
+        categories: Categories that are shown, with their number of samples.
+        entries: The runs; those that cannot be ranked come last.
+        pairs: Tests between runs, by their places in ``entries``.
+        pairs_by_category: The same by category.
+        too_few: Categories with too few samples to tell any two runs apart.
+        common: Samples that all ranked runs have a score for.
+        published: Published rows, best first.
+        source: Where the published rows come from.
+        notes: What a reader must know.
+    """
+
+    benchmark: str
+    dataset: str
+    samples: int
+    missing_clips: int
+    scorer: Scorer | None
+    signature: str
+    categories: dict[str, int]
+    entries: tuple[Entry, ...]
+    pairs: tuple[Pair, ...]
+    pairs_by_category: dict[str, tuple[Pair, ...]]
+    too_few: tuple[str, ...]
+    common: int
+    published: tuple[PublishedEntry, ...] = ()
+    source: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """All boards, the largest first, and what is not on them."""
+
+    boards: tuple[Board, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a leaderboard is to show.
+
+    Attributes:
+        benchmark: Only runs of this benchmark.
+        by_category: Whether to stand runs side by side in each category too.
+        scorer: What to rank by; by default the judge or metric that most runs of a board have.
+        all_runs: Whether to show older runs of a model too.
+        published: Whether to show published results among the runs.
+    """
+
+    benchmark: str | None = None
+    by_category: bool = False
+    scorer: Scorer | None = None
+    all_runs: bool = False
+    published: bool = False

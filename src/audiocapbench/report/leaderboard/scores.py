@@ -1,0 +1,205 @@
+"""What a run scored, ready to be drawn from: statistics by sample, and how they add up."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.benchmarks import layout_of
+from audiocapbench.benchmarks.layout import Layout
+from audiocapbench.data import Sample
+from audiocapbench.data.outcome import SCORED, Outcome
+from audiocapbench.judges.aggregation import Scores, by_judge, overall
+from audiocapbench.judges.summary import HIGHEST, OVERALL
+from audiocapbench.metrics import METRICS, find_metric
+from audiocapbench.metrics.result import first_column
+from audiocapbench.report.groups.total import joined
+from audiocapbench.stats.units import Finish
+from audiocapbench.store import Run, Store, StoredScore
+from audiocapbench.store.judgements import Judgement
+
+FloatArray = NDArray[np.float64]
+
+_OWN_JUDGE = "elements"
+
+
+@dataclass(frozen=True, slots=True)
+class Scorer:
+    """One column of scores: a metric, or one dimension of a judge.
+
+    Attributes:
+        name: The metric's name, or the judge's.
+        dimension: The judge's dimension; None for a metric.
+    """
+
+    name: str
+    dimension: str | None = None
+
+    @property
+    def label(self) -> str:
+        """What people read: ``meteor``, ``elements: accuracy``."""
+        return self.name if self.dimension is None else f"{self.name}: {self.dimension}"
+
+    @property
+    def finish(self) -> Finish:
+        """How mean statistics become the corpus score."""
+        return find_metric(self.name)[0].finish if self.dimension is None else first_column
+
+    @property
+    def highest(self) -> float:
+        """The best that a sample could score."""
+        return find_metric(self.name)[0].highest if self.dimension is None else HIGHEST
+
+    @property
+    def digits(self) -> int:
+        """How many places it is shown with."""
+        return 3 if self.dimension is None else 2
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One scorer on one run.
+
+    Attributes:
+        values: Score of each sample, by its id.
+        statistics: What resampling needs of each sample, by its id; all of one length.
+        signature: How the scores were made; empty where there are none.
+    """
+
+    values: dict[str, float]
+    statistics: dict[str, tuple[float, ...]]
+    signature: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One judge on one run.
+
+    Attributes:
+        signature: The way in which most judgements were made; those of other ways are left out.
+        scores: Scores by dimension of each sample, its rounds put together.
+        cost_usd: Dollars that all judgements cost, where known.
+    """
+
+    signature: str
+    scores: Mapping[str, Scores]
+    cost_usd: float | None
+
+    @classmethod
+    def of(cls, judgements: Sequence[Judgement]) -> "Judged":
+        """Put one judge's judgements together; there is at least one."""
+        signature = Counter(one.signature for one in judgements).most_common(1)[0][0]
+        scores = by_judge(one for one in judgements if one.signature == signature)
+        costs = [one.cost_usd for one in judgements if one.cost_usd is not None]
+        return cls(signature, scores.get(judgements[0].judge, {}), sum(costs) if costs else None)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run with everything that the store has of it."""
+
+    run: Run
+    samples: tuple[Sample, ...]
+    missing_clips: int
+    outcomes: dict[str, Outcome]
+    scores: dict[str, list[StoredScore]]
+    judged: dict[str, Judged]
+
+    @property
+    def layout(self) -> Layout | None:
+        """How the benchmark's samples make corpora; None where they are one."""
+        return layout_of(self.run.benchmark)
+
+    @property
+    def scorers(self) -> list[Scorer]:
+        """Judges' overall scores first, our own offline judge after models; then metrics."""
+        judges = sorted(self.judged, key=lambda name: (name.startswith(_OWN_JUDGE), name))
+        known = list(METRICS)
+        metrics = sorted(
+            self.scores, key=lambda name: (known.index(find_metric(name)[0].name), name)
+        )
+        return [*(Scorer(name, OVERALL) for name in judges), *(Scorer(name) for name in metrics)]
+
+    def dimensions(self, judge: str) -> list[Scorer]:
+        """A judge's dimensions, without ``overall``."""
+        if judge not in self.judged:
+            return []
+        return [Scorer(judge, name) for name in next(iter(self.judged[judge].scores.values()), {})]
+
+    def scored(self, scorer: Scorer) -> Scored:
+        """What one scorer says; nothing where it has not seen the run."""
+        if scorer.dimension is None:
+            return self._measured(self.scores.get(scorer.name, []))
+        if scorer.name not in self.judged:
+            return Scored({}, {}, "")
+        return self._judged(self.judged[scorer.name], scorer.dimension)
+
+    def _measured(self, scores: Sequence[StoredScore]) -> Scored:
+        kept = [one for one in scores if self._counts(one.sample_id)]
+        total = self.layout.total if self.layout is not None else ""
+        return Scored(
+            {one.sample_id: one.value for one in kept},
+            {one.sample_id: one.statistics for one in kept},
+            joined(sorted({one.signature for one in kept}), total),
+        )
+
+    def _judged(self, judged: Judged, dimension: str) -> Scored:
+        chosen = set(self.run.sample_ids)
+        values = {
+            key: overall(given) if dimension == OVERALL else given[dimension]
+            for key, given in judged.scores.items()
+            if key in chosen and (dimension == OVERALL or dimension in given)
+        }
+        return Scored(values, {key: (value,) for key, value in values.items()}, judged.signature)
+
+    def _counts(self, sample_id: str) -> bool:
+        outcome = self.outcomes.get(sample_id)
+        return outcome is not None and outcome.reply.status in SCORED
+
+    @property
+    def statuses(self) -> dict[str, int]:
+        """How many samples ended in which way; those that were never asked are not among them."""
+        return dict(Counter(str(one.reply.status) for one in self.outcomes.values()))
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Dollars that the answers cost, where known."""
+        costs = [one.reply.cost_usd for one in self.outcomes.values()]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) if known else None
+
+    @property
+    def latency_s(self) -> float | None:
+        """Median time of an answer that was asked for and not found in the cache."""
+        times = [one.latency_s for one in self.outcomes.values() if not one.cached]
+        return median(times) if times else None
+
+
+class RunReader:
+    """Reads runs from a store, and each dataset once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._datasets: dict[str, tuple[tuple[Sample, ...], int]] = {}
+
+    def read(self, run: Run) -> StoredRun:
+        """A run with all its outcomes, scores and judgements."""
+        if run.dataset not in self._datasets:
+            found = self._store.dataset(run.dataset)
+            self._datasets[run.dataset] = (found.samples, len(found.missing))
+        samples, missing = self._datasets[run.dataset]
+        chosen = set(run.sample_ids)
+        judgements: dict[str, list[Judgement]] = {}
+        for one in self._store.judgements(run.id):
+            judgements.setdefault(one.judge, []).append(one)
+        return StoredRun(
+            run,
+            tuple(sample for sample in samples if sample.id in chosen),
+            missing,
+            self._store.outcomes(run.id),
+            self._store.scores(run.id),
+            {judge: Judged.of(given) for judge, given in judgements.items()},
+        )

@@ -1,0 +1,1 @@
+"""The report page and the figures of a set of runs."""

@@ -1,0 +1,201 @@
+"""The page's figures as SVG; places across are percentages, so that text keeps its size."""
+
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+from audiocapbench.report.page.figure_data import Bar, Histogram, Point, Span, nice_step
+from audiocapbench.report.page.label_places import place_labels
+from audiocapbench.report.page.measures import Measure
+from audiocapbench.report.plain import plain
+
+COLOURS = 8
+
+_PLOT = 82.0  # Per cent; the rest is for the number behind the longest bar.
+_ROW, _AXIS = 38, 22
+_PANEL, _TITLE = 104, 22
+_SCATTER, _LEFT, _RIGHT, _TOP, _BOTTOM = 420, 7.0, 97.0, 26, 380
+_WIDE = 880  # Pixels for which the scatter's names are placed; below, numbers stand in.
+
+_SHAPES = (
+    "M-5 0A5 5 0 1 0 5 0A5 5 0 1 0 -5 0Z",
+    "M-4.5 -4.5H4.5V4.5H-4.5Z",
+    "M0 -6L5.5 4.5H-5.5Z",
+    "M0 -6.5L6 0L0 6.5L-6 0Z",
+    "M0 6L5.5 -4.5H-5.5Z",
+    "M-5.5 -2H-2V-5.5H2V-2H5.5V2H2V5.5H-2V2H-5.5Z",
+)
+
+
+class _Scale(NamedTuple):
+    """From values to places, and where the ticks are."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    step: float
+
+    def at(self, value: float) -> float:
+        share = (value - self.low) / (self.high - self.low)
+        return round(self.start + share * (self.end - self.start), 2)
+
+    @property
+    def ticks(self) -> list[float]:
+        count = round((self.high - self.low) / self.step)
+        return [self.low + self.step * index for index in range(count + 1)]
+
+
+def colour_of(provider: str, providers: Sequence[str]) -> int:
+    """The number of a provider's colour."""
+    return providers.index(provider) % COLOURS
+
+
+def draw_bars(
+    bars: Sequence[Bar], measure: Measure, top: float, providers: Sequence[str], name: str
+) -> str:
+    """Bars with intervals, a model under the other; equal tops make drawings comparable."""
+    scale = _from_zero(top, 0.0, _PLOT)
+    bottom = _ROW * len(bars)
+    parts = []
+    for tick in scale.ticks:
+        x = scale.at(tick)
+        parts.append(f'<line class="grid" x1="{x}%" x2="{x}%" y1="0" y2="{bottom}"/>')
+        anchor = "start" if tick == 0 else "middle"
+        parts.append(_text(f"{tick:g}", f"{x}%", bottom + 15, "tick", anchor))
+    for index, bar in enumerate(bars):
+        parts += _bar(bar, scale, _ROW * index, measure, colour_of(bar.provider, providers))
+    return _svg(parts, bottom + _AXIS, name)
+
+
+def draw_histogram(one: Histogram, unit: str, name: str) -> str:
+    """One category's histogram with its mean as a dashed line."""
+    scale = _Scale(0.0, one.edges[-1], 0.0, 100.0, nice_step(one.edges[-1], 5))
+    # Each category has its own height: what is compared is the shape, not the number of clips.
+    most = max(*one.counts, 1)
+    parts = []
+    for low, high, count in zip(one.edges, one.edges[1:], one.counts, strict=False):
+        height = round(count / most * (_PANEL - 8), 1)
+        x, width = scale.at(low), round(scale.at(high) - scale.at(low) - 0.6, 2)
+        y = _TITLE + _PANEL - height
+        title = f"<title>{low:.0f} to {high:.0f} {unit}: {count}</title>"
+        parts.append(
+            f'<rect class="c0" x="{x}%" y="{y}" width="{width}%" height="{height}">{title}</rect>'
+        )
+    base = _TITLE + _PANEL
+    parts.append(f'<line class="axis" x1="0" x2="100%" y1="{base}" y2="{base}"/>')
+    for index in range(int(scale.high / scale.step) + 1):
+        tick = index * scale.step
+        x = scale.at(tick)
+        anchor = "start" if tick == 0 else "end" if x > 92 else "middle"
+        parts.append(_text(f"{tick:g}", f"{x}%", base + 15, "tick", anchor))
+    mean = min(scale.at(min(one.mean, scale.high)), 100.0)
+    parts.append(f'<line class="mean" x1="{mean}%" x2="{mean}%" y1="{_TITLE}" y2="{base}"/>')
+    anchor = "start" if mean < 35 else "end" if mean > 65 else "middle"
+    words = f"mean {one.mean:.1f} {unit}" if one.mean < 100 else f"mean {one.mean:.0f} {unit}"
+    parts.append(_text(words, f"{mean}%", _TITLE - 7, "value", anchor))
+    return _svg(parts, base + _AXIS, name)
+
+
+def draw_scatter(points: Sequence[Point], providers: Sequence[str], name: str) -> str:
+    """Models between accuracy (across) and hallucination (up), with both intervals."""
+    across = _around([one.accuracy for one in points], _LEFT, _RIGHT)
+    up = _around([one.hallucination for one in points], _BOTTOM, _TOP)
+    parts = []
+    for tick in across.ticks:
+        x = across.at(tick)
+        parts.append(f'<line class="grid" x1="{x}%" x2="{x}%" y1="{_TOP}" y2="{_BOTTOM}"/>')
+        parts.append(_text(f"{tick:g}", f"{x}%", _BOTTOM + 15, "tick", "middle"))
+    for tick in up.ticks:
+        y = up.at(tick)
+        parts.append(f'<line class="grid" x1="{_LEFT}%" x2="{_RIGHT}%" y1="{y}" y2="{y}"/>')
+        parts.append(_text(f"{tick:g}", f"{_LEFT - 1}%", y + 4, "tick", "end"))
+    parts.append(_text("hallucination score ↑ (10 = nothing invented)", "0", 14, "tick", "start"))
+    parts.append(_text("accuracy →", f"{_RIGHT}%", _BOTTOM + 33, "tick", "end"))
+    centres = [
+        (across.at(one.accuracy.score) / 100 * _WIDE, up.at(one.hallucination.score))
+        for one in points
+    ]
+    names = [plain(one.label) for one in points]
+    bounds = (_LEFT / 100 * _WIDE, float(_TOP), _RIGHT / 100 * _WIDE, float(_BOTTOM))
+    places = place_labels(centres, [7.0 * len(label) for label in names], 13.0, bounds)
+    for number, (one, place) in enumerate(zip(points, places, strict=True), start=1):
+        shape = colour_of(one.provider, providers)
+        parts += _cross(one, across, up, shape)
+        mark = f'<path d="{_SHAPES[shape % len(_SHAPES)]}" class="mark c{shape}"/>'
+        title = f"<title>{escape(plain(one.label))}</title>"
+        anchor = "start" if place.right else "end"
+        words = _text(plain(one.label), f"{place.dx}", place.dy, "name wide", anchor)
+        digit = _text(str(number), "7", -6, "name narrow", "start")
+        if place.far:
+            ends = f'x2="{place.dx}" y2="{place.dy - 4}"'
+            words = f'<line class="lead wide" x1="0" y1="0" {ends}/>{words}'
+        x, y = across.at(one.accuracy.score), up.at(one.hallucination.score)
+        parts.append(f'<svg x="{x}%" y="{y}" overflow="visible">{title}{mark}{words}{digit}</svg>')
+    return _svg(parts, _SCATTER, name)
+
+
+def draw_key(number: int) -> str:
+    """A provider's mark for the legend."""
+    shape = _SHAPES[number % len(_SHAPES)]
+    return (
+        '<svg class="key" width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true">'
+        f'<path d="{shape}" class="c{number}"/></svg>'
+    )
+
+
+def _bar(bar: Bar, scale: _Scale, y: int, measure: Measure, colour: int) -> list[str]:
+    label = _text(plain(bar.label), "0", y + 13, "name", "start")
+    if bar.span is None:
+        return [label, _text("no score", "0", y + 30, "tick", "start")]
+    score, low, high = (scale.at(value) for value in bar.span)
+    middle = y + 25
+    value = measure.shown(bar.span.score)
+    ends = f"{measure.shown(bar.span.low)}–{measure.shown(bar.span.high)}"
+    title = f"<title>{escape(plain(bar.label))}: {value}, 95 % interval {ends}</title>"
+    return [
+        label,
+        f'<rect class="c{colour}" x="0" y="{y + 19}" width="{score}%" height="12">{title}</rect>',
+        f'<line class="interval" x1="{low}%" x2="{high}%" y1="{middle}" y2="{middle}"/>',
+        *(
+            f'<line class="interval" x1="{x}%" x2="{x}%" y1="{middle - 4}" y2="{middle + 4}"/>'
+            for x in (low, high)
+        ),
+        f'<svg x="{max(score, high)}%" y="{middle}" overflow="visible">'
+        + _text(value, "6", 4, "value", "start")
+        + "</svg>",
+    ]
+
+
+def _cross(point: Point, across: _Scale, up: _Scale, colour: int) -> list[str]:
+    x, y = across.at(point.accuracy.score), up.at(point.hallucination.score)
+    left, right = across.at(point.accuracy.low), across.at(point.accuracy.high)
+    low, high = up.at(point.hallucination.low), up.at(point.hallucination.high)
+    return [
+        f'<line class="spread s{colour}" x1="{left}%" x2="{right}%" y1="{y}" y2="{y}"/>',
+        f'<line class="spread s{colour}" x1="{x}%" x2="{x}%" y1="{low}" y2="{high}"/>',
+    ]
+
+
+def _from_zero(top: float, start: float, end: float) -> _Scale:
+    step = nice_step(top)
+    return _Scale(0.0, step * max(1, -(-top // step)), start, end, step)
+
+
+def _around(spans: Sequence[Span], start: float, end: float) -> _Scale:
+    low, high = min(one.low for one in spans), max(one.high for one in spans)
+    step = nice_step(max(high - low, 0.5))
+    first = step * (low // step)
+    return _Scale(first, max(step * -(-high // step), first + step), start, end, step)
+
+
+def _text(words: str, x: str, y: float, kind: str, anchor: str) -> str:
+    return f'<text class="{kind}" x="{x}" y="{y}" text-anchor="{anchor}">{escape(words)}</text>'
+
+
+def _svg(parts: Sequence[str], height: float, name: str) -> str:
+    label = escape(plain(name), quote=True)
+    return (
+        f'<svg class="figure" width="100%" height="{height}" role="img" aria-label="{label}">'
+        f"{''.join(parts)}</svg>"
+    )

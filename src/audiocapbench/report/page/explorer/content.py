@@ -1,0 +1,137 @@
+"""What the explorer shows, put into columns: clips, answers, scores and the judges' words."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from audiocapbench.data import Sample
+from audiocapbench.data.outcome import Status
+from audiocapbench.report.page.explorer.packing import Packer
+from audiocapbench.report.page.explorer.sound import POINTS, Sound
+from audiocapbench.report.page.gathered import Gathered, GatheredRun
+from audiocapbench.store.judgements import Judgement
+
+NONE = 2**32 - 1
+"""Stands for no number in a column of unsigned numbers."""
+
+NOT_ASKED = "not asked"
+
+
+def explorer_data(gathered: Gathered, sounds: Mapping[str, Sound], choice: str) -> str:
+    """The packed line that the page's script reads."""
+    packer = Packer()
+    _add_clips(packer, gathered, list(sounds))
+    _add_sounds(packer, list(sounds.values()))
+    _add_answers(packer, gathered)
+    _add_verdicts(packer, gathered)
+    packer.column(
+        "scores", "float32", np.array([gathered.scores[one] for one in gathered.measures])
+    )
+    return packer.packed(
+        {
+            "models": [run.label for run in gathered.runs],
+            "categories": gathered.categories,
+            "statuses": _statuses(),
+            "judges": gathered.judges,
+            "measures": [
+                {"label": one.label, "highest": one.highest, "digits": one.digits}
+                for one in gathered.measures
+            ],
+            "headline": gathered.measures.index(gathered.headline),
+            "audio": choice,
+            "points": POINTS,
+        }
+    )
+
+
+def _statuses() -> list[str]:
+    return [*(str(status) for status in Status), NOT_ASKED]
+
+
+def _add_clips(packer: Packer, gathered: Gathered, audio: Sequence[str]) -> None:
+    samples = gathered.samples
+    categories = {name: number for number, name in enumerate(gathered.categories)}
+    places = {sha: number for number, sha in enumerate(audio)}
+    packer.column("id", "uint32", [packer.text(one.id) for one in samples])
+    packer.column("category", "uint32", [categories[one.category] for one in samples])
+    packer.column("seconds", "float32", [one.clip.duration_s for one in samples])
+    packer.column("rate", "uint32", [one.clip.rate for one in samples])
+    packer.column("file", "uint32", [packer.text(one.clip.file_name) for one in samples])
+    packer.column("instruction", "uint32", [packer.text(one.instruction) for one in samples])
+    packer.column("details", "uint32", [packer.text(_details(one)) for one in samples])
+    packer.column("sound", "uint32", [places.get(one.clip.sha256, NONE) for one in samples])
+    counts = [len(one.references) for one in samples]
+    packer.column("references_end", "uint32", np.cumsum(counts))
+    packer.column(
+        "references", "uint32", [packer.text(text) for one in samples for text in one.references]
+    )
+
+
+def _details(sample: Sample) -> str:
+    """What the dataset adds, a line each."""
+    lines = []
+    for name, value in sample.details.items():
+        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        lines.append(f"{name}: {shown}")
+    return "\n".join(lines)
+
+
+def _add_sounds(packer: Packer, sounds: Sequence[Sound]) -> None:
+    packer.column("peaks", "uint8", np.array([one.peaks for one in sounds]))
+    packer.column("sound_kind", "uint32", [packer.text(one.kind) for one in sounds])
+    packer.column("sound_link", "uint32", [packer.text(one.link) for one in sounds])
+    packer.column("sound_missing", "uint32", [packer.text(one.missing) for one in sounds])
+
+
+def _add_answers(packer: Packer, gathered: Gathered) -> None:
+    shape = (len(gathered.runs), len(gathered.samples))
+    numbers = {name: number for number, name in enumerate(_statuses())}
+    text, error, note = (np.zeros(shape, dtype=np.uint32) for _ in range(3))
+    status = np.full(shape, numbers[NOT_ASKED], dtype=np.uint8)
+    latency, cost = (np.full(shape, np.nan, dtype=np.float32) for _ in range(2))
+    for row, run in enumerate(gathered.runs):
+        for column, sample in enumerate(gathered.samples):
+            outcome = run.outcomes.get(sample.id)
+            if outcome is None:
+                continue
+            reply = outcome.reply
+            place = (row, column)
+            text[place] = packer.text(reply.text)
+            error[place] = packer.text(reply.error or "")
+            status[place] = numbers[str(reply.status)]
+            if reply.withheld is not None:
+                words = f"reference {reply.withheld + 1}, not scored against itself"
+                note[place] = packer.text(words)
+            if not outcome.cached:
+                latency[place] = outcome.latency_s
+            if reply.cost_usd is not None:
+                cost[place] = reply.cost_usd
+    packer.column("text", "uint32", text)
+    packer.column("error", "uint32", error)
+    packer.column("note", "uint32", note)
+    packer.column("status", "uint8", status)
+    packer.column("latency", "float32", latency)
+    packer.column("cost", "float32", cost)
+
+
+def _add_verdicts(packer: Packer, gathered: Gathered) -> None:
+    words = np.zeros((len(gathered.judges), len(gathered.runs), len(gathered.samples)), np.uint32)
+    for number, judge in enumerate(gathered.judges):
+        for row, run in enumerate(gathered.runs):
+            for column, sample in enumerate(gathered.samples):
+                words[number, row, column] = packer.text(_words(run, judge, sample.id))
+    packer.column("verdicts", "uint32", words)
+
+
+def _words(run: GatheredRun, judge: str, sample_id: str) -> str:
+    rounds = run.judgements.get(judge, {}).get(sample_id, [])
+    if len(rounds) == 1:
+        return _said(rounds[0])
+    return "\n".join(f"Round {one.repeat + 1}: {_said(one)}" for one in rounds)
+
+
+def _said(one: Judgement) -> str:
+    if one.status is Status.OK:
+        return one.reasoning or ""
+    return f"{one.status}: {one.error}" if one.error else str(one.status)

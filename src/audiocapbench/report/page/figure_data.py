@@ -1,0 +1,204 @@
+"""The data of the paper's four figures, for the page's drawings and for those of a paper alike."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from audiocapbench.report.page.gathered import Gathered, GatheredRun
+from audiocapbench.report.page.measures import Measure
+
+BINS = 20
+
+# As in the paper: Gemini blue, Chat Completions green, Realtime orange; others follow.
+PROVIDERS = {
+    "gemini": "Google Gemini",
+    "openai": "OpenAI Chat Completions",
+    "openai-realtime": "OpenAI Realtime",
+    "dashscope": "Alibaba DashScope",
+    "endpoint": "Own endpoint",
+    "listener": "Embedded listener",
+    "control": "Controls",
+}
+
+
+class Span(NamedTuple):
+    """A score and the ends of its interval, which are the score itself where there is none."""
+
+    score: float
+    low: float
+    high: float
+
+
+class Histogram(NamedTuple):
+    """How one quantity spreads over one category; edges are the same for all categories."""
+
+    category: str
+    total: int
+    mean: float
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+
+
+class Bar(NamedTuple):
+    """A model's score; None where it has none."""
+
+    label: str
+    provider: str
+    span: Span | None
+
+
+class Panel(NamedTuple):
+    """The bars of one category."""
+
+    category: str
+    clips: int
+    bars: tuple[Bar, ...]
+
+
+class Point(NamedTuple):
+    """A model between accuracy and hallucination."""
+
+    label: str
+    provider: str
+    accuracy: Span
+    hallucination: Span
+
+
+class Figures(NamedTuple):
+    """The data of all four figures.
+
+    Attributes:
+        measure: What the bars show.
+        durations: Figure 1, seconds of audio.
+        lengths: Figure 1, characters of a reference.
+        overall: Figure 2.
+        panels: Figure 3.
+        points: Figure 4; empty without a judge of accuracy and hallucination.
+        judge: The judge of figure 4.
+        providers: Every provider, in the order of its colour.
+    """
+
+    measure: Measure
+    durations: tuple[Histogram, ...]
+    lengths: tuple[Histogram, ...]
+    overall: tuple[Bar, ...]
+    panels: tuple[Panel, ...]
+    points: tuple[Point, ...]
+    judge: str | None
+    providers: tuple[str, ...]
+
+    @property
+    def top(self) -> float:
+        """The highest value that any bar or interval reaches."""
+        bars = [*self.overall, *(bar for panel in self.panels for bar in panel.bars)]
+        return max((bar.span.high for bar in bars if bar.span is not None), default=0.0)
+
+
+def figure_data(gathered: Gathered) -> Figures:
+    """Put the data of the four figures together."""
+    durations: dict[str, list[float]] = {name: [] for name in gathered.categories}
+    lengths: dict[str, list[float]] = {name: [] for name in gathered.categories}
+    for sample in gathered.samples:
+        durations[sample.category].append(sample.clip.duration_s)
+        lengths[sample.category] += [float(len(text)) for text in sample.references]
+    judge = _judge_of_both(gathered)
+    return Figures(
+        gathered.headline,
+        _histograms(durations),
+        _histograms(lengths),
+        tuple(_bar(one, gathered.headline, None) for one in gathered.runs),
+        _panels(gathered),
+        _points(gathered, judge) if judge is not None else (),
+        judge,
+        _providers(gathered.runs),
+    )
+
+
+def provider_of(model: str) -> str:
+    """Who offers a model, by its name."""
+    prefix = model.partition("/")[0]
+    return PROVIDERS.get(prefix, prefix)
+
+
+def nice_step(span: float, most: int = 6) -> float:
+    """A round distance between ticks, so that at most so many fit into a span."""
+    if span <= 0:
+        return 1.0
+    unit = 10.0 ** np.floor(np.log10(span / most))
+    return float(next(unit * factor for factor in (1, 2, 5, 10) if span / (unit * factor) <= most))
+
+
+def _histograms(values: dict[str, list[float]]) -> tuple[Histogram, ...]:
+    everything = np.array([one for given in values.values() for one in given])
+    # A few very long clips must not press all others into one bar.
+    top = float(np.quantile(everything, 0.995)) if len(everything) else 1.0
+    edges = np.linspace(0.0, max(top, 1e-6) * 1.001, BINS + 1)
+    found = []
+    for category, given in values.items():
+        inside = np.minimum(np.array(given), edges[-1])
+        counts, _ = np.histogram(inside, bins=edges)
+        found.append(
+            Histogram(
+                category,
+                len(given),
+                float(np.mean(given)),
+                tuple(edges.tolist()),
+                tuple(counts.tolist()),
+            )
+        )
+    return tuple(found)
+
+
+def _bar(run: GatheredRun, measure: Measure, category: str | None) -> Bar:
+    return Bar(
+        run.label, provider_of(run.summary.run.model), _span(run, measure, category=category)
+    )
+
+
+def _span(run: GatheredRun, measure: Measure, *, category: str | None = None) -> Span | None:
+    figure = measure.of(run.summary, category)
+    if figure is None or figure.score is None:
+        return None
+    return Span(figure.score, *(figure.interval or (figure.score, figure.score)))
+
+
+def _panels(gathered: Gathered) -> tuple[Panel, ...]:
+    sizes: dict[str, int] = {}
+    for run in gathered.runs:
+        for name, count in gathered.headline.categories(run.summary).items():
+            sizes[name] = max(count, sizes.get(name, 0))
+    return tuple(
+        Panel(name, count, tuple(_bar(one, gathered.headline, name) for one in gathered.runs))
+        for name, count in sizes.items()
+    )
+
+
+def _judge_of_both(gathered: Gathered) -> str | None:
+    """The judge that the models are ranked by, or else another that scores both dimensions."""
+    names: dict[str, set[str]] = {}
+    for one in gathered.measures:
+        if one.judge is not None:
+            names.setdefault(one.judge, set()).add(one.name)
+    both = [judge for judge, given in names.items() if {"accuracy", "hallucination"} <= given]
+    if gathered.headline.judge in both:
+        return gathered.headline.judge
+    return both[0] if both else None
+
+
+def _points(gathered: Gathered, judge: str) -> tuple[Point, ...]:
+    by_name = {one.name: one for one in gathered.measures if one.judge == judge}
+    points = []
+    for run in gathered.runs:
+        accuracy = _span(run, by_name["accuracy"])
+        hallucination = _span(run, by_name["hallucination"])
+        if accuracy is not None and hallucination is not None:
+            provider = provider_of(run.summary.run.model)
+            points.append(Point(run.label, provider, accuracy, hallucination))
+    return tuple(points)
+
+
+def _providers(runs: Sequence[GatheredRun]) -> tuple[str, ...]:
+    present = dict.fromkeys(provider_of(one.summary.run.model) for one in runs)
+    known = [name for name in PROVIDERS.values() if name in present]
+    return (*known, *(name for name in present if name not in known))

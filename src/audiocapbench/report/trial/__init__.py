@@ -1,0 +1,1 @@
+"""Scorers on trial, for people to read."""
