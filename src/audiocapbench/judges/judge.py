@@ -2,21 +2,19 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from audiocapbench.data.outcome import Reply
-from audiocapbench.data.sample import Sample
 from audiocapbench.errors import FatalError
 from audiocapbench.judges.contract import Case, Contract
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.quoting import RULES
 from audiocapbench.judges.verdict import Verdict
-from audiocapbench.models import AudioContract, Model, Question
+from audiocapbench.models import Model, Question
+from audiocapbench.models.varied import VariedModel
 from audiocapbench.signature import sign
-
-Parameters = Mapping[str, str | int | float | bool]
 
 
 @runtime_checkable
@@ -83,7 +81,7 @@ class ModelJudge:
 
     def asked(self, repeat: int) -> Model:
         """The model for one round: each round has its own place in the cache."""
-        return self.model if repeat == 0 else _Varied(self.model, {"repeat": repeat})
+        return self.model if repeat == 0 else VariedModel(self.model, {"repeat": repeat})
 
 
 Judge = ModelJudge | TextJudge
@@ -111,42 +109,7 @@ def held_to_schema(model: Model, contract: Contract, *, hears: bool) -> Model | 
     return None
 
 
-class _Varied:
-    """A model under the same name with more parameters, which are part of its cache key."""
-
-    def __init__(self, model: Model, more: Parameters) -> None:
-        self._model = model
-        self.name = model.name
-        self.parameters: Parameters = {**model.parameters, **more}
-
-    @property
-    def contract(self) -> AudioContract:
-        return self._model.contract
-
-    @property
-    def cacheable(self) -> bool:
-        return self._model.cacheable
-
-    @property
-    def concurrency(self) -> int:
-        return self._model.concurrency
-
-    def prepare(self, samples: Sequence[Sample]) -> None:
-        """Nothing beyond what the model itself prepares."""
-        self._model.prepare(samples)
-
-    async def answer(self, question: Question) -> Reply:
-        """Answer as the model does."""
-        return await self._model.answer(question)
-
-    async def aclose(self) -> None:
-        """Close the model's connections, where it keeps any."""
-        close = getattr(self._model, "aclose", None)
-        if close is not None:
-            await close()
-
-
-class _Completing(_Varied):
+class _Completing(VariedModel):
     """A chat model whose completions are held to a schema; for questions without audio."""
 
     def __init__(self, model: Any, contract: Contract) -> None:

@@ -25,9 +25,9 @@ from audiocapbench.meta.corrupt.model_replies import RejectedError, read_reply
 from audiocapbench.meta.corrupt.text import plain_form
 from audiocapbench.meta.corrupt.trial import Found, Kind, Trial
 from audiocapbench.meta.errors import TrialStoppedError
-from audiocapbench.meta.pairwise.text_only import TextOnly
 from audiocapbench.models import Model
 from audiocapbench.models.prices import price_of
+from audiocapbench.models.varied import without_audio
 from audiocapbench.store import Store
 
 PER_KIND = 100
@@ -114,7 +114,7 @@ def _ask(
 
     end = run_benchmark(
         Benchmark(f"corrupt/{prompt_hash()}", Path(), samples),
-        TextOnly(model),
+        without_audio(model),
         asking.store,
         pacing=asking.pacing,
         budget=asking.budget,

@@ -1,11 +1,12 @@
 """BRACE-Hallucination: a caption that people wrote, and the same with something made wrong."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from audiocapbench.data.problems import Problem
 from audiocapbench.meta.pairs.pair import Pair
-from audiocapbench.meta.pairs.reading import dataset_of, finish, read_clips, text_of, texts_of
+from audiocapbench.meta.pairs.reading import dataset_of, read_each, text_of, texts_of
 
 _HUMAN, _WRONG = "human", "hallucination"
 
@@ -19,26 +20,18 @@ def read_brace_hallucination(path: Path) -> list[Pair]:
         InvalidDataError: Some clips or pairs are wrong; all of them are listed.
         DatasetError: The file cannot be read.
     """
-    pairs: list[Pair] = []
-    problems: list[Problem] = []
     dataset = dataset_of(path)
-    for number, clip in enumerate(read_clips(path)):
-        where = f"{path.name} clip {number}"
-        if not isinstance(clip, dict):
-            problems.append(Problem(where, "", "is not a JSON object"))
-            continue
+
+    def pairs_of(clip: dict[str, Any], where: str) -> Iterator[Pair | Problem]:
         name = text_of(clip.get("file_name"))
         if name is None:
-            problems.append(Problem(where, "file_name", "is missing or not text"))
+            yield Problem(where, "file_name", "is missing or not text")
         for key, value in clip.items():
-            if key == "file_name":
-                continue
-            made = _pair(key, value, name or "", dataset)
-            if isinstance(made, Pair):
-                pairs.append(made)
-            else:
-                problems.append(Problem(where, key, made))
-    return finish(path, pairs, problems)
+            if key != "file_name":
+                made = _pair(key, value, name or "", dataset)
+                yield made if isinstance(made, Pair) else Problem(where, key, made)
+
+    return read_each(path, pairs_of)
 
 
 def _pair(key: str, value: Any, clip: str, dataset: str) -> Pair | str:

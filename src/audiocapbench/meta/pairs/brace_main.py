@@ -1,5 +1,6 @@
 """BRACE-Main: five or six pairs a clip, each with the votes of three people."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +8,7 @@ from audiocapbench.data.problems import Problem
 from audiocapbench.meta.pairs.pair import Pair
 from audiocapbench.meta.pairs.reading import (
     dataset_of,
-    finish,
-    read_clips,
+    read_each,
     text_of,
     texts_of,
     votes_of,
@@ -36,28 +36,20 @@ def read_brace_main(path: Path) -> list[Pair]:
         InvalidDataError: Some clips or pairs are wrong; all of them are listed.
         DatasetError: The file cannot be read.
     """
-    pairs: list[Pair] = []
-    problems: list[Problem] = []
     dataset = dataset_of(path)
-    for number, clip in enumerate(read_clips(path)):
-        where = f"{path.name} clip {number}"
-        if not isinstance(clip, dict):
-            problems.append(Problem(where, "", "is not a JSON object"))
-            continue
+
+    def pairs_of(clip: dict[str, Any], where: str) -> Iterator[Pair | Problem]:
         name, references = text_of(clip.get("file_name")), texts_of(clip.get("references"))
         if name is None:
-            problems.append(Problem(where, "file_name", "is missing or not text"))
+            yield Problem(where, "file_name", "is missing or not text")
         if references is None:
-            problems.append(Problem(where, "references", "is not a list of texts"))
+            yield Problem(where, "references", "is not a list of texts")
         for key, value in clip.items():
-            if key in _OTHER_FIELDS:
-                continue
-            made = _pair(key, value, name or "", references or (), dataset)
-            if isinstance(made, Pair):
-                pairs.append(made)
-            else:
-                problems.append(Problem(where, key, made))
-    return finish(path, pairs, problems)
+            if key not in _OTHER_FIELDS:
+                made = _pair(key, value, name or "", references or (), dataset)
+                yield made if isinstance(made, Pair) else Problem(where, key, made)
+
+    return read_each(path, pairs_of)
 
 
 def _pair(key: str, value: Any, clip: str, references: tuple[str, ...], dataset: str) -> Pair | str:

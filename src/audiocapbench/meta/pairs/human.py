@@ -1,15 +1,16 @@
 """Human preference pairs in the manner of FENSE: AudioCaps-Eval and Clotho-Eval."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from audiocapbench.data.problems import Problem
+from audiocapbench.errors import DatasetError
 from audiocapbench.meta.pairs.pair import Pair
 from audiocapbench.meta.pairs.reading import (
     dataset_of,
-    finish,
-    read_clips,
+    read_each,
     text_of,
     texts_of,
     votes_of,
@@ -32,31 +33,28 @@ def read_human_pairs(path: Path) -> list[Pair]:
         InvalidDataError: Some clips or pairs are wrong; all of them are listed.
         DatasetError: The file cannot be read.
     """
-    pairs: list[Pair] = []
-    problems: list[Problem] = []
     dataset = dataset_of(path)
-    for number, clip in enumerate(read_clips(path)):
-        where = f"{path.name} clip {number}"
-        if not isinstance(clip, dict):
-            problems.append(Problem(where, "", "is not a JSON object"))
-            continue
+
+    def pairs_of(clip: dict[str, Any], where: str) -> Iterator[Pair | Problem]:
         name = text_of(clip.get("audio_id")) or text_of(clip.get("raw_name"))
         references = texts_of(clip.get("references"))
         if name is None:
-            problems.append(Problem(where, "audio_id", "is missing or not text"))
+            yield Problem(where, "audio_id", "is missing or not text")
         if references is None:
-            problems.append(Problem(where, "references", "is not a list of texts"))
+            yield Problem(where, "references", "is not a list of texts")
         for key in SUBTYPES:
             if clip.get(key) is None:
                 continue
             made = _pair(key, clip[key], references or ())
             if isinstance(made, str):
-                problems.append(Problem(where, key, made))
+                yield Problem(where, key, made)
             elif name is not None:
-                pairs.append(_placed(made, name, dataset, text_of(clip.get("raw_name"))))
-    if not pairs and not problems:
-        problems.append(Problem(path.name, "", f"has no pair; pairs are {', '.join(SUBTYPES)}"))
-    return finish(path, pairs, problems)
+                yield _placed(made, name, dataset, text_of(clip.get("raw_name")))
+
+    pairs = read_each(path, pairs_of)
+    if not pairs:
+        raise DatasetError(f"{path}: has no pair; pairs are {', '.join(SUBTYPES)}")
+    return pairs
 
 
 def _placed(pair: Pair, clip: str, dataset: str, audio: str | None) -> Pair:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -38,6 +38,34 @@ def read_clips(path: Path) -> list[Any]:
     if not isinstance(found, list) or not found:
         raise DatasetError(f"{path}: is not a list of clips, or an empty one")
     return found
+
+
+def read_each(
+    path: Path, pairs_of: Callable[[dict[str, Any], str], Iterator[Pair | Problem]]
+) -> list[Pair]:
+    """The pairs of every clip of a JSON file.
+
+    Args:
+        path: The file.
+        pairs_of: Makes the pairs of a clip, or says what is wrong and where.
+
+    Raises:
+        InvalidDataError: Some clips or pairs are wrong; all of them are listed.
+        DatasetError: The file cannot be read.
+    """
+    pairs: list[Pair] = []
+    problems: list[Problem] = []
+    for number, clip in enumerate(read_clips(path)):
+        where = f"{path.name} clip {number}"
+        if not isinstance(clip, dict):
+            problems.append(Problem(where, "", "is not a JSON object"))
+            continue
+        for one in pairs_of(clip, where):
+            if isinstance(one, Pair):
+                pairs.append(one)
+            else:
+                problems.append(one)
+    return finish(path, pairs, problems)
 
 
 def finish(path: Path, pairs: list[Pair], problems: list[Problem]) -> list[Pair]:

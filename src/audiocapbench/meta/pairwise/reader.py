@@ -15,9 +15,9 @@ from audiocapbench.judges.quoting import as_data, fill
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairwise.prompts import document
-from audiocapbench.meta.pairwise.text_only import TextOnly
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.models import Model, create_model
+from audiocapbench.models.varied import without_audio
 
 _OPTION = re.compile(r"(?P<model>.+?)(?:\[read=(?P<read>\w+)\])?", re.DOTALL)
 _WORDS = {
@@ -84,7 +84,7 @@ def create_reader(text: str) -> Reader:
     found = _OPTION.fullmatch(text.strip())
     if found is None or found["read"] not in (None, "all", "unknown"):
         raise TrialError(f"{text!r} is not a reader; write MODEL or MODEL[read=all]")
-    return Reader(TextOnly(create_model(found["model"])), found["read"] == "all")
+    return Reader(without_audio(create_model(found["model"])), found["read"] == "all")
 
 
 def read_word(reply: str) -> Choice | None:

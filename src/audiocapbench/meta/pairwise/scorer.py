@@ -29,11 +29,11 @@ from audiocapbench.meta.pairwise.report import (
     positions,
     unknown_share,
 )
-from audiocapbench.meta.pairwise.text_only import TextOnly
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import Model, create_model
 from audiocapbench.models.prices import price_of
+from audiocapbench.models.varied import without_audio
 from audiocapbench.signature import sign
 from audiocapbench.store import Store
 
@@ -322,6 +322,6 @@ def create_pairwise(name: str, settings: TrialSettings | None = None) -> Pairwis
     )
     model = create_model(found["model"])
     if found["audio"] == "no":
-        model = TextOnly(model)
+        model = without_audio(model)
     reader = create_reader(settings.reader) if settings.reader is not None else None
     return PairwiseScorer(model, prompt, settings, reader, name=f"model:{name.strip()}")

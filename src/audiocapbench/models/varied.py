@@ -1,0 +1,56 @@
+"""A model under its own name with something about it changed, and the rest as it is."""
+
+from collections.abc import Mapping, Sequence
+
+from audiocapbench.data.outcome import Reply
+from audiocapbench.data.sample import Sample
+from audiocapbench.models.model import AudioContract, Model, Question
+
+Parameters = Mapping[str, str | int | float | bool]
+
+
+class VariedModel:
+    """A model with more parameters, which are part of its cache key, or with another contract.
+
+    Args:
+        model: Who answers.
+        more: What tells its answers from those of the model as it is.
+        contract: The audio that it is sent instead.
+    """
+
+    def __init__(
+        self, model: Model, more: Parameters, contract: AudioContract | None = None
+    ) -> None:
+        self._model = model
+        self.name = model.name
+        self.parameters: Parameters = {**model.parameters, **more}
+        self.contract = contract or model.contract
+
+    @property
+    def cacheable(self) -> bool:
+        """As the model."""
+        return self._model.cacheable
+
+    @property
+    def concurrency(self) -> int:
+        """As the model."""
+        return self._model.concurrency
+
+    def prepare(self, samples: Sequence[Sample]) -> None:
+        """What the model prepares."""
+        self._model.prepare(samples)
+
+    async def answer(self, question: Question) -> Reply:
+        """Answer as the model does."""
+        return await self._model.answer(question)
+
+    async def aclose(self) -> None:
+        """Close the model's connections, where it keeps any."""
+        close = getattr(self._model, "aclose", None)
+        if close is not None:
+            await close()
+
+
+def without_audio(model: Model) -> VariedModel:
+    """The model asked without the clip: to read answers, or to see what words alone give away."""
+    return VariedModel(model, {"audio": False}, AudioContract("none"))
