@@ -7,6 +7,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# As many processes as there are processors; the tests of a file stay together.
+PARALLEL ?= --numprocesses=auto --dist=loadfile
 
 .PHONY: demo test test-all check format clean
 
@@ -14,10 +16,10 @@ demo: $(VENV)/.core
 	$(BIN)/audiocapbench demo
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 
 test-all: $(VENV)/.all
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 
 check: $(VENV)/.check
 	$(BIN)/ruff format --check .
