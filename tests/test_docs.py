@@ -63,6 +63,10 @@ def test_the_examples_of_your_own_parts_work_together(place: Path) -> None:
     assert "shared_words" in ran.stdout
     assert "brevity" in ran.stdout
     assert "share of words that a reference has too" in " ".join(listed.stdout.split())
+    for more in ("leaderboard", "report 1", "compare 1 1", "leaderboard --metric shared_words"):
+        done = run(place, f"audiocapbench {more}")
+        assert "Traceback" not in done.stderr, done.stderr
+        assert done.returncode == (2 if "compare" in more else 0), done.stderr
     assert checked.returncode == 0, checked.stderr
     assert "does not" in " ".join((checked.stdout + checked.stderr).split())
 

@@ -9,7 +9,7 @@ from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.benchmarks.mecat.items import Item
 from audiocapbench.benchmarks.mecat.lines import LONGEST_LINE
 from audiocapbench.benchmarks.mecat.predictions import Answers, read_answers, source_of
-from audiocapbench.benchmarks.mecat.references import read_items
+from audiocapbench.benchmarks.mecat.references import BadReferencesError, read_items
 from audiocapbench.errors import DatasetError
 from mecat_data import clips, questions, write_references
 
@@ -194,15 +194,17 @@ def test_wrong_references_are_refused_line_by_line(tmp_path: Path) -> None:
     folder = write_references(tmp_path, "caption", entries)
     lines = [json.dumps({third: entries[third]}), "{"]
     (folder / "caption_test" / "again.jsonl").write_text("\n".join(lines))
-    with pytest.raises(DatasetError) as error:
+    with pytest.raises(BadReferencesError) as error:
         read_items("mecat-caption", folder)
+    told = "\n".join(map(str, error.value.problems))
     for words in (
         "'XXX', not one of",
         "long: is not a list",
         "stands above already",
         "is not JSON",
     ):
-        assert words in str(error.value)
+        assert words in told
+    assert str(error.value).endswith("\n  … and 4 more"), "five are shown, and it is no other part"
     with pytest.raises(DatasetError, match="no such file or folder"):
         read_items("mecat-qa", tmp_path / "nowhere")
     with pytest.raises(DatasetError, match=r"holds no \.jsonl file"):

@@ -81,6 +81,29 @@ def test_what_the_hub_lacks_is_exit_code_1_and_a_dry_run_writes_nothing(tmp_path
     assert f"000: {CAPTION} has 2 of 179 rows" in said
 
 
+def test_a_damaged_local_shard_is_told_and_is_exit_code_1(tmp_path: Path) -> None:
+    whole = tar(caption_files("S00", range(4)), zipped=False)
+    (tmp_path / "cut.tar").write_bytes(whole[:6_000])
+    code, out, said = call(tmp_path, "--out", "data", "--shards", "cut.tar", "--json")
+    assert code == 1
+    assert "cut.tar" in said
+    assert "is damaged or cut short" in said
+    document = json.loads(out)
+    assert document["present"] < document["wanted"]
+    last = document["parts"][-1]
+    assert last["part"] == "local shards"
+    assert "is damaged or cut short" in last["missing"][0]["reason"]
+
+
+def test_a_file_that_is_no_shard_is_one_sentence_and_exit_code_2(tmp_path: Path) -> None:
+    (tmp_path / "lines.jsonl").write_text('{"a": 1}\n' * 200)
+    code, _, said = call(tmp_path, "--out", "data", "--shards", "lines.jsonl")
+    assert code == 2
+    assert "audiocapbench: no clip could be read from the shards: lines.jsonl@" in said
+    assert "the shard is not a tar" in said
+    assert [one.name for one in tmp_path.iterdir()] == ["lines.jsonl"]
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [

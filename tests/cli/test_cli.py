@@ -222,7 +222,7 @@ def test_terminal_escapes_in_data_are_written_out(tmp_path: Path) -> None:
 
 
 def test_no_digit_is_lost_where_there_is_little_room(tmp_path: Path) -> None:
-    call(tmp_path, "run", "demo", "--model", "control/safe", "--limit", "6")
+    call(tmp_path, "run", "demo", "--model", "control/safe", "--limit", "12")
     done = subprocess.run(
         [*COMMAND, "score", "1"],
         cwd=tmp_path,

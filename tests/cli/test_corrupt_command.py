@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from audiocapbench.meta.corrupt.trial import Kind
 from audiocapbench.meta.pairs.brace_hallucination import read_brace_hallucination
 from audiocapbench.meta.pairs.table import read_csv_pairs
 from folders import write_lines, write_tone
@@ -103,6 +104,42 @@ def test_a_dataset_folder_names_its_files(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     pairs = read_csv_pairs(tmp_path / "pairs.csv")
     assert {pair.audio for pair in pairs} == {"man.wav", "woman.wav"}
+
+
+def test_dropped_events_are_called_less_complete_and_not_false(tmp_path: Path) -> None:
+    path = tmp_path / "captions.csv"
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["id", "reference"])
+        for number, (one, other) in enumerate(
+            (one, other)
+            for one in ("A dog barks", "A man speaks", "A bell rings", "A car passes")
+            for other in ("rain falls", "birds sing", "wind blows")
+        ):
+            writer.writerow([f"{number}.wav", f"{one} and {other}"])
+            writer.writerows([[f"{number}.wav", one], [f"{number}.wav", f"{one} loudly"]])
+    done = call(tmp_path, "captions.csv", "--out", "pairs.csv", "--kinds", "dropped")
+    assert done.returncode == 0, done.stderr
+    assert "dropped (less complete, not false)" in done.stdout
+    assert {pair.type for pair in read_csv_pairs(tmp_path / "pairs.csv")} == {"dropped"}
+    words = ["--out", "more.csv", "--kinds", "dropped,order", "--json"]
+    kinds = json.loads(call(tmp_path, "captions.csv", *words).stdout)["kinds"]
+    assert kinds["dropped"]["other_caption"] == "less complete, not false"
+    assert kinds["order"]["other_caption"] == "false"
+
+
+def test_the_help_says_what_every_kind_means(tmp_path: Path) -> None:
+    shown = " ".join(call(tmp_path, "--help").stdout.replace("│", " ").split())
+    assert all(f"{kind}: " in shown for kind in Kind)
+    assert "dropped: the main event left out: less complete, not false" in shown
+
+
+def test_captions_are_never_overwritten(tmp_path: Path, references: Path) -> None:
+    before = references.read_bytes()
+    done = call(tmp_path, str(references), "--out", "captions.csv")
+    assert done.returncode == 2
+    assert "captions.csv is read by this command" in done.stderr
+    assert references.read_bytes() == before
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """``audiocapbench figures``: files for a paper, and what it says when they cannot be made."""
 
 import json
+import struct
 import sys
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from audiocapbench.judges import create_judge, judge_run
 from audiocapbench.models import create_model
 from audiocapbench.store import Store
 from folders import write_folder
+from made_store import MadeRun, made_samples, put_run
 
 
 def call(*words: str) -> Result:
@@ -54,6 +56,33 @@ def test_four_figures_in_three_formats(place: Path) -> None:
     starts = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
     for path in paths:
         assert path.read_bytes().startswith(starts[path.suffix])
+
+
+@pytest.fixture
+def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a run over twelve categories, some scores of which no metric is known for."""
+    monkeypatch.chdir(tmp_path)
+    store = Store.open(str(tmp_path / "audiocapbench.db"))
+    samples = made_samples(132, categories=[f"kind {number}" for number in range(12)])
+    given = {name: {one.id: 0.5 for one in samples} for name in ("rouge_l", "gone")}
+    for name in ("one", "two"):
+        put_run(store, MadeRun(f"made/{name}", scores=given), samples)
+    store.close()
+    return tmp_path
+
+
+def test_twelve_categories_stand_in_rows_of_four(many: Path) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib comes with the extra plots")
+    done = call("1", "2", "--out", "drawn")
+    assert done.exit_code == 0, done.stderr
+    assert "Scores of gone are left out" in done.stderr
+    for name in ("figure1_lengths", "figure3_categories"):
+        content = (many / "drawn" / f"{name}.png").read_bytes()
+        width, height = struct.unpack(">II", content[16:24])
+        assert width <= 2600
+        assert height >= width / 4
+        assert (many / "drawn" / f"{name}.pdf").read_bytes().startswith(b"%PDF")
+        assert (many / "drawn" / f"{name}.svg").read_bytes().startswith(b"<?xml")
 
 
 def test_without_a_judge_there_are_three(place: Path) -> None:

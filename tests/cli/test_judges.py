@@ -4,6 +4,8 @@ import json
 import subprocess
 from pathlib import Path
 
+from fakes.mecat_shards import build_shards, caption_files, tar
+from folders import write_lines, write_tone
 from plugin import COMMAND, environment
 
 JUDGE_PLUGIN = """
@@ -97,3 +99,38 @@ def test_wrong_use_is_one_sentence(tmp_path: Path) -> None:
         assert done.returncode == 2, words
         assert reason in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_the_runs_of_a_check_stay_out_of_the_way(tmp_path: Path) -> None:
+    assert call(tmp_path, "judges", "check", "elements", "--limit", "12").returncode == 0
+    listed = call(tmp_path, "runs")
+    assert "6 runs of trials not shown; --trials does." in listed.stderr
+    assert "control/right" not in listed.stdout
+    assert json.loads(call(tmp_path, "runs", "--json").stdout)["runs"] == []
+    shown = json.loads(call(tmp_path, "runs", "--trials", "--json").stdout)["runs"]
+    assert {one["benchmark"] for one in shown} == {"trial/check/demo"}
+    refused = call(tmp_path, "score", "1")
+    assert refused.returncode == 2
+    assert "run 1 is of trial/check/demo: its answers are no captions to score" in refused.stderr
+
+
+def test_mecat_s_judge_is_checked_on_mecat_s_own_questions(tmp_path: Path) -> None:
+    shards = tmp_path / "shards.tar.gz"
+    shards.write_bytes(tar([*caption_files("S00", range(4)), *caption_files("00A", range(3))]))
+    build_shards(tmp_path / "data", shards)
+    words = ["judges", "check", "elements", "--benchmark", "mecat-caption", "--data", "data"]
+    done = call(tmp_path, *words, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["kinds"]["right"]["n"] == 6 * 7
+
+
+def test_a_run_without_any_answer_is_shown_with_nothing_judged(tmp_path: Path) -> None:
+    lonely = tmp_path / "lonely"
+    write_tone(lonely / "tone.wav")
+    write_lines(lonely, [{"file_name": "tone.wav", "references": ["A tone."]}])
+    words = ["run", "lonely", "--model", "control/right", "--judge", "elements", "--json"]
+    done = call(tmp_path, *words)
+    assert done.returncode == 1, done.stderr
+    [run] = json.loads(done.stdout)["runs"]
+    assert (run["answered"], run["judges"]["elements"]["judged"]) == (0, 0)
+    assert run["metrics"]["meteor"]["bounds"] == [0.0, 1.0]

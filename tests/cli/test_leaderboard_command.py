@@ -121,7 +121,7 @@ def test_compare_shows_differences_and_what_moved(store: str) -> None:
 
 def test_compare_speaks_json_and_csv(store: str) -> None:
     said = json.loads(run("compare", "1", "3", "--store", store, "--json").stdout)
-    assert said["differences"][0]["p_holm"] < 0.05
+    assert said["differences"][0]["p_adjusted"] < 0.05
     assert len(said["moved"]) == 5
     text = run("compare", "1", "3", "--store", store, "--format", "csv").stdout
     rows = list(csv.DictReader(io.StringIO(text)))
@@ -143,8 +143,56 @@ def test_both_are_commands_of_the_program(store: str) -> None:
         timeout=120,
         check=True,
     )
-    assert "gemini/gemini-3-pro-preview (published, not run here)" in done.stdout
+    assert "audiocapbench: as published, judged by GPT-4.1, 1,000 samples" in done.stdout
+    assert "gemini/gemini-3-pro-preview" in done.stdout
+    assert "statements of the paper do not fit its tables" in done.stderr
     helped = subprocess.run(
         [*COMMAND, "--help"], capture_output=True, text=True, timeout=120, check=True
     )
     assert "compare" in helped.stdout
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A store of two runs that two judges have seen, of which one was checked and fails."""
+    path = tmp_path_factory.mktemp("judged") / "judged.db"
+    kept = Store.open(str(path))
+    for place, name in enumerate(("one", "two")):
+        grades = {one.id: {"accuracy": 4.0 + place, "recall": 5.0} for one in SAMPLES}
+        put_run(kept, MadeRun(name, grades={"gpt": grades, "lax": grades}), SAMPLES)
+    kept.put_judge_check("lax", {"warning": "lax does not tell right from safe"})
+    kept.close()
+    return str(path)
+
+
+@pytest.mark.parametrize("words", [("leaderboard",), ("compare", "1", "2")])
+def test_judges_that_are_unchecked_or_fail_are_warned_about(
+    judged: str, words: tuple[str, ...]
+) -> None:
+    unchecked = run(*words, "--judge", "gpt", "--store", judged)
+    assert "gpt has not been checked" in unchecked.stderr
+    failing = run(*words, "--judge", "lax", "--store", judged)
+    assert "Warning: lax does not tell right from safe." in failing.stderr
+    assert failing.exit_code == 0
+
+
+@pytest.mark.parametrize("words", [("leaderboard",), ("compare", "1", "2")])
+def test_tables_fit_into_80_columns(judged: str, words: tuple[str, ...]) -> None:
+    shown = run(*words, "--clips", "0", "--store", judged) if len(words) > 1 else None
+    shown = shown or run(*words, "--by", "category", "--store", judged)
+    table = [line for line in shown.stdout.splitlines() if line.startswith("  ") or "─" in line]
+    assert shown.exit_code == 0
+    assert max(map(len, table)) <= 80
+
+
+@pytest.mark.parametrize("words", [("leaderboard",), ("compare", "1", "3")])
+def test_the_correction_is_chosen_and_named(store: str, words: tuple[str, ...]) -> None:
+    shown = run(*words, "--correction", "bh", "--store", store)
+    assert "Benjamini" in shown.stdout
+    assert run(*words, "--correction", "none", "--store", store).exit_code == 2
+
+
+def test_an_unknown_judge_beside_published_rows_is_wrong_use(store: str) -> None:
+    shown = run("leaderboard", "--published", "--judge", "nobody", "--store", store)
+    assert shown.exit_code == 2
+    assert "no run has a score of nobody, and the published results have none" in shown.stderr

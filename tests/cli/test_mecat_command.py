@@ -92,6 +92,69 @@ def test_prediction_files_are_probed_without_a_store(tmp_path: Path) -> None:
     assert [one["id"] for one in document["offending"]] == ["clip0/speech", "clip2/speech"]
 
 
+@pytest.fixture
+def silent(tmp_path: Path) -> Path:
+    """References of three silent clips, and answers of two models to all that is asked."""
+    names = ("short", "long", "speech", "music", "sound", "environment")
+    fields = {name: ["None", "Silence.", "Quiet."] for name in names} | {"domain": "000"}
+    lines = [json.dumps({f"clip{number}": fields}) for number in range(3)]
+    (tmp_path / "000.jsonl").write_text("\n".join(lines))
+    for model, text in (("a", "A man talks."), ("b", "Silence.")):
+        (tmp_path / model).mkdir()
+        answers = json.dumps({f"clip{number}": text for number in range(3)})
+        (tmp_path / f"{model}.jsonl").write_text(answers)
+        (tmp_path / model / "same.json").write_text(answers)
+        (tmp_path / model / "long.json").write_text(answers)
+    return tmp_path
+
+
+def probe(place: Path, *files: str) -> Done:
+    return call(place, "silence", *files, "--references", "000.jsonl", "--json")
+
+
+@pytest.mark.parametrize("files", [("a.jsonl", "b.jsonl"), ("a/same.json", "b/same.json")])
+def test_each_file_is_a_model_of_its_own(silent: Path, files: tuple[str, str]) -> None:
+    done = probe(silent, *files)
+    assert done.code == 0, done.err
+    reports = json.loads(done.out)["reports"]
+    assert [one["model"] for one in reports] == list(files)
+    assert [one["subtasks"]["all"]["share"] for one in reports] == [1.0, 0.0]
+    assert [one["bad_lines"] for one in reports] == [[], []]
+
+
+def test_files_of_sub_tasks_are_one_model_beside_the_others(silent: Path) -> None:
+    (silent / "music.csv").write_text("clip0,A guitar.\nclip1,None\nclip2,None")
+    done = probe(silent, "music.csv", "long=a.jsonl", "b.jsonl")
+    assert done.code == 0, done.err
+    first, second = json.loads(done.out)["reports"]
+    assert first["model"] == "music.csv, a.jsonl"
+    assert list(first["subtasks"]) == ["long", "music", "all"]
+    assert [one["answers"] for one in first["subtasks"].values()] == [3, 3, 6]
+    assert second["model"] == "b.jsonl"
+
+
+def test_two_files_of_one_sub_task_are_not_one_model(silent: Path) -> None:
+    done = probe(silent, "a/long.json", "b/long.json")
+    assert done.code == 2
+    assert "a/long.json and b/long.json both answer long" in done.err
+
+
+def test_the_lines_that_were_left_out_are_told_and_are_exit_code_1(silent: Path) -> None:
+    lines = ["clip0,None", "clip2,Silence.", *(f"clip1,wrong,{number}" for number in range(9))]
+    (silent / "short.csv").write_text("\n".join(lines))
+    done = probe(silent, "short.csv", "b.jsonl")
+    assert done.code == 1
+    first, second = json.loads(done.out)["reports"]
+    assert len(first["bad_lines"]) == 9
+    assert second["bad_lines"] == []
+    assert "9 lines were left out; the first 5 are above, --json lists all." in done.err
+    assert done.err.count("has 3 fields and not 2") == 5
+    stable = ("stability", "short.csv", "--references", "000.jsonl", "--rounds", "2")
+    again = call(silent, *stable, "--group", "short", "--json")
+    assert again.code == 1, again.err
+    assert len(json.loads(again.out)["bad_lines"]) == 9
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [

@@ -12,6 +12,7 @@ from audiocapbench.engine import run_benchmark, score_run
 from audiocapbench.models import create_model
 from audiocapbench.store import Store
 from folders import write_folder
+from made_store import MadeRun, made_samples, put_run
 
 
 def call(*words: str) -> Result:
@@ -45,7 +46,7 @@ def place(runs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_runs_become_a_page(place: Path) -> None:
     done = call("1", "2", "--out", "page.html", "--title", "My <models>")
     assert done.exit_code == 0, done.stderr
-    assert done.stdout.startswith("page.html: 6 clips, ")
+    assert done.stdout.startswith("page.html: 6 samples, ")
     page = (place / "page.html").read_text(encoding="utf-8")
     assert "<h1><bdi>My &lt;models&gt;</bdi></h1>" in page
     assert "Content-Security-Policy" in page
@@ -56,7 +57,8 @@ def test_json_names_the_page_and_its_numbers(place: Path) -> None:
     assert done.exit_code == 0, done.stderr
     document = json.loads(done.stdout)
     assert document["bytes"] == (place / "page.html").stat().st_size
-    assert (document["clips"], document["unheard"], document["audio"]) == (6, 0, "embed")
+    assert (document["samples"], document["clips"]) == (6, 6)
+    assert (document["unheard"], document["audio"]) == (0, "embed")
     assert document["ranked_by"] == "bleu_1"
     scores = [run["metrics"]["bleu_1"]["score"] for run in document["runs"]]
     assert len(scores) == 2
@@ -84,7 +86,81 @@ def test_a_run_that_is_not_there_is_said_plainly(place: Path) -> None:
     assert "has no run 99" in done.stderr
 
 
+@pytest.mark.parametrize("name", ["audiocapbench.db", "others/clips/0.wav"])
+def test_a_page_never_takes_the_place_of_what_it_reads(place: Path, name: str) -> None:
+    before = (place / name).read_bytes()
+    done = call("1", "--out", name)
+    assert done.exit_code == 2
+    assert f"{name} is read by this command and would be overwritten" in done.stderr
+    assert (place / name).read_bytes() == before
+
+
 def test_a_page_that_cannot_be_written_is_said_plainly(place: Path) -> None:
     done = call("1", "--out", "no/where.html", "--audio", "none")
     assert done.exit_code == 2
     assert "no/where.html: cannot be written (No such file or directory)" in done.stderr
+
+
+def test_samples_and_clips_are_counted_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    put_three_a_clip(tmp_path, {"rouge_l": 0.5})
+    done = call("1", "--audio", "none", "--json")
+    document = json.loads(done.stdout)
+    assert (document["samples"], document["clips"]) == (36, 12)
+    done = call("1", "--audio", "none")
+    assert done.stdout.startswith("report.html: 36 samples of 12 clips, ")
+
+
+def put_three_a_clip(folder: Path, scores: dict[str, float]) -> None:
+    """Run 1: 36 samples, three a clip, with these scores throughout."""
+    store = Store.open(str(folder / "audiocapbench.db"))
+    samples = made_samples(36, questions=3)
+    given = {name: {one.id: value for one in samples} for name, value in scores.items()}
+    put_run(store, MadeRun("made/even", scores=given), samples)
+    store.close()
+
+
+def install_shared_words(site: Path) -> None:
+    """A package that brings the metric shared_words."""
+    info = site / "shared_words_plugin-1.0.dist-info"
+    info.mkdir(parents=True)
+    (site / "shared_words_plugin.py").write_text(
+        "from audiocapbench import Metric\n\n"
+        'metric = Metric("shared_words", "words in common", lambda *given: [], highest=2.0)\n'
+    )
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: shared-words-plugin\nVersion: 1.0\n"
+    )
+    (info / "entry_points.txt").write_text(
+        "[audiocapbench.metrics]\nshared_words = shared_words_plugin:metric\n"
+    )
+
+
+def test_a_metric_of_a_plug_in_is_a_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    install_shared_words(tmp_path / "site")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    put_three_a_clip(tmp_path, {"shared_words": 1.5, "rouge_l": 0.5})
+    done = call("1", "--audio", "none", "--json")
+    assert done.exit_code == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert (document["ranked_by"], document["notes"]) == ("rouge_l", [])
+    assert document["runs"][0]["metrics"]["shared_words"]["score"] == 1.5
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert '<th scope="col">rouge_l</th><th scope="col">shared_words</th>' in page
+
+
+def test_a_metric_whose_plug_in_is_gone_is_left_out_and_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    put_three_a_clip(tmp_path, {"shared_words": 1.5, "rouge_l": 0.5})
+    done = call("1", "--audio", "none")
+    assert done.exit_code == 0, done.stderr
+    words = "Scores of shared_words are left out"
+    assert words in done.stderr
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert words in page
+    assert '<th scope="col">shared_words</th>' not in page

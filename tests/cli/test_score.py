@@ -11,7 +11,8 @@ from audiocapbench.metrics import compute
 from plugin import COMMAND
 
 REFERENCES = {
-    f"clip{i}": [f"a dog barks {i} times", f"a dog is barking {i} times in a row"] for i in range(8)
+    f"clip{i}": [f"a dog barks {i} times", f"a dog is barking {i} times in a row"]
+    for i in range(12)
 }
 PREDICTIONS = {key: refs[0].replace("barks", "howls") for key, refs in REFERENCES.items()}
 
@@ -45,7 +46,7 @@ def test_the_document_is_as_designed(place: Path) -> None:
     done = score(place, "--metrics", "rouge_l,bleu_2", "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    assert document["n"] == 8
+    assert document["n"] == 12
     assert document["missing"] == 0
     assert list(document["metrics"]) == ["rouge_l", "bleu_2"]
     assert list(document["by_group"]) == ["even", "odd"]
@@ -71,13 +72,13 @@ def test_ids_in_one_file_only_are_counted_both_ways(place: Path) -> None:
     done = score(place, "--metrics", "rouge_l", "--json")
     assert done.returncode == 1
     document = json.loads(done.stdout)
-    assert (document["n"], document["missing"], document["surplus"]) == (7, 1, 1)
+    assert (document["n"], document["missing"], document["surplus"]) == (11, 1, 1)
     assert document["missing_ids"] == ["clip3"]
     assert document["surplus_ids"] == ["stranger"]
     assert len(document["bad_lines"]) == 1
     figure = document["metrics"]["rouge_l"]
-    assert figure["coverage"] == 7 / 8
-    assert figure["as_zero"] == pytest.approx(figure["score"] * 7 / 8)
+    assert figure["coverage"] == 11 / 12
+    assert figure["as_zero"] == pytest.approx(figure["score"] * 11 / 12)
     assert "1 samples have references but no prediction: clip3" in done.stderr
 
 
@@ -108,7 +109,7 @@ def test_an_old_run_gets_more_scores_without_being_asked_again(place: Path) -> N
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["--metrics", "bleu"], "there is no metric 'bleu'"),
+        (["--metrics", "blue"], "there is no metric 'blue'"),
         (["--metrics", "bleu_1["], "is not a scorer"),
         (["--metrics", "bleu_1[x]"], "is not an option"),
         (["--references", "nowhere.csv"], "nowhere.csv: cannot be read"),

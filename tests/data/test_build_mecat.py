@@ -199,7 +199,7 @@ def test_a_build_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     assert done.returncode == -signal.SIGKILL
     assert not (tmp_path / "out" / "metadata.jsonl").exists()
     end = build_shards(tmp_path / "out", bad, good)
-    assert [part.kept for part in end.parts] == [2, 0, 2]
+    assert {part.part: part.kept for part in end.parts if part.kept} == {"000": 2, "S00": 2}
     assert end.present == 6
     assert list(reasons(tmp_path / "out")) == ["odd"], "what was bad before the kill is known still"
     build_shards(tmp_path / "whole", bad, good)
@@ -292,6 +292,46 @@ def test_a_shard_that_breaks_off_gives_what_stands_before_and_says_so(tmp_path: 
     assert end.present < end.wanted
     assert S00 in reasons(tmp_path / "out")
     open_folder(tmp_path / "out")
+
+
+def cut_shard(path: Path) -> Path:
+    """A shard of four clips of S00 that breaks off in the middle of one."""
+    path.write_bytes(tar(caption_files("S00", range(4)), zipped=False)[:6_000])
+    return path
+
+
+def test_a_local_shard_that_breaks_off_is_counted_until_a_whole_one_takes_its_place(
+    tmp_path: Path,
+) -> None:
+    shard = cut_shard(tmp_path / "s.tar")
+    for _ in range(2):
+        end = build_shards(tmp_path / "out", shard)
+        assert 0 < end.present < 4
+        assert end.wanted == end.present + 1
+        last = end.parts[-1]
+        assert (last.part, len(last.missing)) == ("local shards", 1)
+        assert "the shard is damaged or cut short" in (last.problem or "")
+    shard.write_bytes(tar(caption_files("S00", range(4)), zipped=False))
+    end = build_shards(tmp_path / "out", shard)
+    assert (end.present, end.wanted, end.parts[-1].problem) == (4, 4, None)
+    assert reasons(tmp_path / "out") == {}
+
+
+def test_a_file_that_is_no_shard_is_counted_beside_one_that_is(tmp_path: Path) -> None:
+    (tmp_path / "lines.jsonl").write_text('{"a": 1}\n' * 200)
+    (tmp_path / "s.tar").write_bytes(tar(caption_files("000", range(2))))
+    end = build_shards(tmp_path / "out", tmp_path / "lines.jsonl", tmp_path / "s.tar")
+    assert (end.present, end.wanted) == (2, 3)
+    assert "lines.jsonl" in (end.parts[-1].problem or "")
+    assert "is not a tar" in (end.parts[-1].problem or "")
+
+
+@pytest.mark.parametrize("content", [b"", b'{"a": 1}\n' * 200, b"\x1f\x8bno", tar([])])
+def test_shards_that_give_nothing_at_all_are_one_sentence(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "s.tar").write_bytes(content)
+    with pytest.raises(DatasetError, match=r"no clip .*s\.tar@|s\.tar@.* hold no clip"):
+        build_shards(tmp_path / "out", tmp_path / "s.tar")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_clip_in_the_shard_of_another_domain_is_not_taken(tmp_path: Path) -> None:

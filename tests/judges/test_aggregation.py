@@ -15,7 +15,7 @@ from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
 from folders import write_folder
 
-CLIPS = 6
+CLIPS = 12
 
 
 def judgement(judge: str, sample: int, accuracy: float, repeat: int = 0) -> Judgement:
@@ -77,19 +77,19 @@ def test_a_panel_needs_judges_of_the_same_dimensions() -> None:
 
 
 def test_a_judge_is_summed_up_under_three_policies(store: Store, run: Run) -> None:
-    made = [judgement("a", index, 6 + index % 2) for index in range(5)]
-    store.add_judgements(run.id, [*made, unparsed("a", 5)])
+    made = [judgement("a", index, 6 + index % 2) for index in range(10)]
+    store.add_judgements(run.id, [*made, unparsed("a", 10)])
     summary = summarise_judge(store, run, "a")
-    assert (summary.total, summary.answered, summary.judged) == (6, 6, 5)
-    assert summary.statuses == {"ok": 5, "unparsed": 1}
+    assert (summary.total, summary.answered, summary.judged) == (CLIPS, 11, 10)
+    assert summary.statuses == {"ok": 10, "unparsed": 1}
     figure = summary.figures["accuracy"]
-    assert figure.score == pytest.approx(6.4)
-    assert figure.as_zero == pytest.approx(32 / 6)
-    assert figure.bounds == pytest.approx((32 / 6, 42 / 6))
+    assert figure.score == pytest.approx(6.5)
+    assert figure.as_zero == pytest.approx(65 / CLIPS)
+    assert figure.bounds == pytest.approx((65 / CLIPS, (65 + 10 * (CLIPS - 10)) / CLIPS))
     assert figure.interval is not None
-    assert figure.interval.low <= 6.4 <= figure.interval.high
-    assert summary.figures["overall"].score == pytest.approx(5.2)
-    assert summary.cost_usd == 2.5
+    assert figure.interval.low <= 6.5 <= figure.interval.high
+    assert summary.figures["overall"].score == pytest.approx(5.25)
+    assert summary.cost_usd == 5.0
     assert summary.round_spread is None
 
 
@@ -117,7 +117,7 @@ def test_a_run_that_was_not_judged_says_so(store: Store, run: Run) -> None:
 
 
 def test_a_panel_shows_agreement_and_what_each_judge_does_to_it(store: Store, run: Run) -> None:
-    for index in range(CLIPS):
+    for index in range(6):
         given = [judgement("a", index, index), judgement("b", index, index)]
         store.add_judgements(run.id, [*given, judgement("odd", index, 10 - index)])
     agreed = summarise_panel(store, run, ["a", "b"])

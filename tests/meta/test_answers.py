@@ -35,6 +35,23 @@ def test_the_labels_hold_two_hundred_answers_and_no_text() -> None:
     assert {frozenset(one) for one in labels} == {frozenset({"file", "index", "label"})}
 
 
+@pytest.mark.parametrize(
+    ("answer", "choice"),
+    [
+        ("Both describe a noise, but it is more likely to be a dog that barks twice near a car "
+         "than rain.", Choice.FIRST),
+        ("Both name a noise. However, I hear what is more likely rain on a tin roof, thunder that "
+         "falls and rolls, than a dog.", Choice.SECOND),
+        ("Both describe a noise, but it is more likely to be a bell than a siren.", Choice.TIE),
+        ("Both describe a noise, but a dog that barks twice near a car is there.", Choice.TIE),
+    ],
+)  # fmt: skip
+def test_both_is_no_tie_where_the_words_of_one_are_called_more_likely(
+    answer: str, choice: Choice
+) -> None:
+    assert read_answer(answer, DOG, RAIN) is choice
+
+
 @pytest.mark.parametrize("model", ["GAMA", "LTU"])
 def test_the_parser_reads_real_answers_as_a_careful_reader_does(shared: Path, model: str) -> None:
     path = shared / "brace" / f"res_AudioCaps_Main_v0_{model}.json"

@@ -9,10 +9,18 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.meta.corrupt.captions import CaptionSet, caption_set
-from audiocapbench.meta.corrupt.checks import CHECKED, check_controls, check_trained, warnings
+from audiocapbench.meta.corrupt.checks import (
+    CHECKED,
+    Figure,
+    check_controls,
+    check_trained,
+    trained_warnings,
+    warnings,
+)
 from audiocapbench.meta.corrupt.make import Made, make_trials
 from audiocapbench.meta.corrupt.trial import Kind, Trial
 from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.stats import Interval
 
 SETS = {
     "Clotho": ("clotho/evaluation_captions.csv", "fname", "raw_text"),
@@ -51,8 +59,8 @@ def test_no_control_leaves_five_points_around_chance(made: list[Made]) -> None:
 def test_a_classifier_trained_on_words_learns_nothing(made: list[Made]) -> None:
     found = check_trained(made, 42)
     assert len(found) >= 5
-    for group, accuracy in found.items():
-        assert accuracy <= 60, (group, accuracy)
+    for group, figure in found.items():
+        assert figure.accuracy <= 60, (group, figure)
 
 
 def test_true_and_false_captions_have_one_form(made: list[Made]) -> None:
@@ -98,10 +106,27 @@ def test_a_set_that_gives_itself_away_is_found_out() -> None:
     assert check["noun"]["rarer-noun"].accuracy < 45
     lines = warnings(check)
     assert any("longer picks the true caption of noun" in line for line in lines)
-    assert check_trained(made, 42)["noun"] > 95
+    trained = check_trained(made, 42)
+    assert trained["noun"].accuracy > 95
+    (line,) = trained_warnings(trained)
+    assert "trained on words picks the true caption of noun in 100.0 %" in line
 
 
 def test_a_clean_set_raises_no_warning() -> None:
     made = leaky("")
     assert not warnings(check_controls(made, 42))
-    assert check_trained(made, 42)["noun"] < 60
+    assert check_trained(made, 42)["noun"].accuracy < 60
+    assert not trained_warnings(check_trained(made, 42))
+
+
+def test_a_classifier_is_warned_about_only_where_the_pairs_can_tell() -> None:
+    sure, unsure = Interval(30.0, 48.0), Interval(30.0, 51.0)
+    for accuracy, interval, warned in (
+        (39.5, sure, True),
+        (39.5, unsure, False),
+        (39.5, None, False),
+        (41.0, sure, False),
+        (60.5, Interval(52.0, 68.0), True),
+    ):
+        figure = Figure(accuracy, interval, 0.0)
+        assert bool(trained_warnings({"order": figure})) is warned, figure

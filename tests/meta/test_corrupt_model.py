@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget, Pacing, RetryPolicy
 from audiocapbench.errors import ModelError
-from audiocapbench.meta.corrupt.by_model import Asking, make_by_model
+from audiocapbench.meta.corrupt.by_model import Asking, make_by_model, prompt_hash
 from audiocapbench.meta.corrupt.captions import Caption, CaptionSet, caption_set
 from audiocapbench.meta.corrupt.make import Made
 from audiocapbench.meta.corrupt.model_replies import RejectedError, read_reply
@@ -77,6 +78,7 @@ def test_a_model_makes_captions_wrong_and_is_asked_once(captions: CaptionSet, st
         assert len(server.requests) == len(PLACES)
         assert make(server, captions, store) == made
         assert len(server.requests) == len(PLACES)
+    assert {line.benchmark for line in store.runs()} == {f"{TRIAL}corrupt/{prompt_hash()}"}
     assert made.pairs
     assert not made.rejected
     for pair in made.pairs:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import pytest
 
+from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget
 from audiocapbench.meta.errors import TrialError, TrialStoppedError
 from audiocapbench.meta.pairs.pair import Pair, PairSet
@@ -84,6 +85,14 @@ def test_every_caption_is_asked_about_once_in_all_trials(
     again = try_scorer(create_scorer(name_at(server), settings), PAIRS)
     assert len(server.requests) == 3
     assert again.choices == once.choices
+
+
+def test_the_run_of_a_trial_is_named_apart_from_benchmarks(
+    server: OpenAIServer, settings: TrialSettings
+) -> None:
+    try_scorer(create_scorer(name_at(server), settings), PAIRS)
+    (line,) = settings.store.runs()
+    assert (line.benchmark, line.model) == (f"{TRIAL}judge/no-audio", f"{TRIAL}captions")
 
 
 def test_a_caption_without_a_verdict_leaves_its_pairs_unknown(

@@ -52,6 +52,15 @@ def test_a_class_without_answers_is_left_out_of_means() -> None:
     assert trial.whole.values["f1"] is None
 
 
+def test_both_means_over_classes_leave_out_the_same_class() -> None:
+    absent_1, absent_0 = np.array([0.0, 0, 1, 9]), np.array([9.0, 1, 0, 0])
+    for counts in (absent_1, absent_0):
+        found = dict(zip(NAMES, measure(counts).tolist(), strict=True))
+        assert found["balanced_accuracy"] == pytest.approx(90.0)
+        assert found["macro_f1"] == pytest.approx(100 * 18 / 19)
+    assert measure(absent_1)[NAMES.index("f1")] == 0.0
+
+
 def test_groups_add_up_and_are_named() -> None:
     answers = [(0, "HH"), (1, "HM"), (1, "HM"), (0, "MM")]
     made = PairSet("brace-main", tuple(pair(n, *one) for n, one in enumerate(answers)))

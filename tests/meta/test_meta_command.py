@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from pair_files import human_clip, main_clip, write
 
+from audiocapbench.cli.meta import PROMPTS
+from audiocapbench.meta.pairwise.prompts import prompt_names
 from plugin import COMMAND
 
 MEASURES = {"accuracy", "f1", "macro_f1", "balanced_accuracy"}
@@ -106,6 +108,51 @@ def test_wrong_use_is_one_sentence_and_exit_2(words: list[str], message: str, pl
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--prompt", "bogus"], "--prompt is for model: scorers"),
+        (["--prompt", "simple"], "--prompt is for model: scorers"),
+        (["--prompt-file", "nope"], "--prompt-file is for model: scorers"),
+        (["--reader", "foo"], "--reader is for model: scorers"),
+        (["--swap"], "--swap is for model: and control: scorers"),
+    ],
+)
+def test_an_option_that_no_scorer_reads_is_refused(
+    options: list[str], message: str, place: Path
+) -> None:
+    words = ["--pairs", "AudioCaps_Main.json", "--scorer", "metric:rouge_l", *options]
+    done = meta(place, "brace-main", *words)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stdout == ""
+
+
+def test_the_prompts_are_named_in_the_help_and_where_one_is_wrong(place: Path) -> None:
+    assert prompt_names() == PROMPTS
+    shown = "".join(meta(place, "--help").stdout.split())
+    assert ",".join(PROMPTS) in shown
+    words = ["--pairs", "AudioCaps_Main.json", "--scorer", "model:control/empty[audio=no]"]
+    done = meta(place, "brace-main", *words, "--prompt", "bogus")
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert f"there is no prompt 'bogus'; choose one of {', '.join(PROMPTS)}" in line
+    both = meta(place, "brace-main", *words, "--prompt", "naive", "--prompt-file", "mine.txt")
+    assert both.returncode == 2
+
+
+@pytest.mark.parametrize("option", ["--per-pair", "--html"])
+def test_pairs_are_never_overwritten(option: str, place: Path) -> None:
+    before = (place / "AudioCaps_Main.json").read_bytes()
+    (place / "link").symlink_to("AudioCaps_Main.json")
+    words = ["--pairs", "AudioCaps_Main.json", "--scorer", "control:longer", option]
+    for out in ("AudioCaps_Main.json", "./AudioCaps_Main.json", "link"):
+        done = meta(place, "brace-main", *words, out)
+        assert done.returncode == 2
+        assert f"{Path(out)} is read by this command" in done.stderr
+        assert (place / "AudioCaps_Main.json").read_bytes() == before
 
 
 def test_a_wrong_scorer_is_found_before_the_first_is_tried(place: Path) -> None:

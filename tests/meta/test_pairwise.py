@@ -9,13 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget
 from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.meta.errors import TrialError, TrialStoppedError
-from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.pairs.pair import Pair, PairSet
 from audiocapbench.meta.pairwise.scorer import PairwiseScorer, agreed, create_pairwise
 from audiocapbench.meta.scorers.scorer import AskedBothWays, Choice, PairScorer
 from audiocapbench.meta.settings import TrialSettings
+from audiocapbench.meta.trial import try_scorer
+from audiocapbench.meta.trial_document import trial_document
 from audiocapbench.store import Store
 from fakes import local_llm
 from fakes.faults import Fault, Plan
@@ -57,7 +60,7 @@ def pairs_of(count: int) -> list[Pair]:
 
 @pytest.fixture
 def clips(tmp_path: Path) -> Path:
-    for number in range(6):
+    for number in range(10):
         write_tone(tmp_path / "clips" / f"{number}.wav", 200.0 + 40 * number)
     return tmp_path / "clips"
 
@@ -136,8 +139,49 @@ def test_a_judge_that_always_takes_the_first_is_found_out(tmp_path: Path, clips:
     assert "100.0 %" in detail.lines()[0]
 
 
+def test_two_ties_agree_and_the_document_says_so_once(tmp_path: Path, clips: Path) -> None:
+    pairs = PairSet("csv", tuple(pairs_of(12)))
+    with serving(lambda _text: "They are equally good: a tie.") as server:
+        judge = scorer(server, tmp_path, clips, swap=True, prompt="simple-tie")
+        document = trial_document([try_scorer(judge, pairs, swap=True)])
+    assert document["answers"]["tie"] == 12
+    assert document["position"]["consistency"] == 100.0
+    assert document["detail"]["consistency"]["value"] == 1.0
+    assert document["position"]["first"] is None
+
+
+def test_both_shares_are_of_answers_as_asked_and_not_of_what_they_combine_to(
+    tmp_path: Path, clips: Path
+) -> None:
+    pairs = PairSet("csv", tuple(pairs_of(12)))
+
+    def half_fixed(text: str) -> str:
+        found = re.search(r"number (\d+)", text)
+        assert found
+        return always_first(text) if int(found[1]) % 3 else "Hm."
+
+    with serving(half_fixed) as server:
+        judge = scorer(server, tmp_path, clips, swap=True)
+        trial = try_scorer(judge, pairs, swap=True)
+    assert trial.answers == {"first": 0, "second": 0, "tie": 8, "unknown": 4}
+    assert trial.position is not None
+    assert trial.detail is not None
+    assert trial.position.first == 100 * trial.detail["first_position"]["value"] == 100.0
+    assert trial.position.consistency == 100 * trial.detail["consistency"]["value"] == 0.0
+
+
+def test_one_order_is_not_called_position_bias(tmp_path: Path, clips: Path) -> None:
+    pairs = pairs_of(4)
+    with serving(longer) as server:
+        once = scorer(server, tmp_path, clips).detail(pairs).lines()
+        twice = scorer(server, tmp_path, clips, swap=True).detail(pairs).lines()
+    assert once[0] == "the caption shown first is chosen 50.0 % of 4"
+    assert not any("bias" in line for line in once)
+    assert twice[0].startswith("position bias: the caption shown first is chosen 50.0 %")
+
+
 def test_a_judge_without_position_bias_is_consistent(tmp_path: Path, clips: Path) -> None:
-    pairs = pairs_of(12)
+    pairs = pairs_of(20)
     with serving(longer) as server:
         judge = scorer(server, tmp_path, clips, swap=True)
         assert [one.value for one in judge.choose(pairs)] == [pair.answer for pair in pairs]
@@ -319,7 +363,20 @@ def test_runs_are_kept_under_a_name_of_their_own(tmp_path: Path, clips: Path) ->
     store = Store.open(str(tmp_path / "store.db"))
     names = {line.benchmark for line in store.runs()}
     store.close()
-    assert names == {"pairwise/simple", "pairwise/simple/swapped"}
+    assert names == {f"{TRIAL}pairwise/simple", f"{TRIAL}pairwise/simple/swapped"}
+
+
+def test_runs_without_the_clips_and_of_the_reader_show_it_in_their_names(tmp_path: Path) -> None:
+    with serving(vague) as server:
+        model = f"endpoint/judge@{server.base_url}"
+        settings = TrialSettings(store_url=str(tmp_path / "store.db"), reader=model)
+        create_pairwise(f"{model}[audio=no]", settings).choose(pairs_of(2))
+    names = {line.benchmark for line in settings.store.runs()}
+    settings.store.close()
+    assert names == {
+        "trial/pairwise/simple/no-audio",
+        "trial/reading/pairwise/simple/no-audio",
+    }
 
 
 @pytest.mark.skipif(local_llm.why_missing() is not None, reason=local_llm.why_missing() or "")

@@ -89,3 +89,8 @@ def test_any_name_is_found_or_refused(text: str) -> None:
             find_metric(name)
     except MetricError:
         return
+
+
+def test_a_family_s_name_stands_for_its_four_orders() -> None:
+    names = split_names("bleu_2,bleu,rouge_l")
+    assert names == ["bleu_2", "bleu_1", "bleu_3", "bleu_4", "rouge_l"]

@@ -1,14 +1,25 @@
 """Comparisons of two runs: paired on common samples, corrected, and with the answers that moved."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import mecat_runs
+from audiocapbench.benchmarks.mecat.items import Item
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import ReportError
-from audiocapbench.report.comparison.compare import ALL, Comparison, Difference, compare_runs
-from audiocapbench.report.comparison.pages import document, notes, pages, records
+from audiocapbench.report.comparison.compare import compare_runs
+from audiocapbench.report.comparison.comparison import ALL, Comparison, Difference
+from audiocapbench.report.comparison.pages import (
+    LONGEST_IN_A_FILE,
+    document,
+    notes,
+    pages,
+    records,
+)
+from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import Store
 from made_store import MadeRun, made_samples, put_run
 
@@ -141,12 +152,17 @@ def test_a_corpus_score_is_compared_as_a_corpus_score(store: Store) -> None:
 def test_so_few_samples_that_nothing_could_show_are_not_part_of_the_correction(
     store: Store,
 ) -> None:
-    samples = made_samples(24, categories=("sound", "sound", "sound", "music"))
+    """Twelve questions about three clips of music: three swaps can show nothing."""
+    sound = made_samples(18)
+    samples = (
+        *sound,
+        *(replace(one, id=f"m{one.id}", category="music") for one in made_samples(12, questions=4)),
+    )
     for model, value in (("a", 0.2), ("b", 0.4)):
         given = {one.id: value + 0.001 * one.position for one in samples}
         put_run(store, MadeRun(model, {"rouge_l": given, "bleu_4": given}), samples)
     found = compare_runs(store, 1, 2)
-    assert of(found, "rouge_l", "music").p_value == 2 / 2**6
+    assert of(found, "rouge_l", "music").p_value == 2 / 2**3
     assert of(found, "rouge_l", "music").adjusted is None
     assert of(found, "rouge_l", "sound").adjusted == pytest.approx(2e-4)
 
@@ -180,3 +196,70 @@ def test_records_and_document_hold_every_row(store: Store) -> None:
     assert (said["common"], said["only_a"], said["only_b"]) == (80, 0, 0)
     assert len(said["moved"]) == 2
     assert "could show a difference of" in " ".join(notes(found))
+
+
+def test_runs_that_were_asked_in_other_words_are_not_compared(store: Store) -> None:
+    other = tuple(replace(one, instruction="What is heard?") for one in SAMPLES)
+    put_run(store, MadeRun("a", {"rouge_l": BASE}), SAMPLES)
+    put_run(store, MadeRun("b", {"rouge_l": better(0.1)}), other[:70])
+    with pytest.raises(ReportError, match="70 of their 70 common samples in different words"):
+        compare_runs(store, 1, 2)
+
+
+def test_scores_that_not_both_runs_have_a_total_of_are_left_out(store: Store) -> None:
+    for model in "ab":
+        mecat_runs.stored_run(store, asked=mecat_runs.items(10), model=model, metrics=("date",))
+    found = compare_runs(store, 1, 2)
+    labels = list(dict.fromkeys(one.scorer.label for one in found.differences))
+    assert labels == ["date", "date_similarity", "date_discriminability"]
+    assert of(found, "date").interval == pytest.approx((0.0, 0.0))
+
+
+def test_a_run_without_a_group_is_still_compared_on_the_others(store: Store) -> None:
+    def silent(item: Item) -> str | None:
+        return None if item.category == "environment" else mecat_runs.right(item)
+
+    mecat_runs.stored_run(store, model="a", metrics=("rouge_l",))
+    mecat_runs.stored_run(store, silent, model="b", metrics=("rouge_l",))
+    found = compare_runs(store, 1, 2)
+    assert of(found, "rouge_l").difference is None
+    assert of(found, "rouge_l", "long").difference == pytest.approx(0.0)
+
+
+def test_evidence_is_counted_in_clips_where_clips_have_several_samples(store: Store) -> None:
+    samples = made_samples(80, questions=4)
+    put_run(store, MadeRun("a", {"rouge_l": BASE}), samples)
+    put_run(store, MadeRun("b", {"rouge_l": better(0.5)}), samples)
+    found = compare_runs(store, 1, 2)
+    assert of(found, "rouge_l").needed == 6, "five clips can show nothing"
+    assert "would take 6 clips" in " ".join(notes(found))
+    assert records(found)[0]["needed_unit"] == "clips"
+
+
+def test_long_answers_are_cut_in_files(store: Store) -> None:
+    texts = dict.fromkeys(IDS, "word " * 200)
+    put_run(store, MadeRun("a", {"rouge_l": BASE}, texts=texts), SAMPLES)
+    put_run(store, MadeRun("b", {"rouge_l": better(0.1)}, texts=texts), SAMPLES)
+    shown = pages(compare_runs(store, 1, 2), LONGEST_IN_A_FILE)[-1]
+    assert {len(row[-1]) for row in shown.rows} == {len("A: ") + 200 + 1}
+    assert all(row[-1].endswith("…") for row in shown.rows)
+
+
+def test_scores_of_a_plugin_that_is_gone_are_passed_over(store: Store) -> None:
+    for model in "ab":
+        run = MadeRun(model, {"rouge_l": BASE, "shared_words": BASE})
+        put_run(store, run, SAMPLES)
+    found = compare_runs(store, 1, 2)
+    assert {one.scorer.label for one in found.differences} == {"rouge_l"}
+    assert any("Scores of shared_words are left out" in note for note in found.notes)
+
+
+def test_the_share_of_false_differences_can_be_kept_low_instead(store: Store) -> None:
+    for model, by in (("a", 0.0), ("b", 0.01)):
+        given = {name: better(by, seed) for seed, name in enumerate(("rouge_l", "bleu_4"), 5)}
+        put_run(store, MadeRun(model, given), SAMPLES)
+    strict, loose = (compare_runs(store, 1, 2, correction=how) for how in Correction)
+    for one, other in zip(strict.differences, loose.differences, strict=True):
+        assert (one.adjusted or 0) >= (other.adjusted or 0)
+    assert "p (Benjamini)" in [heading.text for heading in pages(loose)[0].headings]
+    assert document(loose)["correction"] == "bh"

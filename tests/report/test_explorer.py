@@ -103,7 +103,7 @@ def visit(browser: Any) -> Iterator[Any]:
 
 def test_it_loads_and_only_the_rows_in_sight_exist(visit: Any, plain_page: Path) -> None:
     seen = visit(plain_page)
-    assert seen.count() == "40 of 40 clips"
+    assert seen.count() == "40 of 40 samples"
     assert seen.ids()[:3] == ["tone_0", "tone_1", "tone_2"]
     assert len(seen.ids()) < 30
     assert seen.requests == [plain_page.as_uri()]
@@ -115,21 +115,21 @@ def test_it_loads_and_only_the_rows_in_sight_exist(visit: Any, plain_page: Path)
 def test_filters_narrow_the_list_together(visit: Any, plain_page: Path) -> None:
     seen = visit(plain_page)
     seen.page.select_option("#category", label="music")
-    assert seen.count() == "20 of 40 clips"
+    assert seen.count() == "20 of 40 samples"
     seen.page.fill("#search", "NUMBER 13 sounds")
-    assert (seen.count(), seen.ids()) == ("1 of 40 clips", ["tone_13"])
+    assert (seen.count(), seen.ids()) == ("1 of 40 samples", ["tone_13"])
     seen.page.click("button[type=reset]")
     seen.until("document.querySelector('#count').textContent.startsWith('40 of')")
     seen.page.select_option("#model", label="control/right")
     seen.page.select_option("#status", label="empty")
-    assert seen.count() == "0 of 40 clips"
+    assert seen.count() == "0 of 40 samples"
     seen.page.select_option("#model", label="control/empty")
-    assert seen.count() == "40 of 40 clips"
+    assert seen.count() == "40 of 40 samples"
     seen.page.fill("#low", "0.5")
-    assert seen.count() == "0 of 40 clips"
+    assert seen.count() == "0 of 40 samples"
     seen.page.fill("#low", "")
     seen.page.fill("#high", "0")
-    assert seen.count() == "40 of 40 clips"
+    assert seen.count() == "40 of 40 samples"
 
 
 def test_any_score_sorts_either_way(visit: Any, plain_page: Path) -> None:
@@ -186,8 +186,20 @@ def test_a_link_to_a_clip_opens_it(visit: Any, plain_page: Path) -> None:
     assert link == "#clip=tone_33"
     seen.page.evaluate("location.hash = '#clip=tone_2'")
     seen.page.wait_for_selector("#clip h3:text-is('tone_2')")
+
+
+def test_a_link_to_nowhere_is_said_in_sight_until_something_opens(
+    visit: Any, plain_page: Path
+) -> None:
+    seen = visit(plain_page, "#clip=nowhere")
+    seen.page.wait_for_selector("#trouble:text-is('This report has no sample nowhere.')")
+    frame = seen.page.locator("#trouble").bounding_box()
+    assert frame is not None
+    assert 0 <= frame["y"] <= 900 - frame["height"]
+    seen.page.click("[role=option] >> nth=1")
+    assert not seen.page.is_visible("#trouble")
     seen.page.evaluate("location.hash = '#clip=nowhere'")
-    seen.page.wait_for_selector("#trouble:text-is('This report has no clip nowhere.')")
+    seen.page.wait_for_selector("#trouble:text-is('This report has no sample nowhere.')")
 
 
 def test_the_keyboard_reaches_everything(visit: Any, plain_page: Path) -> None:
@@ -212,11 +224,11 @@ def test_the_keyboard_reaches_everything(visit: Any, plain_page: Path) -> None:
 
 def test_screen_readers_are_told_what_is_what(visit: Any, plain_page: Path) -> None:
     seen = visit(plain_page)
-    row = seen.page.get_by_role("listbox", name="Clips").get_by_role("option").nth(3)
+    row = seen.page.get_by_role("listbox", name="Samples").get_by_role("option").nth(3)
     assert (row.get_attribute("aria-posinset"), row.get_attribute("aria-setsize")) == ("4", "40")
     for name in ("Search", "Category", "Status", "Score", "Sort", "Lowest score", "Highest score"):
         assert seen.page.get_by_label(name, exact=True).count() == 1, name
-    assert seen.page.get_by_role("status").inner_text() == "40 of 40 clips"
+    assert seen.page.get_by_role("status").inner_text() == "40 of 40 samples"
     for image in seen.page.locator("svg.figure").all():
         assert image.get_attribute("aria-label")
 
@@ -243,7 +255,7 @@ def test_on_a_narrow_screen_a_clip_takes_the_place_of_the_list(
 def test_hostile_text_is_only_text(visit: Any, hostile_page: Path) -> None:
     seen = visit(hostile_page)
     seen.page.fill("#search", "onerror")
-    assert seen.count() == "2 of 2 clips"
+    assert seen.count() == "2 of 2 samples"
     seen.page.click("[role=option] >> nth=0")
     assert seen.page.inner_text("#clip h3") == f"a {EVIL}"
     link = seen.page.locator("#clip a").get_attribute("href")
@@ -261,6 +273,42 @@ def test_linked_audio_with_an_odd_name_plays(visit: Any, hostile_page: Path) -> 
     seen.page.click("[role=option] >> nth=0")
     seen.page.keyboard.press("p")
     wait_until_it_plays(seen)
+
+
+def test_audio_that_is_not_there_is_said_beside_the_clip(
+    visit: Any, hostile_page: Path, tmp_path: Path
+) -> None:
+    moved = tmp_path / "moved.html"
+    moved.write_bytes(hostile_page.read_bytes())
+    seen = visit(moved)
+    seen.page.click("[role=option] >> nth=0")
+    assert seen.page.locator("#clip .sound .warning").count() == 0
+    seen.page.keyboard.press("p")
+    seen.page.wait_for_selector("#clip .sound .warning")
+    seen.page.keyboard.press("p")
+    words = seen.page.locator("#clip .sound .warning").all_inner_texts()
+    assert len(words) == 1
+    assert words[0].startswith("The file is not at a%20%231%2520.wav; was the page moved?")
+    # The browser names the missing file; nothing else may have gone wrong.
+    assert all("ERR_FILE_NOT_FOUND" in one for one in seen.complaints)
+    seen.complaints.clear()
+
+
+def test_single_keys_can_be_switched_off(visit: Any, plain_page: Path) -> None:
+    seen = visit(plain_page, "#clip=tone_5")
+    seen.page.get_by_label("Use / and p").uncheck()
+    seen.page.locator("#clip h3").focus()
+    seen.page.keyboard.press("/")
+    assert seen.page.evaluate("document.activeElement.tagName") == "H3"
+    seen.page.keyboard.press("p")
+    assert seen.page.evaluate("document.querySelector('#clip audio').paused")
+    seen.page.reload()
+    seen.page.wait_for_selector("#clip h3")
+    assert not seen.page.is_checked("#letters")
+    seen.page.get_by_label("Use / and p").check()
+    seen.page.locator("#clip h3").focus()
+    seen.page.keyboard.press("/")
+    assert seen.page.evaluate("document.activeElement.id") == "search"
 
 
 def test_without_javascript_the_overview_is_there(visit: Any, plain_page: Path) -> None:

@@ -21,8 +21,8 @@ from audiocapbench.report.page.figure_data import (
 )
 from audiocapbench.report.page.label_places import place_labels
 from audiocapbench.report.page.measures import Measure, headline_of
-from audiocapbench.report.page.metric_judge import correlations
-from audiocapbench.report.page.ties import headline_standings
+from audiocapbench.report.page.metric_judge import correlations, pooled_kendall
+from audiocapbench.report.page.ties import headline_ties
 from folders import write_folder
 from report_pages import gathered_runs, scored_runs
 
@@ -58,7 +58,7 @@ def test_figures_show_the_numbers_of_the_summaries(runs: Path) -> None:
         assert (bar.span.low, bar.span.high) == judged["overall"].interval
         assert point.accuracy.score == judged["accuracy"].score
     sound = data.panels[0]
-    assert (sound.category, sound.clips) == ("sound", 6)
+    assert (sound.category, sound.samples) == ("sound", 6)
     first = sound.bars[0].span
     expected = gathered.runs[0].summary.judges["elements"].by_category["sound"].figures["overall"]
     assert first is not None
@@ -88,14 +88,33 @@ def test_metrics_that_rank_as_the_judge_does_correlate_fully(runs: Path) -> None
     found = correlations(gathered)
     assert {one.metric for one in found} == {"rouge_l", "bleu_1"}
     for one in found:
-        assert one.answers == pytest.approx(1.0)
-        assert one.within == pytest.approx(1.0)
-        assert (one.models, one.pairs) == (None, 24)
+        for ranks in (one.answers, one.within):
+            assert ranks == pytest.approx((1.0, 1.0))
+        assert (one.models, one.pairs) == ((None, None), 24)
+
+
+def test_kendalls_tau_within_models_counts_only_pairs_of_one_model() -> None:
+    rng = np.random.default_rng(7)
+    first, second = rng.integers(0, 6, (2, 60)).astype(float)
+    models = np.repeat([0.0, 1.0, 2.0], 20)
+    # A model's level lifts both scores, which must not count.
+    first, second = first + 10 * models, second + 10 * models
+    signs = [
+        (np.sign(first[i] - first[j]), np.sign(second[i] - second[j]))
+        for i in range(60)
+        for j in range(i)
+        if models[i] == models[j]
+    ]
+    left, right = np.array(signs).T
+    expected = (left * right).sum() / np.sqrt((left**2).sum() * (right**2).sum())
+    assert pooled_kendall(first, second, models) == pytest.approx(expected)
+    assert (pooled_kendall(first, second, np.zeros(60)) or 0.0) > 0.5 > abs(expected)
+    assert pooled_kendall(models, second, models) is None
 
 
 def test_only_runs_on_the_same_samples_are_tested_for_ties(runs: Path) -> None:
     store, made = scored_runs(runs, "control/right", "control/empty", judged=True)
-    found = headline_standings(store, gathered_runs(store, made))
+    found = headline_ties(store, gathered_runs(store, made)).runs
     assert found is not None
     assert [one.rank for one in found] == [1, 2]
     assert not set(found[0].tied) & set(found[1].tied)
@@ -104,8 +123,10 @@ def test_only_runs_on_the_same_samples_are_tested_for_ties(runs: Path) -> None:
         benchmark, create_model("control/wrong"), store, selection=Selection(limit=8)
     ).run
     score_run(store, few, ["rouge_l"])
-    assert headline_standings(store, gathered_runs(store, [*made, few])) is None
-    assert headline_standings(store, gathered_runs(store, made[:1])) is None
+    ties = headline_ties(store, gathered_runs(store, [*made, few]))
+    assert ties.runs is None
+    assert "not asked about the same samples" in ties.notes[0]
+    assert headline_ties(store, gathered_runs(store, made[:1])).runs is None
 
 
 def test_bars_stand_in_proportion_to_their_scores() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import mecat_runs
 from audiocapbench.benchmarks import layout_of
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status
@@ -13,7 +14,8 @@ from audiocapbench.errors import ReportError
 from audiocapbench.judges.summary import OVERALL
 from audiocapbench.report.leaderboard.board import Board, Wanted
 from audiocapbench.report.leaderboard.build import build_leaderboard
-from audiocapbench.report.leaderboard.pages import PUBLISHED, document, pages, records
+from audiocapbench.report.leaderboard.pages import pages
+from audiocapbench.report.leaderboard.records import PUBLISHED, document, records
 from audiocapbench.report.leaderboard.scores import Scorer
 from audiocapbench.report.summary import summarise
 from audiocapbench.store import Store
@@ -122,7 +124,7 @@ def test_failures_stand_beside_the_number_under_all_policies(store: Store) -> No
     assert board.pairs[0].n == board.common == 45
     headings = [heading.text for heading in pages(build_leaderboard(store, Wanted()))[0].headings]
     assert "as zero" in headings
-    assert "at worst–best" in headings
+    assert "worst–best" in headings
 
 
 def test_a_run_with_few_answers_is_shown_but_not_ranked(store: Store) -> None:
@@ -188,28 +190,64 @@ def test_categories_are_ranked_each_by_itself(store: Store) -> None:
     assert by_label["plain"]["sound"].tied == "b"
     assert by_label["ears"]["music"].tied == by_label["plain"]["music"].tied == "a"
     rows = records(built)
-    assert [(row["model"], row["category"]) for row in rows] == [
+    assert [(row["model"], row["category"]) for row in rows if row["source"] == "run"] == [
         (model, part) for model in ("ears", "plain") for part in ("all", "sound", "music")
     ]
     assert len(pages(built)) == 2
 
 
-def test_published_rows_stand_among_the_runs_but_in_no_test(store: Store) -> None:
-    grades = {key: {"accuracy": 6.0, "completeness": 5.7, "hallucination": 5.7} for key in IDS}
-    put_run(store, made("mine", 1, 0.4, grades={"gpt": grades}), SAMPLES, "audiocapbench")
-    built = build_leaderboard(store, Wanted(published=True))
-    (board,) = built.boards
-    assert len(board.published) == 13
-    assert board.pairs == ()
-    page = pages(built)[0]
-    models = [row[1] for row in page.rows]
-    assert models.index("mine") == 2
-    assert models[1] == f"gemini/gemini-2.5-pro ({PUBLISHED})"
-    assert page.rows[1][3] == "", "a published row has no interval"
-    assert any("about 1,000 samples, the runs about 60" in note for note in board.notes)
-    assert any("The published judge is GPT-4.1" in note for note in board.notes)
-    sources = {row["source"] for row in records(built)}
-    assert sources == {"run", PUBLISHED}
+def graded(score: float, samples: tuple[Sample, ...]) -> dict[str, dict[str, float]]:
+    dimensions = ("accuracy", "completeness", "hallucination")
+    return {one.id: dict.fromkeys(dimensions, score) for one in samples}
+
+
+def test_published_rows_stand_among_runs_of_the_same_judge_and_samples(store: Store) -> None:
+    samples = made_samples(1000, categories=("sound", "music"))
+    for judge in ("openai/gpt-4.1", "endpoint/gpt-4.1-2025-04-14@http://here/v1"):
+        run = MadeRun("mine", grades={judge: graded(5.8, samples)})
+        put_run(store, run, samples, "audiocapbench")
+        built = build_leaderboard(store, Wanted(published=True, scorer=Scorer(judge, OVERALL)))
+        (board,) = built.boards
+        assert len(board.published) == 13
+        assert board.pairs == ()
+        page = pages(built)[0]
+        assert [row[1] for row in page.rows][1:3] == ["gemini/gemini-2.5-pro (published)", "mine"]
+        assert page.rows[1][3] == "", "a published row has no interval"
+        assert any("'published' were judged by GPT-4.1" in note for note in board.notes)
+        rows = [row for row in records(built) if row["source"] == PUBLISHED]
+        assert {(row["judge"], row["signature"], row["dataset"]) for row in rows} == {
+            ("GPT-4.1", "", "")
+        }
+        assert {row["scorer"] for row in rows} == {"GPT-4.1: overall"}
+        assert {one["judge"] for one in document(built)["boards"][0]["published"]} == {"GPT-4.1"}
+
+
+def test_rows_of_another_judge_or_of_other_samples_stand_in_a_table_of_their_own(
+    store: Store,
+) -> None:
+    grades = {"openai/gpt-4.1": graded(5.8, SAMPLES), "gpt-4.1-mini": graded(5.8, SAMPLES)}
+    put_run(store, MadeRun("mine", grades=grades), SAMPLES, "audiocapbench")
+    for judge in grades:
+        built = build_leaderboard(store, Wanted(published=True, scorer=Scorer(judge, OVERALL)))
+        own, printed = built.boards
+        assert (own.published, len(printed.published)) == ((), 13)
+        page = pages(built)[1]
+        assert page.title == "audiocapbench: as published, judged by GPT-4.1, 1,000 samples"
+        assert page.rows[0][:3] == ("1", "gemini/gemini-3-pro-preview", "6.00")
+        assert len(pages(built)) == 2, "no table by category unless it is asked for"
+        rows = [row for row in records(built) if row["source"] == PUBLISHED]
+        assert {row["scorer"] for row in rows} == {"GPT-4.1: overall"}
+        assert {row["category"] for row in rows} == {"all"}
+        assert any("10 statements of the paper do not fit" in note for note in built.notes)
+    wanted = Wanted(published=True, by_category=True, scorer=Scorer("gpt-4.1-mini", OVERALL))
+    assert len(pages(build_leaderboard(store, wanted))) == 4
+
+
+def test_what_neither_runs_nor_the_paper_have_is_one_sentence(store: Store) -> None:
+    put_run(store, made("mine", 1, 0.4), SAMPLES, "audiocapbench")
+    for scorer in (Scorer("nobody", OVERALL), Scorer("cider_d")):
+        with pytest.raises(ReportError, match=f"no run has a score of {scorer.name}, and the"):
+            build_leaderboard(store, Wanted(published=True, scorer=scorer))
 
 
 def test_published_metrics_are_shown_where_the_paper_has_them(store: Store) -> None:
@@ -217,11 +255,12 @@ def test_published_metrics_are_shown_where_the_paper_has_them(store: Store) -> N
     board = only_board(store, published=True)
     assert board.published[0].model == "gemini/gemini-2.0-flash"
     assert board.published[0].score == 0.188
+    assert any("about 1,000 samples, the runs about 60" in note for note in board.notes)
     run = MadeRun("mine", {"bleu_1": scores(1, 0.2)})
     put_run(store, run, SAMPLES, "audiocapbench")
-    board = only_board(store, published=True, scorer=Scorer("bleu_1"))
-    assert board.published == ()
-    assert "The published results have no bleu_1." in board.notes
+    built = build_leaderboard(store, Wanted(published=True, scorer=Scorer("bleu_1")))
+    assert [board.published for board in built.boards] == [()]
+    assert "The published results have no bleu_1." in built.notes
 
 
 def test_published_results_of_another_benchmark_stand_apart(store: Store) -> None:
@@ -232,6 +271,15 @@ def test_published_results_of_another_benchmark_stand_apart(store: Store) -> Non
         ("audiocapbench", 0),
     ]
     assert "There are no published results of folder/own in this package." in built.notes
+
+
+def test_mecat_has_its_own_published_models_and_audiocapbenchs_are_not_shown(
+    store: Store,
+) -> None:
+    mecat_runs.stored_run(store)
+    built = build_leaderboard(store, Wanted(published=True))
+    assert [board.benchmark for board in built.boards] == ["mecat-caption"]
+    assert any("'audiocapbench mecat standings' shows" in note for note in built.notes)
 
 
 def test_a_total_of_corpora_is_ranked_as_the_benchmark_adds_it_up(store: Store) -> None:
@@ -291,4 +339,4 @@ def test_the_document_holds_every_number_with_its_signature(store: Store) -> Non
     assert set(best["by_category"]) == {"sound", "music"}
     (pair,) = board["pairs"]
     assert pair["runs"] == [2, 1]
-    assert pair["p"] == pair["p_holm"] == pytest.approx(1e-4)
+    assert pair["p"] == pair["p_adjusted"] == pytest.approx(1e-4)

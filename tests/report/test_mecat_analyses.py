@@ -11,7 +11,7 @@ from audiocapbench.benchmarks.mecat.groups import QA_CATEGORIES, score_cap
 from audiocapbench.benchmarks.mecat.items import Item
 from audiocapbench.benchmarks.mecat.layouts import CAPTION_LAYOUT
 from audiocapbench.errors import ReportError, StoreError
-from audiocapbench.report.mecat.answers import answers_of_run
+from audiocapbench.report.mecat.answers import AnswerSet, GivenAnswer, answers_of_run
 from audiocapbench.report.mecat.beside import PUBLISHED, mecat_standings, places
 from audiocapbench.report.mecat.drop import drop_report
 from audiocapbench.report.mecat.scored import ScoredAnswers, read_scored
@@ -28,7 +28,9 @@ from mecat_runs import items, questions, right, sentence, stored_run
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Run 1 answers right, 2 answers questions, 3 hallucinates, 4 is incomplete, 5 is no MECAT."""
     kept = Store.open(str(tmp_path_factory.mktemp("store") / "runs.db"))
-    stored_run(kept, model="made/right", metrics=["date", "date[variant=published]"])
+    stored_run(
+        kept, asked=items(10), model="made/right", metrics=["date", "date[variant=published]"]
+    )
     stored_run(kept, asked=questions(1), benchmark="mecat-qa", model="made/answers")
     silent = [one for one in items() if one.details["domain"] == "000"]
     stored_run(kept, hallucinate, silent, model="made/dreams")
@@ -59,10 +61,10 @@ def test_group_scores_are_those_that_were_stored(store: Store, own: ScoredAnswer
         if one.sample_id.endswith("/speech") and one.sample_id.startswith("S00")
     ]
     group = own.groups["pure_speech"]
-    assert (group.n, group.date) == (6, pytest.approx(np.mean(values)))
+    assert (group.n, group.date) == (10, pytest.approx(np.mean(values)))
     assert group.similarity is not None
     assert group.discriminability is not None
-    assert (own.groups["mixed_sound"].n, own.without_null["mixed_sound"].n) == (42, 18)
+    assert (own.groups["mixed_sound"].n, own.without_null["mixed_sound"].n) == (70, 30)
 
 
 def test_the_published_variant_is_the_harmonic_mean_of_means(store: Store) -> None:
@@ -230,6 +232,41 @@ def test_the_silence_probe_counts_and_lists_the_offending_answers(store: Store) 
     assert [one.claimed["any"] for one in calm.shares if one.subtask == "speech"] == [0]
 
 
+def given(*texts: str) -> AnswerSet:
+    """Answers about the speech of silent clips."""
+    answers = [
+        GivenAnswer(f"{place}/speech", "outside_speech", "speech", "000", ("None",), text)
+        for place, text in enumerate(texts)
+    ]
+    return AnswerSet("made", "file", "mecat-caption", tuple(answers), len(answers))
+
+
+def test_answers_that_cannot_be_read_are_counted_apart_and_shown() -> None:
+    report = silence_report(given("A man talks.", "一个男人在说话。", "Silence.", ""))
+    (share,) = report.shares
+    assert (share.answers, share.unread, share.claimed["any"]) == (4, 1, 1)
+    assert share.of("any") == pytest.approx(1 / 3)
+    assert report.document()["unread"] == [
+        {"id": "1/speech", "subtask": "speech", "text": "一个男人在说话。"}
+    ]
+    assert [one["claims"] for one in report.records()] == ["speech", "unread"]
+    *_, unread = report.pages()
+    assert unread.rows == (("1/speech", "speech", "一个男人在说话。"),)
+    assert "1 of 4 answers have too few Latin letters" in report.notes[-1]
+
+
+def test_a_share_of_nothing_that_was_read_is_no_number() -> None:
+    report = silence_report(given("沉默", "音乐"))
+    assert report.document()["subtasks"]["speech"] == {
+        "answers": 2,
+        "unread": 2,
+        "claimed": {"speech": 0, "music": 0, "sound": 0, "any": 0},
+        "share": None,
+        "ci": None,
+    }
+    assert report.pages()[0].rows[0][-2:] == ("–", "–")
+
+
 def test_a_model_without_silent_clips_cannot_be_probed(store: Store) -> None:
     kept = stored_run(store, asked=[one for one in items(2) if one.id.startswith("S00")])
     with pytest.raises(ReportError, match="no answers about silent clips"):
@@ -249,7 +286,7 @@ def test_stability_spreads_shrink_with_size_and_start_from_the_stored_score(
     assert list(report.full) == ["long", "mixed_music"]
     assert report.full["long"] == pytest.approx(100 * own.groups["long"].date)
     small, whole = (one for one in report.spreads if one.group == "long")
-    assert (small.size, whole.size) == (7, 66)
+    assert (small.size, whole.size) == (11, 110)
     assert whole.deviation < small.deviation
     assert small.lowest <= small.mean <= small.highest
     assert (small.published_cv, whole.published_cv) == (0.54, 0.14)

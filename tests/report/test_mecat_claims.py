@@ -2,7 +2,7 @@
 
 import pytest
 
-from audiocapbench.report.mecat.claims import claims
+from audiocapbench.report.mecat.claims import claims, readable
 
 NO_CLAIM = """
 None
@@ -54,6 +54,13 @@ Nothing is audible.
 The caption is "None".
 The answer is 'silence'.
 Poor recording quality with clipping.
+No speech, music or sound events.
+no speech, music, sound events
+No speech, people talking, music playing, or cars passing.
+No dogs barking, cats meowing, birds chirping.
+No human voices, musical instruments, animal sounds are present.
+Silence, not speech or music, is heard.
+It is hard to tell what this is, which tells us little.
 
 🔇
 """
@@ -90,6 +97,15 @@ CLAIMS = {
     "A man speaks while music plays and a dog barks.": "speech music sound",
     "A voice over inaudible music.": "speech",
     "Silence, then a shout.": "speech",
+    "A quiet room, no talking, birds chirping outside": "sound",
+    "No voices, dog barking": "sound",
+    "A man, not a woman, is speaking": "speech",
+    "Without any doubt a woman is singing": "music",
+    "People are chatting": "speech",
+    "A gun is fired": "sound",
+    "a toddler giggles": "sound",
+    "He tells a story": "speech",
+    "She told me a funny story.": "speech",
 }
 
 
@@ -117,7 +133,21 @@ def test_the_words_that_claim_are_told() -> None:
         "'a" * 9_999,
         "\u202espeech\ud800 none",
         "-" * 9_999,
+        "no speech, music, " * 2_000,
+        "no, people " * 2_000,
     ],
 )
 def test_hostile_text_is_read_in_no_time(text: str) -> None:
     assert isinstance(claims(text), list)
+
+
+@pytest.mark.parametrize(
+    "text", ["一个男人在说话。", "Мужчина говорит", "🔇", "音楽 ok です、とても静か"]
+)
+def test_what_is_not_in_latin_letters_cannot_be_read(text: str) -> None:
+    assert not readable(text)
+
+
+@pytest.mark.parametrize("text", ["", " \n", "None", "Un château s’écroule.", "A sign says 出口"])
+def test_a_blank_text_and_latin_letters_can_be_read(text: str) -> None:
+    assert readable(text)

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from audiocapbench.report.mecat.answers import answers_of_files
 from audiocapbench.report.mecat.claims import claims
 from audiocapbench.report.mecat.stability import stability_report
@@ -20,14 +22,19 @@ def test_references_of_silent_clips_hardly_ever_claim_anything(shared: Path) -> 
     }
     offending = {kind: sum(bool(claims(text)) for text in own) for kind, own in texts.items()}
     assert offending["speech"] == offending["music"] == offending["short"] == 0
-    assert sum(offending.values()) <= 0.005 * sum(map(len, texts.values()))
+    assert sum(offending.values()) < 0.01 * sum(map(len, texts.values()))
 
 
-def test_references_of_music_and_of_sounds_do_claim_them(shared: Path) -> None:
-    for domain, kind, least in (("0M0", "music", 0.95), ("00A", "sound", 0.7)):
-        texts = [one[kind][1] for one in references(shared, domain)[:400] if one[kind][0] != "None"]
-        found = sum(kind in [one.kind for one in claims(text)] for text in texts)
-        assert found >= least * len(texts)
+@pytest.mark.parametrize(
+    ("domain", "kind", "least"), [("00A", "sound", 0.75), ("0M0", "music", 0.95)]
+)
+def test_references_claim_what_is_to_be_heard_as_often_as_the_note_says(
+    shared: Path, domain: str, kind: str, least: float
+) -> None:
+    own = [one[kind] for one in references(shared, domain)[:900] if one[kind][0] != "None"]
+    texts = [text for three in own for text in three]
+    found = sum(kind in [one.kind for one in claims(text)] for text in texts)
+    assert found >= least * len(texts)
 
 
 def test_the_spread_of_real_captions_shrinks_as_in_the_paper(shared: Path, tmp_path: Path) -> None:
@@ -38,8 +45,8 @@ def test_the_spread_of_real_captions_shrinks_as_in_the_paper(shared: Path, tmp_p
         for line in lines:
             ((key, fields),) = json.loads(line).items()
             stream.write(json.dumps({key: fields["sound"][2]}) + "\n")
-    given, bad = answers_of_files([str(path)], folder / "00A.jsonl")
-    assert bad == []
+    (given,) = answers_of_files([str(path)], folder / "00A.jsonl")
+    assert given.bad == ()
     report = stability_report(given, groups=["pure_sound"], rounds=20)
     cv = [one.cv or 0.0 for one in report.spreads]
     assert cv[-1] < 5 < cv[0]

@@ -89,9 +89,24 @@ def test_too_small_a_group_leaves_the_total_without_an_interval() -> None:
 
 
 def test_a_small_group_that_a_round_misses_does_not_drag_the_total_down() -> None:
-    same = {group: np.full(400, 0.5) for group in GROUPS} | {"pure_sound": np.full(5, 0.5)}
-    total = total_figure("rouge_l", CAPTION_LAYOUT, *made(same, 400))
+    """Ten questions about one clip of many: every third round has no sample of that group."""
+    same = {group: np.full(400, 0.5) for group in GROUPS} | {"pure_sound": np.full(10, 0.5)}
+    figures, scored = made(same, 400)
+    scored = [one._replace(clip="clip000") if one.corpus == "pure_sound" else one for one in scored]
+    total = total_figure("rouge_l", CAPTION_LAYOUT, figures, scored)
     assert tuple(total.interval or ()) == pytest.approx((0.5, 0.5))
+
+
+def test_a_group_without_any_answer_counts_as_zero_or_anything_up_to_the_best() -> None:
+    figures, scored = made(values())
+    whole = total_figure("rouge_l", CAPTION_LAYOUT, figures, scored)
+    none = figure_of("rouge_l", "", np.zeros((0, 1)), Coverage(CLIPS, 0, 0))
+    lost = total_figure("rouge_l", CAPTION_LAYOUT, {**figures, "environment": none}, scored)
+    assert (lost.score, lost.interval, lost.lacks) == (None, None, ("environment",))
+    left = (whole.score or 0) - 0.2 * (figures["environment"].score or 0)
+    assert lost.as_zero == pytest.approx(left)
+    assert tuple(lost.bounds or ()) == pytest.approx((left, left + 0.2))
+    assert lost.coverage == Coverage(9 * CLIPS, 8 * CLIPS, 0)
 
 
 def test_signatures_that_differ_are_joined_field_by_field() -> None:

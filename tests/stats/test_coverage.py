@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from audiocapbench.metrics.result import first_column
-from audiocapbench.stats.bootstrap import Method, intervals
-from audiocapbench.stats.paired import permutation_tests
+from audiocapbench.stats import FEWEST_FOR_INTERVAL, Method, intervals, mean_interval
+from audiocapbench.stats.paired import difference_interval, permutation_tests
 from audiocapbench.stats.units import FloatArray
 
 CORPORA = 3000
@@ -88,6 +88,43 @@ def test_95_percent_intervals_hold_the_truth_in_93_to_97_percent(
     world: Callable[[int], World], n: int
 ) -> None:
     assert 0.93 <= coverage(world(n), "bca") <= 0.97
+
+
+def share(world: World, corpora: int, other: FloatArray | None = None) -> float:
+    """How often the intervals of single corpora, or of their differences, hold the truth."""
+    held = 0
+    for place in range(corpora):
+        own = world.statistics[:, place]
+        if other is None:
+            low, high = mean_interval(own, world.finish)
+            held += low <= world.truth <= high
+        else:
+            low, high = difference_interval(own, other[:, place], world.finish)
+            held += low <= 0 <= high
+    return held / corpora
+
+
+@pytest.mark.parametrize(("n", "least"), [(10, 0.91), (30, 0.93), (100, 0.93)])
+@pytest.mark.parametrize("world", [high_grades, mostly_zero])
+def test_intervals_as_reports_show_them_hold_the_truth(
+    world: Callable[[int], World], n: int, least: float
+) -> None:
+    assert n >= FEWEST_FOR_INTERVAL
+    made = world(n)
+    assert least <= share(made, 600) <= 0.975
+
+
+@pytest.mark.parametrize(("n", "least"), [(10, 0.91), (30, 0.93), (100, 0.93)])
+@pytest.mark.parametrize("world", [high_grades, mostly_zero])
+def test_intervals_of_differences_hold_the_truth(
+    world: Callable[[int], World], n: int, least: float
+) -> None:
+    made = world(n)
+    assert least <= share(made, 600, made.statistics[:, 600:1200]) <= 0.97
+
+
+def test_fewer_samples_than_an_interval_takes_would_hold_it_too_rarely() -> None:
+    assert coverage(high_grades(5), "bca") < 0.9
 
 
 @pytest.mark.parametrize("world", [normal, high_grades, bleu_like, clustered])

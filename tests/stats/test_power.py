@@ -1,8 +1,16 @@
 """What could have been seen: against statsmodels, and the two questions against each other."""
 
+import numpy as np
 import pytest
 
-from audiocapbench.stats.power import minimum_detectable_difference, power_of, samples_needed
+from audiocapbench.metrics.result import first_column
+from audiocapbench.stats.paired import permutation_test
+from audiocapbench.stats.power import (
+    fewest_to_test,
+    minimum_detectable_difference,
+    power_of,
+    samples_needed,
+)
 
 
 @pytest.mark.parametrize("n", [2, 5, 30, 1000, 20_000])
@@ -18,7 +26,7 @@ def test_the_samples_needed_equal_statsmodels(difference: float) -> None:
     expected = power.TTestPower().solve_power(effect_size=difference, alpha=0.05, power=0.8)
     needed = samples_needed(difference, 1.0)
     assert needed is not None
-    assert needed - 1 < expected <= needed
+    assert needed == max(np.ceil(expected), 6)
 
 
 def test_a_textbook_example() -> None:
@@ -42,4 +50,14 @@ def test_what_has_no_answer_has_none() -> None:
     assert minimum_detectable_difference(1.0, 1) is None
     assert minimum_detectable_difference(0.0, 10) == 0.0
     assert samples_needed(1e-7, 1.0) is None
-    assert samples_needed(0.1, 0.0) == 2
+    assert samples_needed(0.1, 0.0) == 6
+
+
+def test_fewer_samples_than_a_permutation_test_can_use_are_never_enough() -> None:
+    """Five clips make 32 swaps, of which two are as large as any difference: p is 1 in 16."""
+    assert fewest_to_test() == 6
+    assert fewest_to_test(tests=78) == 12
+    assert samples_needed(10.0, 1.0) == 6
+    values = np.ones((6, 1)), np.zeros((6, 1))
+    assert permutation_test(*values, first_column) < 0.05
+    assert permutation_test(*(given[:5] for given in values), first_column) > 0.05

@@ -3,6 +3,7 @@
 from audiocapbench.benchmarks.benchmark import Benchmark, Selection, captioning
 from audiocapbench.benchmarks.registry import (
     BenchmarkEntry,
+    headline_of,
     layout_of,
     list_benchmarks,
     open_benchmark,
@@ -13,6 +14,7 @@ __all__ = [
     "BenchmarkEntry",
     "Selection",
     "captioning",
+    "headline_of",
     "layout_of",
     "list_benchmarks",
     "open_benchmark",

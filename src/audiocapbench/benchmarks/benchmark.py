@@ -14,6 +14,9 @@ METRICS = ("meteor", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l")
 COLUMNS = ("meteor", "bleu_4", "rouge_l")
 HEADLINE = "meteor"
 
+TRIAL = "trial/"
+"""Begins the names of runs that serve a trial, not a benchmark: they have no captions to score."""
+
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
@@ -36,6 +39,12 @@ class Benchmark:
     metrics: tuple[str, ...] = METRICS
     columns: tuple[str, ...] = COLUMNS
     headline: str = HEADLINE
+
+    @property
+    def presence(self) -> str:
+        """How many of its clips are in the folder, in words."""
+        present = len({sample.clip.sha256 for sample in self.samples})
+        return f"{present:,} of {present + len(self.missing):,} clips present"
 
     @property
     def fingerprint(self) -> str:

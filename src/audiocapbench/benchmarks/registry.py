@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from audiocapbench.benchmarks import audiocapbench
-from audiocapbench.benchmarks.benchmark import Benchmark, captioning
+from audiocapbench.benchmarks.benchmark import HEADLINE, Benchmark, captioning
 from audiocapbench.benchmarks.demo import load_demo
 from audiocapbench.benchmarks.layout import Layout
 from audiocapbench.benchmarks.mecat import layouts as mecat
+from audiocapbench.benchmarks.mecat.dataset import HEADLINE as MECAT_HEADLINE
 from audiocapbench.benchmarks.mecat.dataset import load_captions, load_questions
 from audiocapbench.benchmarks.mecat.prompts import I2
 from audiocapbench.data import open_folder
@@ -38,13 +39,13 @@ def open_benchmark(name: str, data: Path | None = None) -> Benchmark:
         BenchmarkError: There is neither such a benchmark nor such a folder.
         DatasetError: The folder is not a dataset.
     """
-    kind = _kind(name)
+    kind = mecat.kind_of(name)
     if data is not None and kind not in _WITH_DATA:
         raise BenchmarkError(f"{name} takes no --data; only {', '.join(_WITH_DATA)} do")
     if name == "demo":
         return load_demo()
     if kind == mecat.CAPTION:
-        return load_captions(data or Path(kind), _prompts(name))
+        return load_captions(data or Path(kind), prompts_of(name))
     if name == mecat.QA:
         return load_questions(data or Path(name))
     if name == audiocapbench.NAME:
@@ -63,15 +64,20 @@ def open_benchmark(name: str, data: Path | None = None) -> Benchmark:
 
 def layout_of(name: str) -> Layout | None:
     """How a benchmark's samples make corpora; None where they are one."""
-    return mecat.LAYOUTS.get(_kind(name))
+    return mecat.LAYOUTS.get(mecat.kind_of(name))
 
 
-def _kind(name: str) -> str:
-    """A benchmark's name without its options."""
-    return name.partition("[")[0] if name.startswith(f"{mecat.CAPTION}[") else name
+def headline_of(name: str) -> str:
+    """The metric that models are ranked by on a benchmark, known by its name alone."""
+    return HEADLINE if layout_of(name) is None else MECAT_HEADLINE
 
 
-def _prompts(name: str) -> str:
+def prompts_of(name: str) -> str:
+    """The table of prompts that the name of MECAT-Caption asks for.
+
+    Raises:
+        BenchmarkError: It has another option.
+    """
     options = parse_name(name).options
     for option in options:
         if option != "prompts":

@@ -47,7 +47,7 @@ def explained() -> Iterator[None]:
         typer.echo(f"audiocapbench: {error}", err=True)
         raise typer.Exit(WRONG_USE) from None
     except KeyboardInterrupt:
-        typer.echo("audiocapbench: interrupted; what was done is kept", err=True)
+        typer.echo("audiocapbench: interrupted", err=True)
         raise typer.Exit(INTERRUPTED) from None
 
 

@@ -165,7 +165,7 @@ def with_bars(build_folder: "Callable[[Progress], BuildEnd]") -> "BuildEnd":
     from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
-    from audiocapbench.cli.console import stderr
+    from audiocapbench.cli.console import say, stderr
     from audiocapbench.data.build.audiocapbench import Step
 
     columns = (
@@ -186,7 +186,11 @@ def with_bars(build_folder: "Callable[[Progress], BuildEnd]") -> "BuildEnd":
                 note = f"{size(step.received)} of {size(step.bytes_total)}"
             bars.update(tasks[step.part], total=step.clips_total, completed=step.clips, note=note)
 
-        return build_folder(tell)
+        try:
+            return build_folder(tell)
+        except KeyboardInterrupt:
+            say("Stopped: what was done is kept, and the same command goes on from here.")
+            raise
 
 
 def explain_build(out: Path, end: "BuildEnd", *, dry_run: bool) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from audiocapbench.cli.app import app
+from audiocapbench.cli.comparing import CorrectionName, CorrectionOption, fit
 from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from audiocapbench.report.exports import Format
 
@@ -25,6 +26,7 @@ def compare(
     clips: Annotated[
         int, typer.Option("--clips", min=0, metavar="N", help="How many clips that moved to show.")
     ] = 5,
+    correction: CorrectionOption = CorrectionName.HOLM,
     form: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.TABLE,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write to a file instead.")
@@ -33,21 +35,41 @@ def compare(
     json: JsonOption = False,
 ) -> None:
     """Compare two runs on their common samples: differences, p-values, the clips that moved."""
+    from audiocapbench.cli.results import warn_about
     from audiocapbench.cli.tables import Output, write
     from audiocapbench.metrics import find_metric
     from audiocapbench.metrics.names import split_names
     from audiocapbench.report.comparison.compare import compare_runs
-    from audiocapbench.report.comparison.pages import document, pages, records
+    from audiocapbench.report.comparison.pages import (
+        LONGEST,
+        LONGEST_IN_A_FILE,
+        document,
+        pages,
+        records,
+    )
+    from audiocapbench.stats.multiple import Correction
     from audiocapbench.store import Store
 
     names = split_names(metrics) if metrics is not None else []
     for name in names:
         find_metric(name)
     kept = Store.open(store, create=False)
-    found = compare_runs(kept, first, second, metrics=names, judges=judge or (), clips=clips)
+    found = compare_runs(
+        kept,
+        first,
+        second,
+        metrics=names,
+        judges=judge or (),
+        clips=clips,
+        correction=Correction(correction),
+    )
+    output = Output(Format.JSON if json else form, out)
+    longest = LONGEST if output.form is Format.TABLE else LONGEST_IN_A_FILE
     write(
-        Output(Format.JSON if json else form, out),
-        pages=lambda: pages(found),
+        output,
+        pages=lambda: [fit(page, output.form) for page in pages(found, longest)],
         records=lambda: records(found),
         document=lambda: document(found),
     )
+    judges = [one.scorer.name for one in found.differences if one.scorer.dimension is not None]
+    warn_about(kept, list(dict.fromkeys(judges)))

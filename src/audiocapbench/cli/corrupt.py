@@ -15,15 +15,26 @@ from audiocapbench.cli.options import (
     PricesOption,
     StoreOption,
 )
+from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from audiocapbench.meta.corrupt.captions import CaptionSet
     from audiocapbench.meta.corrupt.checks import Check, Figure
     from audiocapbench.meta.corrupt.make import Made
     from audiocapbench.meta.corrupt.trial import Kind
 
-_ALL_KINDS = "noun,order,attribute,added,dropped,count"
+_KINDS = {
+    "noun": "one thing for another",
+    "order": "events in another order",
+    "attribute": "another quality or relation",
+    "added": "an event that is not there",
+    "dropped": "the main event left out: less complete, not false",
+    "count": "another number",
+}
+_ALL_KINDS = ",".join(_KINDS)
 
 
 @app.command("corrupt")
@@ -42,7 +53,12 @@ def corrupt(
         ),
     ],
     kinds: Annotated[
-        str, typer.Option("--kinds", metavar="A,B", help="What to make wrong.")
+        str,
+        typer.Option(
+            "--kinds",
+            metavar="A,B",
+            help=f"What to change. {'; '.join(f'{name}: {one}' for name, one in _KINDS.items())}.",
+        ),
     ] = _ALL_KINDS,
     per_kind: Annotated[
         int | None,
@@ -66,17 +82,27 @@ def corrupt(
     store: StoreOption = DEFAULT_STORE,
     json: JsonOption = False,
 ) -> None:
-    """Make pairs of a true caption and one that was made wrong.
+    """Make pairs of a true caption and one that was made wrong, or less complete.
 
     'audiocapbench meta csv' then shows which scorers can tell them apart.
     """
     from audiocapbench.cli.console import print_json, say
+    from audiocapbench.data.folder import METADATA, SEED_METADATA
+    from audiocapbench.data.manifest import FILE_NAME as MANIFEST
     from audiocapbench.meta.corrupt.captions import read_captions
-    from audiocapbench.meta.corrupt.checks import check_controls, check_trained, warnings
+    from audiocapbench.meta.corrupt.checks import (
+        check_controls,
+        check_trained,
+        trained_warnings,
+        warnings,
+    )
     from audiocapbench.meta.corrupt.make import make_trials
     from audiocapbench.meta.corrupt.writing import check_path, write_pairs
 
     check_path(out)
+    listed = (captions / name for name in (METADATA, SEED_METADATA, MANIFEST))
+    given = (captions, *listed, prices, credentials, store_file(store))
+    refuse_overwriting(out, [path for path in given if path is not None])
     wanted = _kinds(kinds)
     found = read_captions(captions)
     name = captions.resolve().stem
@@ -99,7 +125,7 @@ def corrupt(
     else:
         _print(made, controls, trained)
         say(f"{total:,} pairs written to {out}.")
-    for line in warnings(controls):
+    for line in [*warnings(controls), *trained_warnings(trained)]:
         say(f"Warning: {line}.")
 
 
@@ -165,7 +191,7 @@ def _document(
     captions: "CaptionSet",
     made: "list[Made]",
     controls: "Check",
-    trained: dict[str, float],
+    trained: "Mapping[str, Figure]",
 ) -> dict[str, Any]:
     return {
         "pairs": str(out),
@@ -173,6 +199,7 @@ def _document(
         "n": sum(len(one.pairs) for one in made),
         "kinds": {
             str(one.kind): {
+                "other_caption": one.kind.other_caption,
                 "made": len(one.pairs),
                 "not_applicable": one.not_applicable,
                 "left_out": one.left_out,
@@ -184,7 +211,13 @@ def _document(
             group: {name: _figure(figure) for name, figure in figures.items()}
             for group, figures in controls.items()
         },
-        "trained": trained,
+        "trained": {
+            group: {
+                "accuracy": figure.accuracy,
+                "ci": list(figure.interval) if figure.interval else None,
+            }
+            for group, figure in trained.items()
+        },
     }
 
 
@@ -197,11 +230,12 @@ def _figure(figure: "Figure") -> dict[str, Any]:
     }
 
 
-def _print(made: "list[Made]", controls: "Check", trained: dict[str, float]) -> None:
+def _print(made: "list[Made]", controls: "Check", trained: "Mapping[str, Figure]") -> None:
     from rich import box
     from rich.table import Table
 
     from audiocapbench.cli.console import say, show
+    from audiocapbench.meta.corrupt.trial import LESS_COMPLETE
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     names = list(next(iter(controls.values())))
@@ -217,8 +251,10 @@ def _print(made: "list[Made]", controls: "Check", trained: dict[str, float]) -> 
         ]
         figures = controls.get(group, {})
         cells = [_shown(figures.get(name)) for name in names]
-        last = [f"{trained[group]:.1f}" if group in trained else "–"] if trained else []
-        table.add_row(group, *counts, *cells, *last)
+        last = [_shown(trained.get(group))] if trained else []
+        # The mark stands where the figures do, because it says what they mean.
+        less = one is not None and one.kind.other_caption == LESS_COMPLETE
+        table.add_row(f"{group} ({LESS_COMPLETE})" if less else group, *counts, *cells, *last)
     show(table)
     say("Accuracy of scorers that never hear the clip, in percent; 50 is chance, a tie half.")
     for one in made:

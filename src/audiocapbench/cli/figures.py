@@ -33,12 +33,21 @@ def figures(
 
     wanted = formats(kinds)
     kept = Store.open(store, create=False)
-    data = figure_data(gather(kept, stored_summaries(kept, runs), by))
+    gathered = gather(kept, stored_summaries(kept, runs), by)
+    data = figure_data(gathered)
     paths = write_figures(data, out, wanted)
     if json:
-        print_json({"figures": [str(path) for path in paths], "ranked_by": data.measure.label})
+        print_json(
+            {
+                "figures": [str(path) for path in paths],
+                "ranked_by": data.measure.label,
+                "notes": list(gathered.notes),
+            }
+        )
     else:
         for path in paths:
             typer.echo(relative(path))
+    for note in gathered.notes:
+        say(note)
     if not data.points:
         say("No judge scores accuracy and hallucination here, so there is no figure 4.")

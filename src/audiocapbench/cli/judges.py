@@ -1,5 +1,6 @@
 """``audiocapbench judges``: which judges there are, and whether one can be trusted."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -42,6 +43,10 @@ def check(
     data: Annotated[
         str, typer.Option("--data", metavar="DIR", help="A benchmark's name or a dataset folder.")
     ] = "demo",
+    benchmark: Annotated[
+        str | None,
+        typer.Option("--benchmark", metavar="NAME", help="What the folder holds: mecat-caption, …"),
+    ] = None,
     repeats: RepeatsOption = 3,
     limit: Annotated[
         int | None,
@@ -67,13 +72,13 @@ def check(
 
     for warning in load_credentials(credentials) if credentials is not None else ():
         say(warning)
-    benchmark = open_benchmark(data)
-    [asked] = create_judges([judge], benchmark.name, hears=hears)
+    opened = open_benchmark(data) if benchmark is None else open_benchmark(benchmark, Path(data))
+    [asked] = create_judges([judge], opened.name, hears=hears)
     kept = Store.open(store)
     with bars_on_stderr() as bars:
         found = check_judge(
             asked,
-            benchmark,
+            opened,
             kept,
             selection=Selection(limit=limit),
             repeats=repeats,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from audiocapbench.cli.app import app
+from audiocapbench.cli.comparing import CorrectionName, CorrectionOption, fit
 from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.report.exports import Format
@@ -36,11 +37,12 @@ def leaderboard(
         str | None, typer.Option("--judge", metavar="J", help="Rank by this judge's overall score.")
     ] = None,
     published: Annotated[
-        bool, typer.Option("--published", help="Show the paper's results among the runs.")
+        bool, typer.Option("--published", help="Show the paper's results too.")
     ] = False,
     all_runs: Annotated[
         bool, typer.Option("--all-runs", help="Show all runs, not each model's newest.")
     ] = False,
+    correction: CorrectionOption = CorrectionName.HOLM,
     form: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.TABLE,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write to a file instead.")
@@ -50,22 +52,36 @@ def leaderboard(
 ) -> None:
     """Rank the models of a store, with intervals, and say which cannot be told apart."""
     from audiocapbench.cli.console import say
+    from audiocapbench.cli.results import warn_about
     from audiocapbench.cli.tables import Output, write
     from audiocapbench.report.leaderboard.board import Wanted
     from audiocapbench.report.leaderboard.build import build_leaderboard
-    from audiocapbench.report.leaderboard.pages import document, pages, records
+    from audiocapbench.report.leaderboard.pages import pages
+    from audiocapbench.report.leaderboard.records import document, records
+    from audiocapbench.stats.multiple import Correction
     from audiocapbench.store import Store
 
-    wanted = Wanted(benchmark, by is _By.CATEGORY, _scorer(metric, judge), all_runs, published)
-    built = build_leaderboard(Store.open(store, create=False), wanted)
+    wanted = Wanted(
+        benchmark,
+        by is _By.CATEGORY,
+        _scorer(metric, judge),
+        all_runs,
+        published,
+        Correction(correction),
+    )
+    kept = Store.open(store, create=False)
+    built = build_leaderboard(kept, wanted)
+    output = Output(Format.JSON if json else form, out)
     write(
-        Output(Format.JSON if json else form, out),
-        pages=lambda: pages(built),
+        output,
+        pages=lambda: [fit(page, output.form) for page in pages(built)],
         records=lambda: records(built),
         document=lambda: document(built),
     )
     for note in built.notes:
         say(note)
+    judges = [one.scorer.name for one in built.boards if one.entries and one.scorer.dimension]
+    warn_about(kept, list(dict.fromkeys(judges)))
 
 
 def _scorer(metric: str | None, judge: str | None) -> "Scorer | None":

@@ -1,13 +1,15 @@
 """``audiocapbench mecat``: the analyses of the MECAT paper, on runs and on files."""
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from audiocapbench.cli.app import app
+from audiocapbench.cli.app import SOME_FAILED, app
 from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from audiocapbench.cli.outputs import reference_files, refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.report.exports import Format
 
@@ -15,8 +17,10 @@ if TYPE_CHECKING:
     from audiocapbench.report.mecat.answers import AnswerSet
     from audiocapbench.report.mecat.scored import ScoredAnswers
 
+_SHOWN = 5
+
 mecat_app = typer.Typer(
-    help="Analyses of MECAT: weightings, stability, split, drop and silence.",
+    help="Analyses of MECAT: standings, weightings, stability, split, drop and silence.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -32,7 +36,12 @@ Scored = Annotated[
 ]
 Answered = Annotated[
     list[str],
-    typer.Argument(metavar="RUN...", help="Runs by number, or prediction files with --references."),
+    typer.Argument(
+        metavar="RUN...",
+        help="Runs by number, or prediction files with --references. A file is a model of its "
+        "own; files given as SUBTASK=FILE, or with a sub-task in their names such as "
+        "long_caption.csv, are one model together.",
+    ),
 ]
 Metric = Annotated[
     str, typer.Option("--metric", metavar="DATE", help="Which DATE: date[encoder=…,variant=…].")
@@ -54,6 +63,24 @@ Benchmark = Annotated[
 ]
 
 
+@mecat_app.command("standings")
+def standings(
+    runs: Scored = None,
+    benchmark: Benchmark = "mecat-caption",
+    published: Published = True,
+    metric: Metric = "date",
+    form: Form = Format.TABLE,
+    out: Out = None,
+    store: StoreOption = DEFAULT_STORE,
+    json: JsonOption = False,
+) -> None:
+    """Show models in their places among the published ones, by group and in total."""
+    from audiocapbench.report.mecat.standings import standings_report
+
+    found = _scored(runs or [], store, metric, out)
+    _write([standings_report(found, benchmark, published=published)], form, out, json)
+
+
 @mecat_app.command("weights")
 def weights(
     runs: Scored = None,
@@ -68,7 +95,10 @@ def weights(
     from audiocapbench.report.mecat.weights import weight_report
 
     _write(
-        [weight_report(_scored(runs or [], store, metric), published=published)], form, out, json
+        [weight_report(_scored(runs or [], store, metric, out), published=published)],
+        form,
+        out,
+        json,
     )
 
 
@@ -88,7 +118,7 @@ def split(
     """Split DATE into similarity and discriminability, model by model."""
     from audiocapbench.report.mecat.split import split_report
 
-    found = split_report(_scored(runs or [], store, metric), group, published=published)
+    found = split_report(_scored(runs or [], store, metric, out), group, published=published)
     _write([found], form, out, json)
 
 
@@ -105,7 +135,9 @@ def drop(
     """See what DATE loses from pure to mixed clips: speech, music and sound."""
     from audiocapbench.report.mecat.drop import drop_report
 
-    _write([drop_report(_scored(runs or [], store, metric), published=published)], form, out, json)
+    _write(
+        [drop_report(_scored(runs or [], store, metric, out), published=published)], form, out, json
+    )
 
 
 @mecat_app.command("stability")
@@ -134,6 +166,7 @@ def stability(
     from audiocapbench.report.mecat.stability import stability_report
 
     sizes = _percents(percent)
+    models = _answered(runs, references, benchmark, store, out)
     found = [
         stability_report(
             given,
@@ -143,9 +176,9 @@ def stability(
             groups=group or (),
             told=lambda name: say(f"Resampling {name} …"),
         )
-        for given in _answered(runs, references, benchmark, store)
+        for given in models
     ]
-    _write(found, form, out, json)
+    _write(found, form, out, json, bad=[one.bad for one in models])
 
 
 @mecat_app.command("silence")
@@ -164,30 +197,36 @@ def silence(
     """Count answers about silent clips that claim speech, music or sound events."""
     from audiocapbench.report.mecat.silence import silence_report
 
-    found = [silence_report(one) for one in _answered(runs, references, benchmark, store)]
-    _write(found, form, out, json, lambda one: one.pages(list_at_most))
+    models = _answered(runs, references, benchmark, store, out)
+    found = [silence_report(one) for one in models]
+    bad = [one.bad for one in models]
+    _write(found, form, out, json, lambda one: one.pages(list_at_most), bad)
 
 
-def _scored(runs: Sequence[str], store: str, metric: str) -> "list[ScoredAnswers]":
+def _scored(
+    runs: Sequence[str], store: str, metric: str, out: Path | None
+) -> "list[ScoredAnswers]":
     from audiocapbench.report.mecat.scored import read_scored
     from audiocapbench.store import Store
 
+    files = (Path(run) for run in runs if not run.isdecimal())
+    refuse_overwriting(out, (*files, store_file(store)))
     kept = Store.open(store, create=False) if any(run.isdecimal() for run in runs) else None
     return [read_scored(run, kept, metric) for run in dict.fromkeys(runs)]
 
 
 def _answered(
-    runs: Sequence[str], references: Path | None, benchmark: str, store: str
+    runs: Sequence[str], references: Path | None, benchmark: str, store: str, out: Path | None
 ) -> "list[AnswerSet]":
-    from audiocapbench.cli.console import say
+    from audiocapbench.benchmarks.mecat.predictions import source_of
     from audiocapbench.report.mecat.answers import answers_of_files, answers_of_run
     from audiocapbench.store import Store
 
+    refuse_overwriting(out, [store_file(store)])
     if references is not None:
-        found, bad = answers_of_files(runs, references, benchmark)
-        if bad:
-            say(f"{len(bad):,} lines were left out; the first: {bad[0]}")
-        return [found]
+        given = (source_of(benchmark, run).path for run in runs)
+        refuse_overwriting(out, chain(given, reference_files(references)))
+        return answers_of_files(runs, references, benchmark)
     others = [run for run in runs if not run.isdecimal()]
     if others:
         raise AudioCapBenchError(f"{others[0]!r} is not a run's number; files need --references")
@@ -208,18 +247,35 @@ def _write(
     out: Path | None,
     json: bool,
     pages_of: Callable[[Any], Sequence[Any]] | None = None,
+    bad: Sequence[Sequence[str]] = (),
 ) -> None:
-    """Write one report as it is, several as a list."""
+    """Write one report as it is, several as a list; ``bad`` has the bad lines of each."""
     from audiocapbench.cli.tables import Output, write
 
     show = pages_of or (lambda one: one.pages())
+
+    def document(place: int) -> dict[str, Any]:
+        own: dict[str, Any] = found[place].document()
+        return own | {"bad_lines": list(bad[place])} if bad else own
+
     write(
         Output(Format.JSON if json else form, out),
         pages=lambda: [page for one in found for page in show(one)],
         records=lambda: [record for one in found for record in one.records()],
         document=lambda: (
-            found[0].document()
-            if len(found) == 1
-            else {"reports": [one.document() for one in found]}
+            document(0) if len(found) == 1 else {"reports": [*map(document, range(len(found)))]}
         ),
     )
+    _end_on_bad_lines([line for lines in bad for line in lines])
+
+
+def _end_on_bad_lines(bad: Sequence[str]) -> None:
+    from audiocapbench.cli.console import say
+
+    if not bad:
+        return
+    for line in bad[:_SHOWN]:
+        say(line)
+    more = f"; the first {_SHOWN} are above, --json lists all" if len(bad) > _SHOWN else ""
+    say(f"{len(bad):,} lines were left out{more}.")
+    raise typer.Exit(SOME_FAILED)

@@ -18,6 +18,8 @@ from audiocapbench.cli.options import (
     StoreOption,
     YesOption,
 )
+from audiocapbench.cli.outputs import refuse_overwriting, store_file
+from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
@@ -29,6 +31,14 @@ if TYPE_CHECKING:
     from audiocapbench.meta.pairs.votes import Agreement
     from audiocapbench.meta.settings import TrialSettings
     from audiocapbench.meta.trial import Trial
+
+
+# Repeated here because reading them takes longer than printing a help text may.
+PROMPTS = tuple(
+    f"{style}{more}"
+    for style in ("naive", "simple", "complex")
+    for more in ("", "-ref", "-tie", "-tie-ref")
+)
 
 
 class _Pairs(StrEnum):
@@ -78,18 +88,32 @@ def meta(
         typer.Option("--data", metavar="DIR", help="Folder with the clips, for who hears them."),
     ] = None,
     prompt: Annotated[
-        str, typer.Option("--prompt", metavar="NAME", help="How a model is asked to compare.")
-    ] = "simple",
+        str | None,
+        typer.Option(
+            "--prompt",
+            metavar="NAME",
+            help=f"How a model: scorer is asked to compare: {', '.join(PROMPTS)}. "
+            "[default: simple]",
+            show_default=False,
+        ),
+    ] = None,
     prompt_file: Annotated[
         Path | None,
         typer.Option("--prompt-file", metavar="FILE", help="A prompt of your own instead."),
     ] = None,
     swap: Annotated[
-        bool, typer.Option("--swap", help="Ask in both orders; show position bias.")
+        bool,
+        typer.Option(
+            "--swap", help="Ask model: and control: scorers in both orders; show position bias."
+        ),
     ] = False,
     reader: Annotated[
         str | None,
-        typer.Option("--reader", metavar="MODEL", help="Reads answers that the parser cannot."),
+        typer.Option(
+            "--reader",
+            metavar="MODEL",
+            help="Reads answers of model: scorers that the parser cannot.",
+        ),
     ] = None,
     budget: BudgetOption = None,
     prices: PricesOption = None,
@@ -117,6 +141,10 @@ def meta(
     from audiocapbench.meta.pairs.votes import agreement
     from audiocapbench.meta.settings import TrialSettings
 
+    _check_options(scorer, prompt=prompt, prompt_file=prompt_file, reader=reader, swap=swap)
+    given = (*pairs, *(votes_from or ()), prompt_file, prices, credentials, store_file(store))
+    for out in (html, per_pair):
+        refuse_overwriting(out, [path for path in given if path is not None])
     for warning in load_credentials(credentials) if credentials is not None else ():
         say(warning)
     found = read_pairs(kind, pairs)
@@ -125,7 +153,7 @@ def meta(
     settings = TrialSettings(
         data=data,
         store_url=store,
-        prompt=prompt,
+        prompt=prompt or "simple",
         prompt_file=prompt_file,
         swap=swap,
         reader=reader,
@@ -144,6 +172,27 @@ def meta(
     if failed:
         say(f"{failed:,} captions, clips or questions got no answer; they count as unknown.")
         raise typer.Exit(SOME_FAILED)
+
+
+def _check_options(
+    scorers: Sequence[str],
+    *,
+    prompt: str | None,
+    prompt_file: Path | None,
+    reader: str | None,
+    swap: bool,
+) -> None:
+    """Say so where an option has no meaning for the scorers, rather than leave it unread."""
+    kinds = {name.strip().partition(":")[0] for name in scorers}
+    if "model" not in kinds:
+        options = {"--prompt": prompt, "--prompt-file": prompt_file, "--reader": reader}
+        for option, value in options.items():
+            if value is not None:
+                raise AudioCapBenchError(f"{option} is for model: scorers, and none is given")
+    if swap and not kinds & {"model", "control"}:
+        raise AudioCapBenchError("--swap is for model: and control: scorers, and none is given")
+    if prompt is not None and prompt_file is not None:
+        raise AudioCapBenchError("--prompt and --prompt-file are two ways to say one thing")
 
 
 def _try_all(

@@ -23,13 +23,18 @@ class Preview(NamedTuple):
     """One model's share of what is to come."""
 
     model: str
+    questions: int
     clips: int
     known: int
     seconds: float
     likely_usd: float | None
 
     def __str__(self) -> str:
-        parts = [f"{self.clips:,} clips", _length(self.seconds)]
+        clips = f"{self.clips:,} clips"
+        asked = (
+            clips if self.questions == self.clips else f"{self.questions:,} questions on {clips}"
+        )
+        parts = [asked, _length(self.seconds)]
         parts.append("cost unknown" if self.likely_usd is None else f"about ${self.likely_usd:.2f}")
         known = f"; {self.known:,} already answered" if self.known else ""
         return f"{self.model}: {', '.join(parts)}{known}"
@@ -39,12 +44,12 @@ class JudgePreview(NamedTuple):
     """One judge's share of what is to come, apart from the models'."""
 
     judge: str
-    clips: int
+    questions: int
     likely_usd: float | None
 
     def __str__(self) -> str:
         cost = "cost unknown" if self.likely_usd is None else f"about ${self.likely_usd:.2f}"
-        return f"judge {self.judge}: {self.clips:,} answers, {cost}"
+        return f"judge {self.judge}: {self.questions:,} answers, {cost}"
 
 
 def preview_judges(
@@ -93,7 +98,8 @@ def preview(
         costs = [likely_cost(price, model, length) for length in seconds]
         likely = None if price is None else sum(cost or 0.0 for cost in costs)
         known = len(samples) - len(missing)
-        found.append(Preview(model.name, len(missing), known, sum(seconds), likely))
+        clips = len({sample.clip.sha256 for sample in missing})
+        found.append(Preview(model.name, len(missing), clips, known, sum(seconds), likely))
     return found
 
 
@@ -101,7 +107,7 @@ def confirm(
     previews: Sequence[Preview | JudgePreview], *, budget_usd: float | None, yes: bool
 ) -> None:
     """Show what will cost money, and ask on a terminal unless told not to."""
-    paid = [one for one in previews if one.clips and one.likely_usd != 0.0]
+    paid = [one for one in previews if one.questions and one.likely_usd != 0.0]
     for one in paid:
         say(str(one))
     if not paid:

@@ -1,4 +1,4 @@
-"""``audiocapbench report``: runs as one page to look into, clip by clip."""
+"""``audiocapbench report``: runs as one page to look into, sample by sample."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -39,30 +39,39 @@ def report(
     store: StoreOption = DEFAULT_STORE,
     json: JsonOption = False,
 ) -> None:
-    """Write runs of one benchmark as a page: leaderboard, figures, and every clip to explore."""
+    """Write runs of one benchmark as a page: leaderboard, figures, and every sample to explore."""
     from audiocapbench.cli.console import print_json, say
+    from audiocapbench.cli.outputs import refuse_overwriting, store_file
     from audiocapbench.cli.progress import relative
     from audiocapbench.report.document import run_document
     from audiocapbench.report.page.gathered import gather, stored_summaries
     from audiocapbench.report.page.html import write_report
     from audiocapbench.store import Store
 
+    refuse_overwriting(out, [store_file(store)])
     kept = Store.open(store, create=False)
     gathered = gather(kept, stored_summaries(kept, runs), by)
+    refuse_overwriting(out, (sample.clip.path for sample in gathered.samples))
     written = write_report(kept, gathered, out, title=title or gathered.benchmark, audio=audio)
     if json:
         print_json(
             {
                 "report": str(out),
                 "bytes": written.size,
+                "samples": written.samples,
                 "clips": written.clips,
                 "audio": audio,
                 "unheard": written.unheard,
                 "ranked_by": gathered.headline.label,
+                "notes": list(gathered.notes),
                 "runs": [run_document(one.summary) for one in gathered.runs],
             }
         )
     else:
-        typer.echo(f"{relative(out)}: {written.clips:,} clips, {written.size / 1e6:.1f} MB")
+        of = f" of {written.clips:,} clips" if written.clips != written.samples else ""
+        size = f"{written.size / 1e6:.1f} MB"
+        typer.echo(f"{relative(out)}: {written.samples:,} samples{of}, {size}")
+    for note in gathered.notes:
+        say(note)
     if written.unheard:
         say(f"{written.unheard:,} clips cannot be played; the page says why beside each.")

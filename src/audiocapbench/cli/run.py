@@ -143,8 +143,7 @@ def run(
     elif summaries:
         print_tables(summaries, names if metrics is not None else opened.columns, opened.headline)
     if opened.missing:
-        present, total = len(opened.samples), len(opened.samples) + len(opened.missing)
-        say(f"{present:,} of {total:,} clips present; manifest.json says why.")
+        say(f"{opened.presence}; manifest.json says why.")
     warn_about(kept, judge_names)
     for end in ends:
         explain_end(end, kept)

@@ -1,26 +1,41 @@
 """``audiocapbench runs``: what the store holds."""
 
 from dataclasses import asdict
+from typing import Annotated
+
+import typer
 
 from audiocapbench.cli.app import app
 from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 
 
 @app.command("runs")
-def runs(store: StoreOption = DEFAULT_STORE, json: JsonOption = False) -> None:
+def runs(
+    trials: Annotated[
+        bool,
+        typer.Option("--trials", help="Also those of 'meta', 'corrupt' and 'judges check'."),
+    ] = False,
+    store: StoreOption = DEFAULT_STORE,
+    json: JsonOption = False,
+) -> None:
     """List the runs in the store, with how far each got."""
     from rich.table import Table
     from rich.text import Text
 
-    from audiocapbench.cli.console import print_json, show, stdout
+    from audiocapbench.benchmarks.benchmark import TRIAL
+    from audiocapbench.cli.console import print_json, say, show, stdout
     from audiocapbench.report.plain import plain
     from audiocapbench.store import Store
 
     kept = Store.open(store, create=False)
-    lines = kept.runs()
+    every = kept.runs()
+    lines = [line for line in every if trials or not line.benchmark.startswith(TRIAL)]
     if json:
         print_json({"store": kept.name, "runs": [asdict(line) for line in lines]})
         return
+    hidden = len(every) - len(lines)
+    if hidden:
+        say(f"{hidden:,} {'run' if hidden == 1 else 'runs'} of trials not shown; --trials does.")
     if not lines:
         stdout().print(Text(f"{kept.name} holds no runs yet; 'audiocapbench run' makes one."))
         return

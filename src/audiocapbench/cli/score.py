@@ -15,6 +15,7 @@ from audiocapbench.cli.options import (
     RepeatsOption,
     StoreOption,
 )
+from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
@@ -147,6 +148,7 @@ def _score_run(
     json: bool,
 ) -> None:
     from audiocapbench.benchmarks import layout_of
+    from audiocapbench.benchmarks.benchmark import TRIAL
     from audiocapbench.cli.console import print_json, say
     from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.engine import score_run
@@ -155,8 +157,13 @@ def _score_run(
     from audiocapbench.report.summary import summarise
     from audiocapbench.store import Store
 
+    refuse_overwriting(per_sample, [store_file(store)])
     kept = Store.open(store, create=False)
     found = kept.run(number)
+    if found.benchmark.startswith(TRIAL):
+        raise AudioCapBenchError(
+            f"run {number} is of {found.benchmark}: its answers are no captions to score"
+        )
     default = _PUBLISHED if layout_of(found.benchmark) is None else _MECAT
     names = split_names(default if metrics is None else metrics)
     results = score_run(kept, found, names)
@@ -204,6 +211,7 @@ def _score_files(
     from audiocapbench.report.tables import score_table
 
     check_metrics(None, names)
+    refuse_overwriting(per_sample, [predictions, references])
     answers = read_predictions(predictions)
     sheet = score_files(answers, read_references(references), names)
     if per_sample is not None:

@@ -1,12 +1,14 @@
 """``audiocapbench score --benchmark``: answers to MECAT from files, scored group by group."""
 
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from audiocapbench.cli.app import SOME_FAILED
+from audiocapbench.cli.outputs import reference_files, refuse_overwriting
 
 if TYPE_CHECKING:
     from audiocapbench.benchmarks.mecat.predictions import Answers, Source
@@ -32,8 +34,12 @@ def score_mecat(
     """
     from audiocapbench.benchmarks import layout_of
     from audiocapbench.benchmarks.corpora import check_metrics
-    from audiocapbench.benchmarks.mecat.predictions import read_answers, source_of
+    from audiocapbench.benchmarks.mecat.groups import SUBTASKS
+    from audiocapbench.benchmarks.mecat.layouts import asks_for_captions
+    from audiocapbench.benchmarks.mecat.predictions import looks_like, read_answers, source_of
+    from audiocapbench.benchmarks.mecat.prompts import caption_prompt
     from audiocapbench.benchmarks.mecat.references import read_items
+    from audiocapbench.benchmarks.registry import prompts_of
     from audiocapbench.cli.console import print_json
     from audiocapbench.errors import BenchmarkError, DatasetError
     from audiocapbench.report.groups.sheet import score_groups
@@ -42,13 +48,21 @@ def score_mecat(
     layout = layout_of(benchmark)
     if layout is None:
         raise BenchmarkError(f"{benchmark}: only mecat-caption and mecat-qa are scored from files")
+    if asks_for_captions(benchmark):
+        caption_prompt(SUBTASKS[0], prompts_of(benchmark))
     check_metrics(layout, metrics)
     sources = [source_of(benchmark, text) for text in predictions]
+    given = (source.path for source in sources)
+    refuse_overwriting(per_sample, chain(given, reference_files(references)))
     items = read_items(benchmark, references)
     answers = read_answers(benchmark, sources, items)
     if not answers.texts:
         _say_what_does_not_fit(answers)
-        raise DatasetError("no prediction belongs to any of the references; nothing was scored")
+        other = looks_like(benchmark, answers, items)
+        hint = f"; this looks like {other}" if other else ""
+        raise DatasetError(
+            f"no prediction belongs to any of the references; nothing was scored{hint}"
+        )
     sheet = score_groups(layout, metrics, items, answers.texts)
     if per_sample is not None:
         write_group_scores(per_sample, layout, items, sheet.columns)
@@ -56,7 +70,7 @@ def score_mecat(
         print_json({"benchmark": benchmark, **_facts(answers), **sheet.document()})
     else:
         _print_tables(benchmark, sheet, metrics)
-    if benchmark.startswith("mecat-caption"):
+    if asks_for_captions(benchmark):
         _say_how_files_were_read(sources)
     _say_what_does_not_fit(answers)
     if answers.bad or answers.missing:
@@ -116,12 +130,19 @@ def _say_what_does_not_fit(answers: "Answers") -> None:
 
 
 def _line_numbers(bad: "Sequence[Problem]") -> str:
-    """Where all bad lines are, file by file."""
+    """Where the first bad lines of each file are; JSON lists them all."""
     by_file: dict[str, list[str]] = {}
     for problem in bad:
         name, line, number = problem.where.rpartition(" line ")
-        by_file.setdefault(name if line else problem.where, []).append(number if line else "")
+        file = name if line else problem.where.partition(" [")[0]
+        by_file.setdefault(file, []).append(number if line else "")
     return "; ".join(
-        f"{name} line {', '.join(numbers)}" if all(numbers) else f"{name} ({len(numbers)})"
+        f"{name} line {_first(numbers)}" if all(numbers) else f"{name} ({len(numbers):,})"
         for name, numbers in by_file.items()
     )
+
+
+def _first(numbers: "Sequence[str]") -> str:
+    once = list(dict.fromkeys(numbers))
+    more = f" and {len(once) - _SHOWN:,} more" if len(once) > _SHOWN else ""
+    return f"{', '.join(once[:_SHOWN])}{more}"

@@ -4,7 +4,7 @@ After appendix H of MECAT, on any benchmark whose samples have references.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.benchmarks import Benchmark, Selection
+from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine import Budget, Pacing, answered, run_benchmark
 from audiocapbench.judges.aggregation import by_judge, overall
@@ -131,6 +132,8 @@ def check_judge(
         FatalError: The provider refuses all questions.
     """
     study = _Study(judge, store)
+    # A name of its own keeps the controls' runs out of the benchmark's leaderboards.
+    benchmark = replace(benchmark, name=f"{TRIAL}check/{benchmark.name}")
     controls: list[Model] = [*map(Control, KINDS), *map(StyledControl, STYLES)]
     judged: dict[str, _Judged] = {}
     for control in controls:

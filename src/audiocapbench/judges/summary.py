@@ -8,7 +8,7 @@ from statistics import mean, stdev
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.data.outcome import Status
+from audiocapbench.data.outcome import SCORED, Status
 from audiocapbench.judges.aggregation import ByJudge, How, Scores, by_judge, overall, panel
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval, with_failures
@@ -117,7 +117,7 @@ def summarise_judge(
     *,
     clips: Mapping[str, str] | None = None,
 ) -> JudgeSummary:
-    """Put one judge's stored judgements together.
+    """Put one judge's stored judgements together; without any answer to judge there are none.
 
     Args:
         store: Where they are.
@@ -131,6 +131,8 @@ def summarise_judge(
     """
     chosen = _chosen(run, only)
     found = store.judgements(run.id, judge)
+    if not found and not any(one.reply.status in SCORED for one in store.outcomes(run.id).values()):
+        return JudgeSummary(judge, "", len(chosen), 0, 0, {}, 0, {}, None, None)
     if not found:
         raise JudgeError(f"{judge} has not judged run {run.id}; 'audiocapbench score' asks it")
     current = _current(found)

@@ -40,17 +40,19 @@ def measure(counts: FloatArray) -> FloatArray:
     """Measures of groups in percent, from counts of shape (..., 4) to (..., 4).
 
     NaN where a measure says nothing: there are no pairs, or F1 has neither an answer nor a choice
-    of the second caption. A class that no answer has is left out of means over classes.
+    of the second caption. A class that no pair has as its answer is left out of both means over
+    classes, macro-F1 and balanced accuracy: nothing could be right about it.
     """
     hit_1, miss_1, miss_0, hit_0 = np.moveaxis(counts, -1, 0)
     f1_second = _ratio(2 * hit_1, 2 * hit_1 + miss_1 + miss_0)
     f1_first = _ratio(2 * hit_0, 2 * hit_0 + miss_0 + miss_1)
     recalls = np.stack([_ratio(hit_1, hit_1 + miss_1), _ratio(hit_0, hit_0 + miss_0)])
+    f1_of_answers = np.where(np.isnan(recalls), np.nan, np.stack([f1_second, f1_first]))
     found = np.stack(
         [
             _ratio(hit_1 + hit_0, counts.sum(axis=-1)),
             f1_second,
-            _mean(np.stack([f1_second, f1_first])),
+            _mean(f1_of_answers),
             _mean(recalls),
         ],
         axis=-1,

@@ -13,6 +13,7 @@ from audiocapbench.meta.details import Details, details_of
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.intervals import measure_intervals
 from audiocapbench.meta.measures import NAMES, always_first, always_second, count, measure
+from audiocapbench.meta.orders import agreeing, as_given, shown_first
 from audiocapbench.meta.pairs.pair import Pair, PairSet
 from audiocapbench.meta.scorers.scorer import AskedBothWays, Choice, PairScorer
 from audiocapbench.stats import Interval
@@ -39,8 +40,8 @@ class Position(NamedTuple):
     """What the order of the captions does to a scorer that was asked both ways, in percent.
 
     Attributes:
-        consistency: Share of pairs in which it says the same of the captions in both orders;
-            an unknown is never the same.
+        consistency: Share of pairs whose two answers name the same caption or both tie; an
+            unknown never agrees.
         first: Share of choices that fall on the caption that stood first; 50 has no bias. None
             where it never chose.
     """
@@ -127,8 +128,7 @@ def try_scorer(scorer: PairScorer, pairs: PairSet, *, swap: bool = False) -> Tri
     decided = pairs.decided
     position = None
     if swap and isinstance(scorer, AskedBothWays):
-        as_given = getattr(scorer, "choose_as_given", scorer.choose)(decided)
-        position = _position(as_given, scorer.choose_swapped(decided))
+        position = _position(as_given(scorer, decided), scorer.choose_swapped(decided))
     place = NAMES.index(pairs.headline)
 
     def headline(chosen: Sequence[Choice]) -> float:
@@ -224,12 +224,8 @@ def _constant(counts: NDArray[np.float64], headline: str) -> tuple[float, int]:
     return max(constants)
 
 
-def _position(choices: Sequence[Choice], swapped: Sequence[Choice]) -> Position:
+def _position(given: Sequence[Choice], swapped: Sequence[Choice]) -> Position:
     """Both lists speak of the captions as the pair has them, whatever order they were shown in."""
-    both = list(zip(choices, swapped, strict=True))
-    same = sum(one is other and one is not Choice.UNKNOWN for one, other in both)
-    shown_first = sum(one is Choice.FIRST for one in choices)
-    shown_first += sum(one is Choice.SECOND for one in swapped)
-    chosen = sum(one in (Choice.FIRST, Choice.SECOND) for one in [*choices, *swapped])
-    first = 100 * shown_first / chosen if chosen else None
-    return Position(100 * same / max(1, len(both)), first)
+    same = agreeing(given, swapped)
+    first, chosen = shown_first(given, swapped)
+    return Position(100 * sum(same) / max(1, len(same)), 100 * first / chosen if chosen else None)

@@ -5,6 +5,9 @@ from typing import NamedTuple
 
 from audiocapbench.errors import MetricError
 
+_FAMILIES = ("bleu", "bleu_coco")
+"""Names that stand for the four orders of a family."""
+
 _NAME = re.compile(r"(?P<name>[\w.-]+)(?:\[(?P<options>[^\[\]]*)\])?")
 
 
@@ -23,13 +26,20 @@ class ScorerName(NamedTuple):
 def split_names(text: str) -> list[str]:
     """Split a list on commas that stand outside brackets, each name written in one way.
 
+    ``bleu`` and ``bleu_coco`` stand for their four orders.
+
     Raises:
         MetricError: A name makes no sense, or there is none.
     """
     parts = [part for part in re.split(r",(?![^\[]*\])", text) if part.strip()]
     if not parts:
         raise MetricError("no metric is named; 'audiocapbench metrics' lists them")
-    return list(dict.fromkeys(str(parse_name(part)) for part in parts))
+    names = [name for part in parts for name in _spelled_out(str(parse_name(part)))]
+    return list(dict.fromkeys(names))
+
+
+def _spelled_out(name: str) -> list[str]:
+    return [f"{name}_{order}" for order in range(1, 5)] if name in _FAMILIES else [name]
 
 
 def parse_name(text: str) -> ScorerName:

@@ -6,9 +6,12 @@ apostrophe in front. JSON and Parquet hold every text as it is.
 
 import csv
 import io
+import os
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
@@ -34,10 +37,19 @@ class Format(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A column of a table for people."""
+    """A column of a table for people.
+
+    Attributes:
+        text: What stands above it.
+        align: Where its cells stand.
+        folds: Whether its cells may stand below those of the column before it, in a narrow place.
+        spare: Whether a narrow place can do without it, the last such column first.
+    """
 
     text: str
     align: Align = "right"
+    folds: bool = False
+    spare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +71,7 @@ class Page:
     wraps: bool = False
 
 
+_BETWEEN, _EDGES = 3, 2
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~&$])")
 _LATEX = {
@@ -81,6 +94,60 @@ _LATEX = {
     "—": "---",
     "…": r"\ldots{}",
 }
+
+
+def fitted(page: Page, width: int) -> Page:
+    """The page in so many columns of text, or as few as it can do with.
+
+    First columns fold under those before them, then spare ones are left out, and a note says so.
+    """
+    if _width(page) > width:
+        page = _folded(page)
+    left_out: list[str] = []
+    while _width(page) > width and any(one.spare for one in page.headings):
+        place = max(number for number, one in enumerate(page.headings) if one.spare)
+        left_out.insert(0, page.headings[place].text)
+        page = replace(
+            page,
+            headings=page.headings[:place] + page.headings[place + 1 :],
+            rows=tuple(row[:place] + row[place + 1 :] for row in page.rows),
+        )
+    if not left_out:
+        return page
+    note = f"Left out for want of room: {', '.join(left_out)}; --format csv has all."
+    return replace(page, notes=(*page.notes, note))
+
+
+def _folded(page: Page) -> Page:
+    kept = [number for number, one in enumerate(page.headings) if not one.folds]
+    below = {number: [number] for number in kept}
+    for number, one in enumerate(page.headings):
+        if one.folds:
+            below[max(place for place in kept if place < number)].append(number)
+    rows = tuple(
+        tuple("\n".join(filter(None, (row[number] for number in below[place]))) for place in kept)
+        for row in page.rows
+    )
+    headings = tuple(
+        replace(
+            page.headings[place],
+            text="\n".join(page.headings[number].text for number in below[place]),
+        )
+        for place in kept
+    )
+    return replace(page, headings=headings, rows=rows)
+
+
+def _width(page: Page) -> int:
+    """Columns of text that a terminal's table takes: three between its own, and two edges."""
+    from rich.cells import cell_len
+
+    table = [[heading.text for heading in page.headings], *page.rows]
+    widths = [
+        max(cell_len(line) for cell in column for line in plain(cell).split("\n"))
+        for column in zip(*table, strict=True)
+    ]
+    return sum(widths) + _BETWEEN * (len(widths) - 1) + _EDGES
 
 
 def csv_text(records: Sequence[Record]) -> str:
@@ -149,10 +216,7 @@ def write_parquet(path: Path, records: Sequence[Record]) -> None:
     names = list(records[0]) if records else []
     columns = {name: [_encodable(record[name]) for record in records] for name in names}
     arrays = {name: pa.array(values, type=_type(pa, values)) for name, values in columns.items()}
-    try:
-        pq.write_table(pa.table(arrays), path)
-    except OSError as error:
-        raise ReportError(f"{path}: cannot be written ({error.strerror or error})") from None
+    _write_whole(path, lambda place: pq.write_table(pa.table(arrays), place))
 
 
 def write_text(path: Path, text: str) -> None:
@@ -161,10 +225,26 @@ def write_text(path: Path, text: str) -> None:
     Raises:
         ReportError: The file cannot be written.
     """
+    content = encodable(text).encode()
+    _write_whole(path, lambda place: place.write_bytes(content))
+
+
+def _write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Write beside the file and rename: a full disk leaves what was there, and no torn file."""
+    target = Path(os.path.realpath(path))
+    beside = target.with_name(f".audiocapbench-{os.getpid()}.part")
+    # A terminal or a pipe is written to, never replaced.
+    place = beside if target.is_file() or not target.exists() else target
     try:
-        path.write_text(encodable(text), encoding="utf-8", newline="")
+        write(place)
+        if place is beside:
+            if target.exists():
+                shutil.copymode(target, beside)
+            beside.replace(target)
     except OSError as error:
-        raise ReportError(f"{path}: cannot be written ({error.strerror})") from None
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise ReportError(f"{path}: cannot be written ({error.strerror or error})") from None
 
 
 def markdown(text: str) -> str:

@@ -87,9 +87,11 @@ def figure_of(
         coverage: How many samples it stands on.
         clips: The clip of each sample, where several may share one: they are drawn together.
     """
-    if not len(statistics):
-        return Figure(None, None, None, None, signature, coverage)
     kind, _ = find_metric(metric)
+    if not len(statistics):
+        # No answer at all is no score; what failures count for is known all the same.
+        zero, bounds = (0.0, Interval(0.0, kind.highest)) if coverage.total else (None, None)
+        return Figure(None, None, zero, bounds, signature, coverage)
     score = float(kind.finish(statistics.mean(axis=0)))
     zero, bounds = with_failures(score, len(statistics) / coverage.total, kind.highest)
     enough = len(statistics) >= FEWEST_FOR_INTERVAL

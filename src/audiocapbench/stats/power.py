@@ -53,13 +53,32 @@ def minimum_detectable_difference(
     return high
 
 
+def fewest_to_test(*, alpha: float = ALPHA, tests: int = 1) -> int:
+    """The fewest samples, or clips, on which a permutation test can be significant at all.
+
+    The smallest p-value of n swaps is two in 2^n: every swap, or none.
+
+    Args:
+        alpha: Share of false alarms that the test allows.
+        tests: How many tests a correction is over.
+    """
+    count = 1
+    while 2.0 ** (1 - count) * tests >= alpha:
+        count += 1
+    return count
+
+
 def samples_needed(
     difference: float, sd: float, *, power: float = POWER, alpha: float = ALPHA
 ) -> int | None:
-    """The fewest samples that show a true difference with this power; None above a billion."""
-    if sd <= 0:
-        return 2
-    low, high = 1, 2
+    """The fewest samples that show a true difference with this power; None above a billion.
+
+    They are never fewer than a permutation test needs to show anything.
+    """
+    fewest = fewest_to_test(alpha=alpha)
+    if sd <= 0 or power_of(difference, sd, fewest, alpha=alpha) >= power:
+        return fewest
+    low, high = fewest, 2 * fewest
     while power_of(difference, sd, high, alpha=alpha) < power:
         low, high = high, 2 * high
         if low > _MOST:

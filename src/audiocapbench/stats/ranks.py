@@ -3,39 +3,34 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-import numpy as np
-
-from audiocapbench.stats.units import FloatArray
+_MOST_GROUPS = 100
 
 
 class RankInterval(NamedTuple):
-    """The places, 1 being the best, that a system holds in most rounds."""
+    """The places, 1 being the best, that tests leave open to a system."""
 
     best: int
     worst: int
 
 
-def rank_intervals(scores: FloatArray, level: float = 0.95) -> list[RankInterval]:
-    """Rank intervals from resampled scores of all systems on the same draws.
+def rank_intervals(systems: int, better: Iterable[tuple[int, int]]) -> list[RankInterval]:
+    """Places that tests leave open: behind all that are better, before all that are worse.
+
+    If the tests make no false statement, as Holm's correction promises in 95 % of cases, every
+    system's true place is within its interval.
 
     Args:
-        scores: Shape (rounds, systems), higher being better. Systems that are equal in a round
-            share all the places between them.
-        level: Share of rounds inside each interval.
+        systems: How many there are, numbered from 0.
+        better: Pairs of which the first is significantly better.
     """
-    ordered = np.sort(scores, axis=1)
-    best = np.empty(scores.shape, dtype=np.int64)
-    worst = np.empty(scores.shape, dtype=np.int64)
-    for number, (row, sorted_row) in enumerate(zip(scores, ordered, strict=True)):
-        best[number] = 1 + scores.shape[1] - np.searchsorted(sorted_row, row, side="right")
-        worst[number] = scores.shape[1] - np.searchsorted(sorted_row, row, side="left")
-    tail = (1 - level) / 2
-    low = np.quantile(best, tail, axis=0, method="lower")
-    high = np.quantile(worst, 1 - tail, axis=0, method="higher")
-    return [RankInterval(*pair) for pair in zip(low.tolist(), high.tolist(), strict=True)]
+    above, below = [0] * systems, [0] * systems
+    for first, second in better:
+        above[second] += 1
+        below[first] += 1
+    return [RankInterval(1 + more, systems - less) for more, less in zip(above, below, strict=True)]
 
 
-def tied_groups(systems: int, different: Iterable[tuple[int, int]]) -> list[tuple[int, ...]]:
+def tied_groups(systems: int, different: Iterable[tuple[int, int]]) -> list[tuple[int, ...]] | None:
     """The largest groups of systems none of which differs from another of the group.
 
     Two systems share a group if and only if they are not known to be different; a system can
@@ -46,7 +41,7 @@ def tied_groups(systems: int, different: Iterable[tuple[int, int]]) -> list[tupl
         different: Pairs that are significantly different.
 
     Returns:
-        Groups in order of their members.
+        Groups in order of their members; None where there are more than anybody could read.
     """
     groups = [frozenset(range(systems))] if systems else []
     for left, right in different:
@@ -56,6 +51,9 @@ def tied_groups(systems: int, different: Iterable[tuple[int, int]]) -> list[tupl
             split += [group - {left}, group - {right}] if both else [group]
         unique = list(dict.fromkeys(split))
         groups = [one for one in unique if not any(one < other for other in unique)]
+        # Their number can double with every pair.
+        if len(groups) > _MOST_GROUPS:
+            return None
     return sorted(tuple(sorted(group)) for group in groups)
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.benchmarks.mecat.items import Item, caption_items, question_item
-from audiocapbench.benchmarks.mecat.layouts import CAPTION, QA
+from audiocapbench.benchmarks.mecat.layouts import CAPTION, QA, asks_for_captions
 from audiocapbench.benchmarks.mecat.prompts import I2, caption_prompt
 from audiocapbench.data import Entry, InvalidDataError, Problem, Row, Sample, open_folder
 from audiocapbench.data.folder import METADATA
@@ -109,7 +109,7 @@ def row_items(benchmark: str, row: Row, where: str) -> Iterator[Item | Problem]:
         where: What to call the place in a problem.
     """
     own = row.details
-    if benchmark == CAPTION:
+    if asks_for_captions(benchmark):
         captions = own.get("captions")
         if not isinstance(captions, dict):
             yield Problem(where, "captions", "is no object: this is not MECAT-Caption")

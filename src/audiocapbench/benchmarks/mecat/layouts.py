@@ -13,6 +13,16 @@ OUTSIDE = "outside_"
 _NULL_REFERENCE = "none"
 
 
+def kind_of(name: str) -> str:
+    """A benchmark's name without its options: ``mecat-caption[prompts=i1]`` asks for captions."""
+    return CAPTION if name.startswith(f"{CAPTION}[") else name
+
+
+def asks_for_captions(name: str) -> bool:
+    """Whether a benchmark of this name, with options or without, is MECAT-Caption."""
+    return kind_of(name) == CAPTION
+
+
 def corpus_of(subtask: str, domain: str) -> str:
     """The group of an answer, or ``outside_SUBTASK`` where it belongs to none."""
     return groups_of(subtask, domain) or f"{OUTSIDE}{subtask}"

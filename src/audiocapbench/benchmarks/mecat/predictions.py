@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.benchmarks.mecat.items import Item
-from audiocapbench.benchmarks.mecat.layouts import CAPTION, OUTSIDE
+from audiocapbench.benchmarks.mecat.layouts import OUTSIDE, asks_for_captions
 from audiocapbench.benchmarks.mecat.prediction_files import Said, read_file
 from audiocapbench.data import Problem
 from audiocapbench.errors import DatasetError
@@ -53,13 +53,14 @@ def source_of(benchmark: str, text: str) -> Source:
     Raises:
         DatasetError: The file's name has two sub-tasks in it.
     """
-    if benchmark != CAPTION or Path(text).exists():
+    captions = asks_for_captions(benchmark)
+    if not captions or Path(text).exists():
         head, path = "", Path(text)
     else:
         head, equals, tail = text.partition("=")
         named = bool(equals) and head in (*SUBTASKS, ALL)
         head, path = (head, Path(tail)) if named else ("", Path(text))
-    if benchmark != CAPTION or head == ALL:
+    if not captions or head == ALL:
         return Source(path, None)
     if head:
         return Source(path, head)
@@ -78,7 +79,7 @@ def read_answers(benchmark: str, sources: Sequence[Source], items: Sequence[Item
     Raises:
         DatasetError: A file cannot be read.
     """
-    captions = benchmark == CAPTION
+    captions = asks_for_captions(benchmark)
     ids = {item.id for item in items}
     known = {item.details["clip"] for item in items} if captions else ids
     found = Answers()
@@ -98,6 +99,16 @@ def read_answers(benchmark: str, sources: Sequence[Source], items: Sequence[Item
     found.surplus = list(surplus)
     _count_missing(found, items, captions=captions)
     return found
+
+
+def looks_like(benchmark: str, found: Answers, items: Sequence[Item]) -> str | None:
+    """The other part of MECAT, where keys that did not fit are keys of that part."""
+    clips = {str(item.details["clip"]) for item in items}
+    keys = [*found.surplus, *(problem.field for problem in found.bad)]
+    if asks_for_captions(benchmark):
+        return "MECAT-QA" if any(key.rpartition("_")[0] in clips for key in keys) else None
+    heads = (key.rpartition("/")[0] or key for key in keys)
+    return "MECAT-Caption" if any(head in clips for head in heads) else None
 
 
 def _captions(said: Said, source: Source) -> list[str] | Problem:

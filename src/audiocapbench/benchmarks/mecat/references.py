@@ -4,18 +4,37 @@ They come as the published JSON lines, a file a domain, or as the metadata.jsonl
 ``audiocapbench build mecat`` made. A line that is wrong is refused: every number depends on it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from audiocapbench.benchmarks.mecat.dataset import row_items
+from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.benchmarks.mecat.items import Item, caption_items, question_item
-from audiocapbench.benchmarks.mecat.layouts import CAPTION
+from audiocapbench.benchmarks.mecat.layouts import asks_for_captions
 from audiocapbench.benchmarks.mecat.lines import json_lines
 from audiocapbench.data import InvalidDataError, Problem, Row
 from audiocapbench.data.folder import METADATA
 from audiocapbench.data.row import read_row
 from audiocapbench.errors import DatasetError
+
+_CAPTION, _QA = "MECAT-Caption", "MECAT-QA"
+_SHOWN = 5
+
+
+class BadReferencesError(InvalidDataError):
+    """References that cannot be used: ``problems`` has every reason, the message the first few."""
+
+    def __init__(self, path: Path, problems: Sequence[Problem], looks_like: str | None) -> None:
+        super().__init__(path, problems[:_SHOWN])
+        self.problems = tuple(problems)
+        count = f"{len(problems):,} problem{'s' if len(problems) > 1 else ''}"
+        lines = [f"{path}: {count}; nothing was done", *(f"  {one}" for one in problems[:_SHOWN])]
+        if len(problems) > _SHOWN:
+            lines.append(f"  … and {len(problems) - _SHOWN:,} more")
+        if looks_like is not None:
+            lines.append(f"This looks like {looks_like}.")
+        self.args = ("\n".join(lines),)
 
 
 def read_items(benchmark: str, place: Path) -> list[Item]:
@@ -27,24 +46,51 @@ def read_items(benchmark: str, place: Path) -> list[Item]:
             such file, or a dataset folder.
 
     Raises:
-        InvalidDataError: Lines are wrong; all of them are listed.
+        BadReferencesError: Lines are wrong.
         DatasetError: There is nothing to read.
     """
     items: dict[str, Item] = {}
     problems: list[Problem] = []
+    looks: set[str | None] = set()
     for file in _files(benchmark, place):
         for where, value in json_lines(file):
-            found = [value] if isinstance(value, Problem) else _items(benchmark, value, where, file)
-            for one in found:
-                if isinstance(one, Problem):
-                    problems.append(one)
-                elif items.setdefault(one.id, one) is not one:
-                    problems.append(Problem(where, "", f"{one.id!r} stands above already"))
+            if isinstance(value, Problem):
+                problems.append(value)
+                continue
+            wrong = _keep(items, _items(benchmark, value, where, file), where)
+            problems += wrong
+            if wrong:
+                looks.add(_looks_like(value, file))
     if problems:
-        raise InvalidDataError(place, problems)
+        raise BadReferencesError(place, problems, _other(benchmark, looks))
     if not items:
         raise DatasetError(f"{place}: holds no references of {benchmark}")
     return list(items.values())
+
+
+def _keep(items: dict[str, Item], found: Iterable[Item | Problem], where: str) -> list[Problem]:
+    wrong = []
+    for one in found:
+        if isinstance(one, Problem):
+            wrong.append(one)
+        elif items.setdefault(one.id, one) is not one:
+            wrong.append(Problem(where, "", f"{one.id!r} stands above already"))
+    return wrong
+
+
+def _looks_like(value: dict[str, Any], file: Path) -> str | None:
+    """Which part of MECAT a line comes from, as far as its field names say."""
+    fields = value if file.name == METADATA else next(iter(value.values()), None)
+    if not isinstance(fields, dict):
+        return None
+    if {"answer", "qa_category"} & set(fields):
+        return _QA
+    return _CAPTION if {"captions", *SUBTASKS} & set(fields) else None
+
+
+def _other(benchmark: str, looks: set[str | None]) -> str | None:
+    own = _CAPTION if asks_for_captions(benchmark) else _QA
+    return looks.pop() if len(looks) == 1 and looks != {own} else None
 
 
 def _files(benchmark: str, place: Path) -> list[Path]:
@@ -54,7 +100,7 @@ def _files(benchmark: str, place: Path) -> list[Path]:
         raise DatasetError(f"{place}: no such file or folder")
     if (place / METADATA).is_file():
         return [place / METADATA]
-    kind = "caption" if benchmark == CAPTION else "qa"
+    kind = "caption" if asks_for_captions(benchmark) else "qa"
     for folder in (place, place / f"{kind}_test", place / kind / "test", place / kind):
         files = sorted(folder.glob("*.jsonl"))
         if files:
@@ -75,7 +121,7 @@ def _items(
     for key, fields in pairs.items():
         if not isinstance(fields, dict):
             yield Problem(where, key[:80], "is not a JSON object")
-        elif benchmark == CAPTION:
+        elif asks_for_captions(benchmark):
             yield from caption_items(key, fields, where)
         else:
             yield question_item(key, fields, where)

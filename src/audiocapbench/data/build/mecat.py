@@ -5,16 +5,14 @@ How a shard is read, and what a row looks like, is not decided here.
 
 import hashlib
 import io
-import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
-from audiocapbench.audio import sha256
 from audiocapbench.data.build.audiocapbench import BuildEnd, PartEnd, Progress, Step
 from audiocapbench.data.build.cutting import suffix_of
 from audiocapbench.data.build.hub import Hub, HubError, NetworkError, Repository
@@ -29,16 +27,22 @@ from audiocapbench.data.build.mecat_rows import (
     fields_of,
     row_of,
 )
+from audiocapbench.data.build.mecat_shards import (
+    A_DOMAIN,
+    A_SHARD,
+    Shard,
+    local_shards,
+    remote_shards,
+)
 from audiocapbench.data.build.shards import Pair, ShardError, Spool, Unusable, read_pairs
-from audiocapbench.data.build.splits import split_files
 from audiocapbench.data.manifest import MissingClip
 from audiocapbench.errors import AudioError, DatasetError
 
-SPLIT = "test"
-LOCAL = "local shards"
+LOCAL, UNPLACED = "local shards", "no domain"
+"""What losses are listed under that belong to no domain: a damaged shard, a member of no use."""
+
 _SPOOLS = ".shards"
-_ENDINGS = (".tar", ".tar.gz", ".tgz")
-_A_DOMAIN, _A_SHARD = 20_000_000, 100_000
+_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +62,6 @@ class MecatSettings:
     limit: int | None = None
     revision: str | None = None
     shards: tuple[Path, ...] | None = None
-
-
-class _Shard(NamedTuple):
-    """A shard: its name, its place among those of its domain, and its domain where known."""
-
-    name: str
-    number: int
-    domain: str | None
-    size: int
-    path: Path | None = None
 
 
 def build_mecat(
@@ -111,6 +105,8 @@ def build_mecat(
     try:
         for shard in shards:
             builder.read(repository, shard)
+        if repository is None:
+            builder.refuse_nothing()
     except BaseException:
         if ledger.clips:
             ledger.finish(name, builder.missing())
@@ -133,40 +129,43 @@ class _Builder:
     fetched: Counter[str] = field(default_factory=Counter)
     received: Counter[str] = field(default_factory=Counter)
     problems: dict[str, str] = field(default_factory=dict)
+    given: tuple[str, ...] = ()
     bytes_total: Counter[str] = field(default_factory=Counter)
 
     @property
     def domains(self) -> tuple[str, ...]:
         return self.settings.domains or tuple(self.words.domains)
 
-    def look_up(self) -> tuple[Repository | None, list[_Shard]]:
+    def look_up(self) -> tuple[Repository | None, list[Shard]]:
         """The shards to read, in order, less those that are done."""
         for one in self.ledger.clips.values():
             self.kept[str(one.row.get("domain"))] += 1
         if self.settings.shards is not None:
             self.ledger.agree("made from", LOCAL)
-            return None, self._left(self._numbered(_local(self.settings.shards)))
+            local = self._numbered(local_shards(self.settings.shards))
+            self.given = tuple(shard.name for shard in local)
+            return None, self._left(local)
         name = REPOSITORIES[self.settings.part]
         self.ledger.agree("made from", name)
         revision = self.settings.revision or self.ledger.origin.get(name)
         repository = self.hub.repository(name, revision)
         self.ledger.agree(name, repository.commit)
-        shards = _remote(repository, tuple(self.words.domains))
+        shards = remote_shards(repository, tuple(self.words.domains))
         wanted = [one for one in shards if one.domain is None or one.domain in self.domains]
         if not wanted:
             raise HubError(f"{name} has no shards for {', '.join(self.domains)}")
         return repository, self._left(wanted)
 
-    def _left(self, shards: Sequence[_Shard]) -> list[_Shard]:
+    def _left(self, shards: Sequence[Shard]) -> list[Shard]:
         left = [one for one in shards if not self.ledger.done(one.name) and not self._full(one)]
         for shard in left:
             self.bytes_total[shard.domain or LOCAL] += shard.size
         return left
 
-    def _numbered(self, shards: Sequence[_Shard]) -> list[_Shard]:
+    def _numbered(self, shards: Sequence[Shard]) -> list[Shard]:
         """Give shards that the folder knows their old numbers, and others new ones."""
         known = {
-            str(one.row.get("shard")): int(one.row["position"]) % _A_DOMAIN // _A_SHARD
+            str(one.row.get("shard")): int(one.row["position"]) % A_DOMAIN // A_SHARD
             for one in self.ledger.clips.values()
         }
         free = max(known.values(), default=-1) + 1
@@ -174,11 +173,11 @@ class _Builder:
         for shard in shards:
             numbered.append(shard._replace(number=known.get(shard.name, free)))
             free += shard.name not in known
-        if free > _A_DOMAIN // _A_SHARD:
-            raise DatasetError(f"a folder is made from at most {_A_DOMAIN // _A_SHARD} shards")
+        if free > A_DOMAIN // A_SHARD:
+            raise DatasetError(f"a folder is made from at most {A_DOMAIN // A_SHARD} shards")
         return numbered
 
-    def read(self, repository: Repository | None, shard: _Shard) -> None:
+    def read(self, repository: Repository | None, shard: Shard) -> None:
         """Take the pairs of a shard; one that is damaged gives what stands before the damage."""
         if self._full(shard):
             return
@@ -196,7 +195,24 @@ class _Builder:
             rows = sum(one.row.get("shard") == shard.name for one in self.ledger.clips.values())
             self.ledger.note_done(shard.name, rows)
 
-    def _once(self, repository: Repository | None, shard: _Shard) -> bool:
+    def refuse_nothing(self) -> None:
+        """Say so where the shards on this disk gave no clip at all, now or before.
+
+        Raises:
+            DatasetError: There is none.
+        """
+        if self.ledger.clips:
+            return
+        lost = self.missing()
+        if not lost:
+            wanted = ", ".join(self.domains)
+            raise DatasetError(f"{self.given[0]}: the shards hold no clip of {wanted}")
+        more = f", and {len(lost) - 1:,} more could not be read" if len(lost) > 1 else ""
+        raise DatasetError(
+            f"no clip could be read from the shards: {lost[0].id}: {lost[0].reason}{more}"
+        )
+
+    def _once(self, repository: Repository | None, shard: Shard) -> bool:
         """Read a shard; whether to its end. What a stopped build left of it is tried first."""
         with self._opened(repository, shard) as stream:
             resumed = isinstance(stream, Spool) and stream.resumed > 0
@@ -209,10 +225,10 @@ class _Builder:
         with self._opened(repository, shard) as stream:
             return self._take_all(stream, shard)
 
-    def _take_all(self, stream: IO[bytes], shard: _Shard) -> bool:
+    def _take_all(self, stream: IO[bytes], shard: Shard) -> bool:
         for found in read_pairs(stream):
-            if found.place >= _A_SHARD:
-                raise ShardError(f"has more than {_A_SHARD:,} pairs; it is not read any further")
+            if found.place >= A_SHARD:
+                raise ShardError(f"has more than {A_SHARD:,} pairs; it is not read any further")
             if isinstance(found, Unusable):
                 self._note(f"{shard.name}: {found.name}", found.reason, shard.domain)
             else:
@@ -222,7 +238,7 @@ class _Builder:
         self._spool(shard).unlink(missing_ok=True)
         return True
 
-    def _take(self, pair: Pair, shard: _Shard) -> None:
+    def _take(self, pair: Pair, shard: Shard) -> None:
         domain = shard.domain
         try:
             fields = fields_of(pair.fields, pair.key)
@@ -238,8 +254,8 @@ class _Builder:
                 return
             row = row_of(self.settings.part, pair.key, fields, self.words, suffix_of(pair.audio))
             check_audio(pair.audio)
-            place = list(self.words.domains).index(domain) * _A_DOMAIN
-            row |= {"shard": shard.name, "position": place + shard.number * _A_SHARD + pair.place}
+            place = list(self.words.domains).index(domain) * A_DOMAIN
+            row |= {"shard": shard.name, "position": place + shard.number * A_SHARD + pair.place}
             self.ledger.add(row, pair.audio)
             self.fetched[domain] += 1
         except (BadFieldsError, AudioError) as error:
@@ -248,10 +264,22 @@ class _Builder:
 
     def missing(self) -> list[MissingClip]:
         """All that could not be had, now or by an earlier build."""
-        return [one for key, one in self.ledger.missing.items() if key not in self.ledger.clips]
+        return [one for key, one in self.ledger.missing.items() if not self._settled(key)]
+
+    def _settled(self, lost: str) -> bool:
+        """Whether a clip is there after all, or a shard was read whole since, or one in its place.
+
+        A file on this disk that was replaced has another name here, which ends in its hash.
+        """
+        if lost in self.ledger.clips or self.ledger.done(lost):
+            return True
+        return not self._given(lost) and any(
+            lost.startswith(f"{name.rpartition('@')[0]}@") and self.ledger.done(name)
+            for name in self.given
+        )
 
     def ends(
-        self, repository: Repository | None, shards: Sequence[_Shard], *, dry_run: bool = False
+        self, repository: Repository | None, shards: Sequence[Shard], *, dry_run: bool = False
     ) -> tuple[PartEnd, ...]:
         """How each domain ended."""
         lost = self.missing()
@@ -280,7 +308,30 @@ class _Builder:
                     problem,
                 )
             )
+        unplaced = tuple(one for one in lost if one.category is None and self._given(one.id))
+        if unplaced:
+            ends.append(self._unplaced(repository, unplaced))
         return tuple(ends)
+
+    def _unplaced(self, repository: Repository | None, lost: tuple[MissingClip, ...]) -> PartEnd:
+        """What was lost without a domain; a shard that breaks off counts as one clip at least."""
+        shown = "; ".join(f"{one.id}: {one.reason}" for one in lost[:_SHOWN])
+        more = f"; and {len(lost) - _SHOWN:,} more" if len(lost) > _SHOWN else ""
+        return PartEnd(
+            UNPLACED if repository else LOCAL,
+            repository.name if repository else LOCAL,
+            repository.commit if repository else None,
+            len(lost),
+            0,
+            missing=lost,
+            problem=f"{shown}{more}",
+        )
+
+    def _given(self, lost: str) -> bool:
+        """Whether a loss is of the shards at hand; of local ones, others may have been given."""
+        if self.settings.shards is None or "@" not in lost:
+            return True
+        return any(lost == name or lost.startswith(f"{name}: ") for name in self.given)
 
     def _count(self, domain: str) -> int:
         return self.kept[domain] + self.fetched[domain]
@@ -294,17 +345,17 @@ class _Builder:
         limit = self.settings.limit
         return limit is not None and self._count(domain) >= limit
 
-    def _full(self, shard: _Shard) -> bool:
+    def _full(self, shard: Shard) -> bool:
         """Whether a limit leaves nothing to take from a shard."""
         return all(map(self._reached, self._among(shard)))
 
-    def _among(self, shard: _Shard) -> tuple[str, ...]:
+    def _among(self, shard: Shard) -> tuple[str, ...]:
         return self.domains if shard.domain is None else (shard.domain,)
 
     def _note(self, name: str, reason: str, domain: str | None) -> None:
         self.ledger.note_missing(MissingClip(id=name, reason=reason, category=domain))
 
-    def _tell(self, shard: _Shard, count: int = 0) -> None:
+    def _tell(self, shard: Shard, count: int = 0) -> None:
         part = shard.domain or LOCAL
         self.received[part] += count
         there = sum(map(self._count, self._among(shard)))
@@ -315,7 +366,7 @@ class _Builder:
         self.progress(Step(part, there, total, self.received[part], self.bytes_total[part]))
 
     @contextmanager
-    def _opened(self, repository: Repository | None, shard: _Shard) -> Iterator[IO[bytes]]:
+    def _opened(self, repository: Repository | None, shard: Shard) -> Iterator[IO[bytes]]:
         if repository is None and shard.path is not None:
             try:
                 with shard.path.open("rb", buffering=0) as file:
@@ -328,7 +379,7 @@ class _Builder:
                 self._tell(shard, spool.resumed)
                 yield spool  # type: ignore[misc]
 
-    def _spool(self, shard: _Shard) -> Path:
+    def _spool(self, shard: Shard) -> Path:
         """Where the bytes of a shard are kept until all of them were read."""
         commit = self.ledger.origin.get(REPOSITORIES[self.settings.part], "")
         digest = hashlib.sha256(f"{commit}/{shard.name}".encode()).hexdigest()
@@ -355,39 +406,3 @@ def check_audio(content: bytes) -> None:
         raise AudioError(f"its audio is cut short ({len(samples)} of {frames} samples)")
     if not np.isfinite(samples).all():
         raise AudioError("its audio holds samples that are not finite numbers")
-
-
-def _remote(repository: Repository, domains: Sequence[str]) -> list[_Shard]:
-    """The shards of the test split, numbered within their domain."""
-    paths = [path for path in split_files(repository, SPLIT) if path.endswith(_ENDINGS)]
-    numbers: Counter[str] = Counter()
-    shards = []
-    for path in paths:
-        words = re.split(r"[^A-Za-z0-9]+", path)
-        domain = next((word for word in words if word in domains), None)
-        shards.append(_Shard(path, numbers[domain or ""], domain, repository.sizes[path]))
-        numbers[domain or ""] += 1
-    if any(count > _A_DOMAIN // _A_SHARD for count in numbers.values()):
-        raise HubError(f"{repository.name} has more shards than a domain can have")
-    return shards
-
-
-def _local(given: Sequence[Path]) -> list[_Shard]:
-    """Shards on this disk: files as given, folders with all that they hold.
-
-    Raises:
-        DatasetError: There is no such file, or no shard at all.
-    """
-    paths: list[Path] = []
-    for path in given:
-        if path.is_dir():
-            inside = (one for one in path.rglob("*") if one.name.endswith(_ENDINGS))
-            paths += sorted(one for one in inside if one.is_file())
-        elif path.is_file():
-            paths.append(path)
-        else:
-            raise DatasetError(f"{path}: no such file or folder")
-    if not paths:
-        raise DatasetError(f"{given[0] if given else '.'}: holds no shards (.tar, .tar.gz, .tgz)")
-    named = {f"{path.name}@{sha256(path)[:12]}": path for path in paths}
-    return [_Shard(name, 0, None, path.stat().st_size, path) for name, path in named.items()]

@@ -289,10 +289,17 @@ class _Tar:
         return b"".join(pieces)
 
 
+def _first_header(tar: _Tar) -> tarfile.TarInfo | None:
+    try:
+        return tar.header()
+    except (EOFError, tarfile.TarError):
+        raise ShardError("is not a tar, or is damaged or cut short at its start") from None
+
+
 def _members(tar: _Tar) -> Iterator[Member]:
     name: str | None = None
     count = 0
-    while (header := tar.header()) is not None:
+    while (header := tar.header() if count else _first_header(tar)) is not None:
         count += 1
         if count > _MOST_MEMBERS:
             raise ShardError(f"has more than {_MOST_MEMBERS:,} members; it is not read any further")

@@ -20,7 +20,7 @@ from audiocapbench.meta.answers.statements import Statement, Weight, statement
 from audiocapbench.meta.answers.words import nearest
 from audiocapbench.meta.scorers.scorer import Choice
 
-RULES = "pairwise-1"
+RULES = "pairwise-2"
 """Version of the rules, for signatures; changes whenever an answer may be read otherwise."""
 
 LONGEST = 16_000
@@ -47,6 +47,10 @@ _OFTEN = {
 _LEADING = re.compile(r"^\W{0,4}(?P<label>[A-C0-2])\s*[).:\]](?=\s)")
 _DENIED = re.compile(r"\b(?:is|are)\s+not\s+(?:present|heard|mentioned|audible)\b")
 _NOT_SO = re.compile(r"\b(?:not|n't|rather than|instead of|than|unlike|unrelated)\b")
+_COMPARED = re.compile(
+    r"\b(?:but|however)\b(?P<more>[^.!?]{0,200}?\bmore\s+likely\b[^.!?]{0,200}?)\bthan\b"
+    r"(?P<less>[^.!?]*)"
+)
 
 
 def read_answer(answer: str, first: str, second: str, labels: Labels | None = None) -> Choice:
@@ -129,7 +133,7 @@ def _undecided(text: str, marked: str, first: str, second: str) -> Choice:
     """What an answer without a comparison says: by whom it names, else by whose words it uses."""
     named = kinds(marked)
     if named & {BOTH, NEITHER}:
-        return Choice.TIE
+        return _compared(text, first, second) or Choice.TIE
     if UNDECIDED in named:
         return Choice.UNKNOWN
     if FIRST in named and SECOND in named:
@@ -141,3 +145,12 @@ def _undecided(text: str, marked: str, first: str, second: str) -> Choice:
         _NOT_SO.split(one, maxsplit=1)[0] for one in said if not _DENIED.search(one)
     )
     return nearest(affirmed, first, second) or Choice.UNKNOWN
+
+
+def _compared(text: str, first: str, second: str) -> Choice | None:
+    """Whose words are weighed more: "both …, but it is more likely to be a drill than a torch"."""
+    found = _COMPARED.search(text.lower())
+    if found is None:
+        return None
+    chosen = nearest(found["more"], first, second)
+    return None if nearest(found["less"], first, second) is chosen else chosen

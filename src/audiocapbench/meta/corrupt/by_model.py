@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from audiocapbench.benchmarks import Benchmark
+from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.engine import Budget, Pacing, Progress, Stop, run_benchmark
@@ -113,7 +114,7 @@ def _ask(
         asking.progress(done, len(samples))
 
     end = run_benchmark(
-        Benchmark(f"corrupt/{prompt_hash()}", Path(), samples),
+        Benchmark(f"{TRIAL}corrupt/{prompt_hash()}", Path(), samples),
         without_audio(model),
         asking.store,
         pacing=asking.pacing,

@@ -24,6 +24,9 @@ FloatArray = NDArray[np.float64]
 LOWEST, HIGHEST = 45.0, 55.0
 """Accuracies, in percent, that a control may have: five points around chance."""
 
+TRAINED_LOWEST, TRAINED_HIGHEST = 40.0, 60.0
+"""Accuracies, in percent, that a classifier trained on the words may have."""
+
 CHECKED = (*CONTROLS, "shorter")
 TRAINED = "trained"
 _PENALTY = 1.0
@@ -97,8 +100,9 @@ def _credits(pairs: Sequence[Pair], choices: Sequence[Choice]) -> FloatArray:
     )
 
 
-def _figure(credits: FloatArray, clips: NDArray[np.object_]) -> Figure:
-    names, places = np.unique(clips, return_inverse=True)
+def _figure(credits: FloatArray, clusters: NDArray[np.object_] | NDArray[np.int64]) -> Figure:
+    """What is of one cluster, a clip or a unit, is drawn together for the interval."""
+    names, places = np.unique(clusters, return_inverse=True)
     sums = np.zeros((len(names), 2))
     np.add.at(sums, places, np.stack([credits, np.ones(len(credits))], axis=1))
     interval = None
@@ -108,11 +112,12 @@ def _figure(credits: FloatArray, clips: NDArray[np.object_]) -> Figure:
     return Figure(100 * float(credits.mean()), interval, 100 * ties)
 
 
-def check_trained(made: Sequence[Made], seed: int) -> dict[str, float]:
-    """Accuracy, in percent, of a logistic regression on words and lengths, by kind and over all.
+def check_trained(made: Sequence[Made], seed: int) -> dict[str, Figure]:
+    """Accuracy of a logistic regression on words and lengths, by kind and over all.
 
     It is trained on one half of the trials and tried on the other, both ways, in several splits;
-    trials that balance each other stay in the same half. Kinds with too few trials are left out.
+    trials that balance each other stay in the same half, and are drawn together for the interval.
+    Kinds with too few trials are left out.
     """
     found = {}
     for one in made:
@@ -130,21 +135,21 @@ def check_trained(made: Sequence[Made], seed: int) -> dict[str, float]:
     return found
 
 
-def _trained(pairs: Sequence[Pair], units: Sequence[int], seed: int) -> float:
+def _trained(pairs: Sequence[Pair], units: Sequence[int], seed: int) -> Figure:
     inputs = differences_of([pair.first for pair in pairs], [pair.second for pair in pairs])
     labels = np.array([1.0 if pair.answer == 0 else -1.0 for pair in pairs])
     draw = random.Random(seed)
     numbers = sorted(set(units))
     of_pair = np.array(units)
-    right = []
+    right = np.zeros(len(pairs))
     for _ in range(_SPLITS):
         draw.shuffle(numbers)
         half = np.isin(of_pair, numbers[: len(numbers) // 2])
         for train in (half, ~half):
             weights = _fit(inputs[train], labels[train])
             scores = np.sign(inputs[~train] @ weights) * labels[~train]
-            right.append((scores + 1) / 2)
-    return 100 * float(np.concatenate(right).mean())
+            right[~train] += (scores + 1) / 2
+    return _figure(right / _SPLITS, of_pair)
 
 
 def _fit(inputs: Any, labels: FloatArray) -> FloatArray:
@@ -161,6 +166,24 @@ def _fit(inputs: Any, labels: FloatArray) -> FloatArray:
     found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 60})
     weights: FloatArray = found.x
     return weights
+
+
+def trained_warnings(trained: Mapping[str, Figure]) -> list[str]:
+    """One sentence for every kind in which words give something away, or lean the other way.
+
+    A classifier below chance is warned about too: what is learnt from one half then points the
+    wrong way in the other, and the answer can be had by turning it round.
+    """
+    return [
+        f"a classifier trained on words picks the true caption of {group} in "
+        f"{figure.accuracy:.1f} % of the pairs ({figure.interval.low:.1f}–"
+        f"{figure.interval.high:.1f}), outside of {TRAINED_LOWEST:.0f}–{TRAINED_HIGHEST:.0f}; "
+        "its wording is not level"
+        for group, figure in trained.items()
+        if not TRAINED_LOWEST <= figure.accuracy <= TRAINED_HIGHEST
+        and figure.interval is not None
+        and not figure.interval.low <= 50 <= figure.interval.high
+    ]
 
 
 def warnings(check: Check) -> list[str]:

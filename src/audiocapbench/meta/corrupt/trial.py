@@ -16,10 +16,19 @@ class Kind(StrEnum):
     DROPPED = "dropped"
     COUNT = "count"
 
+    @property
+    def other_caption(self) -> str:
+        """What the caption of a pair is that is not the better one."""
+        return LESS_COMPLETE if self is Kind.DROPPED else "false"
+
+
+LESS_COMPLETE = "less complete, not false"
+"""A caption that lacks an event says nothing wrong; it says less."""
+
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A true caption of a clip and one that was made wrong.
+    """A true caption of a clip and one that was made wrong, or less complete.
 
     Attributes:
         kind: What was made wrong.

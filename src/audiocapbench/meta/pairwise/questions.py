@@ -5,12 +5,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from audiocapbench.benchmarks import Benchmark
+from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, MissingClip, Sample, facts_of
 from audiocapbench.errors import AudioError
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import Pair
 from audiocapbench.meta.pairwise.prompts import PairwisePrompt
 from audiocapbench.meta.scorers.clip_files import find_clip
+
+WITHOUT_CLIPS = "/no-audio"
+"""Ends the name of a run that was asked without the clips."""
 
 
 def questions(
@@ -20,6 +24,7 @@ def questions(
     root: Path,
     *,
     swapped: bool = False,
+    heard: bool = True,
 ) -> Benchmark:
     """The benchmark that asks about every pair whose clip is there.
 
@@ -29,6 +34,7 @@ def questions(
         prompt: How it is asked.
         root: The folder of the clips.
         swapped: Whether the second caption stands first.
+        heard: Whether the clips are sent; the name says so where they are not.
     """
     samples, missing = [], []
     for position, pair in enumerate(pairs):
@@ -48,8 +54,8 @@ def questions(
                 details={"order": "swapped" if swapped else "as it stands"},
             )
         )
-    name = f"pairwise/{prompt.name}" + ("/swapped" if swapped else "")
-    return Benchmark(name, root, tuple(samples), tuple(missing))
+    name = f"{TRIAL}pairwise/{prompt.name}" + ("/swapped" if swapped else "")
+    return Benchmark(name if heard else name + WITHOUT_CLIPS, root, tuple(samples), tuple(missing))
 
 
 def find_clips(pairs: Sequence[Pair], folder: Path) -> dict[str, Clip]:

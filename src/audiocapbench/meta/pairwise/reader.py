@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from audiocapbench.benchmarks import Benchmark
+from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, Sample
 from audiocapbench.judges.quoting import as_data, fill
 from audiocapbench.meta.answers.marks import Labels
@@ -51,7 +52,7 @@ class Reader:
     reads_all: bool = False
 
     def questions(self, unread: Sequence[Unread], labels: Labels, name: str) -> Benchmark:
-        """What it is asked about answers."""
+        """What it is asked about the answers of the run of this name."""
         template = "\n".join(document()["reader"])
         samples = tuple(
             Sample(
@@ -71,7 +72,7 @@ class Reader:
             )
             for position, one in enumerate(unread)
         )
-        return Benchmark(f"{name}/reading", Path(), samples)
+        return Benchmark(f"{TRIAL}reading/{name.removeprefix(TRIAL)}", Path(), samples)
 
 
 def create_reader(text: str) -> Reader:

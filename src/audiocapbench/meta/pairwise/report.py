@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.meta.orders import CHOSEN, agreeing
 from audiocapbench.meta.pairs.pair import Pair
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, SEED, Interval, mean_interval
 
 FloatArray = NDArray[np.float64]
-_CHOSEN = (Choice.FIRST, Choice.SECOND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,10 @@ class PairwiseDetail:
         orders: 1, or 2 where captions were also asked about in the other order.
         asked: Questions that were put, in both orders together.
         first_position: Share of the caption that stood first, among answers that chose one. In
-            both orders together a judge without position bias is at one half.
-        consistency: Share of pairs for which both orders chose the same caption; None unless
-            both orders were asked.
+            both orders together a judge without position bias is at one half; in one order alone
+            it says nothing of bias, because the better caption may stand first more often.
+        consistency: Share of pairs whose two answers name the same caption or both tie, an
+            unknown never agrees; None unless both orders were asked.
         unknown: Share of questions without a readable choice, failed ones among them.
         positions: How often answers chose the first position, the second, a tie, or nothing.
         failures: Questions without an answer, by status; ``no clip`` where it was not found.
@@ -69,12 +70,13 @@ class PairwiseDetail:
 
     def lines(self) -> list[str]:
         """The same in words, a line each."""
+        bias = "position bias: " if self.orders > 1 else ""
         found = [
-            f"position bias: the caption that stands first is chosen {_shown(self.first_position)}",
+            f"{bias}the caption shown first is chosen {_shown(self.first_position)}",
             f"no readable choice: {_shown(self.unknown)}",
         ]
         if self.consistency is not None:
-            found.insert(1, f"same caption in both orders: {_shown(self.consistency)}")
+            found.insert(1, f"the same answer in both orders: {_shown(self.consistency)}")
         if self.failures:
             kinds = ", ".join(f"{count} {status}" for status, count in self.failures.items())
             found.append(f"questions without an answer: {kinds}")
@@ -96,7 +98,7 @@ def position_share(
         orders: Choices by position, one list an order.
         seed: For the interval.
     """
-    chose = [[choice in _CHOSEN for choice in order] for order in orders]
+    chose = [[choice in CHOSEN for choice in order] for order in orders]
     first = [[choice is Choice.FIRST for choice in order] for order in orders]
     return _share(_summed(first), _summed(chose), pairs, seed)
 
@@ -104,9 +106,8 @@ def position_share(
 def consistency_share(
     pairs: Sequence[Pair], one: Sequence[Choice], other: Sequence[Choice], *, seed: int = SEED
 ) -> Share:
-    """Share of pairs with the same caption in both orders; choices are for the pairs as given."""
-    same = [left is right and left in _CHOSEN for left, right in zip(one, other, strict=True)]
-    return _share(_summed([same]), np.ones(len(pairs)), pairs, seed)
+    """Share of pairs with the same answer in both orders; choices are for the pairs as given."""
+    return _share(_summed([agreeing(one, other)]), np.ones(len(pairs)), pairs, seed)
 
 
 def unknown_share(

@@ -85,7 +85,8 @@ class PairwiseScorer:
         *,
         name: str,
     ) -> None:
-        if model.contract.container != "none" and settings.data is None:
+        self._hears = model.contract.container != "none"
+        if self._hears and settings.data is None:
             raise TrialError(
                 f"{name} hears the clips: say with --data in which folder they are, or write "
                 f"{name}[audio=no] to ask without them"
@@ -173,9 +174,10 @@ class PairwiseScorer:
         if self._latest is not None and self._latest[0] == key:
             return self._latest[1]
         clips, root = self._clips(pairs)
-        given = questions(pairs, clips, self._prompt, root)
-        swapped = questions(pairs, clips, self._prompt, root, swapped=True)
-        asked = [given, swapped] if self._settings.swap else [given]
+        asked = [
+            questions(pairs, clips, self._prompt, root, swapped=swapped, heard=self._hears)
+            for swapped in ((False, True) if self._settings.swap else (False,))
+        ]
         self._confirm(asked)
         read = [
             self._read(pairs, benchmark, in_other_order=place == 1)
@@ -187,7 +189,7 @@ class PairwiseScorer:
         return found
 
     def _clips(self, pairs: Sequence[Pair]) -> tuple[Mapping[str, Clip], Path]:
-        if self._model.contract.container == "none" or self._settings.data is None:
+        if not self._hears or self._settings.data is None:
             return unheard(pairs), Path()
         return find_clips(pairs, self._settings.data), self._settings.data
 

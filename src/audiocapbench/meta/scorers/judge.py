@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from audiocapbench.benchmarks import Benchmark
+from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.data.sample import Clip, Sample
 from audiocapbench.engine import run_benchmark
@@ -22,7 +23,7 @@ from audiocapbench.judges.executor import JudgeProgress, judge_run, missing_judg
 from audiocapbench.judges.judge import ModelJudge, TextJudge, judge_texts
 from audiocapbench.meta.errors import TrialError, TrialStoppedError
 from audiocapbench.meta.pairs.pair import Pair
-from audiocapbench.meta.pairwise.questions import find_clips, unheard
+from audiocapbench.meta.pairwise.questions import WITHOUT_CLIPS, find_clips, unheard
 from audiocapbench.meta.scorers.scorer import FloatArray, PointwiseScorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import AudioContract, Question
@@ -100,7 +101,8 @@ class JudgeScorer(PointwiseScorer):
             Sample(item.id, clips[item.clip], _ASKED, item.references, _CATEGORY, place)
             for place, item in enumerate(items)
         )
-        benchmark = Benchmark("pairs", settings.data or Path(), samples)
+        name = f"{TRIAL}judge" + ("" if judge.hears else WITHOUT_CLIPS)
+        benchmark = Benchmark(name, settings.data or Path(), samples)
         filled = run_benchmark(benchmark, _Captions(items), settings.store)
         if filled.stop is not None:
             raise TrialStoppedError(f"{self.name} was stopped before it was asked")
@@ -160,7 +162,7 @@ class _Captions:
     contract = AudioContract("none")
     cacheable = False
     concurrency = 8
-    name = "pairs/captions"
+    name = f"{TRIAL}captions"
     parameters: Mapping[str, str | int | float | bool] = {}
 
     def __init__(self, items: Sequence[_Item]) -> None:

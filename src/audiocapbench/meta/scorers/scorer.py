@@ -59,6 +59,14 @@ class AskedBothWays(Protocol):
         """Its choices when the captions change places, for the pairs as they stand."""
 
 
+@runtime_checkable
+class AskedAsGiven(Protocol):
+    """A scorer whose choices combine both orders, and that keeps what each of them said."""
+
+    def choose_as_given(self, pairs: Sequence[Pair]) -> Sequence[Choice]:
+        """Its choices with the captions in their own order, whatever the other order says."""
+
+
 class PointwiseScorer:
     """Scores each caption alone; the higher one wins, and equal ones are a tie.
 

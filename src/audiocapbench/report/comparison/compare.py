@@ -14,121 +14,42 @@ from audiocapbench.benchmarks.layout import Layout
 from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
 from audiocapbench.judges.summary import OVERALL
-from audiocapbench.report.leaderboard.scores import RunReader, Scored, Scorer, StoredRun
+from audiocapbench.report.comparison.comparison import (
+    ALL,
+    Answer,
+    Common,
+    Comparison,
+    Difference,
+    Moved,
+)
+from audiocapbench.report.groups.total import corpus_means
+from audiocapbench.report.leaderboard.scores import (
+    RunReader,
+    Scored,
+    Scorer,
+    StoredRun,
+    without_plugin,
+)
 from audiocapbench.report.leaderboard.totals import (
     Part,
     by_category,
+    enough,
     finish_of,
     lacks,
     spread_out,
     whole,
 )
-from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval
-from audiocapbench.stats.multiple import holm
+from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.paired import difference_interval, paired_spread, permutation_tests
-from audiocapbench.stats.power import ALPHA, minimum_detectable_difference, samples_needed
+from audiocapbench.stats.power import (
+    fewest_to_test,
+    minimum_detectable_difference,
+    samples_needed,
+)
 from audiocapbench.stats.units import Finish
-from audiocapbench.store import Run, Store
-
-ALL = "all"
+from audiocapbench.store import Store
 
 FloatArray = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One scorer on all common samples, or on those of a category.
-
-    Attributes:
-        scorer: The metric, or the judge's dimension.
-        category: A category, or ``all``.
-        n: Samples that both runs have a score for.
-        first, second: Scores over these samples.
-        difference: Second less first.
-        interval: 95 % of the difference, by paired bootstrap; None for too few samples.
-        p_value: Two-sided, by paired permutation; None for too few samples.
-        adjusted: Corrected by Holm, over all scorers, or over all scorers and categories; None
-            where so few samples could show nothing.
-        effect: The difference in standard deviations of the samples' differences.
-        detectable: The smallest true difference that these samples show in four of five cases.
-        needed: Samples that it would take to see the difference that was found.
-    """
-
-    scorer: Scorer
-    category: str
-    n: int
-    first: float | None
-    second: float | None
-    difference: float | None
-    interval: Interval | None = None
-    p_value: float | None = None
-    adjusted: float | None = None
-    effect: float | None = None
-    detectable: float | None = None
-    needed: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a run said of a sample, and how it scored."""
-
-    text: str
-    status: str
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """A sample whose score is not the same in both runs."""
-
-    sample: Sample
-    first: Answer
-    second: Answer
-
-    @property
-    def difference(self) -> float:
-        """Second less first."""
-        return self.second.score - self.first.score
-
-
-@dataclass(frozen=True, slots=True)
-class Common:
-    """Which samples two runs share.
-
-    Attributes:
-        samples: Those that both were asked, and that mean the same in both.
-        only_first, only_second: Samples that one run alone was asked.
-        changed: Samples of the same id whose clip, references or category were changed.
-    """
-
-    samples: tuple[Sample, ...]
-    only_first: int
-    only_second: int
-    changed: int
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two runs side by side.
-
-    Attributes:
-        first, second: The runs.
-        common: The samples that they share.
-        headline: The scorer that says which samples moved.
-        differences: All scorers on all samples, then by category.
-        moved: The samples that moved most, furthest first.
-        signatures: How each scorer's numbers were made.
-        notes: What a reader must know.
-    """
-
-    first: Run
-    second: Run
-    common: Common
-    headline: Scorer
-    differences: tuple[Difference, ...]
-    moved: tuple[Moved, ...]
-    signatures: dict[str, str]
-    notes: tuple[str, ...]
 
 
 def compare_runs(
@@ -139,14 +60,18 @@ def compare_runs(
     metrics: Sequence[str] = (),
     judges: Sequence[str] = (),
     clips: int = 10,
+    correction: Correction = Correction.HOLM,
 ) -> Comparison:
     """Compare two runs of one benchmark.
 
     Args:
         store: Where they are.
-        first, second: Their numbers.
-        metrics, judges: What to compare by; everything that both runs have by default.
+        first: The number of the one.
+        second: The number of the other.
+        metrics: Metrics to compare by; with no judge named, everything that both have by default.
+        judges: Judges to compare by.
         clips: How many of the samples that moved most to show.
+        correction: How to correct p-values for their number.
 
     Raises:
         ReportError: The runs cannot be compared, and why.
@@ -172,18 +97,22 @@ def compare_runs(
             f"runs {first} and {second} have no score in common. {' '.join(notes)}".rstrip()
         )
     scored = [(one.scored(scorer), other.scored(scorer)) for scorer in scorers]
+    differences = _differences(scorers, scored, common.samples, one.layout, correction)
+    shown = list(dict.fromkeys(found.scorer for found in differences))
+    headline = scorers.index(shown[0])
     return Comparison(
         one.run,
         other.run,
         common,
-        scorers[0],
-        tuple(_differences(scorers, scored, common.samples, one.layout)),
-        tuple(_moved(one, other, scored[0], common.samples, clips)),
+        shown[0],
+        tuple(differences),
+        tuple(_moved(one, other, scored[headline], common.samples, clips)),
         {
             scorer.label: own.signature
             for scorer, (own, _) in zip(scorers, scored, strict=True)
-            if scorer.dimension in (None, OVERALL)
+            if scorer.dimension in (None, OVERALL) and scorer in shown
         },
+        correction,
         tuple(notes),
     )
 
@@ -193,6 +122,12 @@ def _common(one: StoredRun, other: StoredRun) -> Common:
     right = {sample.id: sample for sample in other.samples}
     both = [sample for key, sample in left.items() if key in right]
     same = [sample for sample in both if _meaning(sample) == _meaning(right[sample.id])]
+    asked = sum(sample.instruction != right[sample.id].instruction for sample in same)
+    if asked:
+        raise ReportError(
+            f"runs {one.run.id} and {other.run.id} were asked about {asked:,} of their "
+            f"{len(same):,} common samples in different words, and cannot be compared"
+        )
     return Common(tuple(same), len(left) - len(both), len(right) - len(both), len(both) - len(same))
 
 
@@ -209,6 +144,8 @@ def _scorers(
 ) -> list[Scorer]:
     """Scorers that both runs have, made in the same way; a judge is followed by its dimensions."""
     wanted = [*(Scorer(name, OVERALL) for name in judges), *(Scorer(name) for name in metrics)]
+    unknown = sorted({*one.unknown_metrics, *other.unknown_metrics})
+    notes += [without_plugin(name) for name in unknown]
     found = []
     for scorer in wanted or list(dict.fromkeys([*one.scorers, *other.scorers])):
         left, right = one.scored(scorer).signature, other.scored(scorer).signature
@@ -230,15 +167,21 @@ def _scorers(
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """One scorer's statistics of both runs on the same samples, shape (n, k) each."""
+    """One scorer's statistics of both runs on the same samples, shape (n, k) each.
+
+    ``finish`` is for all samples at once; ``drawn`` is for both runs side by side, on draws that
+    may hold no sample of a small corpus.
+    """
 
     scorer: Scorer
     category: str
     finish: Finish
+    drawn: Finish
     first: FloatArray
     second: FloatArray
     present: NDArray[np.bool_]
     clusters: list[str] | None
+    is_enough: bool
 
 
 def _differences(
@@ -246,23 +189,26 @@ def _differences(
     scored: Sequence[tuple[Scored, Scored]],
     samples: Sequence[Sample],
     layout: Layout | None,
+    correction: Correction,
 ) -> list[Difference]:
+    """Scorers without a number on all samples are left out, unless none has one."""
     pairs = [
         _pair(scorer, ALL, own, whole(samples, scorer, layout))
         for scorer, own in zip(scorers, scored, strict=True)
     ]
-    overall, clips = _tested(pairs), {ALL: _units(pairs[0].clusters, len(samples))}
+    kept = [place for place, pair in enumerate(pairs) if pair.present.any()]
+    kept = kept or list(range(len(pairs)))
+    overall = _tested([pairs[place] for place in kept])
+    clips = {ALL: _units(pairs[kept[0]].clusters, len(samples))}
     categories = by_category(samples, layout)
     if len(categories) < 2:
-        return _corrected(overall, clips)
+        return _corrected(overall, clips, correction)
     found: list[Difference] = []
     for name, part in categories.items():
-        pairs = [
-            _pair(scorer, name, own, part) for scorer, own in zip(scorers, scored, strict=True)
-        ]
+        pairs = [_pair(scorers[place], name, scored[place], part) for place in kept]
         found += _tested(pairs)
         clips[name] = _units(pairs[0].clusters, len(part.samples))
-    return [*_corrected(overall, clips), *_corrected(found, clips)]
+    return [*_corrected(overall, clips, correction), *_corrected(found, clips, correction)]
 
 
 def _tested(pairs: Sequence[_Pair]) -> list[Difference]:
@@ -277,7 +223,7 @@ def _units(clusters: list[str] | None, samples: int) -> int:
 
 def _pair(scorer: Scorer, category: str, scored: tuple[Scored, Scored], part: Part) -> _Pair:
     one, other = (own.statistics for own in scored)
-    width = len(next(iter(one.values())))
+    width = len(next(iter(one.values()), (0.0,)))
     first, second = (np.zeros((len(part.samples), width)) for _ in range(2))
     present = np.zeros(len(part.samples), dtype=bool)
     for row, sample in enumerate(part.samples):
@@ -285,14 +231,21 @@ def _pair(scorer: Scorer, category: str, scored: tuple[Scored, Scored], part: Pa
             first[row], second[row], present[row] = one[sample.id], other[sample.id], True
     if lacks(part, present):
         present[:] = False
+    left, right = spread_out(part, first), spread_out(part, second)
+    finish = drawn = finish_of(part, scorer)
+    if part.is_total and present.any():
+        means = np.stack([right[present].mean(axis=0), left[present].mean(axis=0)])
+        drawn = finish_of(part, scorer, corpus_means(means, len(part.weights)))
     return _Pair(
         scorer,
         category,
-        finish_of(part, scorer),
-        spread_out(part, first),
-        spread_out(part, second),
+        finish,
+        drawn,
+        left,
+        right,
         present,
         part.clusters,
+        enough(part, present),
     )
 
 
@@ -325,40 +278,40 @@ def _difference(pair: _Pair, p_value: float) -> Difference:
         float(pair.finish(given.mean(axis=0)[np.newaxis])[0]) for given in (one, other)
     )
     found = Difference(scorer, pair.category, len(one), first, second, second - first)
-    if len(one) < FEWEST_FOR_INTERVAL:
+    if not pair.is_enough:
         return found
     clusters = None
     if pair.clusters is not None:
         clusters = [name for name, wanted in zip(pair.clusters, here, strict=True) if wanted]
     units = _units(clusters, len(one))
-    spread = paired_spread(other, one, pair.finish, clusters) or 0.0
+    spread = paired_spread(other, one, pair.drawn, clusters) or 0.0
     return replace(
         found,
-        interval=difference_interval(other, one, pair.finish, clusters=clusters),
+        interval=difference_interval(other, one, pair.drawn, clusters=clusters),
         p_value=p_value,
         effect=(second - first) / spread if spread > 0 else None,
         detectable=minimum_detectable_difference(spread, units),
         needed=samples_needed(second - first, spread) if spread > 0 and second != first else None,
+        by_clip=units < len(one),
     )
 
 
-def _corrected(found: Sequence[Difference], clips: Mapping[str, int]) -> list[Difference]:
-    """Adjusted p-values; what could not be significant on so few clips is not part of them.
-
-    The smallest p-value of n swaps is two in 2^n: every swap, or none.
-    """
+def _corrected(
+    found: Sequence[Difference], clips: Mapping[str, int], correction: Correction
+) -> list[Difference]:
+    """Adjusted p-values; what could not be significant on so few clips is not part of them."""
     alike = Counter(one.category for one in found)
     tested = [
         place
         for place, one in enumerate(found)
         if one.p_value is not None
-        and 2.0 ** (1 - min(clips[one.category], 60)) * alike[one.category] < ALPHA
+        and clips[one.category] >= fewest_to_test(tests=alike[one.category])
     ]
-    adjusted = holm(np.array([found[place].p_value for place in tested], dtype=np.float64))
-    corrected = list(found)
-    for place, value in zip(tested, adjusted.tolist(), strict=True):
-        corrected[place] = replace(found[place], adjusted=value)
-    return corrected
+    values = np.array([found[place].p_value for place in tested], dtype=np.float64)
+    rows = list(found)
+    for place, value in zip(tested, corrected(values, correction).tolist(), strict=True):
+        rows[place] = replace(found[place], adjusted=value)
+    return rows
 
 
 def _moved(

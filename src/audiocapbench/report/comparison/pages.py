@@ -2,24 +2,31 @@
 
 from typing import Any
 
-from audiocapbench.report.comparison.compare import ALL, Comparison, Difference, Moved
+from audiocapbench.report.comparison.comparison import ALL, Answer, Comparison, Difference, Moved
 from audiocapbench.report.exports import Align, Heading, Page, Record
 from audiocapbench.stats.power import ALPHA, POWER
 
+LONGEST, LONGEST_IN_A_FILE = 600, 200
+"""Characters of an answer on a terminal, which wraps it, and in a table of a page."""
+
 _LEFT: Align = "left"
-_LONGEST = 600
 
 
-def pages(comparison: Comparison) -> list[Page]:
-    """Differences on all samples, by category where there are several, and what moved."""
+def pages(comparison: Comparison, longest: int = LONGEST) -> list[Page]:
+    """Differences on all samples, by category where there are several, and what moved.
+
+    Args:
+        comparison: The runs.
+        longest: How many characters of an answer to show.
+    """
     whole = [one for one in comparison.differences if one.category == ALL]
     parts = [one for one in comparison.differences if one.category != ALL]
     title = f"{_named(comparison, 0)} to {_named(comparison, 1)}: B less A"
-    found = [_differences(title, whole, notes(comparison))]
+    found = [_differences(title, whole, comparison)]
     if parts:
-        found.append(_by_category(parts))
+        found.append(_by_category(parts, comparison))
     if comparison.moved:
-        found.append(_moved(comparison))
+        found.append(_moved(comparison, longest))
     return found
 
 
@@ -46,8 +53,8 @@ def notes(comparison: Comparison) -> tuple[str, ...]:
             f"(power {POWER:g}, alpha {ALPHA:g}){_needed(headline)}."
         )
     said.append(
-        "p: paired permutation; p (Holm): corrected over the rows of the table; 95 %: paired "
-        "bootstrap; effect: difference in standard deviations of the differences."
+        f"p: paired permutation; {_corrected(comparison)}: corrected over the rows of the table; "
+        "95 %: paired bootstrap; effect: difference in standard deviations of the differences."
     )
     said += comparison.notes
     said += [f"Signature: {signature}" for signature in comparison.signatures.values()]
@@ -72,10 +79,12 @@ def records(comparison: Comparison) -> list[Record]:
             "low": one.interval.low if one.interval else None,
             "high": one.interval.high if one.interval else None,
             "p": one.p_value,
-            "p_holm": one.adjusted,
+            "p_adjusted": one.adjusted,
             "effect": one.effect,
             "detectable": one.detectable,
             "samples_needed": one.needed,
+            "needed_unit": _unit(one),
+            "correction": str(comparison.correction),
         }
         for one in comparison.differences
     ]
@@ -96,6 +105,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "differences": [_document(one) for one in comparison.differences],
         "moved": [_moved_document(one) for one in comparison.moved],
         "signatures": comparison.signatures,
+        "correction": str(comparison.correction),
         "notes": list(comparison.notes),
     }
 
@@ -110,10 +120,11 @@ def _document(one: Difference) -> dict[str, Any]:
         "difference": one.difference,
         "ci": list(one.interval) if one.interval else None,
         "p": one.p_value,
-        "p_holm": one.adjusted,
+        "p_adjusted": one.adjusted,
         "effect": one.effect,
         "detectable": one.detectable,
         "samples_needed": one.needed,
+        "needed_unit": _unit(one),
     }
 
 
@@ -133,7 +144,16 @@ def _needed(one: Difference) -> str:
     if one.needed is None or one.difference is None:
         return ""
     found = f"{one.difference:+.{one.scorer.digits}f}"
-    return f"; to see one of {found} would take {one.needed:,} samples"
+    return f"; to see one of {found} would take {one.needed:,} {_unit(one)}"
+
+
+def _unit(one: Difference) -> str:
+    """What is counted as one piece of evidence."""
+    return "clips" if one.by_clip else "samples"
+
+
+def _corrected(comparison: Comparison) -> str:
+    return f"p ({comparison.correction.words.partition(' ')[0]})"
 
 
 def _named(comparison: Comparison, side: int) -> str:
@@ -141,13 +161,20 @@ def _named(comparison: Comparison, side: int) -> str:
     return f"{'AB'[side]} = run {run.id} ({run.model})"
 
 
-def _differences(title: str, rows: list[Difference], said: tuple[str, ...]) -> Page:
-    names = ("n", "A", "B", "B − A", "95 %", "p", "p (Holm)", "effect", "visible")
-    headings = (Heading("score", _LEFT), *(Heading(name) for name in names))
-    return Page(title, headings, tuple(_cells(one) for one in rows), said)
+def _differences(title: str, rows: list[Difference], comparison: Comparison) -> Page:
+    headings = (
+        Heading("score", _LEFT),
+        *(Heading(name) for name in ("n", "A", "B", "B − A")),
+        Heading("95 %", folds=True),
+        Heading("p", spare=True),
+        Heading(_corrected(comparison)),
+        Heading("effect", spare=True),
+        Heading("visible", spare=True),
+    )
+    return Page(title, headings, tuple(_cells(one) for one in rows), notes(comparison))
 
 
-def _by_category(rows: list[Difference]) -> Page:
+def _by_category(rows: list[Difference], comparison: Comparison) -> Page:
     """Scorers down, categories across: there are too many rows to read one below the other."""
     counts: dict[str, int] = {}
     for one in rows:
@@ -164,8 +191,8 @@ def _by_category(rows: list[Difference]) -> Page:
         (label, *(_marked(found[name]) for name in counts)) for label, found in by_scorer.items()
     )
     note = (
-        f"*: p below {ALPHA:g} after Holm's correction over the {tested} tests of this table. "
-        "Intervals and p-values of all are in --format csv and json."
+        f"*: p below {ALPHA:g}, corrected by {comparison.correction.words} over the {tested} "
+        "tests of this table. Intervals and p-values of all are in --format csv and json."
     )
     return Page("B less A by category (number of samples)", headings, cells, (note,))
 
@@ -196,15 +223,15 @@ def _cells(one: Difference) -> tuple[str, ...]:
     )
 
 
-def _moved(comparison: Comparison) -> Page:
+def _moved(comparison: Comparison, longest: int) -> Page:
     digits = comparison.headline.digits
     rows = []
     for one in comparison.moved:
         scores = f"{one.first.score:.{digits}f} to {one.second.score:.{digits}f}"
         head = (one.sample.id, one.sample.category, f"{one.difference:+.{digits}f}", scores)
         rows += [
-            (*head, f"A: {_said(one.first.text, one.first.status)}"),
-            ("", "", "", "", f"B: {_said(one.second.text, one.second.status)}"),
+            (*head, f"A: {_said(one.first, longest)}"),
+            ("", "", "", "", f"B: {_said(one.second, longest)}"),
         ]
     headings = (
         Heading("sample", _LEFT),
@@ -217,11 +244,11 @@ def _moved(comparison: Comparison) -> Page:
     return Page(title, headings, tuple(rows), wraps=True)
 
 
-def _said(text: str, status: str) -> str:
-    line = " ".join(text.split())
+def _said(answer: Answer, longest: int) -> str:
+    line = " ".join(answer.text.split())
     if not line:
-        return f"({status})"
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+        return f"({answer.status})"
+    return line if len(line) <= longest else f"{line[:longest]}…"
 
 
 def _number(value: float | None, digits: int) -> str:

@@ -10,6 +10,7 @@ from audiocapbench.benchmarks.layout import Layout
 from audiocapbench.metrics import find_metric
 from audiocapbench.report.figures import Coverage, Figure
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
+from audiocapbench.stats.units import Finish
 
 FloatArray = NDArray[np.float64]
 
@@ -29,6 +30,8 @@ def total_figure(
 ) -> Figure:
     """Add corpora up; without a score of each there is no total, and nothing stands in for it.
 
+    A corpus that was asked and has no score still counts as zero, and as anything up to the best.
+
     Args:
         metric: Its name.
         layout: What each corpus counts for.
@@ -45,22 +48,17 @@ def total_figure(
         sum(one.coverage.empty for one in counted),
     )
     signature = joined([one.signature for one in counted if one.signature], layout.total)
+    asked = [one for one in counted if one.as_zero is not None and one.bounds is not None]
+    zero, bounds = None, None
+    if len(asked) == len(layout.weights):
+        weights = list(layout.weights.values())
+        ends = [one.bounds or Interval(0.0, 0.0) for one in asked]
+        zero = _weighted(weights, [one.as_zero or 0.0 for one in asked])
+        bounds = Interval(*(_weighted(weights, list(side)) for side in zip(*ends, strict=True)))
     if lacks:
-        return Figure(None, None, None, None, signature, coverage, lacks)
-    weights = list(layout.weights.values())
-    bounds = [one.bounds or Interval(0.0, 0.0) for one in counted]
-    return Figure(
-        _weighted(weights, [one.score or 0.0 for one in counted]),
-        _interval(metric, layout, scored),
-        _weighted(weights, [one.as_zero or 0.0 for one in counted]),
-        Interval(
-            _weighted(weights, [one.low for one in bounds]),
-            _weighted(weights, [one.high for one in bounds]),
-        ),
-        signature,
-        coverage,
-        (),
-    )
+        return Figure(None, None, zero, bounds, signature, coverage, lacks)
+    score = _weighted(list(layout.weights.values()), [one.score or 0.0 for one in counted])
+    return Figure(score, _interval(metric, layout, scored), zero, bounds, signature, coverage, ())
 
 
 def joined(signatures: Sequence[str], total: str = "") -> str:
@@ -83,32 +81,92 @@ def _weighted(weights: Sequence[float], values: Sequence[float]) -> float:
 
 
 def _interval(metric: str, layout: Layout, scored: Sequence[Scored]) -> Interval | None:
-    """Resample clips: all answers about a clip are drawn together, whatever corpus they are in."""
-    places = {name: place for place, name in enumerate(layout.weights)}
-    chosen = [one for one in scored if one.corpus in places]
-    columns = np.array([places[one.corpus] for one in chosen])
-    if np.bincount(columns, minlength=len(places)).min() < FEWEST_FOR_INTERVAL:
-        return None
-    _, clips = np.unique([one.clip for one in chosen], return_inverse=True)
-    statistics = np.array([one.statistics for one in chosen], dtype=np.float64)
-    # The last column counts the samples, so that each corpus's mean follows from two sums.
-    table = np.zeros((clips.max() + 1, len(places), statistics.shape[1] + 1))
-    np.add.at(table, (clips, columns), np.pad(statistics, ((0, 0), (0, 1)), constant_values=1.0))
-    whole = _means(table.sum(axis=0), 0.0)
+    corpora = {name: place for place, name in enumerate(layout.weights)}
+    chosen = [one for one in scored if one.corpus in corpora]
     kind, _ = find_metric(metric)
-    weights = np.array(list(layout.weights.values()))
-
-    def finish(means: FloatArray) -> FloatArray:
-        # A round without a sample of a small corpus says nothing new about it.
-        scores = kind.finish(_means(means.reshape(*means.shape[:-1], *table.shape[1:]), whole))
-        total: FloatArray = scores @ weights
-        return total
-
-    return mean_interval(table.reshape(len(table), -1), finish)
+    return total_interval(
+        kind.finish,
+        np.array(list(layout.weights.values())),
+        np.array([one.statistics for one in chosen], dtype=np.float64),
+        np.array([corpora[one.corpus] for one in chosen], dtype=np.int64),
+        [one.clip for one in chosen],
+    )
 
 
-def _means(sums: FloatArray, otherwise: FloatArray | float) -> FloatArray:
-    counts = sums[..., -1:]
-    means = np.broadcast_to(otherwise, sums[..., :-1].shape).astype(np.float64)
-    np.divide(sums[..., :-1], counts, out=means, where=counts > 0)
-    return means
+def total_interval(
+    finish: Finish,
+    weights: FloatArray,
+    statistics: FloatArray,
+    places: NDArray[np.int64],
+    clips: Sequence[str] | None,
+) -> Interval | None:
+    """Interval of a weighted sum of corpora: all answers about a clip are drawn together.
+
+    Args:
+        finish: What makes a corpus's score of its mean statistics.
+        weights: What each corpus counts for.
+        statistics: Shape (n, k).
+        places: The corpus of each sample, by its place among the weights.
+        clips: The clip of each sample; None where every sample has its own.
+
+    Returns:
+        None where a corpus has too few samples.
+    """
+    if not enough_in_each(places, len(weights)):
+        return None
+    table = spread_by_corpus(statistics, places, len(weights))
+    whole = corpus_means(table.mean(axis=0), len(weights))
+    return mean_interval(table, total_finish(finish, weights, whole), clusters=clips)
+
+
+def enough_in_each(places: NDArray[np.int64], corpora: int) -> bool:
+    """Whether every corpus has as many samples as an interval takes."""
+    return int(np.bincount(places, minlength=corpora).min()) >= FEWEST_FOR_INTERVAL
+
+
+def spread_by_corpus(statistics: FloatArray, places: NDArray[np.int64], corpora: int) -> FloatArray:
+    """Statistics of shape (n, ..., k) with a place for each corpus and a count of its samples.
+
+    Returns:
+        Shape (n, ..., corpora * (k + 1)), so that each corpus's mean follows from two means.
+    """
+    spread = np.zeros((*statistics.shape[:-1], corpora, statistics.shape[-1] + 1))
+    for place in range(corpora):
+        rows = places == place
+        spread[rows, ..., place, :-1] = statistics[rows]
+        spread[rows, ..., place, -1] = 1.0
+    return spread.reshape(*statistics.shape[:-1], -1)
+
+
+def corpus_means(
+    means: FloatArray, corpora: int, otherwise: FloatArray | float = 1.0
+) -> FloatArray:
+    """Each corpus's own mean statistics, shape (..., corpora, k).
+
+    Args:
+        means: Of what ``spread_by_corpus`` returns.
+        corpora: How many there are.
+        otherwise: What stands in for a corpus without samples.
+    """
+    table = means.reshape(*means.shape[:-1], corpora, -1)
+    counts = table[..., -1:]
+    found = np.broadcast_to(otherwise, table[..., :-1].shape).astype(np.float64)
+    np.divide(table[..., :-1], counts, out=found, where=counts > 0)
+    return found
+
+
+def total_finish(finish: Finish, weights: FloatArray, whole: FloatArray | float = 1.0) -> Finish:
+    """What makes a total of means of ``spread_by_corpus``.
+
+    Args:
+        finish: What makes a corpus's score of its mean statistics.
+        weights: What each corpus counts for.
+        whole: Each corpus's means over all samples: a round of resampling that draws no sample of
+            a small corpus says nothing new about it.
+    """
+
+    def total(means: FloatArray) -> FloatArray:
+        found: FloatArray = finish(corpus_means(means, len(weights), whole)) @ weights
+        return found
+
+    return total

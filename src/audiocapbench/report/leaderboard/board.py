@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from audiocapbench.report.leaderboard.scores import Scorer
 from audiocapbench.report.leaderboard.standing import Pair, Standing
+from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import Run
 
 
@@ -19,6 +20,7 @@ class Entry:
         dimensions: Scores of the judge's dimensions.
         statuses: How many samples ended in which way.
         unasked: Samples that it was never asked about.
+        unscored: Why samples that count have no score: how many for each reason.
         cost_usd, judge_cost_usd: Dollars for answers and for the judge, where known.
         latency_s: Median time of an answer.
     """
@@ -30,6 +32,7 @@ class Entry:
     dimensions: dict[str, float]
     statuses: dict[str, int]
     unasked: int
+    unscored: dict[str, int]
     cost_usd: float | None
     judge_cost_usd: float | None
     latency_s: float | None
@@ -37,9 +40,19 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class PublishedEntry:
-    """A published row, not run here: a number without an interval, never part of a test."""
+    """A published row, not run here: a number without an interval, never part of a test.
+
+    Attributes:
+        model: As this package names it.
+        judge: The judge of the paper; empty for a metric.
+        source: The paper.
+        rank: The printed place.
+        score, by_category, dimensions: Printed scores.
+    """
 
     model: str
+    judge: str
+    source: str
     rank: int
     score: float
     by_category: dict[str, float]
@@ -55,7 +68,7 @@ class Board:
         dataset: Fingerprint of the data.
         samples: How many samples the runs are about.
         missing_clips: Clips that belong to the data but were not there.
-        scorer: What the runs are ranked by; None on a board of published rows alone.
+        scorer: What the runs are ranked by.
         signature: How its scores were made.
         categories: Categories that are shown, with their number of samples.
         entries: The runs; those that cannot be ranked come last.
@@ -63,8 +76,11 @@ class Board:
         pairs_by_category: The same by category.
         too_few: Categories with too few samples to tell any two runs apart.
         common: Samples that all ranked runs have a score for.
+        by_zero: Whether failures count as zero in places and tests: the ranked runs do not have
+            scores of the same samples.
+        zero_categories: Categories where that is so.
+        correction: How p-values are corrected.
         published: Published rows, best first.
-        source: Where the published rows come from.
         notes: What a reader must know.
     """
 
@@ -72,7 +88,7 @@ class Board:
     dataset: str
     samples: int
     missing_clips: int
-    scorer: Scorer | None
+    scorer: Scorer
     signature: str
     categories: dict[str, int]
     entries: tuple[Entry, ...]
@@ -80,8 +96,10 @@ class Board:
     pairs_by_category: dict[str, tuple[Pair, ...]]
     too_few: tuple[str, ...]
     common: int
+    by_zero: bool = False
+    zero_categories: tuple[str, ...] = ()
+    correction: Correction = Correction.HOLM
     published: tuple[PublishedEntry, ...] = ()
-    source: str = ""
     notes: tuple[str, ...] = ()
 
 
@@ -98,11 +116,13 @@ class Wanted:
     """What a leaderboard is to show.
 
     Attributes:
-        benchmark: Only runs of this benchmark.
+        benchmark: Only runs of this benchmark; trials are shown only where they are named.
         by_category: Whether to stand runs side by side in each category too.
-        scorer: What to rank by; by default the judge or metric that most runs of a board have.
+        scorer: What to rank by; by default a judge that most runs of a board have, else the
+            benchmark's own metric, else the metric that most have.
         all_runs: Whether to show older runs of a model too.
-        published: Whether to show published results among the runs.
+        published: Whether to show published results too.
+        correction: How to correct p-values for their number.
     """
 
     benchmark: str | None = None
@@ -110,3 +130,4 @@ class Wanted:
     scorer: Scorer | None = None
     all_runs: bool = False
     published: bool = False
+    correction: Correction = Correction.HOLM

@@ -6,24 +6,33 @@ Runs on different samples, or with scores made in different ways, stand on diffe
 from collections import Counter
 from collections.abc import Sequence
 
+from audiocapbench.benchmarks import headline_of
+from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.benchmarks.published_results import published_results
 from audiocapbench.data.outcome import SCORED
 from audiocapbench.errors import ReportError
+from audiocapbench.judges.styles import STYLES
 from audiocapbench.judges.summary import OVERALL
+from audiocapbench.metrics.names import parse_name
 from audiocapbench.report.leaderboard.board import Board, Entry, Leaderboard, Wanted
-from audiocapbench.report.leaderboard.published import with_published
-from audiocapbench.report.leaderboard.scores import RunReader, Scorer, StoredRun
+from audiocapbench.report.leaderboard.notes import board_notes
+from audiocapbench.report.leaderboard.published import has_published, with_published
+from audiocapbench.report.leaderboard.scores import (
+    RunReader,
+    Scorer,
+    StoredRun,
+    without_plugin,
+)
 from audiocapbench.report.leaderboard.standing import (
-    FEWEST_SHARE,
-    MOST_PAIRS,
     Pair,
     Standing,
     Standings,
     Untested,
+    score_of,
     standings,
 )
-from audiocapbench.report.leaderboard.totals import Part, by_category, whole
-from audiocapbench.stats.power import ALPHA
+from audiocapbench.report.leaderboard.totals import by_category, whole
+from audiocapbench.stats import FEWEST_FOR_INTERVAL
 from audiocapbench.store import Run, Store
 
 
@@ -37,16 +46,20 @@ def build_leaderboard(store: Store, wanted: Wanted) -> Leaderboard:
     runs = _runs(store, wanted, notes)
     if not runs and not (wanted.published and published_results(wanted.benchmark)):
         of = f" of {wanted.benchmark}" if wanted.benchmark else ""
-        raise ReportError(f"{store.name} has no run{of}; 'audiocapbench runs' lists them")
+        raise ReportError(" ".join([f"{store.name} has no run{of};", _ADVICE, *notes]))
     reader = RunReader(store)
     groups: dict[tuple[str, str, frozenset[str]], list[StoredRun]] = {}
     for run in runs:
         key = (run.benchmark, run.dataset, frozenset(run.sample_ids))
         groups.setdefault(key, []).append(reader.read(run))
+    read = [one for group in groups.values() for one in group]
+    unknown = sorted({name for one in read for name in one.unknown_metrics})
+    notes += [without_plugin(name) for name in unknown]
     boards = [board for group in groups.values() for board in _boards(group, wanted, notes)]
-    if runs and not boards and not wanted.published:
+    if not boards and not (wanted.published and has_published(wanted)):
         name = wanted.scorer.name if wanted.scorer is not None else "any metric or judge"
-        raise ReportError(f"no run has a score of {name}. {notes[-1]}")
+        there = ", and the published results have none" if wanted.published else ""
+        raise ReportError(f"no run has a score of {name}{there}. {notes[-1] if notes else ''}")
     boards.sort(key=lambda one: (-one.samples * len(one.entries), one.benchmark))
     if len(boards) > 1:
         notes.append(
@@ -58,10 +71,24 @@ def build_leaderboard(store: Store, wanted: Wanted) -> Leaderboard:
     return Leaderboard(tuple(boards), tuple(notes))
 
 
+_ADVICE = "'audiocapbench runs' lists them."
+
+
 def _runs(store: Store, wanted: Wanted, notes: list[str]) -> list[Run]:
-    """The newest run of each model on each set of samples, or all runs."""
+    """The newest run of each model on each set of samples, or all runs; no trials unless named."""
     lines = [one for one in store.runs() if wanted.benchmark in (None, one.benchmark)]
-    found = [store.run(line.id) for line in lines]
+    shown = [
+        one
+        for one in lines
+        if wanted.benchmark is not None or not _is_trial(one.benchmark, one.model)
+    ]
+    if len(shown) < len(lines):
+        count = len(lines) - len(shown)
+        notes.append(
+            f"{count} {'run of a trial is' if count == 1 else 'runs of trials are'} not shown; "
+            "--benchmark names what to show."
+        )
+    found = [store.run(line.id) for line in shown]
     if wanted.all_runs:
         return found
     newest = {(run.dataset, run.model, frozenset(run.sample_ids)): run for run in found}
@@ -73,26 +100,51 @@ def _runs(store: Store, wanted: Wanted, notes: list[str]) -> list[Run]:
     return list(newest.values())
 
 
+def _is_trial(benchmark: str, model: str) -> bool:
+    """Whether a run put a judge on trial, and is no model's result."""
+    style = model.rpartition("+")[2] if model.startswith("control/") else ""
+    return benchmark.startswith(TRIAL) or style in STYLES
+
+
 def _boards(group: Sequence[StoredRun], wanted: Wanted, notes: list[str]) -> list[Board]:
-    """Boards for runs on the same samples: one for each way in which the scores were made."""
-    scorer = wanted.scorer or _most_common(group)
+    """Boards for runs on the same samples: one for each way in which the scores were made.
+
+    A run without any answer stands on all of them, unranked: there is nothing to score.
+    """
+    hopeless = [one for one in group if one.is_hopeless]
+    scorer = wanted.scorer or _default(group)
     by_signature: dict[str, list[StoredRun]] = {}
     for one in group:
         signature = one.scored(scorer).signature if scorer else ""
+        if one.is_hopeless:
+            continue
         if signature:
             by_signature.setdefault(signature, []).append(one)
         else:
             notes.append(_unscored(one, scorer))
+    if not by_signature and len(hopeless) == len(group):
+        scorer = scorer or Scorer(headline_of(group[0].run.benchmark))
+        # A judge that nobody has may be a slip of the pen; metrics were looked up.
+        if scorer.dimension is None:
+            by_signature[""] = []
     if scorer is None:
         return []
-    return [_board(runs, scorer, mark, wanted) for mark, runs in by_signature.items()]
+    return [_board([*runs, *hopeless], scorer, mark, wanted) for mark, runs in by_signature.items()]
 
 
-def _most_common(group: Sequence[StoredRun]) -> Scorer | None:
-    """What most runs have a score of; judges before metrics, in the order of ``scorers``."""
-    counts = Counter(scorer for one in group for scorer in one.scorers)
-    order = list(dict.fromkeys(scorer for one in group for scorer in one.scorers))
-    return min(order, key=lambda one: (-counts[one], order.index(one)), default=None)
+def _default(group: Sequence[StoredRun]) -> Scorer | None:
+    """A judge that most runs have; else the benchmark's metric; else what most runs have."""
+    scored = [one for one in group if not one.is_hopeless]
+    counts = Counter(scorer for one in scored for scorer in one.scorers)
+    order = list(dict.fromkeys(scorer for one in scored for scorer in one.scorers))
+    order.sort(key=lambda one: -counts[one])
+    judges = [one for one in order if one.dimension is not None and 2 * counts[one] > len(scored)]
+    headline = headline_of(group[0].run.benchmark)
+    metrics = [one for one in order if one.dimension is None]
+    own = [one for one in metrics if one.name == headline] or [
+        one for one in metrics if parse_name(one.name).name == headline
+    ]
+    return next(iter([*judges, *own, *order]), None)
 
 
 def _unscored(one: StoredRun, scorer: Scorer | None) -> str:
@@ -112,18 +164,20 @@ def _board(group: Sequence[StoredRun], scorer: Scorer, signature: str, wanted: W
     first = group[0]
     scored = [one.scored(scorer) for one in group]
     everything = whole(first.samples, scorer, first.layout)
-    (overall,) = standings(scorer, [everything], scored)
+    (overall,) = standings(scorer, [everything], scored, wanted.correction)
     order = sorted(range(len(group)), key=lambda place: _sort_key(overall.runs[place]))
     categories = by_category(first.samples, first.layout, scorer)
     parts: dict[str, Standings] = {}
     if wanted.by_category:
-        found = standings(scorer, list(categories.values()), scored)
+        found = standings(scorer, list(categories.values()), scored, wanted.correction)
         parts = dict(zip(categories, found, strict=True))
     names = Counter(one.run.model for one in group)
     entries = [
         _entry(group[place], place, scorer, overall, parts, twice=names[group[place].run.model] > 1)
         for place in order
     ]
+    pairs = _moved(overall.pairs, order)
+    counts = {name: len(part.samples) for name, part in categories.items()}
     return Board(
         first.run.benchmark,
         first.run.dataset,
@@ -131,99 +185,77 @@ def _board(group: Sequence[StoredRun], scorer: Scorer, signature: str, wanted: W
         first.missing_clips,
         scorer,
         signature,
-        {name: len(part.samples) for name, part in categories.items()},
+        counts,
         tuple(entries),
-        _moved(overall.pairs, order),
+        pairs,
         {name: _moved(one.pairs, order) for name, one in parts.items()},
-        tuple(name for name, one in parts.items() if one.untested is Untested.FEW_SAMPLES),
+        tuple(name for name, one in parts.items() if _has_too_few(one, counts[name])),
         overall.common,
-        notes=tuple(_board_notes(overall, entries, everything)),
+        overall.by_zero,
+        tuple(name for name, one in parts.items() if one.by_zero),
+        wanted.correction,
+        notes=tuple(board_notes(overall, entries, pairs, everything, wanted.correction)),
     )
 
 
-def _sort_key(standing: Standing) -> tuple[float, bool, float]:
+def _has_too_few(part: Standings, samples: int) -> bool:
+    return part.untested is Untested.FEW_SAMPLES or samples < FEWEST_FOR_INTERVAL
+
+
+def _sort_key(standing: Standing) -> tuple[float, bool, float, float]:
     rank = float("inf") if standing.rank is None else standing.rank
-    return (rank, standing.score is None, -(standing.score or 0.0))
+    return (rank, standing.score is None, -(standing.score or 0.0), -(standing.as_zero or 0.0))
 
 
 def _entry(
     stored: StoredRun,
     place: int,
     scorer: Scorer,
-    whole: Standings,
+    overall: Standings,
     parts: dict[str, Standings],
     *,
     twice: bool,
 ) -> Entry:
     run = stored.run
-    judged = scorer.dimension == OVERALL
+    judged = stored.judged.get(scorer.name) if scorer.dimension == OVERALL else None
     dimensions = {}
-    for one in stored.dimensions(scorer.name) if judged else ():
-        values = list(stored.scored(one).values.values())
-        if values and one.dimension is not None:
-            dimensions[one.dimension] = sum(values) / len(values)
+    for one in stored.dimensions(scorer.name) if judged is not None else ():
+        part = whole(stored.samples, one, stored.layout)
+        score = score_of(one, part, stored.scored(one))
+        if score is not None and one.dimension is not None:
+            dimensions[one.dimension] = score
     return Entry(
         f"{run.model} (run {run.id})" if twice else run.model,
         run,
-        whole.runs[place],
+        overall.runs[place],
         {name: part.runs[place] for name, part in parts.items()},
         dimensions,
         stored.statuses,
         len(stored.samples) - len(stored.outcomes),
+        _unscored_samples(stored, scorer),
         stored.cost_usd,
-        stored.judged[scorer.name].cost_usd if judged else None,
+        judged.cost_usd if judged is not None else None,
         stored.latency_s,
     )
+
+
+def _unscored_samples(stored: StoredRun, scorer: Scorer) -> dict[str, int]:
+    have = stored.scored(scorer).statistics
+    reasons: Counter[str] = Counter()
+    for sample in whole(stored.samples, scorer, stored.layout).samples:
+        outcome = stored.outcomes.get(sample.id)
+        if sample.id in have:
+            continue
+        if outcome is None:
+            reasons["not asked"] += 1
+        elif outcome.reply.status in SCORED:
+            reasons["answered but not scored"] += 1
+        else:
+            reasons[str(outcome.reply.status)] += 1
+    return dict(reasons)
 
 
 def _moved(pairs: Sequence[Pair], order: Sequence[int]) -> tuple[Pair, ...]:
     """Pairs by the places of the entries rather than of the runs as they were read."""
     at = {place: number for number, place in enumerate(order)}
     return tuple(pair._replace(first=at[pair.first], second=at[pair.second]) for pair in pairs)
-
-
-def _board_notes(overall: Standings, entries: Sequence[Entry], part: Part) -> list[str]:
-    notes = []
-    if part.is_total and part.layout is not None:
-        notes.append(f"The score is {part.layout.total}, the weighted sum of the categories.")
-    ranked = [one for one in entries if one.overall.rank is not None]
-    if overall.untested is Untested.FEW_SAMPLES:
-        notes.append("There are too few samples to tell any two models apart.")
-    if overall.untested is Untested.MANY_PAIRS:
-        notes.append(
-            f"{len(ranked)} runs make more than {MOST_PAIRS:,} pairs and were not tested; "
-            "show fewer to see which are tied."
-        )
-    if overall.pairs:
-        notes.append(
-            f"Models that share a letter cannot be told apart: {len(overall.pairs)} paired "
-            f"permutation tests on common samples, corrected by Holm, alpha {ALPHA:g}. "
-            f"Ranks are those of 95 % of resamples of the {overall.common:,} samples that all have."
-        )
-    for one in entries:
-        standing = one.overall
-        if standing.rank is None:
-            notes.append(
-                f"{one.label} is not ranked: {standing.scored:,} of {standing.total:,} samples "
-                f"have a score; a rank takes {FEWEST_SHARE:.0%}, five at least, in every category "
-                "of a sum."
-            )
-        if standing.scored < standing.total:
-            notes.append(_failures(one))
-    shares = {one.overall.scored for one in ranked}
-    if len(shares) > 1:
-        notes.append("Scores are over what each model answered; tests and ranks are not.")
-    return notes
-
-
-def _failures(entry: Entry) -> str:
-    """What has no score, and why; the table says what that may do to the number."""
-    good = [str(status) for status in SCORED]
-    counts = {name: count for name, count in sorted(entry.statuses.items()) if name not in good}
-    if entry.unasked > 0:
-        counts["not asked"] = entry.unasked
-    missing = entry.overall.total - entry.overall.scored - sum(counts.values())
-    if missing > 0:
-        counts["answered but not scored"] = missing
-    statuses = ", ".join(f"{count:,} {name}" for name, count in counts.items())
-    return f"{entry.label}: {statuses}."

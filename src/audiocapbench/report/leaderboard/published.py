@@ -1,57 +1,114 @@
-"""Published results among the runs of a leaderboard: marked, without interval, in no test."""
+"""Published results beside the runs of a leaderboard: marked, without interval, in no test.
 
+They stand among the runs only where both are scores of one kind; elsewhere in a table of their own.
+"""
+
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from audiocapbench.benchmarks import audiocapbench, layout_of
+from audiocapbench.benchmarks.published_checks import published_misfits
 from audiocapbench.benchmarks.published_results import PublishedResults, published_results
 from audiocapbench.judges.summary import OVERALL
 from audiocapbench.report.leaderboard.board import Board, PublishedEntry, Wanted
 from audiocapbench.report.leaderboard.scores import Scorer
 
-_DEFAULT = "audiocapbench"
+_DATED = r"(?:.*/)?{}(?:-\d{{4}}-\d\d-\d\d)?(?:[@\[].*)?"
 
 
 def with_published(boards: Sequence[Board], wanted: Wanted, notes: list[str]) -> list[Board]:
-    """Boards with the published rows of their benchmark; a board of its own where none has any."""
-    found, shown = [], False
+    """Boards with the published rows that belong to them, and other rows on a board of their own.
+
+    Where a board ranks by something that the paper has no score of, that is said.
+    """
+    found, mixed = [], False
     for board in boards:
         results = published_results(board.benchmark)
+        if results is not None and _belong(board, results):
+            found.append(_among(board, results, by_category=wanted.by_category))
+            mixed = True
+            continue
+        found.append(board)
         if results is None:
-            notes.append(f"There are no published results of {board.benchmark} in this package.")
-            found.append(board)
-        else:
-            found.append(_among(board, results))
-            shown = True
-    results = published_results(wanted.benchmark or _DEFAULT)
-    if not shown and results is not None:
-        found.append(_published_alone(results, wanted.scorer))
+            notes.append(_no_results(board.benchmark))
+        elif board.scorer.dimension is None:
+            notes.append(f"The published results have no {board.scorer.name}.")
+    results = published_results(wanted.benchmark or audiocapbench.NAME)
+    asked = [wanted.benchmark] if wanted.benchmark else [one.benchmark for one in boards]
+    own = not asked or any(layout_of(name) is None for name in asked)
+    if results is not None and own and not mixed and _has_any(wanted.scorer, results):
+        found.append(_alone(results, wanted))
+    if mixed or len(found) > len(boards):
+        notes += _misfits(results) if results is not None else []
     return found
 
 
-def _among(board: Board, results: PublishedResults) -> Board:
-    entries = _published_entries(results, board.scorer)
-    notes = list(board.notes)
-    if not entries:
-        label = board.scorer.label if board.scorer else ""
-        notes.append(f"The published results have no {label}.")
-    else:
-        notes.append(_published_note(results))
-        if board.samples != results.total:
-            notes.append(
-                f"The published rows are about {results.total:,} samples, the runs about "
-                f"{board.samples:,}: their scores are not comparable."
-            )
-        if board.scorer is not None and board.scorer.dimension is not None:
-            notes.append(
-                f"The published judge is {results.judge}; the runs were judged by "
-                f"{board.scorer.name}. Compare them only if that is the same."
-            )
-    return replace(board, published=entries, source=results.source, notes=tuple(notes))
+def has_published(wanted: Wanted) -> bool:
+    """Whether the paper has a score of what is to be ranked by."""
+    results = published_results(wanted.benchmark or audiocapbench.NAME)
+    if results is None:
+        return False
+    scorer = wanted.scorer
+    return scorer is None or _is_judge(scorer, results) or _has_metric(scorer, results)
 
 
-def _published_alone(results: PublishedResults, scorer: Scorer | None) -> Board:
+def _has_any(scorer: Scorer | None, results: PublishedResults) -> bool:
+    """Whether there is anything to show beside runs: the judge's scores, or those of a metric."""
+    return scorer is None or scorer.dimension is not None or _has_metric(scorer, results)
+
+
+def _no_results(benchmark: str) -> str:
+    if layout_of(benchmark) is not None:
+        return f"'audiocapbench mecat standings' shows the published models of {benchmark}."
+    return f"There are no published results of {benchmark} in this package."
+
+
+def _misfits(results: PublishedResults) -> list[str]:
+    count = len(published_misfits(results))
+    if not count:
+        return []
+    said = "1 statement of the paper does" if count == 1 else f"{count} statements of the paper do"
+    return [f"{said} not fit its tables; docs/benchmarks/{results.benchmark}.md lists them."]
+
+
+def _belong(board: Board, results: PublishedResults) -> bool:
+    """Whether published scores are of the same kind as the board's."""
+    if _has_metric(board.scorer, results):
+        return True
+    return _is_judge(board.scorer, results) and board.samples == results.total
+
+
+def _has_metric(scorer: Scorer, results: PublishedResults) -> bool:
+    return scorer.dimension is None and any(scorer.name in row.metrics for row in results.rows)
+
+
+def _is_judge(scorer: Scorer, results: PublishedResults) -> bool:
+    """Whether a judge is the paper's, whoever provides it and whatever day's version it is."""
+    named = _DATED.format(re.escape(results.judge))
+    return scorer.dimension == OVERALL and bool(re.fullmatch(named, scorer.name, re.IGNORECASE))
+
+
+def _among(board: Board, results: PublishedResults, *, by_category: bool) -> Board:
+    entries = _entries(results, board.scorer, by_category=by_category)
+    judge = f"were judged by {results.judge}, " if board.scorer.dimension is not None else ""
+    notes = [
+        *board.notes,
+        f"Rows marked 'published' {judge}were not run here, and are part of no test. Source: "
+        f"{results.source}.",
+    ]
+    if board.samples != results.total:
+        notes.append(
+            f"The published rows are about {results.total:,} samples, the runs about "
+            f"{board.samples:,}: their scores are not comparable."
+        )
+    return replace(board, published=entries, notes=tuple(notes))
+
+
+def _alone(results: PublishedResults, wanted: Wanted) -> Board:
     # Another judge's name above the published judge's scores would be untrue.
-    metric = scorer is not None and scorer.dimension is None
+    scorer = wanted.scorer
+    metric = scorer is not None and _has_metric(scorer, results)
     chosen = scorer if scorer is not None and metric else Scorer(results.judge, OVERALL)
     return Board(
         results.benchmark,
@@ -66,31 +123,25 @@ def _published_alone(results: PublishedResults, scorer: Scorer | None) -> Board:
         {},
         (),
         0,
-        _published_entries(results, chosen),
-        results.source,
-        (_published_note(results),),
+        published=_entries(results, chosen, by_category=wanted.by_category),
+        notes=(f"Not run here, and part of no test. Source: {results.source}.",),
     )
 
 
-def _published_entries(
-    results: PublishedResults, scorer: Scorer | None
+def _entries(
+    results: PublishedResults, scorer: Scorer, *, by_category: bool
 ) -> tuple[PublishedEntry, ...]:
     found = []
     for row in results.rows:
-        if scorer is not None and scorer.dimension is None:
+        if scorer.dimension is None:
             score = row.metrics.get(scorer.name)
-            more: tuple[dict[str, float], dict[str, float]] = ({}, {})
+            judge, parts, judged = "", {}, {}
         else:
             judged = dict(row.judged)
             score = judged.pop(OVERALL)
-            more = (dict(row.by_category), judged)
+            judge, parts = results.judge, dict(row.by_category) if by_category else {}
         if score is not None:
-            found.append(PublishedEntry(row.model, row.rank, score, *more))
+            found.append(
+                PublishedEntry(row.model, judge, results.source, row.rank, score, parts, judged)
+            )
     return tuple(sorted(found, key=lambda one: -one.score))
-
-
-def _published_note(results: PublishedResults) -> str:
-    return (
-        f"Rows marked 'published' were not run here and are part of no test. Source: "
-        f"{results.source}."
-    )

@@ -12,6 +12,7 @@ from audiocapbench.benchmarks import layout_of
 from audiocapbench.benchmarks.layout import Layout
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome
+from audiocapbench.errors import MetricError
 from audiocapbench.judges.aggregation import Scores, by_judge, overall
 from audiocapbench.judges.summary import HIGHEST, OVERALL
 from audiocapbench.metrics import METRICS, find_metric
@@ -115,13 +116,28 @@ class StoredRun:
 
     @property
     def scorers(self) -> list[Scorer]:
-        """Judges' overall scores first, our own offline judge after models; then metrics."""
+        """Judges' overall scores first, our own offline judge after models; then metrics.
+
+        Metrics of plug-ins come last; those that are not installed here are not among them.
+        """
         judges = sorted(self.judged, key=lambda name: (name.startswith(_OWN_JUDGE), name))
-        known = list(METRICS)
+        known = {name: place for place, name in enumerate(METRICS)}
+        unknown = self.unknown_metrics
         metrics = sorted(
-            self.scores, key=lambda name: (known.index(find_metric(name)[0].name), name)
+            (name for name in self.scores if name not in unknown),
+            key=lambda name: (known.get(find_metric(name)[0].name, len(known)), name),
         )
         return [*(Scorer(name, OVERALL) for name in judges), *(Scorer(name) for name in metrics)]
+
+    @property
+    def unknown_metrics(self) -> list[str]:
+        """Metrics with scores that nothing here can add up: their plug-in is gone, or broken."""
+        return sorted(name for name in self.scores if not _is_known(name))
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether no sample has an answer, so that nothing can ever be scored."""
+        return not any(one.reply.status in SCORED for one in self.outcomes.values())
 
     def dimensions(self, judge: str) -> list[Scorer]:
         """A judge's dimensions, without ``overall``."""
@@ -176,6 +192,19 @@ class StoredRun:
         """Median time of an answer that was asked for and not found in the cache."""
         times = [one.latency_s for one in self.outcomes.values() if not one.cached]
         return median(times) if times else None
+
+
+def without_plugin(metric: str) -> str:
+    """What to say of scores that nothing here can add up."""
+    return f"Scores of {metric} are left out: no metric of that name works here; its plug-in did."
+
+
+def _is_known(metric: str) -> bool:
+    try:
+        find_metric(metric)
+    except MetricError:
+        return False
+    return True
 
 
 class RunReader:

@@ -10,11 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.report.leaderboard.scores import Scored, Scorer
-from audiocapbench.report.leaderboard.totals import Part, finish_of, lacks, policies, spread_out
-from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval, resampled_scores
-from audiocapbench.stats.multiple import holm
+from audiocapbench.report.leaderboard.totals import (
+    Part,
+    as_zeros,
+    enough,
+    finish_as_zeros,
+    finish_of,
+    interval_of,
+    lacks,
+    policies,
+    spread_out,
+)
+from audiocapbench.stats import Interval
+from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.paired import SWAPS, permutation_tests
-from audiocapbench.stats.power import ALPHA
+from audiocapbench.stats.power import ALPHA, fewest_to_test
 from audiocapbench.stats.ranks import RankInterval, letters, rank_intervals, tied_groups
 from audiocapbench.stats.units import Finish
 
@@ -40,9 +50,10 @@ class Standing:
         as_zero: The same with every failure counted as 0.
         bounds: The worst and the best that the failures could make of it.
         scored, total: Samples with a score, and all.
-        rank: Its place by score among the runs that are ranked; None where it is not.
-        ranks: The places that it holds in 95 % of resamples of the common samples.
+        rank: Its place among the runs that are ranked; None where it is not.
+        ranks: The places that the tests leave open to it.
         tied: Letters of the groups it belongs to; runs that share one are not told apart.
+        lacks: Corpora of a total that it has no score in, so that there is no total.
     """
 
     score: float | None
@@ -54,23 +65,39 @@ class Standing:
     rank: int | None = None
     ranks: RankInterval | None = None
     tied: str = ""
+    lacks: tuple[str, ...] = ()
 
 
 class Pair(NamedTuple):
     """A test between two runs, by their places in the list that was given.
 
     Attributes:
-        first, second: The two; the first has the higher score.
+        first, second: The two; the first has the higher place.
         n: Samples that both have.
-        p_value: Two-sided, by permutation.
-        adjusted: Corrected by Holm for all pairs of the table.
+        difference: First less second on these samples; None where there are none.
+        p_value: Of what the runs are ranked by: two-sided, by permutation; None where they have
+            too few samples in common to be tested.
+        adjusted: The same, corrected for all pairs of the table.
+        p_common: Of the difference on common samples, corrected alike.
     """
 
     first: int
     second: int
     n: int
-    p_value: float
-    adjusted: float
+    difference: float | None
+    p_value: float | None = None
+    adjusted: float | None = None
+    p_common: float | None = None
+
+    @property
+    def is_different(self) -> bool:
+        """Whether the first is significantly better."""
+        return self.adjusted is not None and self.adjusted < ALPHA
+
+    @property
+    def is_against(self) -> bool:
+        """Whether the second is significantly better on the samples that both have."""
+        return (self.difference or 0.0) < 0 and self.p_common is not None and self.p_common < ALPHA
 
 
 class Untested(StrEnum):
@@ -87,14 +114,19 @@ class Standings:
     Attributes:
         runs: How each stands.
         pairs: The tests; none where they would say nothing.
-        untested: Why there are none, where there are runs to test.
         common: Samples that all ranked runs have.
+        untested: Why there are none, where there are runs to test.
+        by_zero: Whether failures count as zero in places and tests, because the runs that are
+            ranked do not have scores of the same samples.
+        unlettered: Whether there are too many groups of ties to name them.
     """
 
     runs: tuple[Standing, ...]
     pairs: tuple[Pair, ...]
     common: int
     untested: Untested | None
+    by_zero: bool = False
+    unlettered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,46 +134,78 @@ class _Cube:
     """Statistics of shape (samples, runs, k), zero where ``present`` says that there is none.
 
     Attributes:
+        part: The samples.
         stored: As the store has them.
-        spread: As resampling needs them, and ``finish`` takes their means.
+        spread: With a place for each corpus of a total; ``finish`` takes their means.
+        present: Which samples have a score, shape (samples, runs).
+        clusters: The clip of each sample, where several share one.
+        alone: How each run stands by itself.
+        order: The runs that are ranked, best first.
+        by_zero: Whether failures count as zero in the order.
     """
 
+    scorer: Scorer
     part: Part
     stored: FloatArray
     spread: FloatArray
     finish: Finish
     present: NDArray[np.bool_]
     clusters: list[str] | None
+    alone: tuple[Standing, ...] = ()
+    order: tuple[int, ...] = ()
+    by_zero: bool = False
+
+    @property
+    def pair_count(self) -> int:
+        """Pairs of ranked runs."""
+        return len(self.order) * (len(self.order) - 1) // 2
+
+    @property
+    def untested(self) -> Untested | None:
+        """Whether the largest difference that there can be would not stand the correction."""
+        units = len(self.present) if self.clusters is None else len(set(self.clusters))
+        fewest = fewest_to_test(tests=max(self.pair_count, 1))
+        return None if self.pair_count and units >= fewest else Untested.FEW_SAMPLES
 
 
-def standings(scorer: Scorer, parts: Sequence[Part], runs: Sequence[Scored]) -> list[Standings]:
+def standings(
+    scorer: Scorer,
+    parts: Sequence[Part],
+    runs: Sequence[Scored],
+    correction: Correction = Correction.HOLM,
+) -> list[Standings]:
     """How runs stand on each part of the samples, such as a category.
 
-    Holm's correction is over all parts, since all are looked at together; parts with too few
+    Where the ranked runs have scores of the same samples, these are what is ranked and tested.
+    Elsewhere failures count as zero in both, so that nobody is better for leaving clips out.
+
+    The correction is over all parts, since all are looked at together; parts with too few
     samples for any difference to be significant are not tested.
     """
-    cubes = [_cube(scorer, part, runs) for part in parts]
-    alone = [[_alone(scorer, cube, place) for place in range(len(runs))] for cube in cubes]
-    ranked = [_ranked(found) for found in alone]
-    reasons = [_untested(cube, order) for cube, order in zip(cubes, ranked, strict=True)]
+    cubes = [_ordered(_cube(scorer, part, runs)) for part in parts]
+    reasons = [cube.untested for cube in cubes]
     number = sum(
-        _pair_count(order) for order, reason in zip(ranked, reasons, strict=True) if reason is None
+        cube.pair_count for cube, reason in zip(cubes, reasons, strict=True) if reason is None
     )
     if number > MOST_PAIRS:
         reasons = [reason or Untested.MANY_PAIRS for reason in reasons]
     rounds = max(SWAPS, _SWAPS_A_PAIR * number)
     tested = [
-        _tests(cube, order, rounds) if reason is None else []
-        for cube, order, reason in zip(cubes, ranked, reasons, strict=True)
+        _tests(cube, rounds) if reason is None else []
+        for cube, reason in zip(cubes, reasons, strict=True)
     ]
-    every = np.array([pair.p_value for pairs in tested for pair in pairs])
-    adjusted = iter(holm(every).tolist())
-    found = []
-    for cube, order, pairs, own, reason in zip(cubes, ranked, tested, alone, reasons, strict=True):
-        corrected = tuple(pair._replace(adjusted=next(adjusted)) for pair in pairs)
-        untested = reason if len(order) > 1 else None
-        found.append(replace(_placed(cube, order, corrected, own), untested=untested))
-    return found
+    pairs = iter(_corrected([pair for own in tested for pair in own], correction))
+    return [
+        _placed(cube, tuple(next(pairs) for _ in own), reason)
+        for cube, own, reason in zip(cubes, tested, reasons, strict=True)
+    ]
+
+
+def score_of(scorer: Scorer, part: Part, run: Scored) -> float | None:
+    """The score of a run alone; None where it has none, or lacks a corpus of a total."""
+    cube = _cube(scorer, part, [run])
+    here = cube.present[:, 0]
+    return _score(cube, 0, here) if here.any() and not lacks(part, here) else None
 
 
 def _cube(scorer: Scorer, part: Part, runs: Sequence[Scored]) -> _Cube:
@@ -157,100 +221,128 @@ def _cube(scorer: Scorer, part: Part, runs: Sequence[Scored]) -> _Cube:
                 present[row, place] = True
     spread = spread_out(part, statistics) * present[..., np.newaxis]
     finish = finish_of(part, scorer)
-    return _Cube(part, statistics, spread, finish, present, part.clusters)
+    return _Cube(scorer, part, statistics, spread, finish, present, part.clusters)
 
 
-def _alone(scorer: Scorer, cube: _Cube, place: int) -> Standing:
-    here = cube.present[:, place]
-    own, total = cube.spread[here, place], len(here)
-    if not len(own) or lacks(cube.part, here):
-        return Standing(None, None, None, None, len(own), total)
-    score = float(cube.finish(own.mean(axis=0)[np.newaxis])[0])
-    zero, bounds = policies(cube.part, scorer, cube.stored[:, place], here)
-    interval = None
-    if len(own) >= FEWEST_FOR_INTERVAL:
-        interval = mean_interval(own, cube.finish, clusters=_chosen(cube.clusters, here))
-    return Standing(score, interval, zero, bounds, len(own), total)
-
-
-def _ranked(found: Sequence[Standing]) -> list[int]:
-    """Runs that have enough scores, best first."""
-    enough = [
+def _ordered(cube: _Cube) -> _Cube:
+    """The runs that have enough scores, best first."""
+    alone = tuple(_alone(cube, place) for place in range(cube.present.shape[1]))
+    ranked = [
         place
-        for place, one in enumerate(found)
+        for place, one in enumerate(alone)
         if one.score is not None
-        and one.scored >= max(FEWEST_FOR_INTERVAL, FEWEST_SHARE * one.total)
+        and one.scored >= FEWEST_SHARE * one.total
+        and enough(cube.part, cube.present[:, place])
     ]
-    return sorted(enough, key=lambda place: -(found[place].score or 0.0))
+    here = cube.present[:, ranked]
+    by_zero = bool((here != here[:, :1]).any())
+
+    def rank(place: int) -> tuple[float, float]:
+        score, zero = alone[place].score or 0.0, alone[place].as_zero or 0.0
+        return (-zero, -score) if by_zero else (-score, -zero)
+
+    return replace(cube, alone=alone, order=tuple(sorted(ranked, key=rank)), by_zero=by_zero)
 
 
-def _tests(cube: _Cube, order: Sequence[int], rounds: int) -> list[Pair]:
-    """Every pair of ranked runs, as many at once as fit into memory."""
-    pairs = list(combinations(order, 2))
+def _alone(cube: _Cube, place: int) -> Standing:
+    here, stored = cube.present[:, place], cube.stored[:, place]
+    count, total = int(here.sum()), len(here)
+    failed = policies(cube.part, cube.scorer, stored, here)
+    zero, bounds = failed if failed is not None else (None, None)
+    lacking = tuple(lacks(cube.part, here))
+    if not count or lacking:
+        return Standing(None, None, zero, bounds, count, total, lacks=lacking)
+    score = _score(cube, place, here)
+    interval = interval_of(cube.part, cube.scorer, stored, here)
+    return Standing(score, interval, zero, bounds, count, total)
+
+
+def _score(cube: _Cube, place: int, here: NDArray[np.bool_]) -> float:
+    return float(cube.finish(cube.spread[here, place].mean(axis=0)[np.newaxis])[0])
+
+
+def _tests(cube: _Cube, rounds: int) -> list[Pair]:
+    """Every pair of ranked runs; those without enough samples in common are not tested."""
+    pairs = [_common(cube, *pair) for pair in combinations(cube.order, 2)]
+    chosen = [place for place, pair in enumerate(pairs) if _is_testable(cube, pair)]
+    wanted = [pairs[place] for place in chosen]
+    common = _p_values(cube, wanted, rounds)
+    ranked = common
+    if cube.by_zero:
+        zeros = replace(
+            cube,
+            spread=as_zeros(cube.part, cube.stored, cube.present),
+            finish=finish_as_zeros(cube.part, cube.scorer),
+            present=np.ones_like(cube.present),
+        )
+        ranked = _p_values(zeros, wanted, rounds)
+    for place, value, other in zip(chosen, ranked, common, strict=True):
+        pairs[place] = pairs[place]._replace(p_value=value, p_common=other)
+    return pairs
+
+
+def _common(cube: _Cube, first: int, second: int) -> Pair:
+    both = cube.present[:, first] & cube.present[:, second]
+    if not both.any() or lacks(cube.part, both):
+        return Pair(first, second, int(both.sum()), None)
+    difference = _score(cube, first, both) - _score(cube, second, both)
+    return Pair(first, second, int(both.sum()), difference)
+
+
+def _is_testable(cube: _Cube, pair: Pair) -> bool:
+    both = cube.present[:, pair.first] & cube.present[:, pair.second]
+    return pair.difference is not None and enough(cube.part, both)
+
+
+def _p_values(cube: _Cube, pairs: Sequence[Pair], rounds: int) -> list[float]:
+    """P-values on the samples that both have, as many pairs at once as fit into memory."""
     at_once = max(1, _MOST_NUMBERS // max(cube.spread[:, 0].size, 1))
-    found: list[Pair] = []
+    found: list[float] = []
     for start in range(0, len(pairs), at_once):
-        chosen = pairs[start : start + at_once]
-        left, right = ([pair[side] for pair in chosen] for side in (0, 1))
-        present = cube.present[:, left] & cube.present[:, right]
+        left, right = zip(*(pair[:2] for pair in pairs[start : start + at_once]), strict=True)
         values = permutation_tests(
             cube.spread[:, left],
             cube.spread[:, right],
             cube.finish,
-            present=present,
+            present=cube.present[:, left] & cube.present[:, right],
             rounds=rounds,
             clusters=cube.clusters,
         )
-        counts = present.sum(axis=0).tolist()
-        found += [
-            Pair(first, second, count, value, value)
-            for (first, second), count, value in zip(chosen, counts, values.tolist(), strict=True)
-        ]
+        found += values.tolist()
     return found
 
 
-def _placed(
-    cube: _Cube,
-    order: Sequence[int],
-    pairs: tuple[Pair, ...],
-    alone: Sequence[Standing],
-) -> Standings:
-    common: NDArray[np.bool_] = np.all(cube.present[:, order], axis=1)
-    count = int(common.sum()) if order else 0
-    places: list[RankInterval | None] = [None] * len(order)
-    if count >= FEWEST_FOR_INTERVAL:
-        drawn = resampled_scores(
-            cube.spread[common][:, order],
-            cube.finish,
-            clusters=_chosen(cube.clusters, common),
-        )
-        places = list(rank_intervals(drawn))
+def _corrected(pairs: Sequence[Pair], correction: Correction) -> list[Pair]:
+    """P-values corrected for their number; pairs that were not tested are not among them."""
+    tested = [place for place, pair in enumerate(pairs) if pair.p_value is not None]
+    values = np.array([[pairs[place].p_value, pairs[place].p_common] for place in tested])
+    own, common = (corrected(side, correction) for side in values.reshape(-1, 2).T.astype(float))
+    found = list(pairs)
+    for place, value, other in zip(tested, own.tolist(), common.tolist(), strict=True):
+        found[place] = pairs[place]._replace(adjusted=value, p_common=other)
+    return found
+
+
+def _placed(cube: _Cube, pairs: tuple[Pair, ...], reason: Untested | None) -> Standings:
+    order = cube.order
     at = {place: number for number, place in enumerate(order)}
-    different = [(at[one.first], at[one.second]) for one in pairs if one.adjusted < ALPHA]
-    groups = tied_groups(len(order), different)
-    found = list(alone)
+    better = [(at[one.first], at[one.second]) for one in pairs if one.is_different]
+    apart = [(at[one.first], at[one.second]) for one in pairs if one.p_value is None]
+    places: Sequence[RankInterval | None] = rank_intervals(len(order), better)
+    if reason is Untested.MANY_PAIRS:
+        places = [None] * len(order)
+    groups = tied_groups(len(order), [*better, *apart]) if pairs else []
+    found = list(cube.alone)
     for number, place in enumerate(order):
-        own = [letters(index) for index, group in enumerate(groups) if number in group]
-        tied = " ".join(own) if pairs else ""
-        found[place] = replace(alone[place], rank=number + 1, ranks=places[number], tied=tied)
-    return Standings(tuple(found), pairs, count, None)
-
-
-def _untested(cube: _Cube, order: Sequence[int]) -> Untested | None:
-    """Whether the largest difference that there can be would not stand Holm's correction.
-
-    The smallest p-value of n swaps is two in 2^n: every swap, or none.
-    """
-    units = len(cube.present) if cube.clusters is None else len(set(cube.clusters))
-    smallest = 2.0 ** (1 - min(units, 60)) * _pair_count(order)
-    return None if len(order) > 1 and smallest < ALPHA else Untested.FEW_SAMPLES
-
-
-def _pair_count(order: Sequence[int]) -> int:
-    return len(order) * (len(order) - 1) // 2
-
-
-def _chosen(clusters: list[str] | None, here: NDArray[np.bool_]) -> list[str] | None:
-    if clusters is None:
-        return None
-    return [name for name, wanted in zip(clusters, here.tolist(), strict=True) if wanted]
+        own = [letters(index) for index, group in enumerate(groups or ()) if number in group]
+        found[place] = replace(
+            found[place], rank=number + 1, ranks=places[number], tied=" ".join(own)
+        )
+    return Standings(
+        tuple(found),
+        pairs,
+        int(np.all(cube.present[:, order], axis=1).sum()) if order else 0,
+        reason if len(order) > 1 else None,
+        cube.by_zero,
+        groups is None,
+    )

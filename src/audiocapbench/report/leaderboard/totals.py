@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +10,15 @@ from numpy.typing import NDArray
 from audiocapbench.benchmarks.corpora import leaves_null_out
 from audiocapbench.benchmarks.layout import Layout
 from audiocapbench.data import Sample
+from audiocapbench.report.groups.total import (
+    corpus_means,
+    enough_in_each,
+    spread_by_corpus,
+    total_finish,
+    total_interval,
+)
 from audiocapbench.report.leaderboard.scores import Scorer
-from audiocapbench.stats import Interval, Policies, with_failures
+from audiocapbench.stats import Interval, Policies, mean_interval, with_failures
 from audiocapbench.stats.units import Finish
 
 FloatArray = NDArray[np.float64]
@@ -37,12 +45,27 @@ class Part:
         clips = [clip(sample) for sample in self.samples]
         return clips if len(set(clips)) < len(clips) else None
 
+    @property
+    def weights(self) -> FloatArray:
+        """What each corpus counts for; a single one where the score is no total."""
+        if not self.is_total or self.layout is None:
+            return np.ones(1)
+        return np.array(list(self.layout.weights.values()))
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """The corpus of each sample, by its place among the weights."""
+        if not self.is_total or self.layout is None:
+            return np.zeros(len(self.samples), dtype=np.int64)
+        order = {name: place for place, name in enumerate(self.layout.weights)}
+        return np.array([order[sample.category] for sample in self.samples], dtype=np.int64)
+
 
 def whole(samples: Sequence[Sample], scorer: Scorer, layout: Layout | None) -> Part:
-    """All samples; a metric of a benchmark with corpora is their total, a judge's score is not."""
+    """All samples; of a benchmark with corpora those that count, and the score is their total."""
     asked = _asked(samples, scorer, layout)
-    if layout is None or scorer.dimension is not None:
-        return Part(tuple(asked), layout)
+    if layout is None:
+        return Part(tuple(asked))
     counted = tuple(sample for sample in asked if sample.category in layout.weights)
     return Part(counted, layout, is_total=True)
 
@@ -61,61 +84,93 @@ def spread_out(part: Part, statistics: FloatArray) -> FloatArray:
     """Statistics of shape (n, ..., k), for a total with a place for each corpus and a count."""
     if not part.is_total or part.layout is None:
         return statistics
-    places = _places(part.layout, part.samples)
-    columns = len(part.layout.weights)
-    spread = np.zeros((*statistics.shape[:-1], columns, statistics.shape[-1] + 1))
-    for place in range(columns):
-        rows = places == place
-        spread[rows, ..., place, :-1] = statistics[rows]
-        spread[rows, ..., place, -1] = 1.0
-    return spread.reshape(*statistics.shape[:-1], -1)
+    return spread_by_corpus(statistics, part.places, len(part.layout.weights))
 
 
-def finish_of(part: Part, scorer: Scorer) -> Finish:
-    """What makes a score of mean statistics as ``spread_out`` gives them."""
-    if not part.is_total or part.layout is None:
+def finish_of(part: Part, scorer: Scorer, whole: FloatArray | float = 1.0) -> Finish:
+    """What makes a score of mean statistics as ``spread_out`` gives them.
+
+    Args:
+        part: The samples.
+        scorer: The metric or judge.
+        whole: Each corpus's means, for what may draw no sample of one.
+    """
+    if not part.is_total:
         return scorer.finish
-    weights = np.array(list(part.layout.weights.values()))
-    own = scorer.finish
+    return total_finish(scorer.finish, part.weights, whole)
+
+
+def as_zeros(part: Part, statistics: FloatArray, present: NDArray[np.bool_]) -> FloatArray:
+    """Statistics of shape (n, ..., k) such that samples without a score count as zero.
+
+    Each corpus has a place, with a count of its samples with a score, and one of all.
+    """
+    here = present[..., np.newaxis].astype(np.float64)
+    asked = np.concatenate([statistics * here, here], axis=-1)
+    return spread_by_corpus(asked, part.places, len(part.weights))
+
+
+def finish_as_zeros(part: Part, scorer: Scorer) -> Finish:
+    """What makes a score of mean statistics as ``as_zeros`` gives them."""
+    weights = part.weights
 
     def finish(means: FloatArray) -> FloatArray:
-        table = means.reshape(*means.shape[:-1], len(weights), -1)
-        counts = table[..., -1:]
-        # A round may miss a very small corpus; a corpus without samples then scores as zeros do.
-        scores = own(table[..., :-1] / np.where(counts > 0, counts, 1.0))
-        total: FloatArray = scores @ weights
+        # Of all samples of a corpus: mean statistics with zeros, and the share that has a score.
+        table = corpus_means(means, len(weights))
+        share = table[..., -1:]
+        own = np.where(share > 0, table[..., :-1] / np.where(share > 0, share, 1.0), 1.0)
+        total: FloatArray = (scorer.finish(own) * share[..., 0]) @ weights
         return total
 
     return finish
+
+
+def interval_of(
+    part: Part, scorer: Scorer, statistics: FloatArray, present: NDArray[np.bool_]
+) -> Interval | None:
+    """95 % interval of a score; None for too few samples. Arguments as for ``policies``."""
+    if not enough(part, present):
+        return None
+    clips = part.clusters
+    own = None if clips is None else list(compress(clips, present.tolist()))
+    if not part.is_total:
+        return mean_interval(statistics[present], scorer.finish, clusters=own)
+    places = part.places[present]
+    return total_interval(scorer.finish, part.weights, statistics[present], places, own)
+
+
+def enough(part: Part, present: NDArray[np.bool_]) -> bool:
+    """Whether there are as many samples, in every corpus of a total, as an interval takes."""
+    return enough_in_each(part.places[present], len(part.weights))
 
 
 def lacks(part: Part, present: NDArray[np.bool_]) -> list[str]:
     """Corpora of a total that have no score, so that there is no total."""
     if not part.is_total or part.layout is None:
         return []
-    found = {
-        sample.category for sample, here in zip(part.samples, present.tolist(), strict=True) if here
-    }
-    return [name for name in part.layout.weights if name not in found]
+    found = set(part.places[present].tolist())
+    return [name for place, name in enumerate(part.layout.weights) if place not in found]
 
 
 def policies(
     part: Part, scorer: Scorer, statistics: FloatArray, present: NDArray[np.bool_]
-) -> Policies:
+) -> Policies | None:
     """Failures counted as zero, and their bounds; for a total, corpus by corpus.
 
     Args:
         part: The samples.
         scorer: The metric or judge.
         statistics: Shape (n, k), as stored.
-        present: Which of the samples have a score; there is one, in every corpus of a total.
+        present: Which of the samples have a score.
+
+    Returns:
+        None where there are no samples, or none of a corpus of a total.
     """
-    if not part.is_total or part.layout is None:
-        return _policies(scorer, statistics, present)
-    places = _places(part.layout, part.samples)
-    zero = low = high = 0.0
-    for place, weight in enumerate(part.layout.weights.values()):
+    places, zero, low, high = part.places, 0.0, 0.0, 0.0
+    for place, weight in enumerate(part.weights.tolist()):
         rows = places == place
+        if not rows.any():
+            return None
         one = _policies(scorer, statistics[rows], present[rows])
         zero += weight * one.as_zero
         low, high = low + weight * one.bounds.low, high + weight * one.bounds.high
@@ -123,14 +178,11 @@ def policies(
 
 
 def _policies(scorer: Scorer, statistics: FloatArray, present: NDArray[np.bool_]) -> Policies:
+    if not present.any():
+        return with_failures(0.0, 0.0, scorer.highest)
     means = statistics[present].mean(axis=0)
     score = float(scorer.finish(means[np.newaxis])[0])
     return with_failures(score, float(present.mean()), scorer.highest)
-
-
-def _places(layout: Layout, samples: Sequence[Sample]) -> NDArray[np.int64]:
-    order = {name: place for place, name in enumerate(layout.weights)}
-    return np.array([order[sample.category] for sample in samples], dtype=np.int64)
 
 
 def _asked(samples: Sequence[Sample], scorer: Scorer, layout: Layout | None) -> Sequence[Sample]:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from audiocapbench.benchmarks.mecat.layouts import CAPTION, LAYOUTS, QA
-from audiocapbench.benchmarks.mecat.predictions import read_answers, source_of
+from audiocapbench.benchmarks.mecat.items import Item
+from audiocapbench.benchmarks.mecat.layouts import CAPTION, LAYOUTS, QA, kind_of
+from audiocapbench.benchmarks.mecat.predictions import Source, read_answers, source_of
 from audiocapbench.benchmarks.mecat.references import read_items
 from audiocapbench.engine.scoring import answered
 from audiocapbench.errors import ReportError
@@ -39,6 +40,7 @@ class AnswerSet:
 
     Attributes:
         asked: How many samples there are, answered or not.
+        bad: What about its files is wrong, line by line.
     """
 
     name: str
@@ -46,6 +48,7 @@ class AnswerSet:
     benchmark: str
     answers: tuple[GivenAnswer, ...]
     asked: int
+    bad: tuple[str, ...] = ()
 
 
 def answers_of_run(number: int, store: Store) -> AnswerSet:
@@ -56,7 +59,7 @@ def answers_of_run(number: int, store: Store) -> AnswerSet:
         StoreError: There is no such run.
     """
     run = store.run(number)
-    benchmark = run.benchmark.partition("[")[0]
+    benchmark = kind_of(run.benchmark)
     if benchmark not in LAYOUTS:
         raise ReportError(
             f"run {number} is of {run.benchmark}; these analyses are of {CAPTION} and {QA}"
@@ -77,8 +80,11 @@ def answers_of_run(number: int, store: Store) -> AnswerSet:
 
 def answers_of_files(
     files: Sequence[str], references: Path, benchmark: str = CAPTION
-) -> tuple[AnswerSet, list[str]]:
-    """Answers from prediction files, and what about the files is wrong.
+) -> list[AnswerSet]:
+    """The answers of each model that prediction files come from.
+
+    A file is a model of its own. Those that are given as ``SUBTASK=FILE``, or whose names say
+    their sub-task, are one model together.
 
     Args:
         files: As ``score --predictions`` takes them.
@@ -86,11 +92,45 @@ def answers_of_files(
         benchmark: ``mecat-caption`` or ``mecat-qa``.
 
     Raises:
-        ReportError: Nothing in the files belongs to the references.
+        ReportError: Nothing in a model's files belongs to the references, or two files answer the
+            same sub-task.
         DatasetError: A file cannot be read.
     """
+    models = models_of([source_of(benchmark, text) for text in dict.fromkeys(files)])
     items = read_items(benchmark, references)
-    sources = [source_of(benchmark, text) for text in files]
+    names = [", ".join(source.path.name for source in sources) for sources in models]
+    if len(set(names)) < len(names):
+        names = [", ".join(str(source.path) for source in sources) for sources in models]
+    return [
+        _answers(name, sources, items, kind_of(benchmark))
+        for name, sources in zip(names, models, strict=True)
+    ]
+
+
+def models_of(sources: Sequence[Source]) -> list[list[Source]]:
+    """Files model by model: those of a sub-task together, and each of the others alone.
+
+    Raises:
+        ReportError: Two files answer the same sub-task, so they are of two models.
+    """
+    together: dict[str, Source] = {}
+    models: list[list[Source]] = []
+    for source in sources:
+        if source.subtask is None:
+            models.append([source])
+            continue
+        other = together.setdefault(source.subtask, source)
+        if other is not source:
+            raise ReportError(
+                f"{other.path} and {source.path} both answer {source.subtask}; files of sub-tasks "
+                "are taken as one model's, so give those of one model at a time"
+            )
+    return [list(together.values()), *models] if together else models
+
+
+def _answers(
+    name: str, sources: Sequence[Source], items: Sequence[Item], benchmark: str
+) -> AnswerSet:
     found = read_answers(benchmark, sources, items)
     given = tuple(
         GivenAnswer(
@@ -105,6 +145,6 @@ def answers_of_files(
         if one.id in found.texts
     )
     if not given:
-        raise ReportError(f"{files[0]}: no prediction belongs to any of the references")
-    name = ", ".join(source.path.name for source in sources)
-    return AnswerSet(name, "file", benchmark, given, len(items)), [str(one) for one in found.bad]
+        raise ReportError(f"{sources[0].path}: no prediction belongs to any of the references")
+    bad = tuple(map(str, found.bad))
+    return AnswerSet(name, "file", benchmark, given, len(items), bad)

@@ -74,19 +74,22 @@ def places(figures: Sequence[float | None]) -> list[int | None]:
     ]
 
 
-def mecat_standings(scored: Sequence[ScoredAnswers], *, published: bool = True) -> list[Standing]:
+def mecat_standings(
+    scored: Sequence[ScoredAnswers], benchmark: str = CAPTION, *, published: bool = True
+) -> list[Standing]:
     """DATE by group and in total, the user's models in their places among the published ones.
 
     The total of a published model is the printed one; where that is a misprint, its note says so.
 
     Args:
-        scored: Models on one of the two benchmarks; where there are none, captions are taken.
+        scored: Models on one of the two benchmarks.
+        benchmark: The benchmark where there are none.
         published: Whether to show the published models.
 
     Raises:
         ReportError: The models are scored on different benchmarks.
     """
-    benchmark = one_benchmark(scored) or CAPTION
+    benchmark = one_benchmark(scored) or benchmark
     total = score_cap if benchmark == CAPTION else score_qa
     table = published_table(CAPTION_DATE if benchmark == CAPTION else QA_DATE)
     rows = [

@@ -14,7 +14,10 @@ conversation conversations conversing narration narrator narrates narrating whis
 whispering whispered shout shouts shouting shouted scream screams screaming yell yells yelling
 murmur murmurs murmuring mumble mumbles mumbling chatter chattering monologue lecture announcer
 announcement announces announcing commentary discuss discusses discussing discussion word words
-recites reciting chanting
+recites reciting chanting chant chants chat chats chatting chatted gossip gossiping argue argues
+arguing argument greet greets greeting exclaims exclaiming exclamation exclamations mutter mutters
+muttering babble babbles babbling preaches preaching preacher sermon interview interviewer presenter
+reporter newsreader commentator storyteller storytelling
 """
 
 MUSIC = """
@@ -25,8 +28,9 @@ percussive snare cymbal cymbals synth synths synthesizer orchestra orchestral ch
 chords soundtrack lullaby ballad techno jazz rap rapper hip-hop hymn symphony banjo ukulele harp
 organist accordion harmonica bassline basslines synthesizers marimba xylophone strings keyboardist
 symphonic composition compositions arrangement remix chorus verse groove beats drumsticks
-orchestration turntable dj edm dubstep reggae folk-song tambourine clarinet violinist crescendo
-riff riffs
+orchestration turntable dj edm dubstep reggae folk-song tambourine clarinet violinist crescendo riff
+riffs opera concert karaoke vocalist lyrics bagpipe bagpipes sitar oboe tuba trombone mandolin
+serenade jingle polka waltz arpeggio arpeggios
 """
 
 SOUND = """
@@ -52,10 +56,25 @@ drinking slurping gulping trotting galloping hooves hoofbeats neighing mooing bl
 quacking cawing hooting squawking croaking buzzer doorbell telephone phone camera shutter zipper
 paper crinkling crumpling scissors cutting ripping tearing hitting striking impact impacts slam
 slams slamming screech screeching skidding revving accelerating idling propeller turbine jet rocket
-gunfire shots bouncing ball dribbling rolling dragging sweeping brushing scrubbing shower faucet
-sink river waves birdsong dripping baby child children crying giggling chuckling sighing groaning
-burping hiccup footwork marching vibrating jackhammer sewing washing microwave refrigerator
-conditioner ventilation
+shots bouncing ball dribbling rolling dragging sweeping brushing scrubbing shower faucet sink river
+waves birdsong baby child children giggling chuckling sighing groaning burping hiccup footwork
+marching vibrating jackhammer sewing washing microwave refrigerator conditioner ventilation gun guns
+pistol rifle shotgun weapon weapons weaponry gunfight firing fired blast blasts detonation
+detonations detonates explosive explode explodes exploding pyrotechnic pyrotechnics firecracker
+firecrackers toddler toddlers infant infants kid kids giggle giggles giggled chuckle chuckles
+chuckled sigh sighs sighed groan groans sob sobs burp burps fart farts flatulence heartbeat
+heartbeats handclap handclaps footfall tread walk walks runner jogging avian poultry waterfowl duck
+ducks goose geese chicken chickens hen hens pig pigs goat goats lion wolf wolves owl crow crows
+pigeon pigeons bee bees mosquito flies snake mouse rodent canine feline livestock vehicular
+motorbike motorized motorised bike lorry van tram subway ferry yacht locomotive railway aeroplane
+drone aviation gravel crunch crunches crunching mastication dryer hairdryer kettle stove oven
+dishwasher combustion lathe sawmill sander shaver razor trimmer clippers ticks tick-tock clockwork
+timekeeping timepiece telephony dialing dialling chime chimes chiming gong smash smashes smashing
+shatter shatters shattering glass collision collisions slap slaps slapping swish swishing swoosh
+thunderclap downpour drizzle splatter spray spraying surf tide breeze gust gusts lightning hail
+stomp stomps stomping gallop gallops yelp yelps yelping whine whinny whines snort snorts snorting
+oink oinking purr purrs caw croak croaks chirrup warble warbling twitter twittering coo cooing quack
+quacks cluck clucks bleat bleats moo moos gasp gasps panting yawn yawns
 """
 
 # Together they claim an event; alone "sound" says nothing.
@@ -65,6 +84,12 @@ PHRASES = (
     r"sounds? of (?!silen|noise|static|hiss|the recording|an? (?:silent|quiet|empty))",
     r"(?:(?:electronic|pure|sine|test|steady|sustained|single|continuous|constant|pulsing)[ -]"
     r"|(?:low|high)-pitched )+(?:tones?|pitch)",
+)
+
+SPEECH_PHRASES = (
+    r"(?:tells?|telling|told)(?: \w+){0,3} (?:stor(?:y|ies)|jokes?|tales?|anecdotes?|news)",
+    r"(?:tells|telling|told) (?:him|her|them|someone|somebody|people|an? \w+|the \w+) (?:to|about)",
+    r"read(?:s|ing)? (?:aloud|out)",
 )
 
 # Deny what follows in the clause.
@@ -108,10 +133,11 @@ BREAKS = frozenset(
 STARTERS = frozenset(
     """
     a an the some someone somebody something there it its he she they this that these those we you
-    i one two three several multiple many man woman male female people person faint distant soft
-    loud followed giving
+    i one two three several multiple many followed giving
     """.split()
 )
+# These as well, unless a list goes on to ", or".
+BARE_STARTERS = frozenset("man woman male female people person faint distant soft loud".split())
 
 # "Speech recognition" is no speech.
 ABOUT = frozenset(
@@ -127,7 +153,16 @@ BETWEEN = frozenset("activity quality instrument event".split())
 
 LOUDSPEAKER = frozenset("hum noise static system systems playback crackle buzz hiss".split())
 
-NOT_ONLY = re.compile(r"\b(?:not (?:only|just|merely)|nothing but|no doubt|none other than)\b")
+NOT_ONLY = re.compile(
+    r"\b(?:not (?:only|just|merely)|nothing but|none other than"
+    r"|(?:no|without|beyond)(?: an?y?)? (?:doubt|question))\b"
+)
+
+# After a comma, these go on with a sentence that a denial had interrupted.
+AUXILIARIES = frozenset("is are was were has have had can could will may".split())
+
+# "No speech, music or birds" is one list; these words hold it together.
+LIST_WORDS = frozenset("or nor".split())
 
 
 @cache

@@ -5,19 +5,24 @@ Rules, not a model: they are the same for everybody and can be looked into. They
 
 import re
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from audiocapbench.report.mecat.claim_words import (
     ABOUT,
     ADJECTIVES,
+    AUXILIARIES,
+    BARE_STARTERS,
     BETWEEN,
     BREAKS,
+    LIST_WORDS,
     LOUDSPEAKER,
     NEGATED_ENDINGS,
     NEGATING_PREFIXES,
     NEGATORS,
     NOT_ONLY,
     PHRASES,
+    SPEECH_PHRASES,
     STARTERS,
     THERE,
     kinds,
@@ -27,13 +32,16 @@ KINDS = ("speech", "music", "sound")
 LONGEST_READ = 20_000
 """Letters of an answer that are read; a claim that comes later is no longer about ten seconds."""
 
-_NEAR = 4
+_NEAR, _FAR = 4, 60
 _QUOTE = re.compile(
     r"[\"“”«»]([^\"“”«»]*)[\"“”«»]|(?<!\w)['‘]([^'‘’]*(?:['’]\w[^'‘’]*)*)['’](?!\w)"
 )
 _SENTENCE = re.compile(r"[.!?;\n]+")
 _TOKEN = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*|,")
-_QUOTED, _EVENT = "quotedwords", "soundevent"
+_QUOTED, _TOLD, _EVENT = "quotedwords", "toldwords", "soundevent"
+_MARKS = {_QUOTED: "speech", _TOLD: "speech", _EVENT: "sound"}
+_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
+_LETTER = re.compile(r"[^\W\d_]")
 
 
 class Claim(NamedTuple):
@@ -57,11 +65,22 @@ def claims(text: str) -> list[Claim]:
     return [Claim(kind, found[kind]) for kind in KINDS if kind in found]
 
 
+def readable(text: str) -> bool:
+    """Whether the rules can look into a text: at least half of its letters are Latin ones.
+
+    A blank text says nothing, which they can read; a row of signs or of Chinese they cannot.
+    """
+    read = text[:LONGEST_READ]
+    latin, letters = len(_LATIN.findall(read)), len(_LETTER.findall(read))
+    return not read.strip() or (latin > 0 and 2 * latin >= letters)
+
+
 def _prepared(text: str) -> str:
     """Lower case, with quotations and phrases as one word each."""
     lowered = _QUOTE.sub(_quotation, text).lower()
     lowered = NOT_ONLY.sub(" ", lowered)
-    return _phrases().sub(f" {_EVENT} ", lowered)
+    told = _phrases(SPEECH_PHRASES).sub(f" {_TOLD} ", lowered)
+    return _phrases(PHRASES).sub(f" {_EVENT} ", told)
 
 
 def _quotation(found: re.Match[str]) -> str:
@@ -77,19 +96,19 @@ def _claimed(tokens: list[str]) -> list[_Mention]:
     """The mentions of a sentence that nothing denies."""
     kept: list[_Mention] = []
     open_since = 0
-    denied = False
+    denied: int | None = None
     for place, token in enumerate(tokens):
-        if _breaks(tokens, place):
-            denied, open_since = False, len(kept)
+        if _breaks(tokens, place) or (denied is not None and _goes_on(tokens, denied, place)):
+            denied, open_since = None, len(kept)
         mention = _mention(tokens, place)
         if token in ADJECTIVES or _not_there(tokens, place) or _ends_absence(tokens, place):
             if _mention_near(tokens, place):
-                denied = True
+                denied = place
             else:
                 del kept[open_since:]
         elif _negates(token):
-            denied = True
-        elif mention is not None and not denied:
+            denied = place
+        elif mention is not None and denied is None:
             kept.append(mention)
     return kept
 
@@ -97,12 +116,9 @@ def _claimed(tokens: list[str]) -> list[_Mention]:
 def _mention(tokens: list[str], place: int) -> _Mention | None:
     token = tokens[place]
     following = tokens[place + 1] if place + 1 < len(tokens) else ""
-    if token in (_QUOTED, _EVENT):
-        kind: str | None = "speech" if token == _QUOTED else "sound"
-    else:
-        # "Guitar-driven" names a guitar as much as "guitar" does.
-        parts = (token, *token.split("-"))
-        kind = next((kinds()[part] for part in parts if part in kinds()), None)
+    # "Guitar-driven" names a guitar as much as "guitar" does.
+    parts = (token, *token.split("-"))
+    kind = _MARKS.get(token) or next((kinds()[part] for part in parts if part in kinds()), None)
     if (
         kind is None
         or following in ABOUT
@@ -155,13 +171,65 @@ def _breaks(tokens: list[str], place: int) -> bool:
     if token in BREAKS:
         return True
     after = tokens[place - 1] if place else ""
-    return token in STARTERS and after in (",", "and")
+    if after not in (",", "and"):
+        return False
+    return token in STARTERS or (token in BARE_STARTERS and not _list_ahead(tokens, place))
+
+
+def _list_ahead(tokens: list[str], place: int) -> bool:
+    """Whether ", or" comes later: then what stands here is one of a list."""
+    ahead = tokens[place : place + _FAR]
+    return any(one == "," and two in LIST_WORDS for one, two in pairwise(ahead))
+
+
+def _goes_on(tokens: list[str], denied: int, place: int) -> bool:
+    """Whether a comma stands before this place that ends the denial begun at ``denied``."""
+    if tokens[place - 1] != ",":
+        return False
+    if tokens[place] in AUXILIARIES:
+        # "A man, not a woman, is speaking": the denial stood between two commas.
+        return denied > 0 and tokens[denied - 1] == "," and tokens[denied] != "no"
+    ahead = tokens[place : place + _FAR]
+    if any(word in LIST_WORDS for word in ahead):
+        return False
+    begun, own = _items(tokens[denied + 1 : place - 1][:_FAR]), _items(ahead)
+    if len(begun) + len(own) > 2 and _says_what_it_does(begun[0]):
+        # "No dogs barking, cats meowing, birds chirping" is one list, too.
+        return False
+    if len(begun) > 1 and any(word in THERE for word in own[0]):
+        # So is "No voices, instruments, animal sounds are present".
+        return False
+    return _says_what_it_does(own[0])
+
+
+def _items(tokens: list[str]) -> list[list[str]]:
+    """What stands between commas."""
+    items: list[list[str]] = [[]]
+    for word in tokens:
+        if word == ",":
+            items.append([])
+        else:
+            items[-1].append(word)
+    return items
+
+
+def _says_what_it_does(words: list[str]) -> bool:
+    """Whether words say what something does, as "birds chirping" and "a man speaks"."""
+    named = next((at for at in range(len(words)) if _mention(words, at) is not None), None)
+    if named is None or named + 1 >= len(words):
+        return False
+    following = words[named + 1]
+    return following in AUXILIARIES or following.endswith("ing") or _is_verb(following)
+
+
+def _is_verb(word: str) -> bool:
+    return word.endswith("s") and f"{word.removesuffix('s')}ing" in kinds()
 
 
 @cache
-def _phrases() -> re.Pattern[str]:
-    return re.compile(r"\b(?:" + "|".join(PHRASES) + r")\b")
+def _phrases(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(r"\b(?:" + "|".join(patterns) + r")\b")
 
 
 def _shown(word: str) -> str:
-    return {_QUOTED: "quoted words", _EVENT: "sound event"}.get(word, word)
+    return {_QUOTED: "quoted words", _TOLD: "told words", _EVENT: "sound event"}.get(word, word)

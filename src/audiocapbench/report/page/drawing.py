@@ -148,19 +148,24 @@ def _bar(bar: Bar, scale: _Scale, y: int, measure: Measure, colour: int) -> list
     label = _text(plain(bar.label), "0", y + 13, "name", "start")
     if bar.span is None:
         return [label, _text("no score", "0", y + 30, "tick", "start")]
-    score, low, high = (scale.at(value) for value in bar.span)
+    score, low, high = (scale.at(value) for value in bar.span[:3])
     middle = y + 25
     value = measure.shown(bar.span.score)
-    ends = f"{measure.shown(bar.span.low)}–{measure.shown(bar.span.high)}"
-    title = f"<title>{escape(plain(bar.label))}: {value}, 95 % interval {ends}</title>"
-    return [
-        label,
-        f'<rect class="c{colour}" x="0" y="{y + 19}" width="{score}%" height="12">{title}</rect>',
+    ends = f"95 % interval {measure.shown(bar.span.low)}–{measure.shown(bar.span.high)}"
+    lines = [
         f'<line class="interval" x1="{low}%" x2="{high}%" y1="{middle}" y2="{middle}"/>',
         *(
             f'<line class="interval" x1="{x}%" x2="{x}%" y1="{middle - 4}" y2="{middle + 4}"/>'
             for x in (low, high)
         ),
+    ]
+    if not bar.span.certain:
+        ends, lines = "too few samples for an interval", []
+    title = f"<title>{escape(plain(bar.label))}: {value}, {ends}</title>"
+    return [
+        label,
+        f'<rect class="c{colour}" x="0" y="{y + 19}" width="{score}%" height="12">{title}</rect>',
+        *lines,
         f'<svg x="{max(score, high)}%" y="{middle}" overflow="visible">'
         + _text(value, "6", 4, "value", "start")
         + "</svg>",

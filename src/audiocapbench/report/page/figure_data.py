@@ -23,11 +23,17 @@ PROVIDERS = {
 
 
 class Span(NamedTuple):
-    """A score and the ends of its interval, which are the score itself where there is none."""
+    """A score and the ends of its interval.
+
+    Attributes:
+        score, low, high: The ends are the score itself where there is no interval.
+        certain: Whether there is one; too few samples give none.
+    """
 
     score: float
     low: float
     high: float
+    certain: bool = True
 
 
 class Histogram(NamedTuple):
@@ -52,8 +58,13 @@ class Panel(NamedTuple):
     """The bars of one category."""
 
     category: str
-    clips: int
+    samples: int
     bars: tuple[Bar, ...]
+
+    @property
+    def certain(self) -> bool:
+        """Whether every score has an interval."""
+        return all(bar.span.certain for bar in self.bars if bar.span is not None)
 
 
 class Point(NamedTuple):
@@ -70,7 +81,7 @@ class Figures(NamedTuple):
 
     Attributes:
         measure: What the bars show.
-        durations: Figure 1, seconds of audio.
+        durations: Figure 1, seconds of audio; each clip once in a category.
         lengths: Figure 1, characters of a reference.
         overall: Figure 2.
         panels: Figure 3.
@@ -97,15 +108,15 @@ class Figures(NamedTuple):
 
 def figure_data(gathered: Gathered) -> Figures:
     """Put the data of the four figures together."""
-    durations: dict[str, list[float]] = {name: [] for name in gathered.categories}
+    durations: dict[str, dict[str, float]] = {name: {} for name in gathered.categories}
     lengths: dict[str, list[float]] = {name: [] for name in gathered.categories}
     for sample in gathered.samples:
-        durations[sample.category].append(sample.clip.duration_s)
+        durations[sample.category][gathered.clip_of(sample)] = sample.clip.duration_s
         lengths[sample.category] += [float(len(text)) for text in sample.references]
     judge = _judge_of_both(gathered)
     return Figures(
         gathered.headline,
-        _histograms(durations),
+        _histograms({name: list(given.values()) for name, given in durations.items()}),
         _histograms(lengths),
         tuple(_bar(one, gathered.headline, None) for one in gathered.runs),
         _panels(gathered),
@@ -160,7 +171,9 @@ def _span(run: GatheredRun, measure: Measure, *, category: str | None = None) ->
     figure = measure.of(run.summary, category)
     if figure is None or figure.score is None:
         return None
-    return Span(figure.score, *(figure.interval or (figure.score, figure.score)))
+    if figure.interval is None:
+        return Span(figure.score, figure.score, figure.score, certain=False)
+    return Span(figure.score, *figure.interval)
 
 
 def _panels(gathered: Gathered) -> tuple[Panel, ...]:

@@ -8,12 +8,22 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.benchmarks import headline_of as own_metric_of
+from audiocapbench.benchmarks import layout_of
+from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome
 from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import by_judge, overall
 from audiocapbench.judges.summary import OVERALL
-from audiocapbench.report.page.measures import Measure, headline_of, in_order, measures_of
+from audiocapbench.report.leaderboard.scores import without_plugin
+from audiocapbench.report.page.measures import (
+    Measure,
+    headline_of,
+    in_order,
+    is_known,
+    measures_of,
+)
 from audiocapbench.report.summary import RunSummary, summarise
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
@@ -62,6 +72,7 @@ class Gathered:
         measures: What there are scores of.
         headline: The measure that the runs are ranked by.
         scores: By measure: shape (runs, samples), NaN where there is none.
+        notes: What was left out, in sentences.
     """
 
     benchmark: str
@@ -70,6 +81,23 @@ class Gathered:
     measures: tuple[Measure, ...]
     headline: Measure
     scores: dict[Measure, Scores]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def clips(self) -> int:
+        """How many clips the samples are about; several samples may share one."""
+        return len({self.clip_of(sample) for sample in self.samples})
+
+    def clip_of(self, sample: Sample) -> str:
+        """What tells a sample's clip from others."""
+        layout = layout_of(self.benchmark)
+        return sample.clip.sha256 if layout is None else layout.clip(sample)
+
+    @property
+    def one_selection(self) -> bool:
+        """Whether all runs were asked about the same samples of the same data."""
+        stored = [one.summary.run for one in self.runs]
+        return len({(run.dataset, frozenset(run.sample_ids)) for run in stored}) == 1
 
     @property
     def categories(self) -> list[str]:
@@ -86,7 +114,7 @@ def stored_summaries(store: Store, run_ids: Sequence[int]) -> list[RunSummary]:
     """Summarise runs of one benchmark with every metric and judge that the store has of them.
 
     Raises:
-        ReportError: No run is named, or they are of different benchmarks.
+        ReportError: No run is named, they are of different benchmarks, or hold no captions.
         StoreError: There is no such run.
     """
     runs = [store.run(number) for number in dict.fromkeys(run_ids)]
@@ -104,12 +132,13 @@ def gather(store: Store, summaries: Sequence[RunSummary], by: str | None = None)
         by: What to rank by; see ``headline_of``.
 
     Raises:
-        ReportError: The runs are not of one benchmark, or have no scores.
+        ReportError: The runs are not of one benchmark, hold no captions, or have no scores.
     """
     _check_benchmark([one.run for one in summaries])
     samples = _samples(store, summaries)
     measures = tuple(measures_of(summaries))
-    headline = headline_of(measures, by)
+    benchmark = summaries[0].run.benchmark
+    headline = headline_of(measures, by, own_metric_of(benchmark))
     best_first = sorted(summaries, key=lambda one: _rank(headline, one))
     names = Counter(one.run.model for one in summaries)
     runs = []
@@ -121,7 +150,13 @@ def gather(store: Store, summaries: Sequence[RunSummary], by: str | None = None)
         )
     scores = _score_table(store, runs, samples, measures)
     return Gathered(
-        summaries[0].run.benchmark, tuple(samples), tuple(runs), measures, headline, scores
+        benchmark,
+        tuple(samples),
+        tuple(runs),
+        measures,
+        headline,
+        scores,
+        tuple(_left_out(store, summaries)),
     )
 
 
@@ -129,11 +164,21 @@ def _check_benchmark(runs: Sequence[Run]) -> None:
     if not runs:
         raise ReportError("name at least one run; 'audiocapbench runs' lists them")
     for run in runs:
+        if run.benchmark.startswith(TRIAL):
+            raise ReportError(
+                f"run {run.id} holds answers to comparisons of 'audiocapbench meta', "
+                "not captions; there is no report of it"
+            )
         if run.benchmark != runs[0].benchmark:
             raise ReportError(
                 f"run {runs[0].id} is of {runs[0].benchmark} and run {run.id} of {run.benchmark}: "
                 "their scores cannot be compared; write a report for each benchmark"
             )
+
+
+def _left_out(store: Store, summaries: Sequence[RunSummary]) -> list[str]:
+    stored = {name for one in summaries for name in store.scores(one.run.id)}
+    return [without_plugin(name) for name in sorted(stored) if not is_known(name)]
 
 
 def _judges(store: Store, run: Run) -> list[str]:

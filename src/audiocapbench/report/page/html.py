@@ -1,4 +1,4 @@
-"""The report page: one self-contained file with an overview and an explorer of every clip.
+"""The report page: one self-contained file with an overview and an explorer of every sample.
 
 It asks for nothing over a network, and only the script that ships with the package runs in it.
 """
@@ -26,11 +26,13 @@ class Written(NamedTuple):
 
     Attributes:
         size: Its bytes.
-        clips: How many clips it shows.
+        samples: How many samples it shows.
+        clips: How many clips they are about.
         unheard: Clips whose audio was wanted but is gone or has changed.
     """
 
     size: int
+    samples: int
     clips: int
     unheard: int
 
@@ -60,7 +62,7 @@ def write_report(
         partial.unlink(missing_ok=True)
         raise ReportError(f"{path}: cannot be written ({error.strerror})") from None
     unheard = sum(bool(one.missing) for one in sounds.values())
-    return Written(size, len(gathered.samples), unheard)
+    return Written(size, len(gathered.samples), gathered.clips, unheard)
 
 
 def _render(

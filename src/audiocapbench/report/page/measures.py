@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from audiocapbench.errors import ReportError
+from audiocapbench.benchmarks.corpora import leaves_null_out
+from audiocapbench.errors import MetricError, ReportError
 from audiocapbench.judges import JudgeFigure
 from audiocapbench.judges.summary import HIGHEST, OVERALL
 from audiocapbench.metrics import METRICS, find_metric
+from audiocapbench.metrics.names import parse_name
 from audiocapbench.report.figures import Figure
 from audiocapbench.report.summary import RunSummary
 
@@ -74,7 +76,7 @@ def measures_of(summaries: Sequence[RunSummary]) -> list[Measure]:
         found += [Measure(name, judge, HIGHEST, 2) for name in names]
     for metric in in_order({name for one in summaries for name in one.overall}):
         found.append(Measure(metric, None, find_metric(metric)[0].highest, 3))
-    return [one for one in found if any(_scored(one, run) for run in summaries)]
+    return [one for one in found if any(_shown(one, run) for run in summaries)]
 
 
 def judges_of(summaries: Sequence[RunSummary]) -> list[str]:
@@ -87,17 +89,33 @@ def judges_of(summaries: Sequence[RunSummary]) -> list[str]:
 
 
 def in_order(metrics: Iterable[str]) -> list[str]:
-    """Metrics in the order of ``audiocapbench metrics``."""
-    known = list(METRICS)
-    return sorted(metrics, key=lambda name: (known.index(find_metric(name)[0].name), name))
+    """Metrics in the order of ``audiocapbench metrics``, plug-ins last; unknown ones are not there.
+
+    A store may have scores of a metric whose plug-in is gone.
+    """
+    order = {name: place for place, name in enumerate(METRICS)}
+    names = [name for name in metrics if is_known(name)]
+    return sorted(names, key=lambda name: (order.get(parse_name(name).name, len(order)), name))
 
 
-def headline_of(measures: Sequence[Measure], wanted: str | None = None) -> Measure:
-    """The measure that models are ranked by: a judge's overall score, or else the first metric.
+def is_known(metric: str) -> bool:
+    """Whether a metric can be found here, and its plug-in works."""
+    try:
+        find_metric(metric)
+    except MetricError:
+        return False
+    return True
+
+
+def headline_of(
+    measures: Sequence[Measure], wanted: str | None = None, metric: str | None = None
+) -> Measure:
+    """The measure that models are ranked by: a judge's overall score, or else a metric.
 
     Args:
         measures: What there is.
         wanted: A metric, a judge, or ``JUDGE: DIMENSION``, where the user has chosen one.
+        metric: The benchmark's own metric; without scores of it, the first one ranks.
 
     Raises:
         ReportError: There is no score at all, or none of that name.
@@ -106,7 +124,8 @@ def headline_of(measures: Sequence[Measure], wanted: str | None = None) -> Measu
         raise ReportError("these runs have no scores; 'audiocapbench score RUN' makes some")
     totals = [one for one in measures if one.judge is not None and one.name == OVERALL]
     if wanted is None:
-        return (totals or list(measures))[0]
+        own = [one for one in measures if _is_of(one, metric)]
+        return [*totals, *own, *measures][0]
     for one in measures:
         if wanted == one.label or (one in totals and wanted == one.judge):
             return one
@@ -114,7 +133,20 @@ def headline_of(measures: Sequence[Measure], wanted: str | None = None) -> Measu
     raise ReportError(f"there is no score {wanted!r} to rank by; these runs have {labels}")
 
 
-def _scored(measure: Measure, summary: RunSummary) -> bool:
-    """Whether it has a score of the whole or, where a part is missing, of any part."""
-    figures = [measure.of(summary, name) for name in (None, *measure.categories(summary))]
+def _is_of(measure: Measure, metric: str | None) -> bool:
+    """Whether it is a metric, whatever its options, but for scores of a part of the samples."""
+    if measure.judge is not None or leaves_null_out(measure.name):
+        return False
+    return parse_name(measure.name).name == metric
+
+
+def _shown(measure: Measure, summary: RunSummary) -> bool:
+    """Whether it has a score of the whole or, where a part is missing, of any part.
+
+    Scores without null references exist for some corpora only: of the whole there are none.
+    """
+    parts: list[str | None] = [None]
+    if measure.judge is not None or not leaves_null_out(measure.name):
+        parts += measure.categories(summary)
+    figures = [measure.of(summary, name) for name in parts]
     return any(one is not None and one.score is not None for one in figures)

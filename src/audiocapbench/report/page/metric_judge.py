@@ -1,4 +1,4 @@
-"""How far metrics follow the judges: Spearman's correlation over answers and over models."""
+"""How far metrics follow the judges: rank correlations over answers and over models."""
 
 from typing import NamedTuple
 
@@ -8,9 +8,25 @@ from numpy.typing import NDArray
 from audiocapbench.judges.summary import OVERALL
 from audiocapbench.report.page.gathered import Gathered
 from audiocapbench.report.page.measures import Measure
+from audiocapbench.stats.correlation import kendall
 from audiocapbench.stats.separation import rank_correlation
 
 FEWEST_MODELS = 4
+_FEWEST_PAIRS = 3
+
+FloatArray = NDArray[np.float64]
+
+
+class Ranks(NamedTuple):
+    """Two rank correlations; None where either side is the same throughout, or for two pairs.
+
+    Attributes:
+        spearman: Spearman's rho.
+        kendall: Kendall's tau-b.
+    """
+
+    spearman: float | None = None
+    kendall: float | None = None
 
 
 class Correlation(NamedTuple):
@@ -22,15 +38,15 @@ class Correlation(NamedTuple):
         pairs: How many answers have both scores.
         answers: Over all answers.
         within: Over the answers of each model apart, pooled: models' levels do not count.
-        models: Over the models' scores; None for fewer than four models.
+        models: Over the models' scores; none for fewer than four models.
     """
 
     metric: str
     judge: str
     pairs: int
-    answers: float | None
-    within: float | None
-    models: float | None
+    answers: Ranks
+    within: Ranks
+    models: Ranks
 
 
 def correlations(gathered: Gathered) -> list[Correlation]:
@@ -44,8 +60,8 @@ def _correlation(gathered: Gathered, metric: Measure, judge: Measure) -> Correla
     left, right = gathered.scores[metric], gathered.scores[judge]
     both = ~np.isnan(left) & ~np.isnan(right)
     runs = np.broadcast_to(np.arange(len(left), dtype=np.float64)[:, None], left.shape)[both]
-    answers = _spearman(left[both], right[both], np.zeros(len(runs)))
-    within = _spearman(left[both], right[both], runs)
+    answers = _ranks(left[both], right[both], np.zeros(len(runs)))
+    within = _ranks(left[both], right[both], runs)
     figures = [(metric.of(one.summary), judge.of(one.summary)) for one in gathered.runs]
     scored = [
         (one.score, other.score)
@@ -53,14 +69,31 @@ def _correlation(gathered: Gathered, metric: Measure, judge: Measure) -> Correla
         if one is not None and other is not None
         if one.score is not None and other.score is not None
     ]
-    models = None
+    models = Ranks()
     if len(scored) >= FEWEST_MODELS:
         first, second = np.array(scored).T
-        models = _spearman(first, second, np.zeros(len(scored)))
+        models = _ranks(first, second, np.zeros(len(scored)))
     return Correlation(metric.label, judge.judge or "", int(both.sum()), answers, within, models)
 
 
-def _spearman(
-    first: NDArray[np.float64], second: NDArray[np.float64], groups: NDArray[np.float64]
-) -> float | None:
-    return rank_correlation(first, second, groups) if len(first) > 2 else None
+def _ranks(first: FloatArray, second: FloatArray, groups: FloatArray) -> Ranks:
+    if len(first) < _FEWEST_PAIRS:
+        return Ranks()
+    return Ranks(rank_correlation(first, second, groups), pooled_kendall(first, second, groups))
+
+
+def pooled_kendall(first: FloatArray, second: FloatArray, groups: FloatArray) -> float | None:
+    """Kendall's tau-b over the pairs within groups; None where either side never differs there."""
+    agreed = left = right = 0.0
+    for group in np.unique(groups):
+        one, other = first[groups == group], second[groups == group]
+        untied = _untied_pairs(one), _untied_pairs(other)
+        # Tau-b is what agrees, less what does not, over the mean of the pairs that are not tied.
+        agreed += (kendall(one, other) or 0.0) * float(np.sqrt(untied[0] * untied[1]))
+        left, right = left + untied[0], right + untied[1]
+    return agreed / float(np.sqrt(left * right)) if left and right else None
+
+
+def _untied_pairs(values: FloatArray) -> float:
+    _, counts = np.unique(values, return_counts=True)
+    return float(len(values) * (len(values) - 1) - (counts * (counts - 1)).sum()) / 2

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from audiocapbench.benchmarks import layout_of
 from audiocapbench.data.outcome import Status
 from audiocapbench.report.leaderboard.standing import Standing
 from audiocapbench.report.page.drawing import (
@@ -16,10 +17,12 @@ from audiocapbench.report.page.figure_data import Figures, figure_data, provider
 from audiocapbench.report.page.gathered import Gathered, GatheredRun
 from audiocapbench.report.page.measures import Measure
 from audiocapbench.report.page.metric_judge import correlations
-from audiocapbench.report.page.ties import headline_standings
+from audiocapbench.report.page.ties import Ties, headline_ties, same_samples
 from audiocapbench.report.plain import plain
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, ROUNDS, SEED
 from audiocapbench.store import Store
+
+NO_SCORE = "–"
 
 
 class Cell(NamedTuple):
@@ -31,10 +34,15 @@ class Cell(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A model's line of a leaderboard; places and ties only where the board ranks."""
+    """A model's line of a leaderboard; places and ties only where the board ranks.
+
+    Attributes:
+        zero: The headline with failures as zero, where that decides the ranks.
+    """
 
     places: str
     tied: str
+    zero: str
     model: str
     coverage: str
     cells: list[Cell]
@@ -45,6 +53,7 @@ class Board(NamedTuple):
 
     title: str
     ranked: bool
+    by_zero: bool
     coverage: str
     columns: list[str]
     rows: list[Row]
@@ -68,13 +77,20 @@ class Failures(NamedTuple):
 def overview(store: Store, gathered: Gathered) -> dict[str, Any]:
     """Everything that the template needs besides the explorer's data."""
     figures = figure_data(gathered)
+    ties = headline_ties(store, gathered)
+    boards = _boards(gathered, ties)
     return {
         "gathered": gathered,
         "headline": gathered.headline.label,
-        "boards": _boards(gathered, headline_standings(store, gathered)),
+        "boards": boards,
+        "ranked": any(one.ranked for one in boards),
+        "notes": [*ties.notes, *_marks(gathered), *gathered.notes],
         "failures": [_failures(one, gathered.headline) for one in gathered.runs],
         "correlations": correlations(gathered),
         "drawings": _drawings(figures),
+        "certain": all(bar.span.certain for bar in figures.overall if bar.span is not None),
+        "uncertain": not all(panel.certain for panel in figures.panels),
+        "shown": _shown,
         "figures": figures,
         "legend": [
             (name, draw_key(colour_of(name, figures.providers))) for name in figures.providers
@@ -90,71 +106,98 @@ def overview(store: Store, gathered: Gathered) -> dict[str, Any]:
     }
 
 
-def _boards(gathered: Gathered, standings: Sequence[Standing] | None) -> list[Board]:
-    boards = []
-    for judge in gathered.judges:
-        measures = [one for one in gathered.measures if one.judge == judge]
-        note = (
-            "From 0 to 10. A high hallucination score means that little was invented."
-            if any(one.name == "hallucination" for one in measures)
-            else "From 0 to 10."
-        )
-        boards.append(_board(gathered, "judged", measures, note, standings))
-    metrics = [one for one in gathered.measures if one.judge is None]
-    if metrics:
-        note = "“answered” counts clips with a caption; an empty answer scores 0."
-        boards.append(_board(gathered, "answered", metrics, note, standings))
-    # What the models are ranked by comes first.
-    return sorted(boards, key=lambda one: not one.ranked)
+def _boards(gathered: Gathered, ties: Ties) -> list[Board]:
+    """One for each judge and one for the metrics; what the models are ranked by comes first."""
+    groups = [[one for one in gathered.measures if one.judge == judge] for judge in gathered.judges]
+    groups.append([one for one in gathered.measures if one.judge is None])
+    groups.sort(key=lambda group: gathered.headline not in group)
+    return [_board(gathered, group, ties) for group in groups if group]
 
 
 def _title(measure: Measure) -> str:
     return "Metrics" if measure.judge is None else f"Judge {measure.judge}"
 
 
-def _board(
-    gathered: Gathered,
-    covered: str,
-    measures: Sequence[Measure],
-    note: str,
-    standings: Sequence[Standing] | None,
-) -> Board:
+def _board(gathered: Gathered, measures: Sequence[Measure], ties: Ties) -> Board:
     best = {one: _best(gathered, one) for one in measures}
-    ranked = gathered.headline in measures
+    standings = ties.runs or ()
+    ranked = gathered.headline in measures and any(one.rank is not None for one in standings)
     rows = []
-    for place, run in enumerate(gathered.runs):
-        standing = standings[place] if standings is not None else None
-        places, tied = str(place + 1), ""
-        if standing is not None:
-            places, tied = _places(standing), standing.tied
+    for place in ties.order(len(gathered.runs)):
+        run = gathered.runs[place]
         cells = [_cell(run, one, best[one]) for one in measures]
-        rows.append(Row(places, tied, plain(run.label), _coverage(run, measures[0]), cells))
-    if ranked and standings is not None:
-        note += (
-            " “rank” is the place by score, with the places that it holds in 95 % of resamples. "
-            "Models that share a letter are not told apart by paired tests (Holm, 5 %)."
-        )
-    return Board(_title(measures[0]), ranked, covered, [one.name for one in measures], rows, note)
+        row = Row("", "", "", plain(run.label), _coverage(run, measures[0]), cells)
+        if ranked:
+            standing = standings[place]
+            zero = gathered.headline.shown(standing.as_zero)
+            row = row._replace(places=_places(standing), tied=standing.tied, zero=zero)
+        rows.append(row)
+    return Board(
+        _title(measures[0]),
+        ranked,
+        ranked and ties.by_zero,
+        "answered" if measures[0].judge is None else "judged",
+        [one.name for one in measures],
+        rows,
+        _note(gathered, measures, rows),
+    )
+
+
+def _note(gathered: Gathered, measures: Sequence[Measure], rows: Sequence[Row]) -> str:
+    if measures[0].judge is None:
+        note = "“answered” counts samples with a caption; an empty answer scores 0."
+    elif any(one.name == "hallucination" for one in measures):
+        note = "From 0 to 10. A high hallucination score means that little was invented."
+    else:
+        note = "From 0 to 10."
+    if any(not cell.interval for row in rows for cell in row.cells if cell.value != NO_SCORE):
+        note += f" Fewer than {FEWEST_FOR_INTERVAL} samples give no interval"
+        is_sum = layout_of(gathered.benchmark) is not None
+        note += f"; of a sum, fewer than {FEWEST_FOR_INTERVAL} in any category." if is_sum else "."
+    return note
 
 
 def _places(standing: Standing) -> str:
+    """The place by score, and those that it may hold unless they are that one alone."""
     if standing.rank is None:
-        return "–"
-    if standing.ranks is None or standing.ranks.best == standing.ranks.worst:
+        return NO_SCORE
+    ranks = standing.ranks
+    if ranks is None or (ranks.best == ranks.worst == standing.rank):
         return str(standing.rank)
-    return f"{standing.rank} ({standing.ranks.best}–{standing.ranks.worst})"
+    if ranks.best == ranks.worst:
+        return f"{standing.rank} ({ranks.best})"
+    return f"{standing.rank} ({ranks.best}–{ranks.worst})"
 
 
 def _best(gathered: Gathered, measure: Measure) -> float | None:
+    """The highest score, where all are of the same samples and made in the same way."""
+    comparable = gathered.one_selection and len(_made(gathered, measure)) < 2
+    if not comparable or not same_samples(gathered, measure):
+        return None
     figures = [measure.of(one.summary) for one in gathered.runs]
     scores = [one.score for one in figures if one is not None and one.score is not None]
     return max(scores) if len(scores) > 1 else None
 
 
+def _marks(gathered: Gathered) -> list[str]:
+    """Why the best score of some columns is not in bold."""
+    if len(gathered.runs) < 2 or not gathered.one_selection:
+        return []
+    unlike = [one.label for one in gathered.measures if not same_samples(gathered, one)]
+    if not unlike:
+        return []
+    if len(unlike) == len(gathered.measures):
+        return ["No score is in bold as the best: models have scores of different samples."]
+    return [
+        f"No score of {', '.join(unlike)} is in bold as the best: models have scores of different "
+        "samples."
+    ]
+
+
 def _cell(run: GatheredRun, measure: Measure, best: float | None) -> Cell:
     figure = measure.of(run.summary)
     if figure is None or figure.score is None:
-        return Cell("–", "")
+        return Cell(NO_SCORE, "")
     interval = ""
     if figure.interval is not None:
         interval = f"{measure.shown(figure.interval.low)}–{measure.shown(figure.interval.high)}"
@@ -234,15 +277,13 @@ def _drawings(figures: Figures) -> dict[str, Any]:
     }
 
 
+def _shown(correlation: float | None) -> str:
+    # Adding zero makes one of minus zero.
+    return "–" if correlation is None else f"{round(correlation, 2) + 0.0:.2f}"
+
+
 def _signatures(gathered: Gathered) -> list[str]:
-    found: dict[str, None] = {}
-    for run in gathered.runs:
-        for judged in run.summary.judges.values():
-            found[judged.overall.signature] = None
-        for figure in run.summary.overall.values():
-            if figure.signature:
-                found[figure.signature] = None
-    return sorted(found)
+    return sorted(set().union(*(_made(gathered, one) for one in gathered.measures)))
 
 
 def _settings(run: GatheredRun) -> dict[str, str]:
@@ -265,21 +306,28 @@ def _warnings(store: Store, gathered: Gathered) -> list[str]:
 
 
 def _unlike(gathered: Gathered) -> list[str]:
-    """Scores that stand side by side but were made on different clips or in different ways."""
+    """Scores that stand side by side but are of different samples or made in different ways."""
     said = []
-    if len({frozenset(one.summary.run.sample_ids) for one in gathered.runs}) > 1:
-        said.append("the runs were not asked about the same clips; compare them with care")
+    if not gathered.one_selection:
+        said.append("the runs were not asked about the same samples; compare them with care")
     for measure in gathered.measures:
-        figures = [one.summary.overall.get(measure.name) for one in gathered.runs]
-        made = {one.signature for one in figures if one is not None and one.signature}
-        if measure.judge is None and len(made) > 1:
-            said.append(f"{measure.name} was computed in {len(made)} ways; see the signatures")
+        ways = len(_made(gathered, measure))
+        if measure.judge is None and ways > 1:
+            said.append(f"{measure.name} was computed in {ways} ways; see the signatures")
     for judge in gathered.judges:
-        ways = {
-            one.summary.judges[judge].overall.signature
-            for one in gathered.runs
-            if judge in one.summary.judges
-        }
-        if len(ways) > 1:
-            said.append(f"{judge} judged in {len(ways)} ways; see the signatures")
+        ways = len(_made(gathered, next(one for one in gathered.measures if one.judge == judge)))
+        if ways > 1:
+            said.append(f"{judge} judged in {ways} ways; see the signatures")
     return said
+
+
+def _made(gathered: Gathered, measure: Measure) -> set[str]:
+    """The ways in which a measure's scores were made, as signatures."""
+    found = set()
+    for run in gathered.runs:
+        if measure.judge is None:
+            figure = run.summary.overall.get(measure.name)
+            found.add(figure.signature if figure is not None else "")
+        elif measure.judge in run.summary.judges:
+            found.add(run.summary.judges[measure.judge].overall.signature)
+    return found - {""}

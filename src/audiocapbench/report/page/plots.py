@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from audiocapbench.errors import ReportError
-from audiocapbench.report.page.figure_data import Bar, Figures, Histogram, Point
+from audiocapbench.report.page.figure_data import Bar, Figures, Histogram, Point, Span
 from audiocapbench.report.page.label_places import place_labels
 from audiocapbench.report.plain import plain
+from audiocapbench.stats import FEWEST_FOR_INTERVAL
 
 FORMATS = ("png", "svg", "pdf")
 
@@ -17,6 +18,7 @@ HATCHES = ("", "///", "...", "xxx", "\\\\\\", "ooo", "+++", "---")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 _WIDTH = 7.0  # Inches, a page of two columns.
+_COLUMNS = 4  # More categories than this go on in further rows.
 _STYLE: Any = {
     "font.size": 9,
     "axes.spines.top": False,
@@ -93,18 +95,28 @@ def _new(rows: int, columns: int, width: float, height: float, **shared: Any) ->
 
 
 def _draw_lengths(data: Figures) -> Any:
-    columns = len(data.durations)
-    figure = _new(2, columns, max(_WIDTH, 2.0 * columns), 3.6, sharex="row")
-    axes = figure.axes
+    rows, columns = _grid(len(data.durations))
+    figure = _new(2 * rows, columns, max(_WIDTH, 2.0 * columns), 3.6 * rows)
+    grid = [figure.axes[at : at + columns] for at in range(0, 2 * rows * columns, columns)]
     for index, (seconds, characters) in enumerate(zip(data.durations, data.lengths, strict=True)):
-        _draw_histogram(axes[index], seconds, index)
-        _draw_histogram(axes[columns + index], characters, index)
-        axes[index].set_title(f"{_name(seconds.category)} ({seconds.total})", pad=16)
-        axes[index].set_xlabel("duration (s)")
-        axes[columns + index].set_xlabel("reference (characters)")
-    for row, words in ((0, "clips"), (columns, "references")):
-        axes[row].set_ylabel(words)
+        row, column = divmod(index, columns)
+        above, below = grid[2 * row][column], grid[2 * row + 1][column]
+        _draw_histogram(above, seconds, index)
+        _draw_histogram(below, characters, index)
+        above.set_title(f"{_name(seconds.category)} ({seconds.total})", pad=16)
+        above.set_xlabel("duration (s)")
+        below.set_xlabel("reference (characters)")
+        if column == 0:
+            above.set_ylabel("clips")
+            below.set_ylabel("references")
+    for axes in (*grid[-2], *grid[-1]):
+        axes.set_visible(axes.has_data())
     return figure
+
+
+def _grid(panels: int) -> tuple[int, int]:
+    """Rows and columns for so many panels."""
+    return -(-panels // _COLUMNS), min(panels, _COLUMNS)
 
 
 def _draw_histogram(axes: Any, one: Histogram, index: int) -> None:
@@ -118,6 +130,7 @@ def _draw_histogram(axes: Any, one: Histogram, index: int) -> None:
         edgecolor="white",
         linewidth=0.4,
     )
+    axes.set_xlim(0, one.edges[-1])
     axes.axvline(one.mean, color="black", linestyle="--", linewidth=1)
     axes.annotate(
         f"mean {one.mean:.1f}",
@@ -135,19 +148,26 @@ def _draw_overall(data: Figures) -> Any:
     figure = _new(1, 1, _WIDTH, 0.9 + 0.28 * len(data.overall))
     axes = figure.axes[0]
     _draw_bars(axes, data.overall, data)
-    axes.set_xlabel(_score_label(data))
+    axes.set_xlabel(_score_label(data, data.overall))
     _legend(figure, data)
     return figure
 
 
 def _draw_categories(data: Figures) -> Any:
-    columns = len(data.panels)
+    rows, columns = _grid(len(data.panels))
     width = max(_WIDTH, 1.6 + 1.7 * columns)
-    figure = _new(1, columns, width, 1.0 + 0.24 * len(data.overall), sharey=True, sharex=True)
-    for axes, panel in zip(figure.axes, data.panels, strict=True):
+    height = 0.5 + rows * (0.5 + 0.24 * len(data.overall))
+    figure = _new(rows, columns, width, height, sharey=True, sharex=True)
+    for axes, panel in zip(figure.axes, data.panels, strict=False):
         _draw_bars(axes, panel.bars, data, small=True)
-        axes.set_title(f"{_name(panel.category)} ({panel.clips})")
-    figure.supxlabel(_score_label(data), fontsize=9)
+        axes.set_title(f"{_name(panel.category)} ({panel.samples})")
+    for axes in figure.axes[len(data.panels) :]:
+        axes.set_visible(False)
+    # The last panel of a column shows the ticks, also where the row below is not full.
+    for axes in figure.axes[max(0, len(data.panels) - columns) : len(data.panels)]:
+        axes.tick_params(axis="x", labelbottom=True)
+    bars = [bar for panel in data.panels for bar in panel.bars]
+    figure.supxlabel(_score_label(data, bars), fontsize=9)
     _legend(figure, data)
     return figure
 
@@ -159,7 +179,7 @@ def _draw_bars(axes: Any, bars: Sequence[Bar], data: Figures, *, small: bool = F
             axes.text(0, place, " no score", va="center", fontsize=8, style="italic")
             continue
         number = data.providers.index(bar.provider)
-        score, low, high = bar.span
+        score, _, high, certain = bar.span
         axes.barh(
             place,
             score,
@@ -169,14 +189,8 @@ def _draw_bars(axes: Any, bars: Sequence[Bar], data: Figures, *, small: bool = F
             edgecolor="white",
             linewidth=0,
         )
-        axes.errorbar(
-            score,
-            place,
-            xerr=[[max(score - low, 0.0)], [max(high - score, 0.0)]],
-            color="black",
-            capsize=2,
-            linewidth=1,
-        )
+        if certain:
+            axes.errorbar(score, place, xerr=_ends(bar.span), color="black", capsize=2, linewidth=1)
         axes.annotate(
             data.measure.shown(score),
             (max(score, high), place),
@@ -247,7 +261,7 @@ def _draw_names(figure: Any, axes: Any, points: Sequence[Point]) -> None:
         )
 
 
-def _ends(span: Any) -> list[list[float]]:
+def _ends(span: Span) -> list[list[float]]:
     return [[max(span.score - span.low, 0.0)], [max(span.high - span.score, 0.0)]]
 
 
@@ -267,9 +281,12 @@ def _legend(figure: Any, data: Figures, *, marks: bool = False) -> None:
     figure.legend(handles=handles, loc="outside upper center", ncols=4, frameon=False)
 
 
-def _score_label(data: Figures) -> str:
+def _score_label(data: Figures, bars: Sequence[Bar]) -> str:
     measure = data.measure
-    return f"{_name(measure.label)} (0–{measure.highest:g}), with 95 % intervals"
+    words = f"{_name(measure.label)} (0–{measure.highest:g}), with 95 % intervals"
+    if all(bar.span.certain for bar in bars if bar.span is not None):
+        return words
+    return f"{words} (none for fewer than {FEWEST_FOR_INTERVAL} samples)"
 
 
 def _name(text: str, longest: int = 48) -> str:

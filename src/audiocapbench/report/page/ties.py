@@ -1,41 +1,121 @@
-"""Which of a page's runs are told apart: rank intervals and tied groups of the headline."""
+"""Which of a page's runs are told apart: ranks, tied groups and the leaderboard's own notes."""
 
+from collections import Counter
+from collections.abc import Sequence
 from math import isclose
+from typing import NamedTuple
 
-from audiocapbench.report.leaderboard.scores import RunReader, Scorer
+import numpy as np
+
+from audiocapbench.data.outcome import SCORED
+from audiocapbench.report.leaderboard.board import Entry
+from audiocapbench.report.leaderboard.notes import board_notes
+from audiocapbench.report.leaderboard.scores import RunReader, Scored, Scorer
 from audiocapbench.report.leaderboard.standing import Standing, standings
-from audiocapbench.report.leaderboard.totals import whole
-from audiocapbench.report.page.gathered import Gathered
+from audiocapbench.report.leaderboard.totals import Part, whole
+from audiocapbench.report.page.gathered import Gathered, GatheredRun
+from audiocapbench.report.page.measures import Measure
+from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import Store
 
 
-def headline_standings(store: Store, gathered: Gathered) -> list[Standing] | None:
-    """How the runs stand to each other by the headline, in their order.
+class Ties(NamedTuple):
+    """How the runs stand to each other by the headline.
 
-    None for a single run, and for runs that no test can compare: on different samples, scored in
-    different ways, or where the figures and the tests would not speak of the same score.
+    Attributes:
+        runs: A standing for each, in their order; None where no test can compare them.
+        notes: What a reader must know of it, in sentences.
+        by_zero: Whether failures count as zero in the ranks, because the runs do not have scores
+            of the same samples.
+    """
+
+    runs: tuple[Standing, ...] | None
+    notes: tuple[str, ...] = ()
+    by_zero: bool = False
+
+    def order(self, runs: int) -> list[int]:
+        """The places of so many runs, best first; those that are not ranked come last."""
+        given = self.runs
+        if given is None:
+            return list(range(runs))
+        return sorted(range(runs), key=lambda place: given[place].rank or runs + 1)
+
+
+def headline_ties(store: Store, gathered: Gathered) -> Ties:
+    """Stand the runs beside each other, unless they cannot be compared.
+
+    They cannot be: a single run, runs on different samples or scored in different ways, and where
+    the figures and the tests would not speak of the same score.
     """
     measure = gathered.headline
     if len(gathered.runs) < 2:
-        return None
-    asked = {
-        (one.summary.run.dataset, frozenset(one.summary.run.sample_ids)) for one in gathered.runs
-    }
-    if len(asked) > 1:
-        return None
+        return Ties(None)
+    if not gathered.one_selection:
+        return _none_ranked("The runs were not asked about the same samples")
     scorer = Scorer(measure.name) if measure.judge is None else Scorer(measure.judge, measure.name)
     reader = RunReader(store)
     stored = [reader.read(one.summary.run) for one in gathered.runs]
     scored = [one.scored(scorer) for one in stored]
     if len({one.signature for one in scored if one.signature}) > 1:
-        return None
-    everything = whole(stored[0].samples, scorer, stored[0].layout)
-    (found,) = standings(scorer, [everything], scored)
+        return _none_ranked(f"{measure.label} was not made in the same way for all")
+    part = whole(stored[0].samples, scorer, stored[0].layout)
+    (found,) = standings(scorer, [part], scored)
     for run, standing in zip(gathered.runs, found.runs, strict=True):
         figure = measure.of(run.summary)
-        score = None if figure is None else figure.score
-        if (score is None) != (standing.score is None):
-            return None
-        if score is not None and not isclose(score, standing.score or 0.0, abs_tol=1e-9):
-            return None
-    return list(found.runs)
+        if not _is_same(None if figure is None else figure.score, standing.score):
+            return _none_ranked(f"The tests do not speak of the same score of {run.label}")
+    entries = [
+        _entry(run, standing, part, given)
+        for run, standing, given in zip(gathered.runs, found.runs, scored, strict=True)
+    ]
+    notes = board_notes(found, entries, found.pairs, part, Correction.HOLM)
+    return Ties(found.runs, tuple(notes), found.by_zero)
+
+
+def same_samples(gathered: Gathered, measure: Measure) -> bool:
+    """Whether a measure has scores of the same samples for every run that it has any of."""
+    present = ~np.isnan(gathered.scores[measure])
+    rows = present[present.any(axis=1)]
+    return bool((rows == rows[:1]).all())
+
+
+def _none_ranked(reason: str) -> Ties:
+    return Ties(None, (f"{reason}: none is ranked.",))
+
+
+def _is_same(one: float | None, other: float | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return isclose(one, other, abs_tol=1e-9)
+
+
+def _entry(run: GatheredRun, standing: Standing, part: Part, scored: Scored) -> Entry:
+    """The run as the leaderboard's notes look at it."""
+    summary = run.summary
+    return Entry(
+        run.label,
+        summary.run,
+        standing,
+        {},
+        {},
+        dict(summary.statuses),
+        len(summary.run.sample_ids) - len(run.outcomes),
+        _unscored(run, [one.id for one in part.samples if one.id not in scored.statistics]),
+        run.cost_usd,
+        None,
+        run.latency_s,
+    )
+
+
+def _unscored(run: GatheredRun, sample_ids: Sequence[str]) -> dict[str, int]:
+    """How many samples have no score, for each reason."""
+    reasons: Counter[str] = Counter()
+    for key in sample_ids:
+        outcome = run.outcomes.get(key)
+        if outcome is None:
+            reasons["not asked"] += 1
+        elif outcome.reply.status in SCORED:
+            reasons["answered but not scored"] += 1
+        else:
+            reasons[str(outcome.reply.status)] += 1
+    return dict(reasons)

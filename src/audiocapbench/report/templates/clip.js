@@ -60,7 +60,7 @@ class ClipView {
     const title = foreign("h3", "", this.report.id(clip));
     title.tabIndex = -1;
     const buttons = make("nav");
-    buttons.setAttribute("aria-label", "Between clips");
+    buttons.setAttribute("aria-label", "Between samples");
     for (const [words, action] of [["← Previous", "previous"], ["Next →", "next"], ["Back to the list", "back"]]) {
       const button = make("button", "", words);
       button.type = "button";
@@ -76,7 +76,7 @@ class ClipView {
     const line = make("p", "soft");
     const facts = [report.category(clip), `${report.columns.seconds[clip].toFixed(1)} s`, `${report.columns.rate[clip].toLocaleString("en")} Hz`, report.text("file", clip)];
     line.append(foreign("bdi", "", `${facts.join(" · ")} · `));
-    const link = make("a", "", "Link to this clip");
+    const link = make("a", "", "Link to this sample");
     link.href = `#clip=${encodeURIComponent(report.id(clip).toWellFormed())}`;
     line.append(link);
     return line;
@@ -99,8 +99,21 @@ class ClipView {
       this.address = URL.createObjectURL(new Blob([content], { type: sound.kind }));
       this.audio.src = this.address;
     }
-    box.append(this.audio, this.wave(sound.peaks, this.audio, report.columns.seconds[clip]));
+    const audio = this.audio;
+    box.append(audio, this.wave(sound.peaks, audio, report.columns.seconds[clip]));
+    audio.addEventListener("error", () => this.unheard(box, sound));
     return box;
+  }
+
+  // The element says no more than that it failed; a file that is gone and one of an odd format look alike.
+  unheard(box, sound) {
+    if (box.querySelector(".warning")) return;
+    const words = sound.link
+      ? `The file is not at ${beginning(sound.link, 300)}; was the page moved? If it is there, this browser cannot play it.`
+      : "This browser cannot play the file.";
+    const line = foreign("p", "warning text", words);
+    line.setAttribute("role", "alert");
+    box.append(line);
   }
 
   wave(peaks, audio, seconds) {

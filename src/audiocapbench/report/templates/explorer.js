@@ -11,6 +11,20 @@ function numberIn(input) {
   return input.value.trim() === "" || Number.isNaN(input.valueAsNumber) ? null : input.valueAsNumber;
 }
 
+// A page opened from a disk may be refused a memory; the choice then holds while it is open.
+const LETTERS = "audiocapbench-letters";
+
+function rememberLetters() {
+  try {
+    at("letters").checked = localStorage.getItem(LETTERS) !== "off";
+  } catch {
+    return;
+  }
+  at("letters").addEventListener("change", () => {
+    localStorage.setItem(LETTERS, at("letters").checked ? "on" : "off");
+  });
+}
+
 class Explorer {
   constructor(report) {
     this.report = report;
@@ -22,6 +36,7 @@ class Explorer {
       back: () => this.back(),
     });
     this.controls();
+    rememberLetters();
     addEventListener("hashchange", () => this.follow());
     addEventListener("keydown", (event) => this.key(event));
   }
@@ -78,13 +93,14 @@ class Explorer {
     };
     const clips = chosenClips(this.report, this.wish);
     const all = this.report.clips.toLocaleString("en");
-    at("count").textContent = `${clips.length.toLocaleString("en")} of ${all} clips`;
+    at("count").textContent = `${clips.length.toLocaleString("en")} of ${all} samples`;
     at("shown-count").textContent = `${this.wish.shown.length} of ${this.report.models.length}`;
     this.list.show(clips, this.wish);
     if (this.view.clip !== null) this.view.show(this.view.clip, this.wish);
   }
 
   open(clip, quietly = false) {
+    at("trouble").hidden = true;
     this.view.show(clip, this.wish);
     at("app").classList.add("reading");
     this.list.follow(clip);
@@ -121,8 +137,10 @@ class Explorer {
     }
     const clip = this.report.places.get(id);
     at("trouble").hidden = clip !== undefined;
-    if (clip === undefined) at("trouble").textContent = `This report has no clip ${beginning(id, 80)}.`;
-    else if (clip !== this.view.clip) this.open(clip);
+    if (clip === undefined) {
+      at("trouble").textContent = `This report has no sample ${beginning(id, 80)}.`;
+      at("trouble").scrollIntoView({ block: "center" });
+    } else if (clip !== this.view.clip) this.open(clip);
   }
 
   key(event) {
@@ -132,7 +150,7 @@ class Explorer {
       if (typing && typing.type === "search" && typing.value) return;
       if (typing) at("list").focus();
       else this.back();
-    } else if (typing) return;
+    } else if (typing || !at("letters").checked) return;
     else if (event.key === "/") {
       if (at("app").classList.contains("reading") && !at("search").checkVisibility()) this.back();
       at("search").focus();

@@ -1,0 +1,111 @@
+"""What a comparison of two runs is made of: differences, the samples shared, and what moved."""
+
+from dataclasses import dataclass
+
+from audiocapbench.data import Sample
+from audiocapbench.report.leaderboard.scores import Scorer
+from audiocapbench.stats import Interval
+from audiocapbench.stats.multiple import Correction
+from audiocapbench.store import Run
+
+ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One scorer on all common samples, or on those of a category.
+
+    Attributes:
+        scorer: The metric, or the judge's dimension.
+        category: A category, or ``all``.
+        n: Samples that both runs have a score for.
+        first, second: Scores over these samples.
+        difference: Second less first.
+        interval: 95 % of the difference, by paired bootstrap; None for too few samples.
+        p_value: Two-sided, by paired permutation; None for too few samples.
+        adjusted: Corrected over all scorers, or over all scorers and categories; None where so
+            few samples could show nothing.
+        effect: The difference in standard deviations of the samples' differences.
+        detectable: The smallest true difference that these samples show in four of five cases.
+        needed: Samples, or clips, that it would take to see the difference that was found.
+        by_clip: Whether clips are drawn and swapped, because some have several samples.
+    """
+
+    scorer: Scorer
+    category: str
+    n: int
+    first: float | None
+    second: float | None
+    difference: float | None
+    interval: Interval | None = None
+    p_value: float | None = None
+    adjusted: float | None = None
+    effect: float | None = None
+    detectable: float | None = None
+    needed: int | None = None
+    by_clip: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a run said of a sample, and how it scored."""
+
+    text: str
+    status: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A sample whose score is not the same in both runs."""
+
+    sample: Sample
+    first: Answer
+    second: Answer
+
+    @property
+    def difference(self) -> float:
+        """Second less first."""
+        return self.second.score - self.first.score
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """Which samples two runs share.
+
+    Attributes:
+        samples: Those that both were asked, and that mean the same in both.
+        only_first, only_second: Samples that one run alone was asked.
+        changed: Samples of the same id whose clip, references or category were changed.
+    """
+
+    samples: tuple[Sample, ...]
+    only_first: int
+    only_second: int
+    changed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs side by side.
+
+    Attributes:
+        first, second: The runs.
+        common: The samples that they share.
+        headline: The scorer that says which samples moved.
+        differences: All scorers on all samples, then by category.
+        moved: The samples that moved most, furthest first.
+        signatures: How each scorer's numbers were made.
+        correction: How p-values are corrected.
+        notes: What a reader must know.
+    """
+
+    first: Run
+    second: Run
+    common: Common
+    headline: Scorer
+    differences: tuple[Difference, ...]
+    moved: tuple[Moved, ...]
+    signatures: dict[str, str]
+    correction: Correction
+    notes: tuple[str, ...]

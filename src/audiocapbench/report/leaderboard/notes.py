@@ -1,0 +1,111 @@
+"""What stands below a board: how it was tested, what decides the order, and what failed."""
+
+from collections.abc import Iterator, Sequence
+
+from audiocapbench.report.leaderboard.board import Entry
+from audiocapbench.report.leaderboard.standing import (
+    FEWEST_SHARE,
+    MOST_PAIRS,
+    Pair,
+    Standings,
+    Untested,
+)
+from audiocapbench.report.leaderboard.totals import Part
+from audiocapbench.stats import FEWEST_FOR_INTERVAL
+from audiocapbench.stats.multiple import Correction
+from audiocapbench.stats.power import ALPHA
+
+_MOST_NAMED = 10
+
+
+def board_notes(
+    overall: Standings,
+    entries: Sequence[Entry],
+    pairs: Sequence[Pair],
+    part: Part,
+    correction: Correction,
+) -> Iterator[str]:
+    """What a reader of a board must know.
+
+    Args:
+        overall: How the runs stand.
+        entries: The runs in the order of the board.
+        pairs: The tests, by places in the board.
+        part: The samples.
+        correction: How p-values are corrected.
+    """
+    if part.is_total and part.layout is not None:
+        yield f"The score is {part.layout.total}, the weighted sum of the categories."
+    if overall.by_zero:
+        yield (
+            "The models do not have scores of the same samples. So 'as zero', where a sample "
+            "without a score counts as 0, decides the order, the ranks and the tests; 'score' is "
+            "over what each has."
+        )
+    yield from _tests(overall, entries, pairs, correction)
+    for one in entries:
+        if one.overall.rank is None:
+            yield _unranked(one)
+        if one.overall.scored < one.overall.total:
+            yield _failures(one)
+
+
+def _tests(
+    overall: Standings, entries: Sequence[Entry], pairs: Sequence[Pair], correction: Correction
+) -> Iterator[str]:
+    if overall.untested is Untested.FEW_SAMPLES:
+        yield "There are too few samples to tell any two models apart."
+    if overall.untested is Untested.MANY_PAIRS:
+        ranked = sum(one.overall.rank is not None for one in entries)
+        yield (
+            f"{ranked} runs make more than {MOST_PAIRS:,} pairs and were not tested; "
+            "show fewer to see which are tied."
+        )
+    tested = [one for one in pairs if one.p_value is not None]
+    if tested:
+        tests = f"{len(tested)} paired permutation {'test' if len(tested) == 1 else 'tests'}"
+        yield (
+            f"Models that share a letter cannot be told apart: {tests}, corrected by "
+            f"{correction.words}, alpha {ALPHA:g}. 'ranks' are the places that the tests leave "
+            "open."
+        )
+    if overall.unlettered:
+        yield "There are too many ties to letter; --format json has every test."
+    for one in _named([one for one in pairs if one.is_against]):
+        first, second = entries[one.first].label, entries[one.second].label
+        yield (
+            f"{second} is below {first} for what it left out: on the {one.n:,} samples that both "
+            f"have, it is better by {-(one.difference or 0.0):.3f} (p {one.p_common or 0.0:.4f})."
+        )
+    apart = [one for one in pairs if one.p_value is None]
+    if apart:
+        names = [
+            f"{entries[one.first].label} and {entries[one.second].label} ({one.n:,})"
+            for one in _named(apart)
+        ]
+        more = f" and {len(apart) - len(names):,} more" if len(apart) > len(names) else ""
+        yield (
+            "Not tested, and without a common letter for that reason, because they have too few "
+            f"samples in common: {', '.join(names)}{more}."
+        )
+
+
+def _named(pairs: Sequence[Pair]) -> Sequence[Pair]:
+    return pairs[:_MOST_NAMED]
+
+
+def _unranked(one: Entry) -> str:
+    standing = one.overall
+    have = f"{standing.scored:,} of {standing.total:,} samples have a score"
+    if standing.lacks and standing.scored:
+        have += f", none in {', '.join(standing.lacks)}"
+    return (
+        f"{one.label} is not ranked: {have}. A rank takes {FEWEST_SHARE:.0%}, "
+        f"{FEWEST_FOR_INTERVAL} at least, and {FEWEST_FOR_INTERVAL} in every category of a sum."
+    )
+
+
+def _failures(entry: Entry) -> str:
+    """What has no score, and why; the table says what that may do to the number."""
+    reasons = (f"{count:,} {name}" for name, count in sorted(entry.unscored.items()))
+    return f"{entry.label}: {', '.join(reasons)}."

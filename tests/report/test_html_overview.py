@@ -1,0 +1,149 @@
+"""The report's tables: who may be ranked, what is in bold, and what the page says about it."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiocapbench.data.outcome import Status
+from audiocapbench.errors import ReportError
+from audiocapbench.report.page.html import write_report
+from audiocapbench.report.page.overview import overview
+from audiocapbench.stats import FEWEST_FOR_INTERVAL
+from audiocapbench.store import Run, Store
+from made_store import MadeRun, made_samples, put_run
+from mecat_runs import items, stored_run
+from report_pages import gathered_runs
+
+SAMPLES = made_samples(40, categories=("sound", "music"))
+IDS = [one.id for one in SAMPLES]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """An empty store."""
+    opened = Store.open(str(tmp_path / "runs.db"))
+    yield opened
+    opened.close()
+
+
+def scored(store: Store, model: str, scores: Sequence[float | None], **more: Any) -> Run:
+    """A run with a score for each sample; None for one that failed."""
+    given = {key: score for key, score in zip(IDS, scores, strict=False) if score is not None}
+    failed = {key: Status.FAILED for key in IDS if key not in given}
+    made = MadeRun(model, scores={"rouge_l": given}, statuses=failed, **more)
+    return put_run(store, made, SAMPLES)
+
+
+def page_of(store: Store, runs: list[Run], folder: Path) -> str:
+    path = folder / "page.html"
+    write_report(store, gathered_runs(store, runs), path, title="T", audio="none")
+    return path.read_text(encoding="utf-8").split('<script type="application/octet-stream"')[0]
+
+
+def test_a_score_over_easier_samples_is_not_marked_as_the_best(
+    store: Store, tmp_path: Path
+) -> None:
+    easy = [0.8 + 0.001 * place for place in range(24)]
+    choosy = scored(store, "made/choosy", [*easy, *[None] * 16])
+    whole = scored(store, "made/whole", [*(score + 0.1 for score in easy), *[0.1] * 16])
+    shown = overview(store, gathered_runs(store, [choosy, whole]))
+    (board,) = shown["boards"]
+    assert [row.model for row in board.rows] == ["made/whole", "made/choosy"]
+    assert [row.places for row in board.rows] == ["1", "2"]
+    assert [row.zero for row in board.rows] == ["0.587", "0.487"]
+    assert not any(cell.best for row in board.rows for cell in row.cells)
+    page = page_of(store, [choosy, whole], tmp_path)
+    assert "The models do not have scores of the same samples." in page
+    assert "made/choosy: 16 failed." in page
+    assert '<th scope="col">as zero</th>' in page
+    assert "No score is in bold as the best: models have scores of different samples." in page
+
+
+def test_the_best_of_the_same_samples_is_in_bold(store: Store, tmp_path: Path) -> None:
+    low = scored(store, "made/low", [0.2 + 0.01 * place for place in range(40)])
+    high = scored(store, "made/high", [0.4 + 0.01 * place for place in range(40)])
+    (board,) = overview(store, gathered_runs(store, [low, high]))["boards"]
+    assert [[cell.best for cell in row.cells] for row in board.rows] == [[True], [False]]
+    assert [row.places for row in board.rows] == ["1", "2"]
+    page = page_of(store, [low, high], tmp_path)
+    assert '<th scope="col">rank (ranks)</th>' in page
+    assert '<th scope="col">as zero</th>' not in page
+
+
+def test_models_that_no_test_tells_apart_share_their_ranks(store: Store) -> None:
+    runs = [
+        scored(store, f"made/{start}", [(0.2 + 0.1 * ((place + start) % 5)) for place in range(40)])
+        for start in range(2)
+    ]
+    (board,) = overview(store, gathered_runs(store, runs))["boards"]
+    assert [(row.places, row.tied) for row in board.rows] == [("1 (1–2)", "a"), ("2 (1–2)", "a")]
+
+
+def test_runs_of_different_selections_are_not_ranked(store: Store, tmp_path: Path) -> None:
+    steps = [0.2 + 0.01 * place for place in range(40)]
+    whole = scored(store, "made/whole", steps)
+    part = scored(store, "made/part", steps[:20], only=IDS[:20])
+    (board,) = overview(store, gathered_runs(store, [whole, part]))["boards"]
+    assert not board.ranked
+    assert not any(cell.best for row in board.rows for cell in row.cells)
+    page = page_of(store, [whole, part], tmp_path)
+    assert "The runs were not asked about the same samples: none is ranked" in page
+    assert '<th scope="col">rank (ranks)</th>' not in page
+    assert "Sorted by rouge_l" in page
+
+
+def test_a_score_made_in_another_way_is_not_marked_as_the_best(store: Store) -> None:
+    runs = [
+        scored(store, model, [level] * 40, signatures={"rouge_l": f"rouge_l|v:{level}"})
+        for model, level in (("made/one", 0.3), ("made/two", 0.4))
+    ]
+    shown = overview(store, gathered_runs(store, runs))
+    (board,) = shown["boards"]
+    assert not board.ranked
+    assert not any(cell.best for row in board.rows for cell in row.cells)
+    assert "rouge_l was computed in 2 ways; see the signatures" in shown["warnings"]
+
+
+def test_samples_are_not_called_clips(store: Store, tmp_path: Path) -> None:
+    samples = made_samples(42, questions=6)
+    made = MadeRun("made/asked", scores={"rouge_l": {one.id: 0.5 for one in samples}})
+    run = put_run(store, made, samples)
+    page = page_of(store, [run], tmp_path)
+    assert "42 samples of 7 clips" in page
+    assert "<small>42 samples</small>" in page
+    assert "<small>7 clips</small>" in page
+    assert "42 clips" not in page
+
+
+def test_too_few_samples_for_an_interval_are_said(store: Store, tmp_path: Path) -> None:
+    samples = made_samples(FEWEST_FOR_INTERVAL - 1)
+    made = MadeRun("made/few", scores={"rouge_l": {one.id: 0.5 for one in samples}})
+    page = page_of(store, [put_run(store, made, samples)], tmp_path)
+    assert f"Fewer than {FEWEST_FOR_INTERVAL} samples give no interval." in page
+    assert f"<small>{len(samples)} samples, too few for an interval</small>" in page
+    assert "made/few: 0.500, too few samples for an interval</title>" in page
+    enough = made_samples(FEWEST_FOR_INTERVAL)
+    made = MadeRun("made/more", scores={"rouge_l": {one.id: 0.5 for one in enough}})
+    page = page_of(store, [put_run(store, made, enough)], tmp_path)
+    assert "give no interval" not in page
+    assert "too few" not in page
+
+
+def test_a_run_of_mecat_is_ranked_by_its_own_headline(store: Store, tmp_path: Path) -> None:
+    run = stored_run(store, asked=items(2), metrics=("bleu_1", "date"))
+    assert any(name.endswith("[null=out]") for name in store.scores(run.id))
+    gathered = gathered_runs(store, [run])
+    assert gathered.headline.name == "date"
+    page = page_of(store, [run], tmp_path)
+    assert "[null=out]</th>" not in page
+    assert f"{len(gathered.samples)} samples of {gathered.clips} clips" in page
+    assert len(gathered.samples) == 6 * gathered.clips
+
+
+def test_answers_to_comparisons_are_no_report(store: Store) -> None:
+    made = MadeRun("made/chooser", scores={"rouge_l": dict.fromkeys(IDS, 1.0)})
+    run = put_run(store, made, SAMPLES, benchmark="trial/pairs")
+    with pytest.raises(ReportError, match=f"run {run.id} holds answers to comparisons"):
+        gathered_runs(store, [run])

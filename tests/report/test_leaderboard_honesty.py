@@ -1,0 +1,323 @@
+"""Leaderboards under hard conditions: runs that leave clips out, that fail, and odd scorers."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mecat_runs
+from audiocapbench.benchmarks import headline_of, layout_of
+from audiocapbench.benchmarks.mecat.items import Item
+from audiocapbench.data.outcome import Status
+from audiocapbench.judges.summary import OVERALL
+from audiocapbench.report.exports import fitted
+from audiocapbench.report.leaderboard.board import Board, Leaderboard, Wanted
+from audiocapbench.report.leaderboard.build import build_leaderboard
+from audiocapbench.report.leaderboard.pages import pages
+from audiocapbench.report.leaderboard.records import document, records
+from audiocapbench.report.leaderboard.scores import RunReader, Scorer
+from audiocapbench.report.summary import summarise
+from audiocapbench.stats.multiple import Correction
+from audiocapbench.store import Store
+from made_store import MadeRun, made_samples, put_run
+
+SAMPLES = made_samples(60, categories=("sound", "music"))
+IDS = [sample.id for sample in SAMPLES]
+EASY = np.where(np.arange(60) < 30, 0.8, 0.2)
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    opened = Store.open("sqlite:///:memory:")
+    yield opened
+    opened.close()
+
+
+def run_of(model: str, by: float, *, answered: range = range(60), seed: int = 0) -> MadeRun:
+    """A run whose scores are those of easy and hard clips, and a little more or less."""
+    drawn = EASY + by + np.random.default_rng(seed).normal(0, 0.02, 60)
+    given = {IDS[place]: float(drawn[place]) for place in answered}
+    refused = {key: Status.REFUSED for key in IDS if key not in given}
+    return MadeRun(model, {"rouge_l": given}, statuses=refused)
+
+
+def built(store: Store, **wanted: object) -> Leaderboard:
+    return build_leaderboard(store, Wanted(**wanted))  # type: ignore[arg-type]
+
+
+def only_board(store: Store, **wanted: object) -> Board:
+    (board,) = built(store, **wanted).boards
+    return board
+
+
+def test_a_model_that_refuses_hard_clips_is_not_on_top(store: Store) -> None:
+    """It is worse on every clip, and has the higher score over what it chose to answer."""
+    put_run(store, run_of("plain", 0.0), SAMPLES)
+    put_run(store, run_of("picky", -0.05, answered=range(35), seed=1), SAMPLES)
+    board = only_board(store)
+    assert [one.label for one in board.entries] == ["plain", "picky"]
+    assert (board.entries[1].overall.score or 0) > (board.entries[0].overall.score or 0)
+    assert board.by_zero
+    assert any("'as zero'" in note and "decides the order" in note for note in board.notes)
+    (pair,) = board.pairs
+    assert (pair.n, pair.is_different, pair.is_against) == (35, True, False)
+    assert pair.difference == pytest.approx(0.05, abs=0.02)
+    assert [one.overall.tied for one in board.entries] == ["a", "b"]
+    assert [one.overall.ranks for one in board.entries] == [(1, 1), (2, 2)]
+
+
+def test_a_test_that_points_against_the_order_is_flagged(store: Store) -> None:
+    put_run(store, run_of("plain", 0.0), SAMPLES)
+    put_run(store, run_of("good but broken", 0.05, answered=range(20, 60), seed=1), SAMPLES)
+    everything = built(store)
+    board = everything.boards[0]
+    assert [one.label for one in board.entries] == ["plain", "good but broken"]
+    assert board.pairs[0].is_against
+    (note,) = [note for note in board.notes if "for what it left out" in note]
+    assert "good but broken is below plain" in note
+    assert "on the 40 samples that both have, it is better by 0.04" in note
+    (said,) = document(everything)["boards"][0]["pairs"]
+    assert said["against_order"] is True
+    assert said["difference"] == pytest.approx(-0.05, abs=0.02)
+    (row,) = [row for row in records(everything) if row["source"] == "test"]
+    assert (row["model"], row["other_model"]) == ("plain", "good but broken")
+    assert row["difference"] == said["difference"]
+    assert row["ranked_by"] == "as_zero"
+
+
+def test_runs_with_the_same_samples_are_ranked_by_what_they_answered(store: Store) -> None:
+    for model, by in (("one", 0.0), ("two", 0.1)):
+        put_run(store, run_of(model, by, answered=range(40)), SAMPLES)
+    board = only_board(store)
+    assert not board.by_zero
+    assert board.entries[0].label == "two"
+    assert board.pairs[0].p_value == board.pairs[0].p_common
+
+
+def test_zeros_in_tests_are_those_of_the_score_with_zeros(store: Store) -> None:
+    """Whatever adds up: BLEU is of sums, and a share of failures lowers it by that share."""
+    parts = {key: [3.0, 2.0, 1.0, 1.0, 8.0, 7.0, 6.0, 5.0, 9.0, 8.0] for key in IDS}
+    for model, count in (("all", 60), ("most", 40)):
+        given = dict(list(parts.items())[:count])
+        failed = dict.fromkeys(IDS[count:], Status.FAILED)
+        put_run(store, MadeRun(model, {"bleu_coco_4": given}, statuses=failed), SAMPLES)
+    board = only_board(store)
+    scores = {one.label: one.overall for one in board.entries}
+    assert scores["most"].as_zero == pytest.approx((scores["all"].score or 0) * 2 / 3)
+    assert board.pairs[0].is_different
+    assert board.pairs[0].difference == pytest.approx(0.0)
+
+
+def test_runs_without_a_common_sample_are_not_tested_and_share_no_letter(store: Store) -> None:
+    put_run(store, run_of("front", 0.0, answered=range(30)), SAMPLES)
+    put_run(store, run_of("back", 0.0, answered=range(30, 60)), SAMPLES)
+    put_run(store, run_of("whole", 0.0), SAMPLES)
+    board = only_board(store)
+    tied = {one.label: set(one.overall.tied.split()) for one in board.entries}
+    assert not tied["front"] & tied["back"]
+    (pair,) = [one for one in board.pairs if one.n == 0]
+    assert (pair.p_value, pair.adjusted, pair.difference) == (None, None, None)
+    assert any("Not tested" in note and "front and back (0)" in note for note in board.notes)
+    for one in board.entries:
+        assert one.overall.ranks is not None
+        assert one.overall.ranks.best <= (one.overall.rank or 0) <= one.overall.ranks.worst
+
+
+def test_a_run_in_which_everything_failed_stays_in_sight(store: Store) -> None:
+    put_run(store, run_of("plain", 0.0), SAMPLES)
+    dead = MadeRun("dead", statuses=dict.fromkeys(IDS, Status.FAILED))
+    put_run(store, dead, SAMPLES)
+    found = built(store)
+    last = found.boards[0].entries[-1]
+    assert (last.label, last.overall.rank, last.overall.score) == ("dead", None, None)
+    assert (last.overall.scored, last.overall.total) == (0, 60)
+    assert (last.overall.as_zero, last.overall.bounds) == (0.0, (0.0, 1.0))
+    assert "dead: 60 failed." in found.boards[0].notes
+    assert not any("audiocapbench score" in note for note in found.notes)
+
+
+def test_a_store_of_nothing_but_failures_has_a_board(store: Store) -> None:
+    put_run(store, MadeRun("dead", statuses=dict.fromkeys(IDS, Status.FAILED)), SAMPLES)
+    board = only_board(store)
+    assert [one.label for one in board.entries] == ["dead"]
+    assert board.scorer == Scorer("meteor")
+
+
+def test_scores_of_a_plugin_that_is_gone_are_passed_over_with_a_note(store: Store) -> None:
+    for model, seed in (("one", 1), ("two", 2)):
+        run = run_of(model, 0.0, seed=seed)
+        run.scores = {**run.scores, "shared_words": dict.fromkeys(IDS, 0.5)}
+        put_run(store, run, SAMPLES)
+    found = built(store)
+    assert [board.scorer.name for board in found.boards] == ["rouge_l"]
+    assert sum("Scores of shared_words are left out" in note for note in found.notes) == 1
+
+
+def test_runs_of_trials_are_left_out_unless_they_are_named(store: Store) -> None:
+    put_run(store, run_of("plain", 0.0), SAMPLES)
+    put_run(store, run_of("control/right+padded", 0.1), SAMPLES)
+    put_run(store, run_of("writer", 0.1), SAMPLES, "trial/captions")
+    found = built(store)
+    assert [one.label for one in found.boards[0].entries] == ["plain"]
+    assert any("2 runs of trials are not shown" in note for note in found.notes)
+    assert [one.label for one in only_board(store, benchmark="trial/captions").entries] == [
+        "writer"
+    ]
+
+
+def test_the_benchmarks_own_metric_ranks_unless_most_runs_have_a_judge(store: Store) -> None:
+    assert (headline_of("mecat-caption[prompts=i1]"), headline_of("demo")) == ("date", "meteor")
+    values = dict.fromkeys(IDS, 0.5)
+    grades = {"gpt": {key: {"accuracy": 5.0} for key in IDS}}
+    put_run(store, MadeRun("a", {"bleu_4": values, "meteor": values}, grades), SAMPLES)
+    put_run(store, MadeRun("b", {"bleu_4": values, "meteor": values}), SAMPLES)
+    assert only_board(store).scorer == Scorer("meteor")
+    put_run(store, MadeRun("c", {"bleu_4": values}, grades), SAMPLES)
+    assert only_board(store).scorer == Scorer("gpt", OVERALL)
+
+
+def test_mecat_is_ranked_by_date(store: Store) -> None:
+    mecat_runs.stored_run(store, metrics=("rouge_l", "bleu_4", "date"))
+    assert only_board(store).scorer == Scorer("date")
+
+
+def test_a_total_has_one_interval_wherever_it_is_shown(store: Store) -> None:
+    run = mecat_runs.stored_run(store, asked=mecat_runs.items(10), metrics=("rouge_l",))
+    figure = summarise(store, run, ["rouge_l"]).overall["rouge_l"]
+    standing = only_board(store).entries[0].overall
+    assert figure.interval is not None
+    assert standing.interval == pytest.approx(figure.interval, abs=1e-12)
+    assert standing.score == pytest.approx(figure.score)
+
+
+def test_a_run_that_fails_a_whole_group_has_no_total_but_its_zeros_and_bounds(
+    store: Store,
+) -> None:
+    def silent_on_environment(item: Item) -> str | None:
+        return None if item.category == "environment" else mecat_runs.right(item)
+
+    run = mecat_runs.stored_run(store, silent_on_environment, metrics=("rouge_l",))
+    figure = summarise(store, run, ["rouge_l"]).overall["rouge_l"]
+    board = only_board(store)
+    standing = board.entries[0].overall
+    assert (standing.score, standing.rank, standing.lacks) == (None, None, ("environment",))
+    assert standing.as_zero == pytest.approx(figure.as_zero)
+    assert standing.bounds == pytest.approx(figure.bounds)
+    assert standing.bounds is not None
+    assert standing.bounds.high - standing.bounds.low == pytest.approx(0.2)
+    assert any("none in environment" in note for note in board.notes)
+    lost = standing.total - standing.scored
+    assert f"control/made-up: {lost:,} failed." in board.notes
+
+
+def test_a_judge_on_mecat_is_the_same_weighted_total(store: Store) -> None:
+    layout = layout_of("mecat-qa")
+    assert layout is not None
+    samples = tuple(
+        replace(one, details={"clip": one.clip.file_name})
+        for one in made_samples(140, categories=(*layout.weights, "outside_this"))
+    )
+    grade = {name: float(place) for place, name in enumerate(layout.weights)}
+    grades = {one.id: {"accuracy": grade.get(one.category, 10.0)} for one in samples}
+    put_run(store, MadeRun("model", grades={"gpt": grades}), samples, "mecat-qa")
+    (entry,) = only_board(store).entries
+    expected = sum(weight * grade[name] for name, weight in layout.weights.items())
+    assert entry.overall.score == pytest.approx(expected)
+    assert entry.dimensions["accuracy"] == pytest.approx(expected)
+    assert entry.overall.total == 120
+
+
+def test_every_category_with_too_few_samples_is_named(store: Store) -> None:
+    samples = made_samples(44, categories=("sound",) * 9 + ("silence", "mixed"))
+    for model, value in (("a", 0.2), ("b", 0.4)):
+        put_run(store, MadeRun(model, {"rouge_l": {one.id: value for one in samples}}), samples)
+    board = only_board(store, by_category=True)
+    assert board.too_few == ("silence", "mixed")
+
+
+def test_the_share_of_false_differences_can_be_kept_low_instead(store: Store) -> None:
+    for place in range(5):
+        put_run(store, run_of(f"m{place}", 0.005 * place, seed=place), SAMPLES)
+    strict, loose = (only_board(store, correction=how) for how in (Correction.HOLM, Correction.BH))
+    assert sum(one.is_different for one in loose.pairs) >= sum(
+        one.is_different for one in strict.pairs
+    )
+    assert [one.adjusted for one in loose.pairs] != [one.adjusted for one in strict.pairs]
+    assert any("corrected by Benjamini and Hochberg" in note for note in loose.notes)
+
+
+def test_ranks_hold_what_the_letters_say(store: Store) -> None:
+    for place in range(6):
+        put_run(store, run_of(f"m{place}", 0.006 * place, seed=place), SAMPLES)
+    board = only_board(store)
+    for pair in board.pairs:
+        first, second = (board.entries[place].overall for place in pair[:2])
+        assert bool(set(first.tied.split()) & set(second.tied.split())) is not pair.is_different
+    for place, entry in enumerate(board.entries):
+        better = sum(one.is_different and one.second == place for one in board.pairs)
+        worse = sum(one.is_different and one.first == place for one in board.pairs)
+        assert entry.overall.ranks == (1 + better, 6 - worse)
+
+
+def test_a_narrow_table_folds_and_leaves_out_what_matters_least(store: Store) -> None:
+    grades = {"gpt": {key: dict.fromkeys(("accuracy", "recall"), 5.0) for key in IDS}}
+    put_run(store, MadeRun("provider/model-of-some-length", grades=grades), SAMPLES)
+    failed = dict.fromkeys(IDS[:5], Status.FAILED)
+    some = {"gpt": {key: given for key, given in grades["gpt"].items() if key not in failed}}
+    put_run(store, MadeRun("other", grades=some, statuses=failed), SAMPLES)
+    (page,) = pages(built(store))
+    narrow = fitted(page, 80)
+    assert fitted(page, 300) == page
+    assert "score\n95 %" in [heading.text for heading in narrow.headings]
+    assert not {"cost", "s/answer"} & {heading.text for heading in narrow.headings}
+    assert narrow.notes[-1].startswith("Left out for want of room: ")
+
+
+def test_too_many_ties_to_letter_are_said_to_be(store: Store) -> None:
+    """Eight pairs without a common sample, each tied with all others: 256 groups."""
+    samples = made_samples(100)
+    generator = np.random.default_rng(7)
+    for place in range(8):
+        order = generator.permutation(100)
+        for side, rows in enumerate((order[:50], order[50:])):
+            given = {samples[row].id: float(generator.normal(0.5, 0.1)) for row in rows}
+            failed = {one.id: Status.FAILED for one in samples if one.id not in given}
+            run = MadeRun(f"m{place}{side}", {"rouge_l": given}, statuses=failed)
+            put_run(store, run, samples)
+    board = only_board(store)
+    assert {one.overall.tied for one in board.entries} == {""}
+    assert "There are too many ties to letter; --format json has every test." in board.notes
+
+
+PLUGIN = """
+import numpy as np
+from audiocapbench import Metric, MetricResult
+
+def _family(predictions, references):
+    scores = np.zeros(len(predictions))
+    return MetricResult("shared_words", scores, scores[:, None], "shared_words|v:1")
+
+METRIC = Metric("shared_words", "words in common", _family)
+"""
+
+
+def test_a_metric_of_a_plugin_ranks_when_it_is_asked_for_and_stands_last(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "shared_words_plugin-1.0.dist-info"
+    info.mkdir()
+    (tmp_path / "shared_words_plugin.py").write_text(PLUGIN)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: shared-words\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[audiocapbench.metrics]\nshared_words = shared_words_plugin:METRIC\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    run = run_of("one", 0.0)
+    run.scores = {"shared_words": dict.fromkeys(IDS, 0.5), **run.scores}
+    stored = put_run(store, run, SAMPLES)
+    names = [scorer.name for scorer in RunReader(store).read(stored).scorers]
+    assert names == ["rouge_l", "shared_words"]
+    board = only_board(store, scorer=Scorer("shared_words"))
+    assert board.entries[0].overall.score == pytest.approx(0.5)
