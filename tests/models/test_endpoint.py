@@ -9,7 +9,7 @@ pytest.importorskip("openai", reason="needs the extra audiocapbench[openai]")
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import FatalError, ModelError, TransientError
-from audiocapbench.models import Question, contracts
+from audiocapbench.models import Question, contracts, create_model
 from audiocapbench.models.endpoint import create
 from audiocapbench.models.settings import ModelSettings
 from fakes import faults
@@ -143,3 +143,23 @@ def test_a_password_in_the_address_is_refused_and_not_shown() -> None:
 )
 def test_addresses_of_all_kinds_are_taken(url: str, host: str) -> None:
     assert create(f"endpoint/a@b/c@{url}", ModelSettings()).parameters["host"] == host
+
+
+def test_a_system_prompt_goes_before_every_question_and_into_the_cache_key(
+    server: OpenAIServer, tmp_path: Path
+) -> None:
+    name = f"endpoint/qwen@{server.base_url}"
+    told = create(name, ModelSettings(system="You are a helpful assistant"))
+    ask(told, question(tmp_path, contracts.ENDPOINT))
+    [request] = server.requests
+    system, asked = request.json["messages"]
+    assert system == {"role": "system", "content": "You are a helpful assistant"}
+    assert asked["role"] == "user"
+    assert told.parameters["system"] == "You are a helpful assistant"
+    assert "system" not in create(name, ModelSettings()).parameters
+
+
+@pytest.mark.parametrize("name", ["listener", "control/safe", "gemini/gemini-2.5-flash"])
+def test_a_model_that_takes_no_system_prompt_says_so(name: str) -> None:
+    with pytest.raises(ModelError, match=f"{name} takes no system prompt; openai/…"):
+        create_model(name, ModelSettings(system="You are a helpful assistant"))

@@ -76,6 +76,10 @@ def run(
         float,
         typer.Option("--timeout", min=1, metavar="S", help="Seconds to wait for one answer."),
     ] = 120.0,
+    system: Annotated[
+        str | None,
+        typer.Option("--system", metavar="TEXT", help="What a chat model is told beforehand."),
+    ] = None,
     credentials: CredentialsOption = None,
     yes: YesOption = False,
     fresh: Annotated[
@@ -106,7 +110,7 @@ def run(
 
     for warning in load_credentials(credentials) if credentials is not None else ():
         say(warning)
-    settings = ModelSettings(temperature, max_tokens, timeout)
+    settings = ModelSettings(temperature, max_tokens, timeout, system)
     models = [create_model(name, settings) for name in dict.fromkeys(model)]
     opened = open_benchmark(benchmark, data)
     judges = create_judges(judge or (), opened.name, hears=judge_hears)

@@ -174,6 +174,8 @@ def create(name: str, settings: ModelSettings) -> Model:
     address = checked_url(os.environ.get(URL_NAME, "").strip() or DASHSCOPE_URL, URL_NAME)
     provider = Provider(name, model_id, address.host, KEY_NAME, URL_NAME, (key,))
     if _NATIVE.fullmatch(model_id):
+        if settings.system is not None:
+            raise ModelError(f"{name} takes no system prompt; the qwen-omni models do")
         options = request_options(name, settings, limit_name="max_tokens", temperature=None)
         return QwenAudioModel(provider, address.url, key, options, settings.timeout_s)
     return ChatModel(
@@ -184,6 +186,7 @@ def create(name: str, settings: ModelSettings) -> Model:
         contracts.QWEN_OMNI,
         settings.timeout_s,
         ChatDialect(_audio_then_text, {"modalities": ["text"]}, streamed=True),
+        settings.system,
     )
 
 

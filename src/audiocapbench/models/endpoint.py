@@ -45,4 +45,5 @@ def create(name: str, settings: ModelSettings) -> ChatModel:
         contracts.ENDPOINT,
         settings.timeout_s,
         ChatDialect(text_then_audio, {}),
+        settings.system,
     )

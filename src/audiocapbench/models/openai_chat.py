@@ -75,6 +75,7 @@ class ChatModel:
         contract: The audio that it takes.
         timeout_s: Seconds for one answer, from the first byte sent to the last one read.
         dialect: How this server speaks the protocol.
+        system: What it is told before every question, if anything.
     """
 
     cacheable = True
@@ -89,6 +90,7 @@ class ChatModel:
         contract: AudioContract,
         timeout_s: float,
         dialect: ChatDialect,
+        system: str | None = None,
     ) -> None:
         require_sdk(provider.name)
         self._provider = provider
@@ -97,11 +99,13 @@ class ChatModel:
         self._options = options
         self._timeout_s = timeout_s
         self._dialect = dialect
+        self._system = [] if system is None else [{"role": "system", "content": system}]
         # A client's connections live and die with the event loop that opened them.
         self._client: RunVar[Any] = RunVar("chat client")
         self.name = provider.name
         self.contract = contract
-        self.parameters = {"host": provider.host, **options}
+        told = {} if system is None else {"system": system}
+        self.parameters = {"host": provider.host, **options, **told}
 
     def prepare(self, samples: Sequence[Sample]) -> None:
         """Nothing to prepare."""
@@ -135,7 +139,7 @@ class ChatModel:
         streamed = {"stream": True, "stream_options": {"include_usage": True}}
         return {
             "model": self._provider.model_id,
-            "messages": messages,
+            "messages": [*self._system, *messages],
             **self._options,
             **(streamed if self._dialect.streamed else {}),
             **options,
@@ -249,6 +253,7 @@ def create(name: str, settings: ModelSettings) -> ChatModel:
         contracts.OPENAI,
         settings.timeout_s,
         ChatDialect(text_then_audio, {"modalities": ["text"]}, openai=True),
+        settings.system,
     )
 
 

@@ -33,6 +33,8 @@ _PROVIDERS = {
     "endpoint": _Provider("endpoint", "NAME@URL: any OpenAI-compatible server"),
 }
 
+_TAKE_SYSTEM = ("openai", "endpoint", "dashscope")
+
 _CONTROLS = {
     "right": "one of the clip's references, withheld from scoring: the level of a person",
     "safe": "one generic sentence for the category: what saying nothing earns",
@@ -52,6 +54,10 @@ def create_model(name: str, settings: ModelSettings | None = None) -> Model:
         ModelError: There is no such model, or it cannot be asked here.
     """
     provider, _, rest = name.partition("/")
+    if settings is not None and settings.system is not None and provider not in _TAKE_SYSTEM:
+        raise ModelError(
+            f"{name} takes no system prompt; {', '.join(f'{one}/…' for one in _TAKE_SYSTEM)} do"
+        )
     if name == "listener":
         from audiocapbench.models.listener.model import Listener
 

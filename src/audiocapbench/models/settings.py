@@ -11,8 +11,10 @@ class ModelSettings:
         temperature: Sampling temperature.
         max_tokens: Most tokens of an answer.
         timeout_s: Seconds to wait for one answer.
+        system: What a chat model is told before every question.
     """
 
     temperature: float | None = None
     max_tokens: int | None = None
     timeout_s: float = 120.0
+    system: str | None = None

@@ -232,14 +232,15 @@ def _entry(
         dimensions,
         stored.statuses,
         len(stored.samples) - len(stored.outcomes),
-        _unscored_samples(stored, scorer),
+        unscored_samples(stored, scorer),
         stored.cost_usd,
         judged.cost_usd if judged is not None else None,
         stored.latency_s,
     )
 
 
-def _unscored_samples(stored: StoredRun, scorer: Scorer) -> dict[str, int]:
+def unscored_samples(stored: StoredRun, scorer: Scorer) -> dict[str, int]:
+    """How many samples that count have no score, for each reason."""
     have = stored.scored(scorer).statistics
     reasons: Counter[str] = Counter()
     for sample in whole(stored.samples, scorer, stored.layout).samples:

@@ -1,18 +1,16 @@
 """Which of a page's runs are told apart: ranks, tied groups and the leaderboard's own notes."""
 
-from collections import Counter
-from collections.abc import Sequence
 from math import isclose
 from typing import NamedTuple
 
 import numpy as np
 
-from audiocapbench.data.outcome import SCORED
 from audiocapbench.report.leaderboard.board import Entry
+from audiocapbench.report.leaderboard.build import unscored_samples
 from audiocapbench.report.leaderboard.notes import board_notes
-from audiocapbench.report.leaderboard.scores import RunReader, Scored, Scorer
+from audiocapbench.report.leaderboard.scores import RunReader, Scorer
 from audiocapbench.report.leaderboard.standing import Standing, standings
-from audiocapbench.report.leaderboard.totals import Part, whole
+from audiocapbench.report.leaderboard.totals import whole
 from audiocapbench.report.page.gathered import Gathered, GatheredRun
 from audiocapbench.report.page.measures import Measure
 from audiocapbench.stats.multiple import Correction
@@ -65,8 +63,8 @@ def headline_ties(store: Store, gathered: Gathered) -> Ties:
         if not _is_same(None if figure is None else figure.score, standing.score):
             return _none_ranked(f"The tests do not speak of the same score of {run.label}")
     entries = [
-        _entry(run, standing, part, given)
-        for run, standing, given in zip(gathered.runs, found.runs, scored, strict=True)
+        _entry(run, standing, unscored_samples(one, scorer))
+        for run, standing, one in zip(gathered.runs, found.runs, stored, strict=True)
     ]
     notes = board_notes(found, entries, found.pairs, part, Correction.HOLM)
     return Ties(found.runs, tuple(notes), found.by_zero)
@@ -89,7 +87,7 @@ def _is_same(one: float | None, other: float | None) -> bool:
     return isclose(one, other, abs_tol=1e-9)
 
 
-def _entry(run: GatheredRun, standing: Standing, part: Part, scored: Scored) -> Entry:
+def _entry(run: GatheredRun, standing: Standing, unscored: dict[str, int]) -> Entry:
     """The run as the leaderboard's notes look at it."""
     summary = run.summary
     return Entry(
@@ -100,22 +98,8 @@ def _entry(run: GatheredRun, standing: Standing, part: Part, scored: Scored) -> 
         {},
         dict(summary.statuses),
         len(summary.run.sample_ids) - len(run.outcomes),
-        _unscored(run, [one.id for one in part.samples if one.id not in scored.statistics]),
+        unscored,
         run.cost_usd,
         None,
         run.latency_s,
     )
-
-
-def _unscored(run: GatheredRun, sample_ids: Sequence[str]) -> dict[str, int]:
-    """How many samples have no score, for each reason."""
-    reasons: Counter[str] = Counter()
-    for key in sample_ids:
-        outcome = run.outcomes.get(key)
-        if outcome is None:
-            reasons["not asked"] += 1
-        elif outcome.reply.status in SCORED:
-            reasons["answered but not scored"] += 1
-        else:
-            reasons[str(outcome.reply.status)] += 1
-    return dict(reasons)
