@@ -189,7 +189,7 @@ def test_a_file_that_says_nothing_is_refused(
 def test_wrong_references_are_refused_line_by_line(tmp_path: Path) -> None:
     entries = clips(3, ("00A",))
     first, second, third = entries
-    entries[first]["domain"] = "XXX"
+    entries[first]["domain"] = "ZZZ"
     entries[second]["long"] = []
     folder = write_references(tmp_path, "caption", entries)
     lines = [json.dumps({third: entries[third]}), "{"]
@@ -198,7 +198,7 @@ def test_wrong_references_are_refused_line_by_line(tmp_path: Path) -> None:
         read_items("mecat-caption", folder)
     told = "\n".join(map(str, error.value.problems))
     for words in (
-        "'XXX', not one of",
+        "'ZZZ', not one of",
         "long: is not a list",
         "stands above already",
         "is not JSON",

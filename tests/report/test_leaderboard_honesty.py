@@ -306,12 +306,12 @@ METRIC = Metric("shared_words", "words in common", _family)
 def test_a_metric_of_a_plugin_ranks_when_it_is_asked_for_and_stands_last(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    info = tmp_path / "shared_words_plugin-1.0.dist-info"
+    info = tmp_path / "honest_words_plugin-1.0.dist-info"
     info.mkdir()
-    (tmp_path / "shared_words_plugin.py").write_text(PLUGIN)
+    (tmp_path / "honest_words_plugin.py").write_text(PLUGIN)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: shared-words\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(
-        "[audiocapbench.metrics]\nshared_words = shared_words_plugin:METRIC\n"
+        "[audiocapbench.metrics]\nshared_words = honest_words_plugin:METRIC\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     run = run_of("one", 0.0)
