@@ -24,8 +24,8 @@ def test_the_thirteen_models_of_the_paper_are_there_in_order(results: PublishedR
     assert "tables 1 and 2" in results.source
 
 
-def test_column_sums_are_those_of_the_printed_tables(results: PublishedResults) -> None:
-    """Added up by hand from the paper, so that a slip of the pen would show."""
+def test_column_sums_are_those_of_the_first_transcription(results: PublishedResults) -> None:
+    """A guard against later slips: the sums of the figures as they were first transcribed."""
     columns: dict[str, float] = {}
     for row in results.rows:
         for name, value in {**row.judged, **row.metrics, **row.by_category}.items():

@@ -297,7 +297,7 @@ from audiocapbench import Metric, MetricResult
 
 def _family(predictions, references):
     scores = np.zeros(len(predictions))
-    return MetricResult("shared_words", scores, scores[:, None], "shared_words|v:1")
+    return MetricResult.of_means("shared_words", "shared_words|v:1", scores)
 
 METRIC = Metric("shared_words", "words in common", _family)
 """

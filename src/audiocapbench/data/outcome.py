@@ -1,7 +1,9 @@
 """Outcomes: one model's answer to one sample, with its status, timing, tokens and cost."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from statistics import median
 
 
 class Status(StrEnum):
@@ -70,3 +72,15 @@ class Outcome:
     latency_s: float
     attempts: int = 1
     cached: bool = False
+
+
+def total_cost(outcomes: Iterable[Outcome]) -> float | None:
+    """Dollars that the answers cost, where known."""
+    known = [one.reply.cost_usd for one in outcomes if one.reply.cost_usd is not None]
+    return sum(known) if known else None
+
+
+def median_latency(outcomes: Iterable[Outcome]) -> float | None:
+    """Median time of an answer that was asked for and not found in the cache."""
+    times = [one.latency_s for one in outcomes if not one.cached]
+    return median(times) if times else None

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
 
+from audiocapbench.benchmarks.mecat.layouts import kind_of
 from audiocapbench.judges import audiocapbench, mecat
 from audiocapbench.judges.contract import Contract
 from audiocapbench.judges.errors import JudgeError
@@ -47,7 +48,7 @@ def create_judges(names: Iterable[str], benchmark: str, *, hears: bool) -> list[
         JudgeError: As for one judge.
         ModelError: As for one judge.
     """
-    plain = benchmark.partition("[")[0]
+    plain = kind_of(benchmark)
     contract = plain if plain in CONTRACTS else audiocapbench.NAME
     return [create_judge(name, contract=contract, hears=hears) for name in dict.fromkeys(names)]
 

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from audiocapbench.benchmarks import layout_of
 from audiocapbench.benchmarks.layout import Layout
 from audiocapbench.data import Sample
-from audiocapbench.data.outcome import SCORED, Outcome
+from audiocapbench.data.outcome import SCORED, Outcome, median_latency, total_cost
 from audiocapbench.errors import MetricError
 from audiocapbench.judges.aggregation import Scores, by_judge, overall
 from audiocapbench.judges.summary import HIGHEST, OVERALL
@@ -183,15 +182,12 @@ class StoredRun:
     @property
     def cost_usd(self) -> float | None:
         """Dollars that the answers cost, where known."""
-        costs = [one.reply.cost_usd for one in self.outcomes.values()]
-        known = [cost for cost in costs if cost is not None]
-        return sum(known) if known else None
+        return total_cost(self.outcomes.values())
 
     @property
     def latency_s(self) -> float | None:
         """Median time of an answer that was asked for and not found in the cache."""
-        times = [one.latency_s for one in self.outcomes.values() if not one.cached]
-        return median(times) if times else None
+        return median_latency(self.outcomes.values())
 
 
 def without_plugin(metric: str) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 
 from audiocapbench.benchmarks.corpora import without_null
 from audiocapbench.benchmarks.mecat.groups import GROUPS, QA_CATEGORIES
-from audiocapbench.benchmarks.mecat.layouts import CAPTION, LAYOUTS, QA
+from audiocapbench.benchmarks.mecat.layouts import CAPTION, LAYOUTS, QA, kind_of
 from audiocapbench.errors import ReportError
 from audiocapbench.metrics.date import finish_date
 from audiocapbench.metrics.names import ScorerName, parse_name
@@ -100,7 +100,7 @@ def names_of(name: ScorerName) -> tuple[str, str, str]:
 
 def _of_run(number: int, store: Store, name: ScorerName) -> ScoredAnswers:
     run = store.run(number)
-    benchmark = run.benchmark.partition("[")[0]
+    benchmark = kind_of(run.benchmark)
     if benchmark not in LAYOUTS:
         raise ReportError(
             f"run {number} is of {run.benchmark}; these analyses are of {CAPTION} and {QA}"
