@@ -82,13 +82,13 @@ def provider(limits: Limits) -> Iterator[str]:
 def ask_ours(address: str, folder: Path, most: int) -> int:
     """Run the whole command in this process; returns how many clips have an answer."""
     from audiocapbench.benchmarks import open_benchmark
-    from audiocapbench.engine import Pacing, run_benchmark
+    from audiocapbench.engine import RateLimits, run_benchmark
     from audiocapbench.models import create_model
     from audiocapbench.store import Store
 
     store = Store.open(str(folder.parent / "perf.db"))
     model = create_model(f"endpoint/fake@{address}/v1")
-    end = run_benchmark(open_benchmark(str(folder)), model, store, pacing=Pacing(most))
+    end = run_benchmark(open_benchmark(str(folder)), model, store, rate_limits=RateLimits(most))
     return end.statuses["ok"]
 
 

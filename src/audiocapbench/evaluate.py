@@ -26,7 +26,7 @@ from audiocapbench.errors import AudioCapBenchError, DatasetError, FatalError, M
 
 if TYPE_CHECKING:
     from audiocapbench.benchmarks import Benchmark, Selection
-    from audiocapbench.engine import Pacing, RunEnd, Stop
+    from audiocapbench.engine import RateLimits, RunEnd, Stop
     from audiocapbench.judges import Judge
     from audiocapbench.models import Model
     from audiocapbench.store import Run, Store
@@ -127,7 +127,7 @@ def evaluate(
     from audiocapbench.benchmarks import Selection, audiocapbench
     from audiocapbench.cli.console import say
     from audiocapbench.credentials import load_credentials
-    from audiocapbench.engine import Pacing, RetryPolicy
+    from audiocapbench.engine import RateLimits, RetryPolicy
     from audiocapbench.models import ModelSettings, create_model
     from audiocapbench.store import Store
 
@@ -148,7 +148,7 @@ def evaluate(
     evaluation = _Evaluation(
         benchmark,
         selection,
-        Pacing(concurrency, retry=retry),
+        RateLimits(concurrency, retry=retry),
         judge,
         () if no_aac_metrics else AAC_METRICS,
         Store.open(store),
@@ -275,7 +275,7 @@ class _Evaluation(NamedTuple):
 
     benchmark: "Benchmark"
     selection: "Selection"
-    pacing: "Pacing"
+    rate_limits: "RateLimits"
     judge: "Judge | None"
     extra_metrics: tuple[str, ...]
     store: "Store"
@@ -292,7 +292,7 @@ class _Evaluation(NamedTuple):
             self.benchmark.metrics,
             judges=(),
             selection=self.selection,
-            pacing=self.pacing,
+            rate_limits=self.rate_limits,
             budget=Budget(),
             prices=None,
             fresh=False,
@@ -341,7 +341,7 @@ class _Evaluation(NamedTuple):
                 self.store,
                 end.run,
                 [self.judge],
-                pacing=self.pacing,
+                rate_limits=self.rate_limits,
                 progress=judge_watcher(bars),
             )
         self._stop_if(judging.stop, end)

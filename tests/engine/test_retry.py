@@ -8,14 +8,14 @@ import pytest
 
 from audiocapbench.benchmarks import Benchmark, open_benchmark
 from audiocapbench.data.outcome import Reply, Status
-from audiocapbench.engine import Budget, Pacing, RetryPolicy, Stop, run_benchmark
+from audiocapbench.engine import Budget, RateLimits, RetryPolicy, Stop, run_benchmark
 from audiocapbench.errors import FatalError, TransientError
 from audiocapbench.models import AudioContract, Question
 from audiocapbench.models.prices import Price
 from audiocapbench.store import Store
 from folders import write_folder
 
-QUICK = Pacing(retry=RetryPolicy(attempts=4, first_s=0.01, longest_s=0.02, deadline_s=60))
+QUICK = RateLimits(retry=RetryPolicy(attempts=4, first_s=0.01, longest_s=0.02, deadline_s=60))
 
 
 class Scripted:
@@ -58,7 +58,7 @@ def test_what_may_pass_is_asked_again(tones: Benchmark, store: Store) -> None:
     model = Scripted(
         TransientError("503"), TransientError("reset"), TransientError("429", throttled=True)
     )
-    end = run_benchmark(tones, model, store, pacing=QUICK)
+    end = run_benchmark(tones, model, store, rate_limits=QUICK)
     assert end.statuses == {"ok": 6}
     assert len(model.asked) == 24
     assert {outcome.attempts for outcome in store.outcomes(end.run.id).values()} == {4}
@@ -66,11 +66,11 @@ def test_what_may_pass_is_asked_again(tones: Benchmark, store: Store) -> None:
 
 def test_what_does_not_pass_is_given_up_with_its_reason(tones: Benchmark, store: Store) -> None:
     model = Scripted(*[TransientError("the server is on fire")] * 9)
-    end = run_benchmark(tones, model, store, pacing=QUICK)
+    end = run_benchmark(tones, model, store, rate_limits=QUICK)
     assert end.statuses == {"failed": 6}
     reply = store.outcomes(end.run.id)["tone_0"].reply
     assert reply.error == "given up after 4 attempts: the server is on fire"
-    again = run_benchmark(tones, Scripted(), store, pacing=QUICK)
+    again = run_benchmark(tones, Scripted(), store, rate_limits=QUICK)
     assert again.statuses == {"ok": 6}
 
 
@@ -79,11 +79,11 @@ def test_being_asked_too_much_costs_no_attempt_but_ends_at_the_deadline(
 ) -> None:
     script = [TransientError("slow down", throttled=True, retry_after_s=0.01)] * 6
     patient = RetryPolicy(attempts=2, first_s=0.01, longest_s=0.02, deadline_s=60)
-    end = run_benchmark(tones, Scripted(*script), store, pacing=Pacing(retry=patient))
+    end = run_benchmark(tones, Scripted(*script), store, rate_limits=RateLimits(retry=patient))
     assert end.statuses == {"ok": 6}
     hurried = RetryPolicy(attempts=2, first_s=0.01, longest_s=0.02, deadline_s=0.3)
     forever = Scripted(*[TransientError("slow down", throttled=True, retry_after_s=0.2)] * 99)
-    end = run_benchmark(tones, forever, store, pacing=Pacing(retry=hurried), fresh=True)
+    end = run_benchmark(tones, forever, store, rate_limits=RateLimits(retry=hurried), fresh=True)
     assert end.statuses == {"failed": 6}
 
 
@@ -97,7 +97,7 @@ def test_a_fatal_error_stops_the_run_and_keeps_what_was_answered(
             return await super().answer(question)
 
     with pytest.raises(FatalError, match="check OPENAI_API_KEY"):
-        run_benchmark(tones, Locked(), store, pacing=Pacing(concurrency=1))
+        run_benchmark(tones, Locked(), store, rate_limits=RateLimits(concurrency=1))
     (line,) = store.runs()
     assert line.statuses == {"ok": 3}
     end = run_benchmark(tones, Scripted(), store)
@@ -120,7 +120,7 @@ def test_the_budget_is_never_overspent_and_the_run_goes_on_with_more(
     likely = price.estimate(0.25)
     budget = Budget(likely + 2 * one)
     end = run_benchmark(
-        tones, Scripted(), store, pacing=Pacing(concurrency=1), budget=budget, price=price
+        tones, Scripted(), store, rate_limits=RateLimits(concurrency=1), budget=budget, price=price
     )
     assert end.stop is Stop.BUDGET
     assert budget.spent_usd <= likely + 2 * one
@@ -136,7 +136,7 @@ def test_keys_never_reach_the_store(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-key")
     failure = TransientError("401 for Bearer sk-very-secret-key")
-    end = run_benchmark(tones, Scripted(*[failure] * 9), store, pacing=QUICK)
+    end = run_benchmark(tones, Scripted(*[failure] * 9), store, rate_limits=QUICK)
     for outcome in store.outcomes(end.run.id).values():
         assert outcome.reply.status is Status.FAILED
         assert "sk-very-secret-key" not in (outcome.reply.error or "")

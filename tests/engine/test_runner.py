@@ -10,7 +10,7 @@ import pytest
 
 from audiocapbench.benchmarks import Selection, open_benchmark
 from audiocapbench.data.outcome import Status
-from audiocapbench.engine import Pacing, run_benchmark
+from audiocapbench.engine import RateLimits, run_benchmark
 from audiocapbench.errors import ModelError
 from audiocapbench.models import create_model
 from audiocapbench.store import Store
@@ -201,4 +201,6 @@ def test_a_run_inside_a_program_needs_no_command_line(tmp_path: Path) -> None:
     assert outcome.reply.status is Status.OK
     assert outcome.audio_s == pytest.approx(0.25)
     with pytest.raises(ModelError, match="at least 1"):
-        run_benchmark(benchmark, create_model("listener"), store, pacing=Pacing(concurrency=0))
+        run_benchmark(
+            benchmark, create_model("listener"), store, rate_limits=RateLimits(concurrency=0)
+        )

@@ -13,7 +13,7 @@ import pytest
 
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Reply, Status
-from audiocapbench.engine import Pacing, RetryPolicy, run_benchmark
+from audiocapbench.engine import RateLimits, RetryPolicy, run_benchmark
 from audiocapbench.errors import TransientError
 from audiocapbench.models import AudioContract, ModelSettings, Question, create_model
 from audiocapbench.store import Store
@@ -175,9 +175,11 @@ class SeldomTired:
 def test_waiting_for_a_slow_limit_does_not_use_up_a_question_s_time(place: Path) -> None:
     # Eight questions that start every 0.2 s wait 1.6 s for their second turn.
     retry = RetryPolicy(first_s=0.01, deadline_s=1.0)
-    pacing = Pacing(requests_per_minute=300, retry=retry)
+    rate_limits = RateLimits(requests_per_minute=300, retry=retry)
     store = Store.open(str(place / "audiocapbench.db"))
-    end = run_benchmark(open_benchmark(str(place / "tones")), SeldomTired(), store, pacing=pacing)
+    end = run_benchmark(
+        open_benchmark(str(place / "tones")), SeldomTired(), store, rate_limits=rate_limits
+    )
     store.close()
     assert end.statuses == {"ok": CLIPS}
 

@@ -16,7 +16,7 @@ import pytest
 
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Status
-from audiocapbench.engine import Budget, Pacing, RetryPolicy, Stop, run_benchmark
+from audiocapbench.engine import Budget, RateLimits, RetryPolicy, Stop, run_benchmark
 from audiocapbench.errors import FatalError
 from audiocapbench.judges import JudgeError, ModelJudge, create_judge, judge_run, missing_judgements
 from audiocapbench.judges.executor import JudgeProgress
@@ -30,7 +30,7 @@ from folders import write_folder
 pytest.importorskip("openai")
 
 CLIPS = 6
-FAST = Pacing(retry=RetryPolicy(first_s=0.01, longest_s=0.02))
+FAST = RateLimits(retry=RetryPolicy(first_s=0.01, longest_s=0.02))
 
 
 def verdict(accuracy: int = 8, **more: Any) -> str:
@@ -118,7 +118,7 @@ def test_only_what_is_missing_is_asked(server: OpenAIServer, store: Store, run: 
     judge = judge_at(server)
     server.plan = Plan([None, None, status(400)])
     with pytest.raises(FatalError):
-        judge_run(store, run, [judge], pacing=Pacing(concurrency=1))
+        judge_run(store, run, [judge], rate_limits=RateLimits(concurrency=1))
     assert len(store.judgements(run.id)) == 2
     before = len(server.requests)
     assert missing_judgements(store, run, [judge]) == {judge.name: CLIPS - 2}
@@ -195,7 +195,7 @@ def test_a_failure_is_asked_again_the_next_time(
     server: OpenAIServer, store: Store, run: Run
 ) -> None:
     server.plan = Plan(always=status(500))
-    end = judge_run(store, run, [judge_at(server)], pacing=FAST)
+    end = judge_run(store, run, [judge_at(server)], rate_limits=FAST)
     assert end.judges[0].statuses == {"failed": CLIPS}
     server.plan = Plan()
     end = judge_run(store, run, [judge_at(server)])
@@ -237,7 +237,7 @@ def test_several_judges_are_asked_side_by_side(
 
     server.reply = reply
     judges = [judge_at(server, "kind"), judge_at(server, "strict")]
-    judge_run(store, run, judges, pacing=Pacing(concurrency=1))
+    judge_run(store, run, judges, rate_limits=RateLimits(concurrency=1))
     scores = {one.judge: one.scores["accuracy"] for one in store.judgements(run.id)}
     assert scores == {judges[0].name: 9, judges[1].name: 3}
 
@@ -270,7 +270,9 @@ def test_costs_are_counted_and_the_budget_ends_the_judging(
     judge = judge_at(server)
     prices = write_prices(tmp_path / "prices.json", judge.model.name)
     budget = Budget(0.25)
-    end = judge_run(store, run, [judge], budget=budget, prices=prices, pacing=Pacing(concurrency=1))
+    end = judge_run(
+        store, run, [judge], budget=budget, prices=prices, rate_limits=RateLimits(concurrency=1)
+    )
     assert end.stop is Stop.BUDGET
     done = end.judges[0].statuses["ok"]
     assert 0 < done < CLIPS
@@ -354,12 +356,13 @@ def test_a_server_that_knows_no_schemas_is_told_apart(
 SCRIPT = textwrap.dedent(
     """
     import sys
-    from audiocapbench.engine import Pacing
+    from audiocapbench.engine import RateLimits
     from audiocapbench.judges import create_judge, judge_run
     from audiocapbench.store import Store
 
     store = Store.open(sys.argv[1])
-    end = judge_run(store, store.run(1), [create_judge(sys.argv[2])], pacing=Pacing(concurrency=2))
+    limits = RateLimits(concurrency=2)
+    end = judge_run(store, store.run(1), [create_judge(sys.argv[2])], rate_limits=limits)
     print(end.stop)
     """
 )

@@ -21,7 +21,7 @@ import pytest
 
 from audiocapbench.benchmarks import Selection, open_benchmark
 from audiocapbench.data.outcome import Status
-from audiocapbench.engine import Pacing, run_benchmark
+from audiocapbench.engine import RateLimits, run_benchmark
 from audiocapbench.judges import JudgeEnd, ModelJudge, create_judge, judge_run
 from audiocapbench.judges.judge import held_to_schema
 from audiocapbench.models import ModelSettings, create_model
@@ -35,7 +35,7 @@ if missing := why_missing():
 
 CAPTIONS = 3
 # Prompts that take turns would push each other out of the server's only slot.
-ONE_AT_A_TIME = Pacing(concurrency=1)
+ONE_AT_A_TIME = RateLimits(concurrency=1)
 DIMENSIONS = {"accuracy", "completeness", "hallucination"}
 
 
@@ -118,7 +118,7 @@ def judged(server: LocalLlm, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     run = answered(store, CAPTIONS)
     prices = write_prices(place / "prices.json", judge.model.name)
     before = server.tokens()
-    (end,) = judge_run(store, run, [judge], prices=prices, pacing=ONE_AT_A_TIME).judges
+    (end,) = judge_run(store, run, [judge], prices=prices, rate_limits=ONE_AT_A_TIME).judges
     yield Judged(store, run, judge, end, spent(server, before))
     store.close()
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from audiocapbench.benchmarks.benchmark import TRIAL
-from audiocapbench.engine import Budget, Pacing, RetryPolicy
+from audiocapbench.engine import Budget, RateLimits, RetryPolicy
 from audiocapbench.errors import ModelError
 from audiocapbench.meta.corrupt.by_model import Asking, make_by_model, prompt_hash
 from audiocapbench.meta.corrupt.captions import Caption, CaptionSet, caption_set
@@ -25,7 +25,7 @@ from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from whole_run import write_prices
 
-FAST = Pacing(retry=RetryPolicy(first_s=0.01, longest_s=0.02))
+FAST = RateLimits(retry=RetryPolicy(first_s=0.01, longest_s=0.02))
 PLACES = ("in a hall", "near a road", "by a river", "on a stage", "at night", "in the rain")
 
 
@@ -64,7 +64,7 @@ def noun(caption: str) -> dict[str, str]:
 
 def make(server: OpenAIServer, captions: CaptionSet, store: Store, **more: Any) -> Made:
     model = create_model(f"endpoint/gpt@{server.base_url}")
-    asking = Asking(store, pacing=FAST, **more)
+    asking = Asking(store, rate_limits=FAST, **more)
     (made,) = make_by_model(captions, model, asking, [Kind.NOUN])
     return made
 

@@ -46,7 +46,7 @@ def test_statistics_of_a_resample_give_the_score_of_that_resample() -> None:
     chosen = [0, 2, 2, 3]
     resampled = bleu_coco([predictions[i] for i in chosen], [references[i] for i in chosen])
     for whole, part in zip(bleu_coco(predictions, references), resampled, strict=True):
-        again = whole.finish(whole.statistics[chosen].mean(axis=0))
+        again = whole.aggregate(whole.statistics[chosen].mean(axis=0))
         assert again == pytest.approx(part.score, abs=1e-12)
 
 

@@ -235,7 +235,7 @@ def test_published_is_the_harmonic_mean_of_the_two_corpus_means() -> None:
     s, u = parts.similarity.mean(), parts.discriminability.mean()
     published = date(predictions, references, variant="published")
     assert published.score == pytest.approx(2 * s * u / (s + u), rel=1e-12)
-    resampled = published.finish(np.array([[s, u], [0.0, u], [-0.1, u], [0.0, 0.0]]))
+    resampled = published.aggregate(np.array([[s, u], [0.0, u], [-0.1, u], [0.0, 0.0]]))
     assert resampled == pytest.approx([published.score, 0, 0, 0])
 
 

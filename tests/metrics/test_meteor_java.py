@@ -49,7 +49,7 @@ def test_published_scores_of_conette_come_out(shared: Path) -> None:
     # The program's own corpus score, as published in scores_audiocaps_test.yaml.
     assert result.score == pytest.approx(0.23195610281653994, abs=1e-9)
     # A resample of one is that sample, so what resampling computes is METEOR itself.
-    assert result.finish(result.statistics) == pytest.approx(result.samples, abs=1e-9)
+    assert result.aggregate(result.statistics) == pytest.approx(result.samples, abs=1e-9)
 
 
 def test_a_sample_without_references_is_named() -> None:

@@ -29,14 +29,14 @@ def test_every_metric_that_needs_nothing_scores_and_signs(name: str) -> None:
     assert result.samples.shape == (4,)
     assert np.isfinite(result.samples).all()
     assert result.samples[2] == 0.0
-    assert 0 < result.score <= METRICS[name].highest
+    assert 0 < result.score <= METRICS[name].max_value
 
 
 @pytest.mark.parametrize("name", OFFLINE)
 def test_stored_statistics_give_the_same_corpus_score(name: str) -> None:
     (result,) = compute([name], PREDICTIONS, REFERENCES)
     stored = np.array(json.loads(json.dumps(result.statistics.tolist())))
-    assert METRICS[name].finish(stored.mean(axis=0)) == result.score
+    assert METRICS[name].aggregate(stored.mean(axis=0)) == result.score
 
 
 @pytest.mark.parametrize("name", OFFLINE)

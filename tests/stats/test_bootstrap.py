@@ -41,13 +41,13 @@ def test_many_scores_at_once_get_the_intervals_that_each_gets_alone() -> None:
     # Scores alone are drawn in the order of their own statistics; here it is that of all three.
     statistics = np.sort(np.random.default_rng(2).random((40, 3, 2)), axis=0)
 
-    def finish(means: FloatArray) -> FloatArray:
+    def aggregate(means: FloatArray) -> FloatArray:
         ratio: FloatArray = means[..., 0] / means[..., 1]
         return ratio
 
-    low, high = intervals(statistics, finish)
+    low, high = intervals(statistics, aggregate)
     for place in range(3):
-        alone = mean_interval(statistics[:, place], finish)
+        alone = mean_interval(statistics[:, place], aggregate)
         assert (low[place], high[place]) == pytest.approx(alone)
 
 

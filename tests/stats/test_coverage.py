@@ -22,7 +22,7 @@ class World(NamedTuple):
     """Corpora of shape (n, corpora, k), what adds them up, and the score that they are about."""
 
     statistics: FloatArray
-    finish: Callable[[FloatArray], FloatArray]
+    aggregate: Callable[[FloatArray], FloatArray]
     truth: float
     clusters: np.ndarray | None = None
 
@@ -74,7 +74,7 @@ def clustered(n: int) -> World:
 def coverage(world: World, method: Method, *, by_clip: bool = True) -> float:
     low, high = intervals(
         world.statistics,
-        world.finish,
+        world.aggregate,
         rounds=1000,
         clusters=world.clusters if by_clip else None,
         method=method,
@@ -96,10 +96,10 @@ def share(world: World, corpora: int, other: FloatArray | None = None) -> float:
     for place in range(corpora):
         own = world.statistics[:, place]
         if other is None:
-            low, high = mean_interval(own, world.finish)
+            low, high = mean_interval(own, world.aggregate)
             held += low <= world.truth <= high
         else:
-            low, high = difference_interval(own, other[:, place], world.finish)
+            low, high = difference_interval(own, other[:, place], world.aggregate)
             held += low <= 0 <= high
     return held / corpora
 
@@ -147,7 +147,7 @@ def test_ignoring_that_questions_share_a_clip_makes_intervals_too_short() -> Non
 
 def rate(first: World, second: World, rounds: int = 999) -> float:
     values = permutation_tests(
-        first.statistics, second.statistics, first.finish, rounds=rounds, clusters=first.clusters
+        first.statistics, second.statistics, first.aggregate, rounds=rounds, clusters=first.clusters
     )
     return float((values <= 0.05).mean())
 

@@ -87,12 +87,12 @@ def test_corpus_bleu_can_be_tested() -> None:
     better = np.hstack([matches, rest]).astype(np.float64)
     worse = np.hstack([np.maximum(matches - 1, 0.5), rest]).astype(np.float64)
 
-    def finish(means: FloatArray) -> FloatArray:
+    def aggregate(means: FloatArray) -> FloatArray:
         return corpus_bleu(means, 2)
 
-    assert permutation_test(better, worse, finish, rounds=999) == 1 / 1000
-    low, high = difference_interval(better, worse, finish)
-    seen = finish(better.mean(axis=0)) - finish(worse.mean(axis=0))
+    assert permutation_test(better, worse, aggregate, rounds=999) == 1 / 1000
+    low, high = difference_interval(better, worse, aggregate)
+    seen = aggregate(better.mean(axis=0)) - aggregate(worse.mean(axis=0))
     assert 0 < low < seen < high
 
 

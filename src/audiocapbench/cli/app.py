@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.report.plain import plain
+from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.version import VERSION
 
 _ORDER = (
@@ -39,7 +39,7 @@ def explained() -> Iterator[None]:
     try:
         yield
     except AudioCapBenchError as error:
-        typer.echo(f"audiocapbench: {plain(str(error))}", err=True)
+        typer.echo(f"audiocapbench: {escape_controls(str(error))}", err=True)
         raise typer.Exit(WRONG_USE) from None
     except BrokenPipeError:
         raise

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from audiocapbench.report.plain import plain
+from audiocapbench.report.escape_controls import escape_controls
 
 
 def stdout() -> Console:
@@ -31,7 +31,7 @@ def show(table: Table) -> None:
 
 def say(line: str) -> None:
     """A line of plain words on stderr."""
-    typer.echo(plain(line), err=True)
+    typer.echo(escape_controls(line), err=True)
 
 
 def print_json(document: Any) -> None:

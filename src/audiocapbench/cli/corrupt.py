@@ -166,7 +166,7 @@ class _Asked:
         from audiocapbench.cli.console import say
         from audiocapbench.cli.progress import bars_on_stderr
         from audiocapbench.credentials import load_credentials
-        from audiocapbench.engine import Budget, Pacing
+        from audiocapbench.engine import Budget, RateLimits
         from audiocapbench.meta.corrupt.by_model import Asking, make_by_model
         from audiocapbench.models import create_model
         from audiocapbench.store import Store
@@ -180,7 +180,7 @@ class _Asked:
                 Store.open(self._store),
                 Budget(self._budget),
                 self._prices,
-                Pacing(self._concurrency),
+                RateLimits(self._concurrency),
                 lambda done, total: bars.update(task, completed=done, total=total),
             )
             return make_by_model(captions, model, asking, kinds, **options)

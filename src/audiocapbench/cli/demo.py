@@ -34,7 +34,7 @@ def demo(
     from audiocapbench.cli.console import say
     from audiocapbench.cli.progress import ask_and_score, explain_end, relative
     from audiocapbench.cli.results import print_tables
-    from audiocapbench.engine import Budget, Pacing
+    from audiocapbench.engine import Budget, RateLimits
     from audiocapbench.judges import create_judge
     from audiocapbench.models import create_model
     from audiocapbench.report.page.gathered import gather
@@ -53,7 +53,7 @@ def demo(
         benchmark.metrics,
         judges=[create_judge(JUDGE)],
         selection=Selection(),
-        pacing=Pacing(),
+        rate_limits=RateLimits(),
         budget=Budget(),
         prices=None,
         fresh=fresh,

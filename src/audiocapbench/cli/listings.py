@@ -46,7 +46,7 @@ def print_listing(
     from rich.text import Text
 
     from audiocapbench.cli.console import print_json, stdout
-    from audiocapbench.report.plain import plain
+    from audiocapbench.report.escape_controls import escape_controls
 
     if json:
         print_json({title: [dict(zip(fields, row, strict=True)) for row in rows]})
@@ -56,5 +56,5 @@ def print_listing(
     for index in shown:
         table.add_column(fields[index], no_wrap=index == 0)
     for row in rows:
-        table.add_row(*(Text(plain(row[index])) for index in shown))
+        table.add_row(*(Text(escape_controls(row[index])) for index in shown))
     stdout().print(table)

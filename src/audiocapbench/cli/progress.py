@@ -17,7 +17,7 @@ from rich.progress import (
 from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.cli.console import say, stderr
 from audiocapbench.data.outcome import SCORED, Outcome, Status
-from audiocapbench.engine import Budget, Pacing, RunEnd, Stop, run_benchmark, score_run
+from audiocapbench.engine import Budget, RateLimits, RunEnd, Stop, run_benchmark, score_run
 from audiocapbench.engine import Progress as Watcher
 from audiocapbench.errors import FatalError
 from audiocapbench.judges import Judge, JudgeProgress, judge_run
@@ -37,7 +37,7 @@ def ask_and_score(
     *,
     judges: Sequence[Judge],
     selection: Selection,
-    pacing: Pacing,
+    rate_limits: RateLimits,
     budget: Budget,
     prices: Path | None,
     fresh: bool,
@@ -58,7 +58,7 @@ def ask_and_score(
                     model,
                     store,
                     selection=selection,
-                    pacing=pacing,
+                    rate_limits=rate_limits,
                     budget=budget,
                     price=price_of(model.name, prices),
                     fresh=fresh,
@@ -76,7 +76,7 @@ def ask_and_score(
                     store,
                     end.run,
                     judges,
-                    pacing=pacing,
+                    rate_limits=rate_limits,
                     budget=budget,
                     prices=prices,
                     fresh=fresh,

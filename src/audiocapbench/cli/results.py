@@ -6,9 +6,9 @@ from rich.text import Text
 
 from audiocapbench.benchmarks import layout_of
 from audiocapbench.cli.console import say, show, stdout
+from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.failures import failure_lines
 from audiocapbench.report.groups.tables import facet_table, group_table, lacking
-from audiocapbench.report.plain import plain
 from audiocapbench.report.summary import RunSummary
 from audiocapbench.report.tables import by_category, judge_table, leaderboard
 from audiocapbench.store import Store
@@ -33,7 +33,7 @@ def print_tables(summaries: Sequence[RunSummary], metrics: Sequence[str], headli
     for one in summaries:
         _print_groups(one, metrics, ranked_by)
     for line in failure_lines(summaries, ranked_by):
-        stdout().print(Text(plain(line)), soft_wrap=True)
+        stdout().print(Text(escape_controls(line)), soft_wrap=True)
 
 
 def _print_groups(summary: RunSummary, metrics: Sequence[str], headline: str) -> None:

@@ -99,7 +99,7 @@ def run(
     from audiocapbench.cli.progress import ask_and_score, explain_end
     from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.credentials import load_credentials
-    from audiocapbench.engine import Budget, Pacing
+    from audiocapbench.engine import Budget, RateLimits
     from audiocapbench.errors import FatalError
     from audiocapbench.judges import create_judges
     from audiocapbench.metrics.names import split_names
@@ -132,7 +132,7 @@ def run(
         names,
         judges=judges,
         selection=selection,
-        pacing=Pacing(concurrency, rpm, tpm),
+        rate_limits=RateLimits(concurrency, rpm, tpm),
         budget=Budget(budget),
         prices=prices,
         fresh=fresh,

@@ -24,7 +24,7 @@ def runs(
 
     from audiocapbench.benchmarks.benchmark import TRIAL
     from audiocapbench.cli.console import print_json, say, show, stdout
-    from audiocapbench.report.plain import plain
+    from audiocapbench.report.escape_controls import escape_controls
     from audiocapbench.store import Store
 
     kept = Store.open(store, create=False)
@@ -39,7 +39,7 @@ def runs(
     if not lines:
         stdout().print(Text(f"{kept.name} holds no runs yet; 'audiocapbench run' makes one."))
         return
-    table = Table(title=Text(plain(f"Runs in {kept.name}")), title_justify="left")
+    table = Table(title=Text(escape_controls(f"Runs in {kept.name}")), title_justify="left")
     for name, justify in (
         ("run", "right"),
         ("begun", "left"),
@@ -54,8 +54,8 @@ def runs(
         table.add_row(
             str(line.id),
             line.created_at[:16].replace("T", " "),
-            Text(plain(line.benchmark)),
-            Text(plain(line.model)),
+            Text(escape_controls(line.benchmark)),
+            Text(escape_controls(line.model)),
             f"{line.asked}/{line.sample_count}",
             ", ".join(f"{count} {name}" for name, count in sorted(line.statuses.items())),
             "–" if line.cost_usd is None else f"${line.cost_usd:.2f}",

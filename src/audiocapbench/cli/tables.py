@@ -11,6 +11,7 @@ from rich.text import Text
 
 from audiocapbench.cli.console import print_json, say, show, stdout
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.exports import (
     Format,
     Page,
@@ -22,7 +23,6 @@ from audiocapbench.report.exports import (
     write_parquet,
     write_text,
 )
-from audiocapbench.report.plain import plain
 
 
 class Output(NamedTuple):
@@ -84,18 +84,21 @@ def _text(
 
 def _print(page: Page) -> None:
     table = Table(
-        title=Text(plain(page.title)), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
+        title=Text(escape_controls(page.title)),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
     )
     last = page.headings[-1] if page.wraps else None
     for heading in page.headings:
         whole = heading is not last
-        table.add_column(Text(plain(heading.text)), justify=heading.align, no_wrap=whole)
+        table.add_column(Text(escape_controls(heading.text)), justify=heading.align, no_wrap=whole)
     for row in page.rows:
-        table.add_row(*(Text(plain(cell)) for cell in row))
+        table.add_row(*(Text(escape_controls(cell)) for cell in row))
     if page.wraps:
         stdout().print(table)
     else:
         show(table)
     for note in page.notes:
-        stdout().print(Text(plain(note)), soft_wrap=True)
+        stdout().print(Text(escape_controls(note)), soft_wrap=True)
     stdout().print()

@@ -1,24 +1,24 @@
 """Asks at full speed and loses nothing; scores what was answered."""
 
-from audiocapbench.engine.ask import likely_cost
 from audiocapbench.engine.budget import Budget
-from audiocapbench.engine.crew import Stop
 from audiocapbench.engine.retry import RetryPolicy
+from audiocapbench.engine.retrying_client import likely_cost
 from audiocapbench.engine.runner import (
-    Pacing,
     Progress,
+    RateLimits,
     RunEnd,
     find_run,
     missing_samples,
     run_benchmark,
 )
 from audiocapbench.engine.scoring import Answered, RunScores, answered, score_run
+from audiocapbench.engine.worker_pool import Stop
 
 __all__ = [
     "Answered",
     "Budget",
-    "Pacing",
     "Progress",
+    "RateLimits",
     "RetryPolicy",
     "RunEnd",
     "RunScores",

@@ -10,11 +10,11 @@ from anyio import to_thread
 from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome
-from audiocapbench.engine.ask import Asked, Asker
 from audiocapbench.engine.budget import Budget
-from audiocapbench.engine.crew import Crew, Stop, close
 from audiocapbench.engine.limiter import Limiter, Limits
 from audiocapbench.engine.retry import RetryPolicy
+from audiocapbench.engine.retrying_client import Asked, RetryingClient
+from audiocapbench.engine.worker_pool import Stop, WorkerPool, close
 from audiocapbench.errors import ModelError
 from audiocapbench.models import Model
 from audiocapbench.models.prices import Price
@@ -54,7 +54,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Pacing:
+class RateLimits:
     """How hard a model may be asked.
 
     Attributes:
@@ -87,7 +87,7 @@ def run_benchmark(
     store: Store,
     *,
     selection: Selection | None = None,
-    pacing: Pacing | None = None,
+    rate_limits: RateLimits | None = None,
     budget: Budget | None = None,
     price: Price | None = None,
     fresh: bool = False,
@@ -100,7 +100,7 @@ def run_benchmark(
         model: Who is asked.
         store: Where outcomes go, and where earlier ones are looked up.
         selection: Which samples; all by default.
-        pacing: How hard the model may be asked.
+        rate_limits: How hard the model may be asked.
         budget: What may be spent; shared by runs that share the purse.
         price: What the model costs, where it is known.
         fresh: Begin a new run and ask everything again, cache or not.
@@ -110,8 +110,8 @@ def run_benchmark(
         FatalError: The provider refuses all questions; what was answered is kept.
         ModelError: The settings cannot be kept, such as a budget for a model without a price.
     """
-    pacing = pacing or Pacing()
-    limits = pacing.limits(model)
+    rate_limits = rate_limits or RateLimits()
+    limits = rate_limits.limits(model)
     if budget is not None:
         budget.check(model.name, price)
     samples = (selection or Selection()).of(benchmark)
@@ -122,33 +122,33 @@ def run_benchmark(
     progress = progress or Progress()
     progress.planned(run, len(samples), known)
 
-    async def ask_all() -> Crew:
+    async def ask_all() -> WorkerPool:
         limiter = Limiter(limits)
-        crew = Crew(lambda: progress.stopping(limiter.in_flight))
-        asker = Asker(
+        pool = WorkerPool(lambda: progress.stopping(limiter.in_flight))
+        client = RetryingClient(
             model,
             store,
             limiter,
-            pacing.retry,
+            rate_limits.retry,
             budget or Budget(),
             price,
             use_cache=not fresh,
-            stopping=crew.stopping,
+            stopping=pool.stopping,
         )
         try:
-            await crew.run(lambda: _ask_each(crew, asker, missing, run, progress))
+            await pool.run(lambda: _ask_each(pool, client, missing, run, progress))
         finally:
             await close(model)
-        return crew
+        return pool
 
-    crew = anyio.run(ask_all)
-    if crew.fatal is not None:
-        raise crew.fatal
+    pool = anyio.run(ask_all)
+    if pool.fatal is not None:
+        raise pool.fatal
     outcomes = store.outcomes(run.id)
     statuses = Counter(str(outcome.reply.status) for outcome in outcomes.values())
     # Whoever interrupts wants no other model asked, even if the last answer was just in flight.
-    stopped = crew.stop is Stop.INTERRUPTED or len(outcomes) < len(samples)
-    stop = crew.stop if stopped else None
+    stopped = pool.stop is Stop.INTERRUPTED or len(outcomes) < len(samples)
+    stop = pool.stop if stopped else None
     return RunEnd(run, len(samples), known, statuses, stop)
 
 
@@ -196,7 +196,7 @@ def _unanswered(store: Store, run: Run, samples: tuple[Sample, ...]) -> list[Sam
 
 
 async def _ask_each(
-    crew: Crew, asker: Asker, samples: list[Sample], run: Run, progress: Progress
+    pool: WorkerPool, client: RetryingClient, samples: list[Sample], run: Run, progress: Progress
 ) -> None:
     committing = anyio.CapacityLimiter(_WRITERS)
 
@@ -204,7 +204,7 @@ async def _ask_each(
         # An answer that came is kept even if everything else is dropped: it has been paid for.
         with anyio.CancelScope(shield=True):
             await to_thread.run_sync(
-                asker.store.add_outcome,
+                client.store.add_outcome,
                 run.id,
                 asked.outcome,
                 asked.cache_key,
@@ -212,9 +212,9 @@ async def _ask_each(
             )
 
     async def ask(sample: Sample) -> None:
-        asked = await asker.ask(sample)
+        asked = await client.ask(sample)
         if asked is not None:
             await commit(asked)
             progress.arrived(asked.outcome)
 
-    await crew.share(samples, asker.limiter, ask)
+    await pool.share(samples, client.limiter, ask)

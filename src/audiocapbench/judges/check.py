@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Status
-from audiocapbench.engine import Budget, Pacing, answered, run_benchmark
+from audiocapbench.engine import Budget, RateLimits, answered, run_benchmark
 from audiocapbench.judges.aggregation import by_judge, overall
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.executor import JudgeProgress, judge_run
@@ -109,7 +109,7 @@ def check_judge(
     *,
     selection: Selection | None = None,
     repeats: int = 3,
-    pacing: Pacing | None = None,
+    rate_limits: RateLimits | None = None,
     budget: Budget | None = None,
     prices: Path | None = None,
     progress: JudgeProgress | None = None,
@@ -122,7 +122,7 @@ def check_judge(
         store: Where answers and judgements are kept, so that a stopped check goes on.
         selection: Which samples; all by default.
         repeats: How often a model judges each answer.
-        pacing: How hard the judge may be asked.
+        rate_limits: How hard the judge may be asked.
         budget: What it may spend.
         prices: Prices that replace the built-in table's.
         progress: Told about every step.
@@ -145,7 +145,7 @@ def check_judge(
             run,
             [judge],
             repeats=repeats if kind in KINDS else 1,
-            pacing=pacing,
+            rate_limits=rate_limits,
             budget=budget,
             prices=prices,
             progress=progress,

@@ -10,10 +10,10 @@ import anyio
 from anyio import to_thread
 
 from audiocapbench.data.outcome import ASKED_AGAIN, Status
-from audiocapbench.engine import Answered, Budget, Pacing, Stop, answered
-from audiocapbench.engine.ask import Asker
-from audiocapbench.engine.crew import Crew, close
+from audiocapbench.engine import Answered, Budget, RateLimits, Stop, answered
 from audiocapbench.engine.limiter import Limiter
+from audiocapbench.engine.retrying_client import RetryingClient
+from audiocapbench.engine.worker_pool import WorkerPool, close
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, judge_texts
 from audiocapbench.judges.questioning import Judged, case_of, question_judge
@@ -68,7 +68,7 @@ def judge_run(
     judges: Sequence[Judge],
     *,
     repeats: int = 1,
-    pacing: Pacing | None = None,
+    rate_limits: RateLimits | None = None,
     budget: Budget | None = None,
     prices: Path | None = None,
     fresh: bool = False,
@@ -81,7 +81,7 @@ def judge_run(
         run: The run whose answers are judged.
         judges: Who judges; several are asked side by side.
         repeats: How often a model judges each answer; a text judge judges once.
-        pacing: How hard each judge may be asked.
+        rate_limits: How hard each judge may be asked.
         budget: What all judges together may spend.
         prices: Prices that replace the built-in table's.
         fresh: Judge everything again, cache or not.
@@ -100,22 +100,24 @@ def judge_run(
         if budget is not None and isinstance(judge, ModelJudge):
             budget.check(judge.model.name, price_of(judge.model.name, prices))
     items = answered(store, run)
-    seats = [_seat(store, run, judge, items, repeats, fresh) for judge in judges]
+    queues = [_queue(store, run, judge, items, repeats, fresh) for judge in judges]
     progress = progress or JudgeProgress()
 
-    async def judge_all() -> Crew:
-        crew = Crew(progress.stopping)
-        asking = _Asking(pacing or Pacing(), budget or Budget(), prices, crew.stopping, fresh)
-        judging = _Judging(store, run, progress, crew, asking)
-        await crew.run(lambda: judging.all(seats))
-        return crew
+    async def judge_all() -> WorkerPool:
+        pool = WorkerPool(progress.stopping)
+        asking = _Asking(
+            rate_limits or RateLimits(), budget or Budget(), prices, pool.stopping, fresh
+        )
+        judging = _Judging(store, run, progress, pool, asking)
+        await pool.run(lambda: judging.all(queues))
+        return pool
 
-    crew = anyio.run(judge_all)
-    if crew.fatal is not None:
-        raise crew.fatal
-    ends = tuple(_end(store, run, seat) for seat in seats)
+    pool = anyio.run(judge_all)
+    if pool.fatal is not None:
+        raise pool.fatal
+    ends = tuple(_end(store, run, queue) for queue in queues)
     missing = any(end.statuses.total() < end.total for end in ends)
-    return JudgingEnd(ends, crew.stop if missing else None)
+    return JudgingEnd(ends, pool.stop if missing else None)
 
 
 def missing_judgements(
@@ -123,8 +125,8 @@ def missing_judgements(
 ) -> dict[str, int]:
     """How many judgements each judge would be asked for, without asking; for a preview."""
     items = answered(store, run)
-    seats = [_seat(store, run, judge, items, repeats, fresh) for judge in judges]
-    return {seat.judge.name: len(seat.missing) for seat in seats}
+    queues = [_queue(store, run, judge, items, repeats, fresh) for judge in judges]
+    return {queue.judge.name: len(queue.missing) for queue in queues}
 
 
 class _Task(NamedTuple):
@@ -132,7 +134,7 @@ class _Task(NamedTuple):
     repeat: int
 
 
-class _Seat(NamedTuple):
+class JudgeQueue(NamedTuple):
     """A judge, and what it has still to judge."""
 
     judge: Judge
@@ -141,14 +143,14 @@ class _Seat(NamedTuple):
     missing: list[_Task]
 
 
-def _seat(
+def _queue(
     store: Store, run: Run, judge: Judge, items: list[Answered], repeats: int, fresh: bool
-) -> _Seat:
+) -> JudgeQueue:
     rounds = repeats if isinstance(judge, ModelJudge) else 1
     tasks = [_Task(item, repeat) for repeat in range(rounds) for item in items]
     done = set() if fresh else _done(store, run, judge)
     missing = [task for task in tasks if (task.item.sample.id, task.repeat) not in done]
-    return _Seat(judge, rounds, len(tasks), missing)
+    return JudgeQueue(judge, rounds, len(tasks), missing)
 
 
 def _done(store: Store, run: Run, judge: Judge) -> set[tuple[str, int]]:
@@ -159,16 +161,16 @@ def _done(store: Store, run: Run, judge: Judge) -> set[tuple[str, int]]:
     }
 
 
-def _end(store: Store, run: Run, seat: _Seat) -> JudgeEnd:
-    judge = seat.judge
+def _end(store: Store, run: Run, queue: JudgeQueue) -> JudgeEnd:
+    judge = queue.judge
     made = store.judgements(run.id, judge.name)
-    found = [one for one in made if one.signature == judge.signature and one.repeat < seat.rounds]
+    found = [one for one in made if one.signature == judge.signature and one.repeat < queue.rounds]
     costs = [one.cost_usd for one in found if one.cost_usd is not None]
     return JudgeEnd(
         judge.name,
         judge.signature,
-        seat.total,
-        seat.total - len(seat.missing),
+        queue.total,
+        queue.total - len(queue.missing),
         Counter(str(one.status) for one in found),
         sum(costs) if costs else None,
     )
@@ -178,23 +180,23 @@ class _Judging(NamedTuple):
     store: Store
     run: Run
     progress: JudgeProgress
-    crew: Crew
+    pool: WorkerPool
     asking: "_Asking"
 
-    async def all(self, seats: Sequence[_Seat]) -> None:
-        """Have every seat judge what it has to, side by side."""
+    async def all(self, queues: Sequence[JudgeQueue]) -> None:
+        """Have every queue judge what it has to, side by side."""
         async with anyio.create_task_group() as group:
-            for seat in seats:
-                done = seat.total - len(seat.missing)
-                self.progress.planned(seat.judge.name, seat.total, done)
-                if isinstance(seat.judge, ModelJudge):
-                    group.start_soon(self._ask, seat.judge, seat.missing)
+            for queue in queues:
+                done = queue.total - len(queue.missing)
+                self.progress.planned(queue.judge.name, queue.total, done)
+                if isinstance(queue.judge, ModelJudge):
+                    group.start_soon(self._ask, queue.judge, queue.missing)
                 else:
-                    group.start_soon(self._compute, seat.judge, seat.missing)
+                    group.start_soon(self._compute, queue.judge, queue.missing)
 
     async def _compute(self, judge: TextJudge, missing: Sequence[_Task]) -> None:
         for start in range(0, len(missing), _AT_A_TIME):
-            if self.crew.stop is not None:
+            if self.pool.stop is not None:
                 return
             part = missing[start : start + _AT_A_TIME]
             made = await to_thread.run_sync(_computed, judge, part)
@@ -203,19 +205,19 @@ class _Judging(NamedTuple):
                 self.progress.arrived(one)
 
     async def _ask(self, judge: ModelJudge, missing: list[_Task]) -> None:
-        limiter = Limiter(self.asking.pacing.limits(judge.model))
+        limiter = Limiter(self.asking.rate_limits.limits(judge.model))
         rounds = {task.repeat for task in missing}
-        askers = {one: self.asking.asker(judge, one, self.store, limiter) for one in rounds}
+        clients = {one: self.asking.client(judge, one, self.store, limiter) for one in rounds}
 
         async def ask(task: _Task) -> None:
-            asker = askers[task.repeat]
-            judged = await question_judge(asker, judge, task.item, task.repeat)
+            client = clients[task.repeat]
+            judged = await question_judge(client, judge, task.item, task.repeat)
             if judged is not None:
                 await self._commit(judged)
                 self.progress.arrived(judged.judgement)
 
         try:
-            await self.crew.share(missing, limiter, ask)
+            await self.pool.share(missing, limiter, ask)
         finally:
             await close(judge.model)
 
@@ -231,18 +233,20 @@ class _Judging(NamedTuple):
 class _Asking(NamedTuple):
     """How model judges are asked."""
 
-    pacing: Pacing
+    rate_limits: RateLimits
     budget: Budget
     prices: Path | None
     stopping: anyio.Event
     fresh: bool
 
-    def asker(self, judge: ModelJudge, repeat: int, store: Store, limiter: Limiter) -> Asker:
-        return Asker(
+    def client(
+        self, judge: ModelJudge, repeat: int, store: Store, limiter: Limiter
+    ) -> RetryingClient:
+        return RetryingClient(
             judge.asked(repeat),
             store,
             limiter,
-            self.pacing.retry,
+            self.rate_limits.retry,
             self.budget,
             price_of(judge.model.name, self.prices),
             use_cache=not self.fresh,

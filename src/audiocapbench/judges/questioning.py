@@ -7,8 +7,8 @@ from anyio import to_thread
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.engine import Answered
-from audiocapbench.engine.ask import Asked, Asker
 from audiocapbench.engine.prepare import prepare
+from audiocapbench.engine.retrying_client import Asked, RetryingClient
 from audiocapbench.errors import AudioError
 from audiocapbench.judges.contract import Case
 from audiocapbench.judges.errors import JudgeError, ReplyError
@@ -46,7 +46,7 @@ def case_of(item: Answered) -> Case:
 
 
 async def question_judge(
-    asker: Asker, judge: ModelJudge, item: Answered, repeat: int
+    client: RetryingClient, judge: ModelJudge, item: Answered, repeat: int
 ) -> Judged | None:
     """Have one answer judged; None if the run is told to stop before there is a judgement.
 
@@ -64,7 +64,7 @@ async def question_judge(
         prompt = judge.contract.prompt(case)
     except (AudioError, JudgeError) as error:
         return Judged(replace(blank, status=Status.FAILED, error=str(error)))
-    return await _Questioning(asker, judge, case, audio, blank).ask(prompt)
+    return await _Questioning(client, judge, case, audio, blank).ask(prompt)
 
 
 async def _audio(judge: ModelJudge, item: Answered) -> SentAudio | None:
@@ -75,7 +75,7 @@ async def _audio(judge: ModelJudge, item: Answered) -> SentAudio | None:
 
 @dataclass(slots=True)
 class _Questioning:
-    asker: Asker
+    client: RetryingClient
     judge: ModelJudge
     case: Case
     audio: SentAudio | None
@@ -84,7 +84,7 @@ class _Questioning:
     async def ask(self, prompt: str) -> Judged | None:
         for _ in range(ASKED_AT_MOST):
             question = Question(self.case.sample_id, prompt, self.audio)
-            asked = await self.asker.ask_question(question)
+            asked = await self.client.ask_question(question)
             if asked is None:
                 return None
             self._count(asked)

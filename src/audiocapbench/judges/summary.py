@@ -17,7 +17,7 @@ from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
 
 OVERALL = "overall"
-HIGHEST = 10.0
+MAX_VALUE = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ def figure_of(
     interval = None
     if len(values) >= FEWEST_FOR_INTERVAL:
         interval = mean_interval(values[:, None], lambda means: means[:, 0], clusters=clips)
-    return JudgeFigure(score, interval, *with_failures(score, len(values) / total, HIGHEST))
+    return JudgeFigure(score, interval, *with_failures(score, len(values) / total, MAX_VALUE))
 
 
 def _chosen(run: Run, only: Collection[str] | None) -> set[str]:

@@ -26,14 +26,14 @@ def measure_intervals(clips: Sequence[str], counts: FloatArray) -> dict[str, Int
     if len(set(clips)) < FEWEST_FOR_INTERVAL:
         return dict.fromkeys(NAMES)
 
-    def finish(means: FloatArray) -> FloatArray:
+    def aggregate(means: FloatArray) -> FloatArray:
         # Every measure has the same counts; the diagonal takes each measure once.
         found = np.diagonal(measure(means), axis1=-2, axis2=-1)
         # A round without any pair that a measure speaks of says nothing for or against it.
         return np.where(np.isnan(found), np.nan_to_num(own), found)
 
     repeated = np.broadcast_to(counts[:, np.newaxis], (len(counts), len(NAMES), COUNTS))
-    low, high = intervals(repeated, finish, clusters=clips)
+    low, high = intervals(repeated, aggregate, clusters=clips)
     return {
         name: None if np.isnan(own[place]) else Interval(float(low[place]), float(high[place]))
         for place, name in enumerate(NAMES)

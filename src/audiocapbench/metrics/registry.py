@@ -12,7 +12,7 @@ from audiocapbench.metrics.coco.meteor_java import corpus_meteor, meteor_1_5
 from audiocapbench.metrics.coco.overlap import bleu_coco, corpus_bleu, rouge_l_coco
 from audiocapbench.metrics.coco.spice import spice
 from audiocapbench.metrics.coco.spider import spider, spider_fl
-from audiocapbench.metrics.date import date_and_parts, finish_date
+from audiocapbench.metrics.date import aggregate_date, date_and_parts
 from audiocapbench.metrics.fluency.detector import fluency, fluent_similarity
 from audiocapbench.metrics.fluency.fense import detect, fense
 from audiocapbench.metrics.meteor import meteor
@@ -28,7 +28,7 @@ CORPUS_OPTIONS = ("null",)
 _JAVA = "Java, extra coco"
 _DATE_OPTIONS = ("variant", "subtask", "encoder")
 
-Family = Callable[..., "list[MetricResult] | MetricResult"]
+Compute = Callable[..., "list[MetricResult] | MetricResult"]
 
 
 class Metric(NamedTuple):
@@ -37,20 +37,20 @@ class Metric(NamedTuple):
     Attributes:
         name: What it is asked for by.
         description: What it measures, in a few words.
-        family: The function that computes it, perhaps with others of its kind.
+        compute: The function that computes it, perhaps with others of its kind.
         options: Names of the options that its brackets may hold.
         needs: What must be installed or given beyond the core.
-        finish: How mean statistics become the corpus score.
-        highest: The best value that it can take.
+        aggregate: How mean statistics become the corpus score.
+        max_value: The best value that it can take.
     """
 
     name: str
     description: str
-    family: Family
+    compute: Compute
     options: tuple[str, ...] = ()
     needs: str = ""
-    finish: Callable[[FloatArray], FloatArray] = first_column
-    highest: float = 1.0
+    aggregate: Callable[[FloatArray], FloatArray] = first_column
+    max_value: float = 1.0
 
 
 def _fluency(predictions: Sequence[str], _references: object) -> MetricResult:
@@ -93,18 +93,18 @@ METRICS: dict[str, Metric] = {
                 f"bleu_coco_{order}",
                 f"corpus BLEU-{order} of the COCO evaluation",
                 bleu_coco,
-                finish=partial(corpus_bleu, order=order),
+                aggregate=partial(corpus_bleu, order=order),
             )
             for order in range(1, 5)
         ),
         Metric("rouge_l_coco", "ROUGE-L of the COCO evaluation", rouge_l_coco),
-        Metric("cider_d", "CIDEr-D of the COCO evaluation", cider_d, highest=10.0),
+        Metric("cider_d", "CIDEr-D of the COCO evaluation", cider_d, max_value=10.0),
         Metric(
             "meteor_1_5",
             "METEOR 1.5 by its own jar",
             meteor_1_5,
             needs=_JAVA,
-            finish=corpus_meteor,
+            aggregate=corpus_meteor,
         ),
         Metric("spice", "SPICE by its own jar", spice, needs=f"{_JAVA}, CoreNLP models"),
         Metric(
@@ -112,7 +112,7 @@ METRICS: dict[str, Metric] = {
             "mean of cider_d and spice",
             spider,
             needs=f"{_JAVA}, CoreNLP models",
-            highest=5.5,
+            max_value=5.5,
         ),
         Metric(
             "spider_fl",
@@ -120,14 +120,14 @@ METRICS: dict[str, Metric] = {
             _spider_fl,
             ("detector",),
             f"{_JAVA}, CoreNLP models, extra sbert; detector=PATH",
-            highest=5.5,
+            max_value=5.5,
         ),
         Metric(
             "date",
             "MECAT's similarity and discriminability",
             date_and_parts,
             _DATE_OPTIONS,
-            finish=finish_date,
+            aggregate=aggregate_date,
         ),
         Metric(
             "date_similarity", "date's likeness to its references", date_and_parts, _DATE_OPTIONS
@@ -189,12 +189,12 @@ def compute(
         for option in CORPUS_OPTIONS:
             if option in name.options:
                 raise MetricError(f"{name}: only MECAT's benchmarks know the option {option!r}")
-    done: dict[tuple[Family, tuple[tuple[str, str], ...]], dict[str, MetricResult]] = {}
+    done: dict[tuple[Compute, tuple[tuple[str, str], ...]], dict[str, MetricResult]] = {}
     results = []
     for metric, name in asked:
-        key = (metric.family, tuple(sorted(name.options.items())))
+        key = (metric.compute, tuple(sorted(name.options.items())))
         if key not in done:
-            made = metric.family(predictions, references, **name.options)
+            made = metric.compute(predictions, references, **name.options)
             family = [made] if isinstance(made, MetricResult) else made
             done[key] = {result.name: result for result in family}
         if metric.name not in done[key]:

@@ -10,7 +10,7 @@ FloatArray = NDArray[np.float64]
 
 
 def first_column(means: FloatArray) -> FloatArray:
-    """Finish a metric whose corpus score is the mean of its only statistic."""
+    """The aggregate of a metric whose corpus score is the mean of its only statistic."""
     return means[..., 0]
 
 
@@ -18,7 +18,7 @@ def first_column(means: FloatArray) -> FloatArray:
 class MetricResult:
     """One metric on one corpus.
 
-    The corpus score is ``finish`` of the mean statistics, so that a bootstrap round is one
+    The corpus score is ``aggregate`` of the mean statistics, so that a bootstrap round is one
     weighted mean and never looks at text again.
 
     Attributes:
@@ -26,21 +26,21 @@ class MetricResult:
         signature: How the number was made.
         samples: Score of each sample, shape (n,).
         statistics: Sufficient statistics of each sample, shape (n, k).
-        finish: Maps mean statistics of shape (..., k) to corpus scores of shape (...).
+        aggregate: Maps mean statistics of shape (..., k) to corpus scores of shape (...).
     """
 
     name: str
     signature: str
     samples: FloatArray
     statistics: FloatArray
-    finish: Callable[[FloatArray], FloatArray] = first_column
+    aggregate: Callable[[FloatArray], FloatArray] = first_column
 
     @property
     def score(self) -> float:
         """The corpus score; 0 for a corpus without samples."""
         if not len(self.samples):
             return 0.0
-        return float(self.finish(self.statistics.mean(axis=0)))
+        return float(self.aggregate(self.statistics.mean(axis=0)))
 
     @classmethod
     def of_means(cls, name: str, signature: str, samples: FloatArray) -> "MetricResult":

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from audiocapbench.errors import ReportError
-from audiocapbench.report.plain import plain
+from audiocapbench.report.escape_controls import escape_controls
 
 Value = str | int | float | bool | None
 Record = Mapping[str, Value]
@@ -144,7 +144,7 @@ def _width(page: Page) -> int:
 
     table = [[heading.text for heading in page.headings], *page.rows]
     widths = [
-        max(cell_len(line) for cell in column for line in plain(cell).split("\n"))
+        max(cell_len(line) for cell in column for line in escape_controls(cell).split("\n"))
         for column in zip(*table, strict=True)
     ]
     return sum(widths) + _BETWEEN * (len(widths) - 1) + _EDGES
@@ -263,7 +263,7 @@ def encodable(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(plain(text).split())
+    return " ".join(escape_controls(text).split())
 
 
 def _csv_cell(value: Value) -> Value:

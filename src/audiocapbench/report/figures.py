@@ -90,10 +90,10 @@ def figure_of(
     kind, _ = find_metric(metric)
     if not len(statistics):
         # No answer at all is no score; what failures count for is known all the same.
-        zero, bounds = (0.0, Interval(0.0, kind.highest)) if coverage.total else (None, None)
+        zero, bounds = (0.0, Interval(0.0, kind.max_value)) if coverage.total else (None, None)
         return Figure(None, None, zero, bounds, signature, coverage)
-    score = float(kind.finish(statistics.mean(axis=0)))
-    zero, bounds = with_failures(score, len(statistics) / coverage.total, kind.highest)
+    score = float(kind.aggregate(statistics.mean(axis=0)))
+    zero, bounds = with_failures(score, len(statistics) / coverage.total, kind.max_value)
     enough = len(statistics) >= FEWEST_FOR_INTERVAL
-    interval = mean_interval(statistics, kind.finish, clusters=clips) if enough else None
+    interval = mean_interval(statistics, kind.aggregate, clusters=clips) if enough else None
     return Figure(score, interval, zero, bounds, signature, coverage)

@@ -7,8 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from audiocapbench.judges import JudgeFigure
+from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.figures import Coverage, Figure
-from audiocapbench.report.plain import plain
 from audiocapbench.report.sheet import Sheet
 from audiocapbench.report.summary import RunSummary
 
@@ -28,10 +28,10 @@ def leaderboard(summaries: Sequence[RunSummary], metrics: Sequence[str], headlin
     table = _table("Leaderboard, with 95 % intervals")
     table.add_column("answered", justify="right", no_wrap=True)
     for metric in metrics:
-        table.add_column(Text(plain(metric)), justify="right")
+        table.add_column(Text(escape_controls(metric)), justify="right")
     for summary in ranked(summaries, headline):
         cells = [_cell(summary.overall[metric]) for metric in metrics]
-        table.add_row(Text(plain(summary.run.model)), answered(summary.coverage), *cells)
+        table.add_row(Text(escape_controls(summary.run.model)), answered(summary.coverage), *cells)
     return table
 
 
@@ -45,13 +45,13 @@ def by_category(summaries: Sequence[RunSummary], metric: str) -> Table:
     }
     table = _table(f"{metric} by category (number of clips)")
     for name in categories:
-        table.add_column(Text(plain(f"{name} ({counts[name]})")), justify="right")
+        table.add_column(Text(escape_controls(f"{name} ({counts[name]})")), justify="right")
     for summary in ranked(summaries, metric):
         cells = [
             shown(summary.by_category[name][metric]) if name in summary.by_category else "–"
             for name in categories
         ]
-        table.add_row(Text(plain(summary.run.model)), *cells)
+        table.add_row(Text(escape_controls(summary.run.model)), *cells)
     return table
 
 
@@ -64,11 +64,11 @@ def judge_table(summaries: Sequence[RunSummary], judge: str) -> Table:
     table = _table(f"Judge {judge}, 0 to 10, with 95 % intervals")
     table.add_column("judged", justify="right", no_wrap=True)
     for name in names:
-        table.add_column(Text(plain(name)), justify="right")
+        table.add_column(Text(escape_controls(name)), justify="right")
     for one in sorted(judged, key=lambda one: -_overall(one, judge)):
         whole = one.judges[judge].overall
         cells = [_judge_cell(whole.figures.get(name)) for name in names]
-        table.add_row(Text(plain(one.run.model)), f"{whole.judged}/{whole.total}", *cells)
+        table.add_row(Text(escape_controls(one.run.model)), f"{whole.judged}/{whole.total}", *cells)
     return table
 
 
@@ -98,16 +98,18 @@ def judge_interval(figure: JudgeFigure | None) -> str:
 def score_table(sheet: Sheet) -> Table:
     """Every metric of a score sheet, by group where there are groups."""
     table = Table(
-        title=Text(plain(f"{len(sheet.ids):,} samples, with 95 % intervals")),
+        title=Text(escape_controls(f"{len(sheet.ids):,} samples, with 95 % intervals")),
         title_justify="left",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
     )
     for name in ("metric", "all", *sheet.by_group):
-        table.add_column(Text(plain(name)), justify="left" if name == "metric" else "right")
+        table.add_column(
+            Text(escape_controls(name)), justify="left" if name == "metric" else "right"
+        )
     for metric, figure in sheet.overall.items():
         groups = [_cell(figures[metric]) for figures in sheet.by_group.values()]
-        table.add_row(Text(plain(metric)), _cell(figure), *groups)
+        table.add_row(Text(escape_controls(metric)), _cell(figure), *groups)
     return table
 
 
@@ -123,7 +125,10 @@ def shown_interval(figure: Figure) -> str:
 
 def _table(title: str) -> Table:
     table = Table(
-        title=Text(plain(title)), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
+        title=Text(escape_controls(title)),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
     )
     table.add_column("model", no_wrap=True)
     return table

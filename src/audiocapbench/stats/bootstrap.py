@@ -5,8 +5,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from audiocapbench.stats.units import (
+    Aggregate,
     Clusters,
-    Finish,
     FloatArray,
     Units,
     ordered,
@@ -46,7 +46,7 @@ class Intervals(NamedTuple):
 
 def mean_interval(
     statistics: FloatArray,
-    finish: Finish,
+    aggregate: Aggregate,
     *,
     level: float = 0.95,
     rounds: int = ROUNDS,
@@ -58,7 +58,7 @@ def mean_interval(
 
     Args:
         statistics: What resampling needs of each sample, shape (n, k); n is at least 1.
-        finish: Maps mean statistics of shape (rounds, k) to scores of shape (rounds,).
+        aggregate: Maps mean statistics of shape (rounds, k) to scores of shape (rounds,).
         level: How often such intervals are to hold the truth.
         rounds: How often to resample.
         seed: Makes the interval the same every time.
@@ -66,13 +66,13 @@ def mean_interval(
         method: ``bca`` corrects for bias and skew; ``percentile`` takes the rounds as they are.
     """
     units = ordered(units_of(statistics, clusters))
-    low, high = _intervals(units, finish, level, rounds, seed, method)
+    low, high = _intervals(units, aggregate, level, rounds, seed, method)
     return Interval(float(low), float(high))
 
 
 def intervals(
     statistics: FloatArray,
-    finish: Finish,
+    aggregate: Aggregate,
     *,
     level: float = 0.95,
     rounds: int = ROUNDS,
@@ -85,18 +85,18 @@ def intervals(
     Args:
         statistics: Shape (n, ..., k): one corpus score for each place of the middle axes.
     """
-    return _intervals(units_of(statistics, clusters), finish, level, rounds, seed, method)
+    return _intervals(units_of(statistics, clusters), aggregate, level, rounds, seed, method)
 
 
 def _intervals(
-    units: Units, finish: Finish, level: float, rounds: int, seed: int, method: Method
+    units: Units, aggregate: Aggregate, level: float, rounds: int, seed: int, method: Method
 ) -> Intervals:
-    scores = np.sort(_scores(units, finish, rounds, seed), axis=0)
-    score = finish(units.means[np.newaxis])[0]
+    scores = np.sort(_scores(units, aggregate, rounds, seed), axis=0)
+    score = aggregate(units.means[np.newaxis])[0]
     low = np.full(score.shape, -_widened(level, units.effective))
     high = -low
     if method == "bca":
-        bias, skew = _bias(scores, score), _acceleration(units, finish)
+        bias, skew = _bias(scores, score), _acceleration(units, aggregate)
         low, high = _corrected(low, bias, skew), _corrected(high, bias, skew)
     # An interval that leaves out its own estimate, as few and lumpy samples can make it, is none.
     return Intervals(
@@ -107,7 +107,7 @@ def _intervals(
 
 def resampled_scores(
     statistics: FloatArray,
-    finish: Finish,
+    aggregate: Aggregate,
     *,
     rounds: int = ROUNDS,
     seed: int = SEED,
@@ -117,11 +117,11 @@ def resampled_scores(
 
     All places of the middle axes see the same draws, so their differences are paired.
     """
-    return _scores(units_of(statistics, clusters), finish, rounds, seed)
+    return _scores(units_of(statistics, clusters), aggregate, rounds, seed)
 
 
-def _scores(units: Units, finish: Finish, rounds: int, seed: int) -> FloatArray:
-    return np.concatenate([finish(means) for means in resampled_means(units, rounds, seed)])
+def _scores(units: Units, aggregate: Aggregate, rounds: int, seed: int) -> FloatArray:
+    return np.concatenate([aggregate(means) for means in resampled_means(units, rounds, seed)])
 
 
 def _widened(level: float, count: float) -> float:
@@ -147,11 +147,11 @@ def _bias(ordered: FloatArray, score: FloatArray) -> FloatArray:
     return bias
 
 
-def _acceleration(units: Units, finish: Finish) -> FloatArray:
+def _acceleration(units: Units, aggregate: Aggregate) -> FloatArray:
     """How fast the spread changes with the score, by leaving each unit out in turn."""
     if len(units.sizes) < 2:
         return np.zeros(units.sums.shape[1:-1])
-    left_out = finish(units.without_each())
+    left_out = aggregate(units.without_each())
     away = left_out.mean(axis=0) - left_out
     # In shares of the largest, so that powers of very small differences do not vanish.
     largest = np.abs(away).max(axis=0)

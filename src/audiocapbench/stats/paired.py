@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.stats.bootstrap import ROUNDS, SEED, Interval, Method, mean_interval
-from audiocapbench.stats.units import Clusters, Finish, FloatArray, units_of
+from audiocapbench.stats.units import Aggregate, Clusters, FloatArray, units_of
 
 SWAPS = 9_999
 """Rounds of the permutation test; the smallest p-value is one in ten thousand."""
@@ -17,7 +17,7 @@ _BLOCK = 256
 def permutation_test(
     first: FloatArray,
     second: FloatArray,
-    finish: Finish,
+    aggregate: Aggregate,
     *,
     rounds: int = SWAPS,
     seed: int = SEED,
@@ -32,7 +32,7 @@ def permutation_test(
     Args:
         first: Statistics of the one system, shape (n, k).
         second: Those of the other on the same samples.
-        finish: Maps mean statistics of shape (rounds, k) to scores of shape (rounds,).
+        aggregate: Maps mean statistics of shape (rounds, k) to scores of shape (rounds,).
         rounds: How often to swap.
         seed: Makes the p-value the same every time.
         clusters: The clip of each sample, where a clip has several: clips are swapped whole.
@@ -40,7 +40,7 @@ def permutation_test(
     values = permutation_tests(
         first[:, np.newaxis],
         second[:, np.newaxis],
-        finish,
+        aggregate,
         rounds=rounds,
         seed=seed,
         clusters=clusters,
@@ -51,7 +51,7 @@ def permutation_test(
 def permutation_tests(
     first: FloatArray,
     second: FloatArray,
-    finish: Finish,
+    aggregate: Aggregate,
     *,
     present: NDArray[np.bool_] | None = None,
     rounds: int = SWAPS,
@@ -77,13 +77,13 @@ def permutation_tests(
     other = np.where(nothing, 1.0, np.where(mask, second, 0.0).sum(axis=0) / counts)
     moves = units_of(np.where(mask, second - first, 0.0) / counts, clusters).sums
     flat = moves.reshape(len(moves), -1)
-    seen = np.abs(finish(base[np.newaxis])[0] - finish(other[np.newaxis])[0])
+    seen = np.abs(aggregate(base[np.newaxis])[0] - aggregate(other[np.newaxis])[0])
     # Sums in another order differ in their last digits; equal differences must still count.
     enough = seen * (1 - 1e-9) - 1e-13
     hits, done = np.zeros(len(seen)), 0
     for swapped in _swaps(len(flat), rounds, seed):
         moved = (swapped @ flat).reshape(-1, *base.shape)
-        hits += (np.abs(finish(base + moved) - finish(other - moved)) >= enough).sum(axis=0)
+        hits += (np.abs(aggregate(base + moved) - aggregate(other - moved)) >= enough).sum(axis=0)
         done += len(swapped)
     if _countable(len(flat), rounds):
         return hits / done
@@ -93,7 +93,7 @@ def permutation_tests(
 def difference_interval(
     first: FloatArray,
     second: FloatArray,
-    finish: Finish,
+    aggregate: Aggregate,
     *,
     level: float = 0.95,
     rounds: int = ROUNDS,
@@ -108,7 +108,7 @@ def difference_interval(
     """
     return mean_interval(
         np.stack([first, second], axis=1).reshape(len(first), -1),
-        _difference(finish),
+        _difference(aggregate),
         level=level,
         rounds=rounds,
         seed=seed,
@@ -118,7 +118,7 @@ def difference_interval(
 
 
 def paired_spread(
-    first: FloatArray, second: FloatArray, finish: Finish, clusters: Clusters = None
+    first: FloatArray, second: FloatArray, aggregate: Aggregate, clusters: Clusters = None
 ) -> float | None:
     """Standard deviation of a sample's share in the difference, by leaving each out in turn.
 
@@ -129,15 +129,15 @@ def paired_spread(
     units = units_of(both, clusters)
     if len(units.sizes) < 2:
         return None
-    left_out = _difference(finish)(units.without_each())
+    left_out = _difference(aggregate)(units.without_each())
     return float((len(left_out) - 1) * left_out.std(ddof=1))
 
 
-def _difference(finish: Finish) -> Finish:
+def _difference(aggregate: Aggregate) -> Aggregate:
     """The difference of two systems whose statistics stand side by side."""
 
     def difference(means: FloatArray) -> FloatArray:
-        both = finish(means.reshape(*means.shape[:-1], 2, -1))
+        both = aggregate(means.reshape(*means.shape[:-1], 2, -1))
         found: FloatArray = both[..., 0] - both[..., 1]
         return found
 

@@ -12,13 +12,13 @@ class Policies(NamedTuple):
     bounds: Interval
 
 
-def with_failures(score: float, share: float, highest: float) -> Policies:
+def with_failures(score: float, share: float, max_value: float) -> Policies:
     """Count failures against a score.
 
     Args:
         score: Over what was answered.
         share: The part of all samples that was answered.
-        highest: The best that a failed sample could have scored; the worst is 0.
+        max_value: The best that a failed sample could have scored; the worst is 0.
     """
     worst = score * share
-    return Policies(worst, Interval(worst, worst + (1 - share) * highest))
+    return Policies(worst, Interval(worst, worst + (1 - share) * max_value))

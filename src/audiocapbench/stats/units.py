@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
-Finish = Callable[[FloatArray], FloatArray]
+Aggregate = Callable[[FloatArray], FloatArray]
 """Maps mean statistics of shape (..., k) to scores of shape (...)."""
 
 Clusters = Sequence[str] | NDArray[np.int64] | None

@@ -18,7 +18,7 @@ from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Status
-from audiocapbench.engine import Budget, Pacing, Progress, Stop, run_benchmark
+from audiocapbench.engine import Budget, Progress, RateLimits, Stop, run_benchmark
 from audiocapbench.judges.quoting import as_data, fill
 from audiocapbench.meta.corrupt.captions import Caption, CaptionSet
 from audiocapbench.meta.corrupt.make import SEED, Made, finish
@@ -43,14 +43,14 @@ class Asking:
         store: Where answers are kept, and looked up.
         budget: What may be spent.
         prices: Prices that replace the built-in table's.
-        pacing: How hard it may be asked.
+        rate_limits: How hard it may be asked.
         progress: Told how much is done, and of how much.
     """
 
     store: Store
     budget: Budget = field(default_factory=Budget)
     prices: Path | None = None
-    pacing: Pacing = field(default_factory=Pacing)
+    rate_limits: RateLimits = field(default_factory=RateLimits)
     progress: Callable[[int, int], None] = lambda _done, _total: None
 
 
@@ -117,7 +117,7 @@ def _ask(
         Benchmark(f"{TRIAL}corrupt/{prompt_hash()}", Path(), samples),
         without_audio(model),
         asking.store,
-        pacing=asking.pacing,
+        rate_limits=asking.rate_limits,
         budget=asking.budget,
         price=price_of(model.name, asking.prices),
         progress=Progress(planned=planned, arrived=arrived),

@@ -48,8 +48,8 @@ def bleu_coco(
         signature = sign(name, tok=TOKENIZER, case="lower", reflen="closest", agg="corpus")
         samples = corpus_bleu(totals + _ADDED, order)
         samples[predicted[:, 0] == 0] = 0.0
-        finish = partial(corpus_bleu, order=order)
-        results.append(MetricResult(name, signature, samples, statistics, finish))
+        aggregate = partial(corpus_bleu, order=order)
+        results.append(MetricResult(name, signature, samples, statistics, aggregate))
     return results
 
 

@@ -2,19 +2,19 @@
 
 from audiocapbench.metrics.date.metric import (
     DateParts,
+    aggregate_date,
     date,
     date_and_parts,
     date_parts,
-    finish_date,
 )
 from audiocapbench.metrics.date.pieces import PieceEncoder, piece_encoder
 
 __all__ = [
     "DateParts",
     "PieceEncoder",
+    "aggregate_date",
     "date",
     "date_and_parts",
     "date_parts",
-    "finish_date",
     "piece_encoder",
 ]

@@ -102,7 +102,7 @@ def date_and_parts(
         "fluency": error_probabilities is not None,
     }
     columns = np.stack(parts[:2] if way.of_means else [parts.date], axis=1)
-    whole = MetricResult("date", sign("date", **fields), parts.date, columns, finish_date)
+    whole = MetricResult("date", sign("date", **fields), parts.date, columns, aggregate_date)
     halves = {"date_similarity": parts.similarity, "date_discriminability": parts.discriminability}
     return [
         whole,
@@ -110,7 +110,7 @@ def date_and_parts(
     ]
 
 
-def finish_date(means: FloatArray) -> FloatArray:
+def aggregate_date(means: FloatArray) -> FloatArray:
     """Corpus score of any variant: one statistic is DATE itself, two are what it is made of."""
     if means.shape[-1] == 1:
         return first_column(means)

@@ -46,7 +46,7 @@ from audiocapbench.stats.power import (
     minimum_detectable_difference,
     samples_needed,
 )
-from audiocapbench.stats.units import Finish
+from audiocapbench.stats.units import Aggregate
 from audiocapbench.store import Store
 
 FloatArray = NDArray[np.float64]
@@ -169,14 +169,14 @@ def _scorers(
 class _Pair:
     """One scorer's statistics of both runs on the same samples, shape (n, k) each.
 
-    ``finish`` is for all samples at once; ``drawn`` is for both runs side by side, on draws that
+    ``aggregate`` is for all samples at once; ``drawn`` is for both runs side by side, on draws that
     may hold no sample of a small corpus.
     """
 
     scorer: Scorer
     category: str
-    finish: Finish
-    drawn: Finish
+    aggregate: Aggregate
+    drawn: Aggregate
     first: FloatArray
     second: FloatArray
     present: NDArray[np.bool_]
@@ -232,14 +232,14 @@ def _pair(scorer: Scorer, category: str, scored: tuple[Scored, Scored], part: Pa
     if lacks(part, present):
         present[:] = False
     left, right = spread_out(part, first), spread_out(part, second)
-    finish = drawn = finish_of(part, scorer)
+    aggregate = drawn = finish_of(part, scorer)
     if part.is_total and present.any():
         means = np.stack([right[present].mean(axis=0), left[present].mean(axis=0)])
         drawn = finish_of(part, scorer, corpus_means(means, len(part.weights)))
     return _Pair(
         scorer,
         category,
-        finish,
+        aggregate,
         drawn,
         left,
         right,
@@ -253,14 +253,14 @@ def _p_values(pairs: Sequence[_Pair]) -> list[float]:
     """P-values; scorers that add up alike are tested in one pass over the same swaps."""
     alike: dict[tuple[Callable[..., object], int], list[int]] = {}
     for place, pair in enumerate(pairs):
-        alike.setdefault((pair.finish, pair.first.shape[1]), []).append(place)
+        alike.setdefault((pair.aggregate, pair.first.shape[1]), []).append(place)
     values = [1.0] * len(pairs)
     for places in alike.values():
         group = [pairs[place] for place in places]
         found = permutation_tests(
             np.stack([one.second for one in group], axis=1),
             np.stack([one.first for one in group], axis=1),
-            group[0].finish,
+            group[0].aggregate,
             present=np.stack([one.present for one in group], axis=1),
             clusters=group[0].clusters,
         )
@@ -275,7 +275,7 @@ def _difference(pair: _Pair, p_value: float) -> Difference:
     if not len(one):
         return Difference(scorer, pair.category, 0, None, None, None)
     first, second = (
-        float(pair.finish(given.mean(axis=0)[np.newaxis])[0]) for given in (one, other)
+        float(pair.aggregate(given.mean(axis=0)[np.newaxis])[0]) for given in (one, other)
     )
     found = Difference(scorer, pair.category, len(one), first, second, second - first)
     if not pair.is_enough:

@@ -9,7 +9,7 @@ from audiocapbench.benchmarks.layout import Layout
 from audiocapbench.data import Sample
 from audiocapbench.judges import JudgeFigure, JudgeSummary
 from audiocapbench.judges.aggregation import overall
-from audiocapbench.judges.summary import HIGHEST, OVERALL
+from audiocapbench.judges.summary import MAX_VALUE, OVERALL
 from audiocapbench.metrics.result import first_column
 from audiocapbench.report.groups.total import total_interval
 from audiocapbench.stats import Interval
@@ -52,7 +52,7 @@ def _total(
     scores = [one.score for one in parts]
     # A corpus without a verdict counts as zero, and as anything up to the best.
     zero = _sum(weights, [one.as_zero or 0.0 for one in parts])
-    ends = [one.bounds or Interval(0.0, HIGHEST) for one in parts]
+    ends = [one.bounds or Interval(0.0, MAX_VALUE) for one in parts]
     bounds = Interval(*(_sum(weights, list(side)) for side in zip(*ends, strict=True)))
     known = [score for score in scores if score is not None]
     if len(known) < len(scores):

@@ -8,9 +8,9 @@ from rich.text import Text
 
 from audiocapbench.benchmarks.corpora import without_null
 from audiocapbench.benchmarks.layout import Layout
+from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.figures import Figure
 from audiocapbench.report.groups.figures import Figures, GroupFigures
-from audiocapbench.report.plain import plain
 from audiocapbench.report.tables import shown, shown_interval
 
 
@@ -24,7 +24,9 @@ def group_table(figures: GroupFigures, layout: Layout, metrics: Sequence[str], t
     for group, of_group in figures.by_group.items():
         nulls = figures.nulls.get(group)
         count = str(nulls.null) if nulls else ""
-        table.add_row(plain(group), _answered(of_group, metrics), count, *_cells(of_group, metrics))
+        table.add_row(
+            escape_controls(group), _answered(of_group, metrics), count, *_cells(of_group, metrics)
+        )
         if nulls and nulls.null > nulls.total / 2:
             names = [without_null(name) for name in metrics]
             left = f"{nulls.total - nulls.null} left"
@@ -42,11 +44,13 @@ def facet_table(facet: str, places: dict[str, Figures], metrics: Sequence[str]) 
         table = _table(f"{metrics[0]} by {facet}", [facet, *columns])
         for row in rows:
             cells = [places.get(f"{row} {column}", {}).get(metrics[0]) for column in columns]
-            table.add_row(plain(row), *(shown(cell) if cell else "–" for cell in cells))
+            table.add_row(escape_controls(row), *(shown(cell) if cell else "–" for cell in cells))
         return table
     table = _table(f"by {facet}", [facet, "answered", *metrics])
     for place, figures in places.items():
-        table.add_row(plain(place), _answered(figures, metrics), *_cells(figures, metrics))
+        table.add_row(
+            escape_controls(place), _answered(figures, metrics), *_cells(figures, metrics)
+        )
     return table
 
 
@@ -65,10 +69,15 @@ def lacking(figures: GroupFigures, layout: Layout, metrics: Sequence[str]) -> li
 
 def _table(title: str, names: Sequence[str]) -> Table:
     table = Table(
-        title=Text(plain(title)), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
+        title=Text(escape_controls(title)),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
     )
     for place, name in enumerate(names):
-        table.add_column(Text(plain(name)), justify="left" if place == 0 else "right", no_wrap=True)
+        table.add_column(
+            Text(escape_controls(name)), justify="left" if place == 0 else "right", no_wrap=True
+        )
     return table
 
 

@@ -10,7 +10,7 @@ from audiocapbench.benchmarks.layout import Layout
 from audiocapbench.metrics import find_metric
 from audiocapbench.report.figures import Coverage, Figure
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
-from audiocapbench.stats.units import Finish
+from audiocapbench.stats.units import Aggregate
 
 FloatArray = NDArray[np.float64]
 
@@ -85,7 +85,7 @@ def _interval(metric: str, layout: Layout, scored: Sequence[Scored]) -> Interval
     chosen = [one for one in scored if one.corpus in corpora]
     kind, _ = find_metric(metric)
     return total_interval(
-        kind.finish,
+        kind.aggregate,
         np.array(list(layout.weights.values())),
         np.array([one.statistics for one in chosen], dtype=np.float64),
         np.array([corpora[one.corpus] for one in chosen], dtype=np.int64),
@@ -94,7 +94,7 @@ def _interval(metric: str, layout: Layout, scored: Sequence[Scored]) -> Interval
 
 
 def total_interval(
-    finish: Finish,
+    aggregate: Aggregate,
     weights: FloatArray,
     statistics: FloatArray,
     places: NDArray[np.int64],
@@ -103,7 +103,7 @@ def total_interval(
     """Interval of a weighted sum of corpora: all answers about a clip are drawn together.
 
     Args:
-        finish: What makes a corpus's score of its mean statistics.
+        aggregate: What makes a corpus's score of its mean statistics.
         weights: What each corpus counts for.
         statistics: Shape (n, k).
         places: The corpus of each sample, by its place among the weights.
@@ -116,7 +116,7 @@ def total_interval(
         return None
     table = spread_by_corpus(statistics, places, len(weights))
     whole = corpus_means(table.mean(axis=0), len(weights))
-    return mean_interval(table, total_finish(finish, weights, whole), clusters=clips)
+    return mean_interval(table, total_finish(aggregate, weights, whole), clusters=clips)
 
 
 def enough_in_each(places: NDArray[np.int64], corpora: int) -> bool:
@@ -155,18 +155,20 @@ def corpus_means(
     return found
 
 
-def total_finish(finish: Finish, weights: FloatArray, whole: FloatArray | float = 1.0) -> Finish:
+def total_finish(
+    aggregate: Aggregate, weights: FloatArray, whole: FloatArray | float = 1.0
+) -> Aggregate:
     """What makes a total of means of ``spread_by_corpus``.
 
     Args:
-        finish: What makes a corpus's score of its mean statistics.
+        aggregate: What makes a corpus's score of its mean statistics.
         weights: What each corpus counts for.
         whole: Each corpus's means over all samples: a round of resampling that draws no sample of
             a small corpus says nothing new about it.
     """
 
     def total(means: FloatArray) -> FloatArray:
-        found: FloatArray = finish(corpus_means(means, len(weights), whole)) @ weights
+        found: FloatArray = aggregate(corpus_means(means, len(weights), whole)) @ weights
         return found
 
     return total

@@ -13,11 +13,11 @@ from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome, median_latency, total_cost
 from audiocapbench.errors import MetricError
 from audiocapbench.judges.aggregation import Scores, by_judge, overall
-from audiocapbench.judges.summary import HIGHEST, OVERALL
+from audiocapbench.judges.summary import MAX_VALUE, OVERALL
 from audiocapbench.metrics import METRICS, find_metric
 from audiocapbench.metrics.result import first_column
 from audiocapbench.report.groups.total import joined
-from audiocapbench.stats.units import Finish
+from audiocapbench.stats.units import Aggregate
 from audiocapbench.store import Run, Store, StoredScore
 from audiocapbench.store.judgements import Judgement
 
@@ -44,14 +44,14 @@ class Scorer:
         return self.name if self.dimension is None else f"{self.name}: {self.dimension}"
 
     @property
-    def finish(self) -> Finish:
+    def aggregate(self) -> Aggregate:
         """How mean statistics become the corpus score."""
-        return find_metric(self.name)[0].finish if self.dimension is None else first_column
+        return find_metric(self.name)[0].aggregate if self.dimension is None else first_column
 
     @property
-    def highest(self) -> float:
+    def max_value(self) -> float:
         """The best that a sample could score."""
-        return find_metric(self.name)[0].highest if self.dimension is None else HIGHEST
+        return find_metric(self.name)[0].max_value if self.dimension is None else MAX_VALUE
 
     @property
     def digits(self) -> int:

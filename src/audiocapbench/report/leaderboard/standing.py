@@ -26,7 +26,7 @@ from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.paired import SWAPS, permutation_tests
 from audiocapbench.stats.power import ALPHA, fewest_to_test
 from audiocapbench.stats.ranks import RankInterval, letters, rank_intervals, tied_groups
-from audiocapbench.stats.units import Finish
+from audiocapbench.stats.units import Aggregate
 
 FloatArray = NDArray[np.float64]
 
@@ -136,7 +136,7 @@ class _Cube:
     Attributes:
         part: The samples.
         stored: As the store has them.
-        spread: With a place for each corpus of a total; ``finish`` takes their means.
+        spread: With a place for each corpus of a total; ``aggregate`` takes their means.
         present: Which samples have a score, shape (samples, runs).
         clusters: The clip of each sample, where several share one.
         alone: How each run stands by itself.
@@ -148,7 +148,7 @@ class _Cube:
     part: Part
     stored: FloatArray
     spread: FloatArray
-    finish: Finish
+    aggregate: Aggregate
     present: NDArray[np.bool_]
     clusters: list[str] | None
     alone: tuple[Standing, ...] = ()
@@ -220,8 +220,8 @@ def _cube(scorer: Scorer, part: Part, runs: Sequence[Scored]) -> _Cube:
                 statistics[row, place] = found
                 present[row, place] = True
     spread = spread_out(part, statistics) * present[..., np.newaxis]
-    finish = finish_of(part, scorer)
-    return _Cube(scorer, part, statistics, spread, finish, present, part.clusters)
+    aggregate = finish_of(part, scorer)
+    return _Cube(scorer, part, statistics, spread, aggregate, present, part.clusters)
 
 
 def _ordered(cube: _Cube) -> _Cube:
@@ -258,7 +258,7 @@ def _alone(cube: _Cube, place: int) -> Standing:
 
 
 def _score(cube: _Cube, place: int, here: NDArray[np.bool_]) -> float:
-    return float(cube.finish(cube.spread[here, place].mean(axis=0)[np.newaxis])[0])
+    return float(cube.aggregate(cube.spread[here, place].mean(axis=0)[np.newaxis])[0])
 
 
 def _tests(cube: _Cube, rounds: int) -> list[Pair]:
@@ -272,7 +272,7 @@ def _tests(cube: _Cube, rounds: int) -> list[Pair]:
         zeros = replace(
             cube,
             spread=as_zeros(cube.part, cube.stored, cube.present),
-            finish=finish_as_zeros(cube.part, cube.scorer),
+            aggregate=finish_as_zeros(cube.part, cube.scorer),
             present=np.ones_like(cube.present),
         )
         ranked = _p_values(zeros, wanted, rounds)
@@ -303,7 +303,7 @@ def _p_values(cube: _Cube, pairs: Sequence[Pair], rounds: int) -> list[float]:
         values = permutation_tests(
             cube.spread[:, left],
             cube.spread[:, right],
-            cube.finish,
+            cube.aggregate,
             present=cube.present[:, left] & cube.present[:, right],
             rounds=rounds,
             clusters=cube.clusters,

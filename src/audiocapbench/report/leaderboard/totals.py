@@ -19,7 +19,7 @@ from audiocapbench.report.groups.total import (
 )
 from audiocapbench.report.leaderboard.scores import Scorer
 from audiocapbench.stats import Interval, Policies, mean_interval, with_failures
-from audiocapbench.stats.units import Finish
+from audiocapbench.stats.units import Aggregate
 
 FloatArray = NDArray[np.float64]
 
@@ -87,7 +87,7 @@ def spread_out(part: Part, statistics: FloatArray) -> FloatArray:
     return spread_by_corpus(statistics, part.places, len(part.layout.weights))
 
 
-def finish_of(part: Part, scorer: Scorer, whole: FloatArray | float = 1.0) -> Finish:
+def finish_of(part: Part, scorer: Scorer, whole: FloatArray | float = 1.0) -> Aggregate:
     """What makes a score of mean statistics as ``spread_out`` gives them.
 
     Args:
@@ -96,8 +96,8 @@ def finish_of(part: Part, scorer: Scorer, whole: FloatArray | float = 1.0) -> Fi
         whole: Each corpus's means, for what may draw no sample of one.
     """
     if not part.is_total:
-        return scorer.finish
-    return total_finish(scorer.finish, part.weights, whole)
+        return scorer.aggregate
+    return total_finish(scorer.aggregate, part.weights, whole)
 
 
 def as_zeros(part: Part, statistics: FloatArray, present: NDArray[np.bool_]) -> FloatArray:
@@ -110,19 +110,19 @@ def as_zeros(part: Part, statistics: FloatArray, present: NDArray[np.bool_]) -> 
     return spread_by_corpus(asked, part.places, len(part.weights))
 
 
-def finish_as_zeros(part: Part, scorer: Scorer) -> Finish:
+def finish_as_zeros(part: Part, scorer: Scorer) -> Aggregate:
     """What makes a score of mean statistics as ``as_zeros`` gives them."""
     weights = part.weights
 
-    def finish(means: FloatArray) -> FloatArray:
+    def aggregate(means: FloatArray) -> FloatArray:
         # Of all samples of a corpus: mean statistics with zeros, and the share that has a score.
         table = corpus_means(means, len(weights))
         share = table[..., -1:]
         own = np.where(share > 0, table[..., :-1] / np.where(share > 0, share, 1.0), 1.0)
-        total: FloatArray = (scorer.finish(own) * share[..., 0]) @ weights
+        total: FloatArray = (scorer.aggregate(own) * share[..., 0]) @ weights
         return total
 
-    return finish
+    return aggregate
 
 
 def interval_of(
@@ -134,9 +134,9 @@ def interval_of(
     clips = part.clusters
     own = None if clips is None else list(compress(clips, present.tolist()))
     if not part.is_total:
-        return mean_interval(statistics[present], scorer.finish, clusters=own)
+        return mean_interval(statistics[present], scorer.aggregate, clusters=own)
     places = part.places[present]
-    return total_interval(scorer.finish, part.weights, statistics[present], places, own)
+    return total_interval(scorer.aggregate, part.weights, statistics[present], places, own)
 
 
 def enough(part: Part, present: NDArray[np.bool_]) -> bool:
@@ -179,10 +179,10 @@ def policies(
 
 def _policies(scorer: Scorer, statistics: FloatArray, present: NDArray[np.bool_]) -> Policies:
     if not present.any():
-        return with_failures(0.0, 0.0, scorer.highest)
+        return with_failures(0.0, 0.0, scorer.max_value)
     means = statistics[present].mean(axis=0)
-    score = float(scorer.finish(means[np.newaxis])[0])
-    return with_failures(score, float(present.mean()), scorer.highest)
+    score = float(scorer.aggregate(means[np.newaxis])[0])
+    return with_failures(score, float(present.mean()), scorer.max_value)
 
 
 def _asked(samples: Sequence[Sample], scorer: Scorer, layout: Layout | None) -> Sequence[Sample]:

@@ -10,7 +10,7 @@ from audiocapbench.benchmarks.mecat.groups import CONTENTS
 from audiocapbench.benchmarks.mecat.layouts import CAPTION
 from audiocapbench.benchmarks.mecat.published import CAPTION_DATE, published_table
 from audiocapbench.errors import ReportError
-from audiocapbench.metrics.date import finish_date
+from audiocapbench.metrics.date import aggregate_date
 from audiocapbench.report.exports import Heading, Page, Record
 from audiocapbench.report.mecat.beside import PUBLISHED, comparison_notes, one_benchmark
 from audiocapbench.report.mecat.scored import GroupScore, ScoredAnswers
@@ -139,8 +139,8 @@ def _interval(pure: GroupScore, mixed: GroupScore) -> Interval | None:
     """The two groups have no clip in common, so each is resampled by itself."""
     if min(pure.n, mixed.n) < FEWEST_FOR_INTERVAL:
         return None
-    first = resampled_scores(pure.statistics, finish_date, seed=SEED)
-    second = resampled_scores(mixed.statistics, finish_date, seed=SEED + 1)
+    first = resampled_scores(pure.statistics, aggregate_date, seed=SEED)
+    second = resampled_scores(mixed.statistics, aggregate_date, seed=SEED + 1)
     low, high = np.quantile(100 * (first - second), [_TAIL, 1 - _TAIL])
     return Interval(float(low), float(high))
 

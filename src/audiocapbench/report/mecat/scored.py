@@ -16,7 +16,7 @@ from audiocapbench.benchmarks.corpora import without_null
 from audiocapbench.benchmarks.mecat.groups import GROUPS, QA_CATEGORIES
 from audiocapbench.benchmarks.mecat.layouts import CAPTION, LAYOUTS, QA, kind_of
 from audiocapbench.errors import ReportError
-from audiocapbench.metrics.date import finish_date
+from audiocapbench.metrics.date import aggregate_date
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.store import Store, StoredScore
@@ -210,6 +210,6 @@ def _group(marks: Sequence[_Mark], name: ScorerName) -> GroupScore:
         len(table),
         float(means[1]) if whole else None,
         float(means[2]) if whole else None,
-        float(finish_date(statistics.mean(axis=0))),
+        float(aggregate_date(statistics.mean(axis=0))),
         statistics,
     )

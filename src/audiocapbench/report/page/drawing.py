@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
+from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.page.figure_data import Bar, Histogram, Point, Span, nice_step
 from audiocapbench.report.page.label_places import place_labels
 from audiocapbench.report.page.measures import Measure
-from audiocapbench.report.plain import plain
 
 COLOURS = 8
 
@@ -116,16 +116,16 @@ def draw_scatter(points: Sequence[Point], providers: Sequence[str], name: str) -
         (across.at(one.accuracy.score) / 100 * _WIDE, up.at(one.hallucination.score))
         for one in points
     ]
-    names = [plain(one.label) for one in points]
+    names = [escape_controls(one.label) for one in points]
     bounds = (_LEFT / 100 * _WIDE, float(_TOP), _RIGHT / 100 * _WIDE, float(_BOTTOM))
     places = place_labels(centres, [7.0 * len(label) for label in names], 13.0, bounds)
     for number, (one, place) in enumerate(zip(points, places, strict=True), start=1):
         shape = colour_of(one.provider, providers)
         parts += _cross(one, across, up, shape)
         mark = f'<path d="{_SHAPES[shape % len(_SHAPES)]}" class="mark c{shape}"/>'
-        title = f"<title>{escape(plain(one.label))}</title>"
+        title = f"<title>{escape(escape_controls(one.label))}</title>"
         anchor = "start" if place.right else "end"
-        words = _text(plain(one.label), f"{place.dx}", place.dy, "name wide", anchor)
+        words = _text(escape_controls(one.label), f"{place.dx}", place.dy, "name wide", anchor)
         digit = _text(str(number), "7", -6, "name narrow", "start")
         if place.far:
             ends = f'x2="{place.dx}" y2="{place.dy - 4}"'
@@ -145,7 +145,7 @@ def draw_key(number: int) -> str:
 
 
 def _bar(bar: Bar, scale: _Scale, y: int, measure: Measure, colour: int) -> list[str]:
-    label = _text(plain(bar.label), "0", y + 13, "name", "start")
+    label = _text(escape_controls(bar.label), "0", y + 13, "name", "start")
     if bar.span is None:
         return [label, _text("no score", "0", y + 30, "tick", "start")]
     score, low, high = (scale.at(value) for value in bar.span[:3])
@@ -161,7 +161,7 @@ def _bar(bar: Bar, scale: _Scale, y: int, measure: Measure, colour: int) -> list
     ]
     if not bar.span.certain:
         ends, lines = "too few samples for an interval", []
-    title = f"<title>{escape(plain(bar.label))}: {value}, {ends}</title>"
+    title = f"<title>{escape(escape_controls(bar.label))}: {value}, {ends}</title>"
     return [
         label,
         f'<rect class="c{colour}" x="0" y="{y + 19}" width="{score}%" height="12">{title}</rect>',
@@ -199,7 +199,7 @@ def _text(words: str, x: str, y: float, kind: str, anchor: str) -> str:
 
 
 def _svg(parts: Sequence[str], height: float, name: str) -> str:
-    label = escape(plain(name), quote=True)
+    label = escape(escape_controls(name), quote=True)
     return (
         f'<svg class="figure" width="100%" height="{height}" role="img" aria-label="{label}">'
         f"{''.join(parts)}</svg>"

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from audiocapbench.benchmarks.corpora import leaves_null_out
 from audiocapbench.errors import MetricError, ReportError
 from audiocapbench.judges import JudgeFigure
-from audiocapbench.judges.summary import HIGHEST, OVERALL
+from audiocapbench.judges.summary import MAX_VALUE, OVERALL
 from audiocapbench.metrics import METRICS, find_metric
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.report.figures import Figure
@@ -21,13 +21,13 @@ class Measure(NamedTuple):
     Attributes:
         name: The metric's name, or the judge's dimension.
         judge: The judge's name; None for a metric.
-        highest: The best value that it can take.
+        max_value: The best value that it can take.
         digits: How many places it is shown with.
     """
 
     name: str
     judge: str | None
-    highest: float
+    max_value: float
     digits: int
 
     @property
@@ -73,9 +73,9 @@ def measures_of(summaries: Sequence[RunSummary]) -> list[Measure]:
             if judge in one.judges
             for name in one.judges[judge].overall.figures
         )
-        found += [Measure(name, judge, HIGHEST, 2) for name in names]
+        found += [Measure(name, judge, MAX_VALUE, 2) for name in names]
     for metric in in_order({name for one in summaries for name in one.overall}):
-        found.append(Measure(metric, None, find_metric(metric)[0].highest, 3))
+        found.append(Measure(metric, None, find_metric(metric)[0].max_value, 3))
     return [one for one in found if any(_shown(one, run) for run in summaries)]
 
 

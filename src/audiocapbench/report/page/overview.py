@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from audiocapbench.benchmarks import layout_of
 from audiocapbench.data.outcome import Status
+from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.leaderboard.standing import Standing
 from audiocapbench.report.page.drawing import (
     colour_of,
@@ -18,7 +19,6 @@ from audiocapbench.report.page.gathered import Gathered, GatheredRun
 from audiocapbench.report.page.measures import Measure
 from audiocapbench.report.page.metric_judge import correlations
 from audiocapbench.report.page.ties import Ties, headline_ties, same_samples
-from audiocapbench.report.plain import plain
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, ROUNDS, SEED
 from audiocapbench.store import Store
 
@@ -102,7 +102,7 @@ def overview(store: Store, gathered: Gathered) -> dict[str, Any]:
         "rounds": ROUNDS,
         "seed": SEED,
         "fewest": FEWEST_FOR_INTERVAL,
-        "plain": plain,
+        "escape_controls": escape_controls,
     }
 
 
@@ -126,7 +126,7 @@ def _board(gathered: Gathered, measures: Sequence[Measure], ties: Ties) -> Board
     for place in ties.order(len(gathered.runs)):
         run = gathered.runs[place]
         cells = [_cell(run, one, best[one]) for one in measures]
-        row = Row("", "", "", plain(run.label), _coverage(run, measures[0]), cells)
+        row = Row("", "", "", escape_controls(run.label), _coverage(run, measures[0]), cells)
         if ranked:
             standing = standings[place]
             zero = gathered.headline.shown(standing.as_zero)
@@ -170,7 +170,7 @@ def _places(standing: Standing) -> str:
 
 
 def _best(gathered: Gathered, measure: Measure) -> float | None:
-    """The highest score, where all are of the same samples and made in the same way."""
+    """The max_value score, where all are of the same samples and made in the same way."""
     comparable = gathered.one_selection and len(_made(gathered, measure)) < 2
     if not comparable or not same_samples(gathered, measure):
         return None
@@ -225,7 +225,7 @@ def _failures(run: GatheredRun, headline: Measure) -> Failures:
         one.overall.cost_usd for one in summary.judges.values() if one.overall.cost_usd is not None
     ]
     return Failures(
-        plain(run.label),
+        escape_controls(run.label),
         f"{sum(summary.statuses.values())}/{summary.coverage.total}",
         ", ".join(f"{count} {name}" for name, count in statuses),
         headline.shown(score),
@@ -290,8 +290,8 @@ def _settings(run: GatheredRun) -> dict[str, str]:
     stored = run.summary.run
     return {
         "run": str(stored.id),
-        "model": plain(run.label),
-        "provider": plain(provider_of(stored.model)),
+        "model": escape_controls(run.label),
+        "provider": escape_controls(provider_of(stored.model)),
         "begun": stored.created_at[:16].replace("T", " "),
         "parameters": ", ".join(f"{key} {value}" for key, value in stored.parameters.items()),
         "audio": stored.contract,

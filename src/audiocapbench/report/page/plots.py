@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from audiocapbench.errors import ReportError
+from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.page.figure_data import Bar, Figures, Histogram, Point, Span
 from audiocapbench.report.page.label_places import place_labels
-from audiocapbench.report.plain import plain
 from audiocapbench.stats import FEWEST_FOR_INTERVAL
 
 FORMATS = ("png", "svg", "pdf")
@@ -283,7 +283,7 @@ def _legend(figure: Any, data: Figures, *, marks: bool = False) -> None:
 
 def _score_label(data: Figures, bars: Sequence[Bar]) -> str:
     measure = data.measure
-    words = f"{_name(measure.label)} (0–{measure.highest:g}), with 95 % intervals"
+    words = f"{_name(measure.label)} (0–{measure.max_value:g}), with 95 % intervals"
     if all(bar.span.certain for bar in bars if bar.span is not None):
         return words
     return f"{words} (none for fewer than {FEWEST_FOR_INTERVAL} samples)"
@@ -291,5 +291,5 @@ def _score_label(data: Figures, bars: Sequence[Bar]) -> str:
 
 def _name(text: str, longest: int = 48) -> str:
     """A name that fits beside a bar, whatever it holds."""
-    shown = plain(text).replace("\n", " ")
+    shown = escape_controls(text).replace("\n", " ")
     return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"

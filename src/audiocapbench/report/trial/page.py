@@ -14,7 +14,7 @@ from audiocapbench.errors import ReportError
 from audiocapbench.meta.pairs.pair import PairSet
 from audiocapbench.meta.pairs.votes import Agreement
 from audiocapbench.meta.trial import Trial
-from audiocapbench.report.plain import plain
+from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.trial.table import TITLES, best_first, measures_in_order, shown
 from audiocapbench.stats import ROUNDS, SEED
 from audiocapbench.version import VERSION
@@ -128,7 +128,7 @@ def _render(trials: Sequence[Trial], pairs: PairSet, agreement: Agreement) -> st
         rounds=ROUNDS,
         seed=SEED,
         shown=shown,
-        plain=plain,
+        escape_controls=escape_controls,
     )
 
 
@@ -150,5 +150,5 @@ def _at(value: float) -> float:
 
 
 def _short(name: str) -> str:
-    whole = plain(name)
+    whole = escape_controls(name)
     return whole if len(whole) <= _LONGEST_LABEL else f"{whole[: _LONGEST_LABEL - 1]}…"

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from audiocapbench.meta.measures import NAMES
 from audiocapbench.meta.trial import GroupFigures, Trial
-from audiocapbench.report.plain import plain
+from audiocapbench.report.escape_controls import escape_controls
 
 TITLES = {
     "f1": "F1",
@@ -45,7 +45,7 @@ def trial_table(trials: Sequence[Trial]) -> Table:
     for trial in best_first(trials):
         cells = [cell(trial.whole, name) for name in measures_in_order(headline)]
         shares = [f"{100 * count / trial.n:.1f}" for count in trial.answers.values()]
-        table.add_row(Text(plain(trial.scorer)), *cells, *shares)
+        table.add_row(Text(escape_controls(trial.scorer)), *cells, *shares)
     return table
 
 
@@ -56,11 +56,13 @@ def group_table(trials: Sequence[Trial], title: str, groups: str) -> Table:
     names = list(getattr(trials[0], groups))
     for name in names:
         count = getattr(trials[0], groups)[name].n
-        table.add_column(Text(f"{plain(name)} ({count:,})"), justify="right", no_wrap=True)
+        table.add_column(
+            Text(f"{escape_controls(name)} ({count:,})"), justify="right", no_wrap=True
+        )
     for trial in best_first(trials):
         figures = getattr(trial, groups)
         row = [shown(figures[name].values["accuracy"]) for name in names]
-        table.add_row(Text(plain(trial.scorer)), *row)
+        table.add_row(Text(escape_controls(trial.scorer)), *row)
     return table
 
 

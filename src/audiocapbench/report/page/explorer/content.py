@@ -35,7 +35,7 @@ def explorer_data(gathered: Gathered, sounds: Mapping[str, Sound], choice: str) 
             "statuses": _statuses(),
             "judges": gathered.judges,
             "measures": [
-                {"label": one.label, "highest": one.highest, "digits": one.digits}
+                {"label": one.label, "highest": one.max_value, "digits": one.digits}
                 for one in gathered.measures
             ],
             "headline": gathered.measures.index(gathered.headline),

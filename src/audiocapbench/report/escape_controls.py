@@ -3,7 +3,7 @@
 import unicodedata
 
 
-def plain(text: str) -> str:
+def escape_controls(text: str) -> str:
     """Text whose control characters, such as terminal escapes, are written out."""
     return "".join(_written(character) for character in text)
 

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import anyio
 
-from audiocapbench.engine.ask import OverBudgetError
 from audiocapbench.engine.limiter import Limiter
+from audiocapbench.engine.retrying_client import OverBudgetError
 from audiocapbench.errors import FatalError
 
 Task = TypeVar("Task")
@@ -23,7 +23,7 @@ class Stop(StrEnum):
     REFUSED = "refused"
 
 
-class Crew:
+class WorkerPool:
     """Everyone who asks for one command; made within the event loop that they work in.
 
     Args:

@@ -45,7 +45,7 @@ class OverBudgetError(AudioCapBenchError):
 
 
 @dataclass(slots=True)
-class Asker:
+class RetryingClient:
     """Everything that stands between a run and its model."""
 
     model: Model
