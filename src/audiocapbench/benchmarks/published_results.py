@@ -1,7 +1,4 @@
-"""Results that a benchmark's paper prints, as data with their source; none of them was made here.
-
-``published_checks`` says how far they agree with themselves.
-"""
+"""Results that a benchmark's paper prints, with their source; none of them was made here."""
 
 import json
 from collections.abc import Mapping
@@ -44,6 +41,8 @@ class PublishedResults:
         code: Where its code is.
         judge: The judge that it used.
         counts: Samples by category.
+        misfits: Statements of the paper that its tables do not bear out: what was checked, which
+            row does not fit, what is said of it, and what its numbers give.
         rows: The models, in printed order.
     """
 
@@ -52,6 +51,7 @@ class PublishedResults:
     code: str
     judge: str
     counts: Mapping[str, int]
+    misfits: tuple[Mapping[str, str], ...]
     rows: tuple[PublishedRow, ...]
 
     @property
@@ -72,4 +72,4 @@ def published_results(benchmark: str | None) -> PublishedResults | None:
     folder = resources.files("audiocapbench.benchmarks").joinpath("published")
     document = json.loads(folder.joinpath(f"{benchmark}.json").read_text("utf-8"))
     rows = tuple(PublishedRow(**row) for row in document.pop("rows"))
-    return PublishedResults(**document, rows=rows)
+    return PublishedResults(**document | {"misfits": tuple(document["misfits"])}, rows=rows)

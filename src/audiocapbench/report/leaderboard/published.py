@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from audiocapbench.benchmarks import audiocapbench, layout_of
-from audiocapbench.benchmarks.published_checks import published_misfits
 from audiocapbench.benchmarks.published_results import PublishedResults, published_results
 from audiocapbench.judges.summary import OVERALL
 from audiocapbench.report.leaderboard.board import Board, PublishedEntry, Wanted
@@ -65,7 +64,7 @@ def _no_results(benchmark: str) -> str:
 
 
 def _misfits(results: PublishedResults) -> list[str]:
-    count = len(published_misfits(results))
+    count = len(results.misfits)
     if not count:
         return []
     said = "1 statement of the paper does" if count == 1 else f"{count} statements of the paper do"
