@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypedDict, Unpack
 
 import anyio
 from anyio import to_thread
@@ -13,7 +14,7 @@ from audiocapbench.data.outcome import ASKED_AGAIN, Outcome
 from audiocapbench.engine.budget import Budget
 from audiocapbench.engine.limiter import Limiter, Limits
 from audiocapbench.engine.retry import RetryPolicy
-from audiocapbench.engine.retrying_client import Asked, RetryingClient
+from audiocapbench.engine.retrying_client import RetryingClient
 from audiocapbench.engine.worker_pool import Stop, WorkerPool, close
 from audiocapbench.errors import ModelError
 from audiocapbench.models import Model
@@ -81,17 +82,28 @@ class RateLimits:
         return Limits(min(_START, most), most, self.requests_per_minute, self.tokens_per_minute)
 
 
+class RunOptions(TypedDict, total=False):
+    """How a benchmark is run.
+
+    Attributes:
+        selection: Which samples; all by default.
+        rate_limits: How hard the model may be asked.
+        budget: What may be spent; shared by runs that share the purse.
+        price: What the model costs, where it is known.
+        fresh: Begin a new run and ask everything again, cache or not.
+        progress: Told about every step.
+    """
+
+    selection: Selection | None
+    rate_limits: RateLimits | None
+    budget: Budget | None
+    price: Price | None
+    fresh: bool
+    progress: Progress | None
+
+
 def run_benchmark(
-    benchmark: Benchmark,
-    model: Model,
-    store: Store,
-    *,
-    selection: Selection | None = None,
-    rate_limits: RateLimits | None = None,
-    budget: Budget | None = None,
-    price: Price | None = None,
-    fresh: bool = False,
-    progress: Progress | None = None,
+    benchmark: Benchmark, model: Model, store: Store, **options: Unpack[RunOptions]
 ) -> RunEnd:
     """Ask a model about a benchmark's samples, as far as they have not been answered.
 
@@ -99,57 +111,97 @@ def run_benchmark(
         benchmark: What is asked.
         model: Who is asked.
         store: Where outcomes go, and where earlier ones are looked up.
-        selection: Which samples; all by default.
-        rate_limits: How hard the model may be asked.
-        budget: What may be spent; shared by runs that share the purse.
-        price: What the model costs, where it is known.
-        fresh: Begin a new run and ask everything again, cache or not.
-        progress: Told about every step.
+        **options: See ``RunOptions``.
 
     Raises:
         FatalError: The provider refuses all questions; what was answered is kept.
         ModelError: The settings cannot be kept, such as a budget for a model without a price.
     """
-    rate_limits = rate_limits or RateLimits()
-    limits = rate_limits.limits(model)
-    if budget is not None:
-        budget.check(model.name, price)
-    samples = (selection or Selection()).of(benchmark)
-    model.prepare(benchmark.samples)
-    run = store.begin_run(_spec(benchmark, model, samples), _dataset(benchmark), fresh=fresh)
-    missing = _unanswered(store, run, samples)
-    known = len(samples) - len(missing)
-    progress = progress or Progress()
-    progress.planned(run, len(samples), known)
+    asking = _Asking(benchmark, model, store, options)
+    asking.pool.run_blocking(asking.ask_all)
+    return asking.end()
 
-    async def ask_all() -> WorkerPool:
-        limiter = Limiter(limits)
-        pool = WorkerPool(lambda: progress.stopping(limiter.in_flight))
+
+async def arun_benchmark(
+    benchmark: Benchmark, model: Model, store: Store, **options: Unpack[RunOptions]
+) -> RunEnd:
+    """As ``run_benchmark``, in the caller's own event loop; cancelling drops what is in flight."""
+    asking = await to_thread.run_sync(_Asking, benchmark, model, store, options)
+    await asking.pool.run(asking.ask_all)
+    return await to_thread.run_sync(asking.end)
+
+
+class _Asking:
+    """One call of ``run_benchmark``: what is to be asked, and by whom."""
+
+    def __init__(
+        self, benchmark: Benchmark, model: Model, store: Store, options: RunOptions
+    ) -> None:
+        self.model, self.store, self.budget = model, store, options.get("budget")
+        self.price, self.fresh = options.get("price"), options.get("fresh", False)
+        self.rate_limits = options.get("rate_limits") or RateLimits()
+        self.limits = self.rate_limits.limits(model)
+        if self.budget is not None:
+            self.budget.check(model.name, self.price)
+        self.samples = (options.get("selection") or Selection()).of(benchmark)
+        model.prepare(benchmark.samples)
+        spec = _spec(benchmark, model, self.samples)
+        self.run = store.begin_run(spec, _dataset(benchmark), fresh=self.fresh)
+        self.missing = _unanswered(store, self.run, self.samples)
+        self.known = len(self.samples) - len(self.missing)
+        self.progress = options.get("progress") or Progress()
+        self.limiter: Limiter | None = None
+        self.pool = WorkerPool(self._interrupted)
+
+    def _interrupted(self) -> None:
+        self.progress.stopping(self.limiter.in_flight if self.limiter is not None else 0)
+
+    async def ask_all(self) -> None:
+        """Ask whatever has no answer yet, and commit each outcome as it arrives."""
+        self.progress.planned(self.run, len(self.samples), self.known)
+        self.limiter = Limiter(self.limits)
         client = RetryingClient(
-            model,
-            store,
-            limiter,
-            rate_limits.retry,
-            budget or Budget(),
-            price,
-            use_cache=not fresh,
-            stopping=pool.stopping,
+            self.model,
+            self.store,
+            self.limiter,
+            self.rate_limits.retry,
+            self.budget or Budget(),
+            self.price,
+            use_cache=not self.fresh,
+            stopping=self.pool.stopping,
         )
-        try:
-            await pool.run(lambda: _ask_each(pool, client, missing, run, progress))
-        finally:
-            await close(model)
-        return pool
+        committing = anyio.CapacityLimiter(_WRITERS)
 
-    pool = anyio.run(ask_all)
-    if pool.fatal is not None:
-        raise pool.fatal
-    outcomes = store.outcomes(run.id)
-    statuses = Counter(str(outcome.reply.status) for outcome in outcomes.values())
-    # Whoever interrupts wants no other model asked, even if the last answer was just in flight.
-    stopped = pool.stop is Stop.INTERRUPTED or len(outcomes) < len(samples)
-    stop = pool.stop if stopped else None
-    return RunEnd(run, len(samples), known, statuses, stop)
+        async def ask(sample: Sample) -> None:
+            asked = await client.ask(sample)
+            if asked is None:
+                return
+            # An answer that came is kept even if everything else is dropped: it has been paid for.
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(
+                    self.store.add_outcome,
+                    self.run.id,
+                    asked.outcome,
+                    asked.cache_key,
+                    limiter=committing,
+                )
+            self.progress.arrived(asked.outcome)
+
+        try:
+            await self.pool.share(self.missing, self.limiter, ask)
+        finally:
+            await close(self.model)
+
+    def end(self) -> RunEnd:
+        """How it ended, or the provider's refusal."""
+        if self.pool.fatal is not None:
+            raise self.pool.fatal
+        outcomes = self.store.outcomes(self.run.id)
+        statuses = Counter(str(outcome.reply.status) for outcome in outcomes.values())
+        # Whoever interrupts wants no other model asked, even if the last answer was in flight.
+        stopped = self.pool.stop is Stop.INTERRUPTED or len(outcomes) < len(self.samples)
+        stop = self.pool.stop if stopped else None
+        return RunEnd(self.run, len(self.samples), self.known, statuses, stop)
 
 
 def _spec(benchmark: Benchmark, model: Model, samples: tuple[Sample, ...]) -> RunSpec:
@@ -193,28 +245,3 @@ def _unanswered(store: Store, run: Run, samples: tuple[Sample, ...]) -> list[Sam
     outcomes = store.outcomes(run.id)
     answered = {key for key, one in outcomes.items() if one.reply.status not in ASKED_AGAIN}
     return [sample for sample in samples if sample.id not in answered]
-
-
-async def _ask_each(
-    pool: WorkerPool, client: RetryingClient, samples: list[Sample], run: Run, progress: Progress
-) -> None:
-    committing = anyio.CapacityLimiter(_WRITERS)
-
-    async def commit(asked: Asked) -> None:
-        # An answer that came is kept even if everything else is dropped: it has been paid for.
-        with anyio.CancelScope(shield=True):
-            await to_thread.run_sync(
-                client.store.add_outcome,
-                run.id,
-                asked.outcome,
-                asked.cache_key,
-                limiter=committing,
-            )
-
-    async def ask(sample: Sample) -> None:
-        asked = await client.ask(sample)
-        if asked is not None:
-            await commit(asked)
-            progress.arrived(asked.outcome)
-
-    await pool.share(samples, client.limiter, ask)

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 import anyio
+from anyio.from_thread import start_blocking_portal
 
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.retrying_client import OverBudgetError
@@ -24,10 +25,11 @@ class Stop(StrEnum):
 
 
 class WorkerPool:
-    """Everyone who asks for one command; made within the event loop that they work in.
+    """Everyone who asks for one command.
 
     Args:
         interrupted: Told when a signal asks for an end, so that people can be told.
+        watch_signals: Whether to answer signals; not in an event loop that belongs to the caller.
 
     Attributes:
         stopping: Set once nothing more may be asked.
@@ -35,22 +37,43 @@ class WorkerPool:
         fatal: The error of a provider that refuses all questions.
     """
 
-    def __init__(self, interrupted: Callable[[], None]) -> None:
+    def __init__(self, interrupted: Callable[[], None], *, watch_signals: bool = False) -> None:
         self._interrupted = interrupted
+        self._watches_signals = watch_signals
+        self._everything: anyio.CancelScope | None = None
         self.stopping = anyio.Event()
         self.stop: Stop | None = None
         self.fatal: FatalError | None = None
 
+    def run_blocking(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do the work for a caller that is not async, be it inside a running event loop.
+
+        A notebook's loop is busy with the caller: the work then has a thread and a loop of its own.
+        """
+        if not _in_event_loop():
+            self._watches_signals = threading.current_thread() is threading.main_thread()
+            anyio.run(self.run, work)
+            return
+        with start_blocking_portal() as portal:
+            future = portal.start_task_soon(self.run, work)
+            while True:
+                try:
+                    future.result()
+                    break
+                except KeyboardInterrupt:
+                    portal.call(self.interrupt)
+
     async def run(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do the work while watching for signals.
+        """Do the work, and answer signals if that was asked for.
 
         Raises:
             AudioCapBenchError: What one of the workers met, such as a full disk.
         """
         try:
             async with anyio.create_task_group() as everything:
-                if threading.current_thread() is threading.main_thread():
-                    everything.start_soon(self._watch_signals, everything.cancel_scope)
+                self._everything = everything.cancel_scope
+                if self._watches_signals:
+                    everything.start_soon(self._watch_signals)
                 await work()
                 everything.cancel_scope.cancel()
         except BaseExceptionGroup as group:
@@ -82,16 +105,27 @@ class WorkerPool:
             for number in range(min(limiter.limits.most, len(tasks))):
                 workers.start_soon(work, number)
 
-    async def _watch_signals(self, everything: anyio.CancelScope) -> None:
-        """First signal: finish what is in flight. Second: drop it."""
+    def interrupt(self) -> None:
+        """First time: finish what is in flight. Second time: drop it."""
+        if self.stop is not None and self._everything is not None:
+            self._everything.cancel()
+            return
+        self.stop = Stop.INTERRUPTED
+        self.stopping.set()
+        self._interrupted()
+
+    async def _watch_signals(self) -> None:
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
             async for _ in signals:
-                if self.stop is not None:
-                    everything.cancel()
-                    return
-                self.stop = Stop.INTERRUPTED
-                self.stopping.set()
-                self._interrupted()
+                self.interrupt()
+
+
+def _in_event_loop() -> bool:
+    try:
+        anyio.get_current_task()
+    except RuntimeError:
+        return False
+    return True
 
 
 async def close(model: Any) -> None:

@@ -4,8 +4,10 @@ from audiocapbench.judges.check import JudgeCheck, check_judge
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.executor import (
     JudgeEnd,
+    JudgeOptions,
     JudgeProgress,
     JudgingEnd,
+    ajudge_run,
     judge_run,
     missing_judgements,
 )
@@ -27,6 +29,7 @@ __all__ = [
     "JudgeEntry",
     "JudgeError",
     "JudgeFigure",
+    "JudgeOptions",
     "JudgeProgress",
     "JudgeSummary",
     "JudgingEnd",
@@ -34,6 +37,7 @@ __all__ = [
     "PanelSummary",
     "TextJudge",
     "Verdict",
+    "ajudge_run",
     "check_judge",
     "create_judge",
     "create_judges",

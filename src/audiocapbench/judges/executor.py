@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 import anyio
 from anyio import to_thread
@@ -62,17 +62,28 @@ class JudgingEnd:
     stop: Stop | None
 
 
+class JudgeOptions(TypedDict, total=False):
+    """How answers are judged.
+
+    Attributes:
+        repeats: How often a model judges each answer; a text judge judges once.
+        rate_limits: How hard each judge may be asked.
+        budget: What all judges together may spend.
+        prices: Prices that replace the built-in table's.
+        fresh: Judge everything again, cache or not.
+        progress: Told about every step.
+    """
+
+    repeats: int
+    rate_limits: RateLimits | None
+    budget: Budget | None
+    prices: Path | None
+    fresh: bool
+    progress: JudgeProgress | None
+
+
 def judge_run(
-    store: Store,
-    run: Run,
-    judges: Sequence[Judge],
-    *,
-    repeats: int = 1,
-    rate_limits: RateLimits | None = None,
-    budget: Budget | None = None,
-    prices: Path | None = None,
-    fresh: bool = False,
-    progress: JudgeProgress | None = None,
+    store: Store, run: Run, judges: Sequence[Judge], **options: Unpack[JudgeOptions]
 ) -> JudgingEnd:
     """Have the answers of a run judged, as far as they have not been.
 
@@ -80,44 +91,25 @@ def judge_run(
         store: Where the answers are and the judgements go.
         run: The run whose answers are judged.
         judges: Who judges; several are asked side by side.
-        repeats: How often a model judges each answer; a text judge judges once.
-        rate_limits: How hard each judge may be asked.
-        budget: What all judges together may spend.
-        prices: Prices that replace the built-in table's.
-        fresh: Judge everything again, cache or not.
-        progress: Told about every step.
+        **options: See ``JudgeOptions``.
 
     Raises:
         FatalError: A provider refuses all questions; what was judged is kept.
         ModelError: There is a budget, and no price is known for a judge.
         JudgeError: Two judges have the same name, or there is nothing to repeat.
     """
-    if repeats < 1:
-        raise JudgeError(f"repeats is {repeats}; it must be at least 1")
-    if len({judge.name for judge in judges}) < len(judges):
-        raise JudgeError("the same judge is named twice; use repeats to ask it more than once")
-    for judge in judges:
-        if budget is not None and isinstance(judge, ModelJudge):
-            budget.check(judge.model.name, price_of(judge.model.name, prices))
-    items = answered(store, run)
-    queues = [_queue(store, run, judge, items, repeats, fresh) for judge in judges]
-    progress = progress or JudgeProgress()
+    judging = _Judging(store, run, judges, options)
+    judging.pool.run_blocking(judging.judge_all)
+    return judging.end()
 
-    async def judge_all() -> WorkerPool:
-        pool = WorkerPool(progress.stopping)
-        asking = _Asking(
-            rate_limits or RateLimits(), budget or Budget(), prices, pool.stopping, fresh
-        )
-        judging = _Judging(store, run, progress, pool, asking)
-        await pool.run(lambda: judging.all(queues))
-        return pool
 
-    pool = anyio.run(judge_all)
-    if pool.fatal is not None:
-        raise pool.fatal
-    ends = tuple(_end(store, run, queue) for queue in queues)
-    missing = any(end.statuses.total() < end.total for end in ends)
-    return JudgingEnd(ends, pool.stop if missing else None)
+async def ajudge_run(
+    store: Store, run: Run, judges: Sequence[Judge], **options: Unpack[JudgeOptions]
+) -> JudgingEnd:
+    """As ``judge_run``, in the caller's own event loop; cancelling drops what is in flight."""
+    judging = await to_thread.run_sync(_Judging, store, run, judges, options)
+    await judging.pool.run(judging.judge_all)
+    return await to_thread.run_sync(judging.end)
 
 
 def missing_judgements(
@@ -176,17 +168,41 @@ def _end(store: Store, run: Run, queue: JudgeQueue) -> JudgeEnd:
     )
 
 
-class _Judging(NamedTuple):
-    store: Store
-    run: Run
-    progress: JudgeProgress
-    pool: WorkerPool
-    asking: "_Asking"
+class _Judging:
+    """One call of ``judge_run``: who judges what."""
 
-    async def all(self, queues: Sequence[JudgeQueue]) -> None:
-        """Have every queue judge what it has to, side by side."""
+    def __init__(
+        self, store: Store, run: Run, judges: Sequence[Judge], options: JudgeOptions
+    ) -> None:
+        repeats = options.get("repeats", 1)
+        if repeats < 1:
+            raise JudgeError(f"repeats is {repeats}; it must be at least 1")
+        if len({judge.name for judge in judges}) < len(judges):
+            raise JudgeError("the same judge is named twice; use repeats to ask it more than once")
+        self.store, self.run, self.fresh = store, run, options.get("fresh", False)
+        self.prices, budget = options.get("prices"), options.get("budget")
+        for judge in judges:
+            if budget is not None and isinstance(judge, ModelJudge):
+                budget.check(judge.model.name, price_of(judge.model.name, self.prices))
+        self.budget = budget or Budget()
+        self.rate_limits = options.get("rate_limits") or RateLimits()
+        self.progress = options.get("progress") or JudgeProgress()
+        items = answered(store, run)
+        self.queues = [_queue(store, run, judge, items, repeats, self.fresh) for judge in judges]
+        self.pool = WorkerPool(self.progress.stopping)
+
+    def end(self) -> JudgingEnd:
+        """How far every judge got, or a provider's refusal."""
+        if self.pool.fatal is not None:
+            raise self.pool.fatal
+        ends = tuple(_end(self.store, self.run, queue) for queue in self.queues)
+        missing = any(end.statuses.total() < end.total for end in ends)
+        return JudgingEnd(ends, self.pool.stop if missing else None)
+
+    async def judge_all(self) -> None:
+        """Have every queue judged, side by side."""
         async with anyio.create_task_group() as group:
-            for queue in queues:
+            for queue in self.queues:
                 done = queue.total - len(queue.missing)
                 self.progress.planned(queue.judge.name, queue.total, done)
                 if isinstance(queue.judge, ModelJudge):
@@ -205,9 +221,11 @@ class _Judging(NamedTuple):
                 self.progress.arrived(one)
 
     async def _ask(self, judge: ModelJudge, missing: list[_Task]) -> None:
-        limiter = Limiter(self.asking.rate_limits.limits(judge.model))
-        rounds = {task.repeat for task in missing}
-        clients = {one: self.asking.client(judge, one, self.store, limiter) for one in rounds}
+        limiter = Limiter(self.rate_limits.limits(judge.model))
+        clients = {
+            repeat: self._client(judge, repeat, limiter)
+            for repeat in {task.repeat for task in missing}
+        }
 
         async def ask(task: _Task) -> None:
             client = clients[task.repeat]
@@ -229,28 +247,16 @@ class _Judging(NamedTuple):
                 self.store.add_judgements, self.run.id, [judged.judgement], replies
             )
 
-
-class _Asking(NamedTuple):
-    """How model judges are asked."""
-
-    rate_limits: RateLimits
-    budget: Budget
-    prices: Path | None
-    stopping: anyio.Event
-    fresh: bool
-
-    def client(
-        self, judge: ModelJudge, repeat: int, store: Store, limiter: Limiter
-    ) -> RetryingClient:
+    def _client(self, judge: ModelJudge, repeat: int, limiter: Limiter) -> RetryingClient:
         return RetryingClient(
             judge.asked(repeat),
-            store,
+            self.store,
             limiter,
             self.rate_limits.retry,
             self.budget,
             price_of(judge.model.name, self.prices),
             use_cache=not self.fresh,
-            stopping=self.stopping,
+            stopping=self.pool.stopping,
         )
 
 

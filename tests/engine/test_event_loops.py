@@ -1,0 +1,107 @@
+"""Runs and judging from code that is async already: a notebook, a server, a script."""
+
+import asyncio
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from audiocapbench.benchmarks import open_benchmark
+from audiocapbench.engine import arun_benchmark, run_benchmark
+from audiocapbench.judges import ajudge_run, create_judge, judge_run
+from audiocapbench.models import create_model
+from audiocapbench.store import Store
+from folders import write_folder
+from plugin import asked, environment, install
+
+CLIPS = 12
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with a dataset and an installed plug-in."""
+    (tmp_path / "tones").mkdir()
+    write_folder(tmp_path / "tones", CLIPS)
+    install(tmp_path)
+    return tmp_path
+
+
+def test_the_blocking_calls_work_inside_a_running_loop(place: Path) -> None:
+    async def cell() -> tuple[int, int]:
+        with_loop = open_benchmark(str(place / "tones"))
+        store = Store.open(str(place / "runs.db"))
+        run = run_benchmark(with_loop, create_model("control/right"), store).run
+        judging = judge_run(store, run, [create_judge("elements")])
+        count = len(store.outcomes(run.id))
+        store.close()
+        return count, judging.judges[0].statuses["ok"]
+
+    assert asyncio.run(cell()) == (CLIPS, CLIPS)
+
+
+def test_the_async_calls_share_the_loop_with_others(place: Path) -> None:
+    ticks = 0
+
+    async def tick() -> None:
+        nonlocal ticks
+        while True:
+            await asyncio.sleep(0.005)
+            ticks += 1
+
+    async def main() -> tuple[int, int]:
+        clock = asyncio.create_task(tick())
+        benchmark = open_benchmark(str(place / "tones"))
+        store = Store.open(str(place / "runs.db"))
+        ends = await asyncio.gather(
+            arun_benchmark(benchmark, create_model("control/right"), store),
+            arun_benchmark(benchmark, create_model("control/safe"), store),
+        )
+        judging = await ajudge_run(store, ends[0].run, [create_judge("elements")])
+        clock.cancel()
+        store.close()
+        return sum(end.statuses["ok"] for end in ends), judging.judges[0].statuses["ok"]
+
+    assert asyncio.run(main()) == (2 * CLIPS, CLIPS)
+    assert ticks > 5
+
+
+NOTEBOOK = textwrap.dedent(
+    """
+    import asyncio
+    from audiocapbench.benchmarks import open_benchmark
+    from audiocapbench.engine import run_benchmark
+    from audiocapbench.models import create_model
+    from audiocapbench.store import Store
+
+    async def cell():
+        store = Store.open("audiocapbench.db")
+        end = run_benchmark(open_benchmark("tones"), create_model("diary/slow"), store)
+        print(end.stop, len(store.outcomes(end.run.id)))
+        store.close()
+
+    asyncio.new_event_loop().run_until_complete(cell())
+    """
+)
+
+
+def test_interrupting_a_notebook_cell_keeps_what_was_in_flight(place: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", NOTEBOOK],
+        cwd=place,
+        env=environment(place, DIARY_PAUSE="0.4"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while len(asked(place)) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert out.split() == ["interrupted", str(len(asked(place)))], err
+    assert len(asked(place)) < CLIPS
