@@ -11,7 +11,7 @@ import pytest
 
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.engine.prepare import prepare
-from audiocapbench.judges.elements import Elements, Item
+from audiocapbench.judges.elements import Elements, JudgeInput
 from audiocapbench.judges.elements.splitting import split
 from audiocapbench.judges.elements.thesaurus import meaning_of
 from audiocapbench.judges.judge import TextJudge
@@ -291,7 +291,7 @@ def test_mood_weighs_more_in_music(judge: Elements) -> None:
 
 def test_a_batch_says_what_single_calls_say_whatever_came_before() -> None:
     items = [
-        Item(prediction, references, "sound")
+        JudgeInput(prediction, references, "sound")
         for references in (DOG_THEN_CAR, PIANO, LIBRARY)
         for prediction in ["", "A hound howls", "no drums", "Piano", *DOG_THEN_CAR, *LIBRARY]
     ]
@@ -366,7 +366,9 @@ def control_means(judge: Elements, kind: str) -> dict[str, float]:
         audio = prepare(sample.clip, model.contract)
         reply = anyio.run(model.answer, Question(sample.id, sample.instruction, audio))
         kept = [text for n, text in enumerate(sample.references) if n != reply.withheld]
-        items.append(Item(reply.text, kept, sample.category, sample.details.get("transcript")))
+        items.append(
+            JudgeInput(reply.text, kept, sample.category, sample.details.get("transcript"))
+        )
     verdicts = judge.judge_many(items)
     means = {name: np.mean([one.scores[name] for one in verdicts]) for name in judge.dimensions}
     return {**means, "overall": np.mean([one.overall for one in verdicts])}
@@ -394,7 +396,7 @@ def test_the_listener_is_above_wrong_and_below_right(judge: Elements) -> None:
 
 def test_people_agree_with_it_on_pairs_of_captions(shared: Path, judge: Elements) -> None:
     def overall(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
-        items = [Item(*pair, "sound") for pair in zip(predictions, references, strict=True)]
+        items = [JudgeInput(*pair, "sound") for pair in zip(predictions, references, strict=True)]
         return np.array([verdict.overall for verdict in judge.judge_many(items)])
 
     pairs = read_pairs(shared)

@@ -36,6 +36,6 @@ one; accuracy and completeness tell them apart. Text in scripts that the word ve
 compared word by word, Han and kana sign by sign.
 """
 
-from audiocapbench.judges.elements.judge import Elements, Item
+from audiocapbench.judges.elements.judge import Elements, JudgeInput
 
-__all__ = ["Elements", "Item"]
+__all__ = ["Elements", "JudgeInput"]

@@ -7,21 +7,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.judges.elements.splitting import Caption, Element
-from audiocapbench.judges.elements.vocabulary import Vocabulary
+from audiocapbench.judges.elements.splitting import Element, ParsedCaption
+from audiocapbench.judges.elements.vocabulary import ElementVocabulary
 from audiocapbench.judges.elements.weights import (
     DENIED_WEIGHT,
     MOST_ELEMENTS,
     QUOTE_AT_MOST,
     weights_for,
 )
-from audiocapbench.judges.elements.words import Kind, stem_of
+from audiocapbench.judges.elements.words import ElementKind, stem_of
 from audiocapbench.metrics.batches import IntArray
 
-_VAGUE, _QUOTED = Kind.VAGUE, Kind.QUOTED
+_VAGUE, _QUOTED = ElementKind.VAGUE, ElementKind.QUOTED
 
 
-class Staged(NamedTuple):
+class StagedReference(NamedTuple):
     """A reference that states an order: its affirmed elements' places and their stages."""
 
     start: int
@@ -30,7 +30,7 @@ class Staged(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class References:
+class ReferenceElements:
     """What a clip's references say, and what they ask of a prediction.
 
     Attributes:
@@ -55,10 +55,10 @@ class References:
     quoted: list[Element]
     denied: list[Element]
     denied_numbers: IntArray
-    kind_weights: dict[Kind, float]
+    kind_weights: dict[ElementKind, float]
     weights: NDArray[np.float32]
     by_weight: list[int]
-    staged: list[Staged]
+    staged: list[StagedReference]
     said: frozenset[str]
     counts: dict[str, int]
     audible: bool
@@ -69,20 +69,20 @@ class References:
         return self.affirmed + self.quoted + self.denied
 
 
-class _Gathering:
+class _ReferenceCollector:
     """Elements while they are collected from one reference after the other."""
 
-    def __init__(self, kind_weights: dict[Kind, float]) -> None:
+    def __init__(self, kind_weights: dict[ElementKind, float]) -> None:
         self.kind_weights = kind_weights
         self.affirmed: list[Element] = []
         self.starts: list[int] = []
-        self.staged: list[Staged] = []
+        self.staged: list[StagedReference] = []
         self.quoted: list[Element] = []
         self.quoted_weights: list[float] = []
         self.denied: list[Element] = []
         self.counts: dict[str, int] = {}
 
-    def add(self, caption: Caption) -> None:
+    def add(self, caption: ParsedCaption) -> None:
         """Take in one reference."""
         start = len(self.affirmed)
         seen: dict[str, int] = {}
@@ -103,21 +103,23 @@ class _Gathering:
             self.starts.append(start)
         if seen and caption.ordered:
             stages = [element.stage for element in self.affirmed[start:]]
-            self.staged.append(Staged(start, len(self.affirmed), stages))
+            self.staged.append(StagedReference(start, len(self.affirmed), stages))
         if quoted:
             weight = min(self.kind_weights[_QUOTED], QUOTE_AT_MOST / len(quoted))
             self.quoted += quoted.values()
             self.quoted_weights += [weight] * len(quoted)
 
 
-def gather(captions: Sequence[Caption], category: str, vocabulary: Vocabulary) -> References:
+def gather(
+    captions: Sequence[ParsedCaption], category: str, vocabulary: ElementVocabulary
+) -> ReferenceElements:
     """Put the elements of a clip's references together; their words must have been learnt."""
-    found = _Gathering(weights_for(category))
+    found = _ReferenceCollector(weights_for(category))
     for caption in captions:
         found.add(caption)
     numbers = vocabulary.numbers([element.word for element in found.affirmed])
     weights = _weigh(found, numbers, vocabulary, len(captions))
-    return References(
+    return ReferenceElements(
         affirmed=found.affirmed,
         numbers=numbers,
         starts=found.starts,
@@ -135,7 +137,7 @@ def gather(captions: Sequence[Caption], category: str, vocabulary: Vocabulary) -
 
 
 def _weigh(
-    found: _Gathering, numbers: IntArray, vocabulary: Vocabulary, references: int
+    found: _ReferenceCollector, numbers: IntArray, vocabulary: ElementVocabulary, references: int
 ) -> NDArray[np.float32]:
     """Weight by kind, times the share of references that mention the like."""
     kinds = found.kind_weights

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from audiocapbench.judges.elements import wording
-from audiocapbench.judges.elements.demands import References, gather
+from audiocapbench.judges.elements.demands import ReferenceElements, gather
 from audiocapbench.judges.elements.matching import match
 from audiocapbench.judges.elements.scoring import DIMENSIONS, score
-from audiocapbench.judges.elements.splitting import Caption, split, words_of
-from audiocapbench.judges.elements.vocabulary import Vocabulary
+from audiocapbench.judges.elements.splitting import ParsedCaption, split, words_of
+from audiocapbench.judges.elements.vocabulary import ElementVocabulary
 from audiocapbench.judges.elements.words import stem_of
 from audiocapbench.judges.verdict import Verdict
 from audiocapbench.metrics.encoders import Encoder, load
@@ -22,7 +22,7 @@ _AT_ONCE = 1_024
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class JudgeInput:
     """A prediction and what it is held to."""
 
     prediction: str
@@ -47,8 +47,8 @@ class Elements:
         self._forget()
 
     def _forget(self) -> None:
-        self._vocabulary = Vocabulary(self._encoder)
-        self._references: dict[tuple[str, ...], References] = {}
+        self._vocabulary = ElementVocabulary(self._encoder)
+        self._references: dict[tuple[str, ...], ReferenceElements] = {}
 
     @property
     def name(self) -> str:
@@ -67,9 +67,9 @@ class Elements:
         self, prediction: str, references: Sequence[str], category: str, transcript: str | None
     ) -> Verdict:
         """Judge one answer."""
-        return self.judge_many([Item(prediction, references, category, transcript)])[0]
+        return self.judge_many([JudgeInput(prediction, references, category, transcript)])[0]
 
-    def judge_many(self, items: Sequence[Item]) -> list[Verdict]:
+    def judge_many(self, items: Sequence[JudgeInput]) -> list[Verdict]:
         """Judge answers; each verdict depends on its own item alone, to the last bit."""
         verdicts = []
         for start in range(0, len(items), _AT_ONCE):
@@ -77,7 +77,7 @@ class Elements:
                 verdicts += self._judge_block(items[start : start + _AT_ONCE])
         return verdicts
 
-    def _judge_block(self, items: Sequence[Item]) -> list[Verdict]:
+    def _judge_block(self, items: Sequence[JudgeInput]) -> list[Verdict]:
         if len(self._vocabulary) > _WORDS_KEPT or len(self._references) > _REFERENCES_KEPT:
             self._forget()
         captions = [split(item.prediction) for item in items]
@@ -92,12 +92,14 @@ class Elements:
             for item, caption, key in zip(items, captions, keys, strict=True)
         ]
 
-    def _learn(self, groups: Sequence[Sequence[Caption]]) -> None:
+    def _learn(self, groups: Sequence[Sequence[ParsedCaption]]) -> None:
         self._vocabulary.learn(
             {one.word for group in groups for caption in group for one in caption.elements}
         )
 
-    def _judge(self, item: Item, caption: Caption, references: References) -> Verdict:
+    def _judge(
+        self, item: JudgeInput, caption: ParsedCaption, references: ReferenceElements
+    ) -> Verdict:
         if not item.prediction.strip():
             return Verdict(_nothing(), wording.EMPTY)
         if not references.demands:
@@ -113,7 +115,7 @@ def _nothing() -> dict[str, float]:
     return dict.fromkeys(DIMENSIONS, 0.0)
 
 
-def _compare_texts(item: Item) -> Verdict:
+def _compare_texts(item: JudgeInput) -> Verdict:
     own = item.prediction.split()
     equal = any(own == reference.split() for reference in item.references)
     return Verdict(dict.fromkeys(DIMENSIONS, 10.0 if equal else 0.0), wording.NO_REFERENCE)

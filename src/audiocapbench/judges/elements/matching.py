@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.judges.elements.demands import References, Staged
-from audiocapbench.judges.elements.splitting import Caption, Element
-from audiocapbench.judges.elements.vocabulary import AGAINST, Likeness, Vocabulary
+from audiocapbench.judges.elements.demands import ReferenceElements, StagedReference
+from audiocapbench.judges.elements.splitting import Element, ParsedCaption
+from audiocapbench.judges.elements.vocabulary import AGAINST, ElementVocabulary, Likeness
 from audiocapbench.judges.elements.weights import (
     MATCHED,
     MEAN_SHARE,
@@ -23,12 +23,12 @@ from audiocapbench.judges.elements.weights import (
     SAME,
     VAGUE_SUPPORT,
 )
-from audiocapbench.judges.elements.words import Kind, stem_of
+from audiocapbench.judges.elements.words import ElementKind, stem_of
 
 Covers = NDArray[np.float32]
 
 
-class Claim(NamedTuple):
+class WeightedClaim(NamedTuple):
     """An element of the prediction, its support from 0 to 1, and its weight."""
 
     element: Element
@@ -61,13 +61,13 @@ class Matches:
         unfinished: Whether the prediction breaks off.
     """
 
-    claims: list[Claim]
+    claims: list[WeightedClaim]
     covers: Covers
     order: Order
     unfinished: bool
 
 
-class _Sorted(NamedTuple):
+class _ElementGroups(NamedTuple):
     """The prediction's elements by how they are matched."""
 
     affirmed: list[Element]
@@ -77,7 +77,10 @@ class _Sorted(NamedTuple):
 
 
 def match(
-    prediction: Caption, references: References, transcript: frozenset[str], vocabulary: Vocabulary
+    prediction: ParsedCaption,
+    references: ReferenceElements,
+    transcript: frozenset[str],
+    vocabulary: ElementVocabulary,
 ) -> Matches:
     """Match a prediction with the references."""
     own = _sort(prediction)
@@ -90,8 +93,8 @@ def match(
     claims = _affirmed_claims(own.affirmed, supports, references, said)
     if own.vague:
         support = VAGUE_SUPPORT if references.audible else 0.0
-        weight = references.kind_weights[Kind.VAGUE]
-        claims += [Claim(element, support, weight) for element in own.vague]
+        weight = references.kind_weights[ElementKind.VAGUE]
+        claims += [WeightedClaim(element, support, weight) for element in own.vague]
     if own.quoted:
         claims += _quoted_claims(own.quoted, references, said)
     covers = _covers(own, likeness, references)
@@ -104,21 +107,21 @@ def match(
     return Matches(claims, covers, order, prediction.unfinished)
 
 
-def _sort(prediction: Caption) -> _Sorted:
-    own = _Sorted([], [], [], [])
+def _sort(prediction: ParsedCaption) -> _ElementGroups:
+    own = _ElementGroups([], [], [], [])
     for element in prediction.elements:
         if element.denied:
             own.denied.append(element)
-        elif element.kind is Kind.VAGUE:
+        elif element.kind is ElementKind.VAGUE:
             own.vague.append(element)
-        elif element.kind is Kind.QUOTED:
+        elif element.kind is ElementKind.QUOTED:
             own.quoted.append(element)
         else:
             own.affirmed.append(element)
     return own
 
 
-def _supports(likeness: Likeness, references: References) -> list[float]:
+def _supports(likeness: Likeness, references: ReferenceElements) -> list[float]:
     """Support of each affirmed element: by the best reference and by the mean of them."""
     if not likeness.size:
         return [0.0] * len(likeness)
@@ -144,8 +147,8 @@ def _less_denied(supports: list[float], likeness: Likeness) -> list[float]:
 
 
 def _affirmed_claims(
-    own: list[Element], supports: list[float], references: References, said: frozenset[str]
-) -> list[Claim]:
+    own: list[Element], supports: list[float], references: ReferenceElements, said: frozenset[str]
+) -> list[WeightedClaim]:
     claims = []
     seen: dict[str, int] = {}
     for element, support in zip(own, supports, strict=True):
@@ -158,29 +161,31 @@ def _affirmed_claims(
             value = 1.0
         else:
             value = support
-        claims.append(Claim(element, value, references.kind_weights[element.kind]))
+        claims.append(WeightedClaim(element, value, references.kind_weights[element.kind]))
     return claims
 
 
 def _quoted_claims(
-    quoted: list[Element], references: References, said: frozenset[str]
-) -> list[Claim]:
+    quoted: list[Element], references: ReferenceElements, said: frozenset[str]
+) -> list[WeightedClaim]:
     known = said | {stem_of(element.word) for element in references.affirmed}
-    weight = min(references.kind_weights[Kind.QUOTED], QUOTE_AT_MOST / len(quoted))
-    return [Claim(element, float(stem_of(element.word) in known), weight) for element in quoted]
+    weight = min(references.kind_weights[ElementKind.QUOTED], QUOTE_AT_MOST / len(quoted))
+    return [
+        WeightedClaim(element, float(stem_of(element.word) in known), weight) for element in quoted
+    ]
 
 
 def _denied_claims(
     denied: list[Element],
     numbers: NDArray[np.int64],
-    references: References,
-    vocabulary: Vocabulary,
-) -> list[Claim]:
+    references: ReferenceElements,
+    vocabulary: ElementVocabulary,
+) -> list[WeightedClaim]:
     """A denial counts where references deny the same, or affirm what is denied."""
     contradicted = _any_same(vocabulary.likeness(numbers, references.numbers))
     confirmed = _any_same(vocabulary.likeness(numbers, references.denied_numbers))
     return [
-        Claim(element, float(yes and not no), references.kind_weights[element.kind])
+        WeightedClaim(element, float(yes and not no), references.kind_weights[element.kind])
         for element, yes, no in zip(denied, confirmed, contradicted, strict=True)
         if yes or no
     ]
@@ -191,7 +196,7 @@ def _any_same(likeness: Likeness) -> list[bool]:
     return [bool(value >= SAME) for value in best]
 
 
-def _covers(own: _Sorted, likeness: Likeness, references: References) -> Covers:
+def _covers(own: _ElementGroups, likeness: Likeness, references: ReferenceElements) -> Covers:
     """How well affirmed and quoted elements of the references are met."""
     if own.affirmed and references.affirmed:
         covers: Covers = np.maximum(likeness.max(axis=0), 0)
@@ -207,10 +212,12 @@ def _covers(own: _Sorted, likeness: Likeness, references: References) -> Covers:
     return covers
 
 
-def _order(own: list[Element], likeness: Likeness, staged: Sequence[Staged]) -> Order:
+def _order(own: list[Element], likeness: Likeness, staged: Sequence[StagedReference]) -> Order:
     """Compare the order of each two sources or events that both sides name, when first named."""
     first = {element.word: row for row, element in reversed(list(enumerate(own)))}
-    things = [row for row in sorted(first.values()) if own[row].kind <= Kind.EVENT][:MOST_ELEMENTS]
+    things = [row for row in sorted(first.values()) if own[row].kind <= ElementKind.EVENT][
+        :MOST_ELEMENTS
+    ]
     agreed = turned = unstated = 0
     for start, end, stages in staged if len(things) > 1 else ():
         part = likeness[:, start:end]

@@ -1,16 +1,16 @@
 """Turns matches into the three scores, from 0 to 10; the definitions stand in the package."""
 
-from audiocapbench.judges.elements.demands import References
+from audiocapbench.judges.elements.demands import ReferenceElements
 from audiocapbench.judges.elements.matching import Matches
 from audiocapbench.judges.elements.weights import ORDER_WEIGHT, UNFINISHED_WEIGHT, UNSUPPORTED
-from audiocapbench.judges.elements.words import Kind
+from audiocapbench.judges.elements.words import ElementKind
 
 DIMENSIONS = ("accuracy", "completeness", "hallucination")
 
-_QUALITIES = (Kind.ATTRIBUTE, Kind.MOOD, Kind.COUNT)
+_QUALITIES = (ElementKind.ATTRIBUTE, ElementKind.MOOD, ElementKind.COUNT)
 
 
-def score(matches: Matches, references: References) -> dict[str, float]:
+def score(matches: Matches, references: ReferenceElements) -> dict[str, float]:
     """The scores of one prediction."""
     return {
         "accuracy": 10 * _accuracy(matches),
@@ -33,7 +33,7 @@ def _accuracy(matches: Matches) -> float:
     return met / total if total else 0.0
 
 
-def _completeness(matches: Matches, references: References) -> float:
+def _completeness(matches: Matches, references: ReferenceElements) -> float:
     total = float(references.weights.sum())
     met = float((references.weights * matches.covers).sum())
     agreed, turned, unstated = matches.order

@@ -8,13 +8,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from audiocapbench.judges.elements.words import (
-    NEGATED_ENDING,
-    NEGATORS,
-    UNFINISHED,
-    Kind,
-    kind_of,
-)
+from audiocapbench.judges.elements.words import ElementKind, kind_of, words_that_are
+from audiocapbench.judges.negation import NegationRules, find_denials
 
 LONGEST_REMEMBERED = 2_000
 
@@ -30,12 +25,12 @@ class Element(NamedTuple):
     """
 
     word: str
-    kind: Kind
+    kind: ElementKind
     stage: int
     denied: bool
 
 
-class Caption(NamedTuple):
+class ParsedCaption(NamedTuple):
     """A caption as it was read.
 
     Attributes:
@@ -56,7 +51,7 @@ _element = lru_cache(maxsize=100_000)(Element)
 # Several words that act as one, and the mark that takes their place.
 _THEN, _BEFORE, _AFTER, _LAST, _BREAK, _END, _OR = "\x01\x02\x03\x04\x05\x06\x07"
 _COMMA, _DENY = "\x08\x09"
-_VAGUE = Kind.VAGUE
+_VAGUE = ElementKind.VAGUE
 _PHRASES = {
     r"followed (?:closely |shortly )?by|after which|before finally|later on|and finally"
     r"|proceeded by|succeeded by|leading (?:in)?to": _THEN,
@@ -91,33 +86,45 @@ _STEERING = {
     ",": _COMMA,
     **{mark: mark for mark in (_THEN, _BEFORE, _AFTER, _LAST, _BREAK)},
 }
+_NEGATION = NegationRules(
+    negators=words_that_are("negators"),
+    endings=("n't", "n’t", "cannot"),
+    breaks=frozenset(word for word, mark in _STEERING.items() if mark not in (_OR, _COMMA)),
+    list_words=frozenset(word for word, mark in _STEERING.items() if mark == _OR),
+    reach=11,
+)
+_UNFINISHED = words_that_are("unfinished")
 
 
-def split(text: str) -> Caption:
+def split(text: str) -> ParsedCaption:
     """Split a caption; one text always gives the same elements."""
     return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _split(text)
 
 
 def words_of(text: str) -> list[str]:
     """The content words of something that is said in a clip."""
-    return [token for token in _TOKEN.findall(text.lower()) if isinstance(_role_of(token), Kind)]
+    return [
+        token for token in _TOKEN.findall(text.lower()) if isinstance(_role_of(token), ElementKind)
+    ]
 
 
 @lru_cache(maxsize=100_000)
-def _remembered(text: str) -> Caption:
+def _remembered(text: str) -> ParsedCaption:
     return _split(text)
 
 
-def _split(text: str) -> Caption:
+def _split(text: str) -> ParsedCaption:
     plain = _CONTROL.sub(" ", text.lower())
     quoted = _QUOTE.findall(plain)
     if quoted:
         plain = _QUOTE.sub(" , ", plain)
     tokens = _TOKEN.findall(_PHRASE.sub(_mark_of, plain))
-    reader = _Reader(tokens)
+    reader = _ElementReader(tokens)
     reader.read()
-    said = [_element(word, Kind.QUOTED, 0, False) for piece in quoted for word in words_of(piece)]
-    return Caption((*reader.elements, *said), reader.ordered, _breaks_off(tokens))
+    said = [
+        _element(word, ElementKind.QUOTED, 0, False) for piece in quoted for word in words_of(piece)
+    ]
+    return ParsedCaption((*reader.elements, *said), reader.ordered, _breaks_off(tokens))
 
 
 def _mark_of(phrase: re.Match[str]) -> str:
@@ -126,20 +133,20 @@ def _mark_of(phrase: re.Match[str]) -> str:
 
 def _breaks_off(tokens: list[str]) -> bool:
     last = next((token for token in reversed(tokens) if token not in _PUNCTUATION), "")
-    return last in UNFINISHED or last == _THEN
+    return last in _UNFINISHED or last == _THEN
 
 
 @lru_cache(maxsize=100_000)
-def _role_of(token: str) -> Kind | str | None:
+def _role_of(token: str) -> ElementKind | str | None:
     """What a token does: the kind of its content, or how it steers reading, or nothing."""
     if token in _STEERING:
         return _STEERING[token]
-    if token in NEGATORS or token.endswith(NEGATED_ENDING):
+    if _NEGATION.negates(token):
         return _DENY
     return kind_of(token)
 
 
-class _Reader:
+class _ElementReader:
     """Walks over the tokens of one caption."""
 
     def __init__(self, tokens: list[str]) -> None:
@@ -147,28 +154,33 @@ class _Reader:
         self._tokens = tokens
         self._stage = self._latest = 0
         self._after_comma: int | None = None
-        self._denying = False
+        self._denier: int | None = None
         self._denied_vague = False
         self._clause_starts = 0
 
     def read(self) -> None:
         """Collect the elements."""
+        roles = [_role_of(token) for token in self._tokens]
+        denies = _DENY in roles
+        deniers = find_denials(self._tokens, _NEGATION) if denies else [None] * len(roles)
         fresh = True  # nothing but function words since the sentence began
-        for place, token in enumerate(self._tokens):
-            role = _role_of(token)
-            if role is None:
+        for role, token, denier in zip(roles, self._tokens, deniers, strict=True):
+            if role == _COMMA and self._after_comma is not None:
+                self._stage, self._after_comma = self._after_comma, None
+            if denier != self._denier:
+                self._end_denial()
+                self._denier = denier
+            if role is None or role == _DENY:
                 continue
-            if isinstance(role, Kind):
-                if self._denying and role is _VAGUE:
+            if isinstance(role, ElementKind):
+                if denier is not None and role is _VAGUE:
                     self._denied_vague = True
                 else:
-                    self.elements.append(_element(token, role, self._stage, self._denying))
+                    element = _element(token, role, self._stage, denier is not None)
+                    self.elements.append(element)
                 fresh = False
             elif role == _COMMA:
-                self._comma(place)
-            elif role == _DENY:
-                self._end_denial()
-                self._denying = True
+                self._clause_starts = len(self.elements)
             else:
                 self._steer(role, fresh)
                 fresh = role == _END or (fresh and role != _THEN)
@@ -177,7 +189,6 @@ class _Reader:
     def _steer(self, mark: str, fresh: bool) -> None:
         if mark == _OR:
             return
-        self._end_denial()
         if mark == _END:
             self._after_comma = None
         elif mark == _THEN:
@@ -196,28 +207,11 @@ class _Reader:
         else:
             self._stage = self._stage - 1 if earlier else self._later()
 
-    def _comma(self, place: int) -> None:
-        if self._after_comma is not None:
-            self._stage, self._after_comma = self._after_comma, None
-        if self._denying and not self._list_goes_on(place):
-            self._end_denial()
-        self._clause_starts = len(self.elements)
-
-    def _list_goes_on(self, place: int) -> bool:
-        """Whether "no speech, music or birds" still denies: an "or" comes before a new clause."""
-        for token in self._tokens[place + 1 : place + 12]:
-            mark = _STEERING.get(token)
-            if mark == _OR:
-                return True
-            if mark not in (None, _COMMA):
-                return False
-        return False
-
     def _end_denial(self) -> None:
         """A denial of nothing but "sound" says that there is silence."""
         if self._denied_vague and not (self.elements and self.elements[-1].denied):
-            self.elements.append(_element("silence", Kind.SOURCE, self._stage, False))
-        self._denying = self._denied_vague = False
+            self.elements.append(_element("silence", ElementKind.SOURCE, self._stage, False))
+        self._denied_vague = False
 
     def _move_clause(self, stage: int) -> None:
         for place in range(self._clause_starts, len(self.elements)):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.judges.elements.thesaurus import meaning_of, meanings
-from audiocapbench.judges.elements.words import Kind, kind_of
+from audiocapbench.judges.elements.words import ElementKind, kind_of
 from audiocapbench.metrics.batches import IntArray
 from audiocapbench.metrics.encoders import Encoder
 from audiocapbench.metrics.wordnet import synonym_pairs
@@ -28,7 +28,7 @@ _SIDES = 10
 _LARGEST_TABLE = 4_096
 
 
-class Vocabulary:
+class ElementVocabulary:
     """Words that were met so far, by number."""
 
     def __init__(self, encoder: Encoder) -> None:
@@ -146,9 +146,9 @@ class Vocabulary:
 def _class_of(word: str) -> int:
     """Words are compared by their vectors only within things, qualities, counts."""
     kind = kind_of(word)
-    if kind in (Kind.ATTRIBUTE, Kind.MOOD):
+    if kind in (ElementKind.ATTRIBUTE, ElementKind.MOOD):
         return 1
-    return 2 if kind is Kind.COUNT else 0
+    return 2 if kind is ElementKind.COUNT else 0
 
 
 def _has_vector(word: str) -> bool:
@@ -156,7 +156,9 @@ def _has_vector(word: str) -> bool:
 
     Numbers look alike to vectors, silence looks like speech, and other scripts are mere bytes.
     """
-    return word.isascii() and kind_of(word) is not Kind.COUNT and not word.startswith("silen")
+    return (
+        word.isascii() and kind_of(word) is not ElementKind.COUNT and not word.startswith("silen")
+    )
 
 
 def _columns() -> tuple[int, int]:

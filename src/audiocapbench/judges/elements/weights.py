@@ -1,18 +1,18 @@
 """The numbers that decide how much elements count, tuned on half of the clips of AudioCaps-Eval."""
 
-from audiocapbench.judges.elements.words import Kind
+from audiocapbench.judges.elements.words import ElementKind
 
 SOUND_WEIGHTS = {
-    Kind.SOURCE: 1.0,
-    Kind.EVENT: 1.0,
-    Kind.ATTRIBUTE: 0.4,
-    Kind.MOOD: 0.5,
-    Kind.COUNT: 0.3,
-    Kind.VAGUE: 0.2,
-    Kind.QUOTED: 0.3,
+    ElementKind.SOURCE: 1.0,
+    ElementKind.EVENT: 1.0,
+    ElementKind.ATTRIBUTE: 0.4,
+    ElementKind.MOOD: 0.5,
+    ElementKind.COUNT: 0.3,
+    ElementKind.VAGUE: 0.2,
+    ElementKind.QUOTED: 0.3,
 }
 # In music and speech, tempo, style and mood are much of what there is to say.
-EXPRESSIVE_WEIGHTS = {**SOUND_WEIGHTS, Kind.ATTRIBUTE: 0.7, Kind.MOOD: 0.8}
+EXPRESSIVE_WEIGHTS = {**SOUND_WEIGHTS, ElementKind.ATTRIBUTE: 0.7, ElementKind.MOOD: 0.8}
 DENIED_WEIGHT = 0.3
 ORDER_WEIGHT = 1.0
 UNFINISHED_WEIGHT = 2.5
@@ -36,6 +36,6 @@ UNSUPPORTED = 0.3
 MOST_ELEMENTS = 256
 
 
-def weights_for(category: str) -> dict[Kind, float]:
+def weights_for(category: str) -> dict[ElementKind, float]:
     """Weights of the kinds of elements in a category of clips."""
     return EXPRESSIVE_WEIGHTS if category in ("music", "speech") else SOUND_WEIGHTS

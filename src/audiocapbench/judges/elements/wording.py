@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from audiocapbench.judges.elements.demands import References
+from audiocapbench.judges.elements.demands import ReferenceElements
 from audiocapbench.judges.elements.matching import Matches
 from audiocapbench.judges.elements.splitting import Element
 from audiocapbench.judges.elements.weights import MATCHED, UNSUPPORTED
-from audiocapbench.judges.elements.words import Kind
+from audiocapbench.judges.elements.words import ElementKind
 
 _MOST_NAMED = 5
 _LONGEST_WORD = 30
@@ -16,12 +16,12 @@ NO_CONTENT = "The prediction names nothing that could be heard."
 NO_REFERENCE = "The references name nothing that could be compared, so that only equal text scores."
 
 
-def explain(matches: Matches, references: References) -> str:
+def explain(matches: Matches, references: ReferenceElements) -> str:
     """What matched, what is missing, what is unsupported."""
     matched = [
         element
         for element, support, _ in matches.claims
-        if support >= UNSUPPORTED and element.kind is not Kind.VAGUE
+        if support >= UNSUPPORTED and element.kind is not ElementKind.VAGUE
     ]
     unsupported = [element for element, support, _ in matches.claims if support < UNSUPPORTED]
     reasoning = (
@@ -35,7 +35,7 @@ def explain(matches: Matches, references: References) -> str:
     return reasoning
 
 
-def _missing(matches: Matches, references: References) -> Iterable[Element]:
+def _missing(matches: Matches, references: ReferenceElements) -> Iterable[Element]:
     """What the prediction lacks, from what most references agree on to what one mentions."""
     demands = references.demands
     lacking = (matches.covers < MATCHED).tolist()

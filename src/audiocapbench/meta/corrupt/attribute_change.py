@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from audiocapbench.judges.elements.words import ATTRIBUTES, kind_of
-from audiocapbench.judges.elements.words import Kind as Content
+from audiocapbench.judges.elements.words import ElementKind as Content
 from audiocapbench.meta.corrupt.agents import swap_agents
 from audiocapbench.meta.corrupt.captions import Caption, CaptionSet
 from audiocapbench.meta.corrupt.exchange import Place, find_partners, units_of

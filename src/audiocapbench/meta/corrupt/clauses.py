@@ -6,7 +6,7 @@ This is no parser. A clause that it does not understand is left alone.
 from typing import NamedTuple
 
 from audiocapbench.judges.elements.words import ATTRIBUTES, COUNTS, kind_of
-from audiocapbench.judges.elements.words import Kind as Content
+from audiocapbench.judges.elements.words import ElementKind as Content
 from audiocapbench.meta.corrupt.grammar import (
     DETERMINERS,
     JOINING,

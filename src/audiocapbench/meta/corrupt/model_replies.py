@@ -3,7 +3,7 @@
 from collections import Counter
 
 from audiocapbench.judges.elements.words import COUNTS, kind_of
-from audiocapbench.judges.elements.words import Kind as Content
+from audiocapbench.judges.elements.words import ElementKind as Content
 from audiocapbench.judges.errors import ReplyError
 from audiocapbench.judges.loose_json import find_objects
 from audiocapbench.meta.corrupt.captions import Caption

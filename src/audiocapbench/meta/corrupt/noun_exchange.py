@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from audiocapbench.judges.elements.words import ATTRIBUTES, COUNTS, kind_of
-from audiocapbench.judges.elements.words import Kind as Content
+from audiocapbench.judges.elements.words import ElementKind as Content
 from audiocapbench.meta.corrupt.captions import Caption, CaptionSet
 from audiocapbench.meta.corrupt.exchange import Distance, Place, find_partners, units_of
 from audiocapbench.meta.corrupt.grammar import DETERMINERS, JOINING, PREPOSITIONS, verb_forms

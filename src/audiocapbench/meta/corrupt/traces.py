@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from audiocapbench.judges.elements.words import Kind, kind_of
+from audiocapbench.judges.elements.words import ElementKind, kind_of
 from audiocapbench.meta.corrupt.trial import Trial, Unit
 
 _RULE_WEIGHT = 10.0
@@ -81,5 +81,5 @@ def _rarer(trial: Trial, frequencies: Counter[str]) -> float:
 
 
 def _rarest(text: str, frequencies: Counter[str]) -> int:
-    named = [frequencies[word] for word in words_of(text) if kind_of(word) is Kind.SOURCE]
+    named = [frequencies[word] for word in words_of(text) if kind_of(word) is ElementKind.SOURCE]
     return min(named, default=1 << 30)

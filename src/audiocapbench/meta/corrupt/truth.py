@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 from audiocapbench.judges.elements.splitting import split
 from audiocapbench.judges.elements.thesaurus import meanings
-from audiocapbench.judges.elements.words import Kind, kind_of
+from audiocapbench.judges.elements.words import ElementKind, kind_of
 from audiocapbench.meta.corrupt.captions import Clip
 from audiocapbench.meta.corrupt.meanings import meaning_of
 from audiocapbench.meta.corrupt.nouns import excluding, nouns
 
-_EVENTFUL = (Kind.SOURCE, Kind.EVENT)
+_EVENTFUL = (ElementKind.SOURCE, ElementKind.EVENT)
 _TOGETHER = frozenset("while as during over".split())
 _TAKES_TURNS = frozenset("again alternating alternate alternates forth repeats".split())
 

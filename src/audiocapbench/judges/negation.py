@@ -1,0 +1,149 @@
+"""Which words of a sentence are denied, and by which word: one walk, whoever brings the words.
+
+The elements judge reads captions with it, the silence probe of MECAT answers about silence.
+"""
+
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+_NOTHING: frozenset[str] = frozenset()
+_PREFIXES = ("non-", "non")
+_NEAR = 4
+
+
+@dataclass(frozen=True, slots=True)
+class NegationRules:
+    """Words by what they do to a denial.
+
+    Attributes:
+        negators: Deny what follows in the clause.
+        endings: Words that end so negate as well, such as "isn't".
+        breaks: After these, a denial no longer holds.
+        list_words: "No speech, music or birds" is one list; these words hold it together.
+        reach: How many words ahead a list is looked for.
+        adjectives: Deny what they stand beside: what follows if it is near, else what precedes.
+        there: After "not", these say that what stands before is not there.
+        starters: After a comma or "and", these begin something new.
+        bare_starters: These as well, unless a list goes on to ", or".
+        auxiliaries: After a comma, these go on with a sentence that a denial had interrupted.
+        things: Words for what can be denied; "non-" negates them.
+        names: Whether words name such a thing at a place. Without it every comma ends a denial,
+            but for lists; with it, only a comma before something that does something.
+    """
+
+    negators: frozenset[str]
+    endings: tuple[str, ...]
+    breaks: frozenset[str]
+    list_words: frozenset[str]
+    reach: int
+    adjectives: frozenset[str] = _NOTHING
+    there: frozenset[str] = _NOTHING
+    starters: frozenset[str] = _NOTHING
+    bare_starters: frozenset[str] = _NOTHING
+    auxiliaries: frozenset[str] = _NOTHING
+    things: Container[str] = _NOTHING
+    names: Callable[[Sequence[str], int], bool] | None = None
+
+    def negates(self, word: str) -> bool:
+        """Whether a word denies what follows."""
+        if word in self.negators or word.endswith(self.endings):
+            return True
+        return any(word.startswith(one) and word[len(one) :] in self.things for one in _PREFIXES)
+
+
+def find_denials(words: Sequence[str], rules: NegationRules) -> list[int | None]:
+    """For each word and comma of a sentence, the place of what denies it; None where nothing does.
+
+    A negator denies itself.
+    """
+    found: list[int | None] = [None] * len(words)
+    begins, denier = 0, None
+    for place, word in enumerate(words):
+        if _breaks(words, place, rules) or (
+            denier is not None and word == "," and _comma_ends(words, denier, place, rules)
+        ):
+            begins, denier = place, None
+        if _denies_beside(words, place, rules):
+            if _named_near(words, place, rules):
+                denier = place
+            else:
+                found[begins:place] = [place] * (place - begins)
+        elif rules.negates(word):
+            denier = place
+        found[place] = denier
+    return found
+
+
+def _breaks(words: Sequence[str], place: int, rules: NegationRules) -> bool:
+    word = words[place]
+    if word in rules.breaks:
+        return True
+    if not place or words[place - 1] not in (",", "and"):
+        return False
+    if word in rules.bare_starters:
+        ahead = words[place : place + rules.reach]
+        return not any(one == "," and two in rules.list_words for one, two in pairwise(ahead))
+    return word in rules.starters
+
+
+def _denies_beside(words: Sequence[str], place: int, rules: NegationRules) -> bool:
+    """Whether "absent", "not present" or the like begins here, or "speech absence" ends."""
+    word = words[place]
+    if word in rules.adjectives:
+        return True
+    if word in ("not", "never", "cannot") or word.endswith(rules.endings):
+        return any(one in rules.there for one in words[place + 1 : place + 4])
+    return word == "absence" and bool(rules.adjectives) and words[place + 1 : place + 2] != ["of"]
+
+
+def _named_near(words: Sequence[str], place: int, rules: NegationRules) -> bool:
+    for later in range(place + 1, min(len(words), place + 1 + _NEAR)):
+        if _breaks(words, later, rules):
+            return False
+        if rules.names is not None and rules.names(words, later):
+            return True
+    return False
+
+
+def _comma_ends(words: Sequence[str], denier: int, comma: int, rules: NegationRules) -> bool:
+    """Whether a comma ends a denial, or stands in a list of what is denied."""
+    ahead = words[comma + 1 : comma + 1 + rules.reach]
+    if ahead and ahead[0] in rules.auxiliaries:
+        # "A man, not a woman, is speaking": the denial stood between two commas.
+        return denier > 0 and words[denier - 1] == "," and words[denier] != "no"
+    for word in ahead:
+        if word in rules.list_words:
+            return False
+        if word in rules.breaks:
+            break
+    if rules.names is None:
+        return True
+    before, after = (_items(part) for part in (words[denier + 1 : comma][: rules.reach], ahead))
+    if len(before) + len(after) > 2 and _says_what_it_does(before[0], rules):
+        # "No dogs barking, cats meowing, birds chirping" is one list, too.
+        return False
+    if len(before) > 1 and any(word in rules.there for word in after[0]):
+        # So is "No voices, instruments, animal sounds are present".
+        return False
+    return _says_what_it_does(after[0], rules)
+
+
+def _items(words: Sequence[str]) -> list[list[str]]:
+    """What stands between commas."""
+    items: list[list[str]] = [[]]
+    for word in words:
+        if word == ",":
+            items.append([])
+        else:
+            items[-1].append(word)
+    return items
+
+
+def _says_what_it_does(words: Sequence[str], rules: NegationRules) -> bool:
+    """Whether words say what something does, as "birds chirping" and "a man speaks"."""
+    for place, following in enumerate(words[1:]):
+        if rules.names is not None and rules.names(words, place):
+            verb = following.endswith("s") and f"{following.removesuffix('s')}ing" in rules.things
+            return verb or following in rules.auxiliaries or following.endswith("ing")
+    return False
