@@ -7,9 +7,9 @@ import pytest
 
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.benchmarks.mecat.items import Item
-from audiocapbench.benchmarks.mecat.lines import LONGEST_LINE
 from audiocapbench.benchmarks.mecat.predictions import Answers, read_answers, source_of
 from audiocapbench.benchmarks.mecat.references import BadReferencesError, read_items
+from audiocapbench.data.records import LONGEST_LINE
 from audiocapbench.errors import DatasetError
 from mecat_data import clips, questions, write_references
 
@@ -115,7 +115,7 @@ def test_an_open_quote_costs_its_own_line_only(tmp_path: Path, items: list[Item]
         ("p.jsonl", b'{"clip": {"loud": "x"}}', "no sub-task 'loud'"),
         ("p.jsonl", b'{"clip": "a\\u0000b"}', "holds a NUL character"),
         ("p.jsonl", b'{"clip": "\\ud800"}', "half of a surrogate pair"),
-        ("p.jsonl", b'{"clip": "a", "clip": "b"}', "says two things about 'clip'"),
+        ("p.jsonl", b'{"clip": "a", "clip": "b"}', "'clip' stands twice"),
         ("p.jsonl", b"[" * 100_000, "is not JSON"),
         ("p.csv", b"no comma", "has 1 fields and not 2"),
         ("p.csv", b"k,a,b", "a text with commas needs quotes"),

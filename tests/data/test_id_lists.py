@@ -138,8 +138,8 @@ def test_every_wrong_line_is_listed(tmp_path: Path) -> None:
         (b"name\nx\n", "has no column 'audio_name'; its first line has name"),
         (b"audio_name\n", "names no clips"),
         (b"audio_name\n\xff\n", "is not UTF-8"),
-        (b"audio_name,x\na\n", "has not as many fields as the first line"),
-        (b"audio_name\na,b\n", "has not as many fields as the first line"),
+        (b"audio_name,x\na\n", "has 1 fields and not 2"),
+        (b"audio_name\na,b\n", "has 2 fields and not 1"),
     ],
 )
 def test_a_file_that_is_no_list_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:

@@ -166,8 +166,8 @@ def test_hostile_json_is_refused_in_words(kind: str, content: bytes, tmp_path: P
         (b"audio,caption_a,caption_b,preferred\n", "holds no pairs"),
         (b"audio,caption_a,caption_b,preferred\nx,a,b,c\ny,,b,a\n", "2 problems"),
         (b"audio,caption_a,caption_b,preferred\nx,a,\xff,a\n", "line 2: is not UTF-8"),
-        (b"audio,caption_a,caption_b,preferred\nx,a,b,a,more\n", "more fields"),
-        (b"audio,caption_a,caption_b,preferred\nx,a,b\n", "no pair has an answer"),
+        (b"audio,caption_a,caption_b,preferred\nx,a,b,a,more\n", "has 5 fields and not 4"),
+        (b"audio,caption_a,caption_b,preferred\nx,a,b\n", "line 2: has 3 fields and not 4"),
     ],
 )
 def test_hostile_tables_are_refused_in_words(content: bytes, words: str, tmp_path: Path) -> None:

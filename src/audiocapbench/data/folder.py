@@ -4,14 +4,13 @@ A folder is either whole, with whatever its manifest calls missing, or it is ref
 problem that it has.
 """
 
-import json
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from audiocapbench.data.manifest import (
     Manifest,
@@ -20,6 +19,7 @@ from audiocapbench.data.manifest import (
     read_manifest,
 )
 from audiocapbench.data.problems import InvalidDataError, Problem
+from audiocapbench.data.records import json_lines, read_json
 from audiocapbench.data.row import Row, read_row
 from audiocapbench.data.sample import Clip
 from audiocapbench.errors import AudioError, DatasetError
@@ -103,84 +103,37 @@ def _in_threads(read: Callable[[_Line], Clip | Problem], lines: list[_Line]) -> 
 def _read_metadata(root: Path) -> tuple[list[_Line], list[Problem]]:
     if not root.is_dir():
         raise DatasetError(f"{root}: no such folder")
-    if (root / METADATA).is_file():
-        values = _readable(_json_lines, root / METADATA)
-        seed = False
+    problems: list[Problem] = []
+    seed = not (root / METADATA).is_file()
+    if not seed:
+        records: Iterable[tuple[str, Any]] = json_lines(root / METADATA, problems)
     elif (root / SEED_METADATA).is_file():
-        values = _readable(_seed_samples, root / SEED_METADATA)
-        seed = True
+        records = _seed_samples(root / SEED_METADATA, problems)
     else:
         raise DatasetError(
             f"{root}: has no {METADATA}. Write one line a clip, such as "
             '{"file_name": "dog.wav", "references": ["A dog barks twice."]}'
         )
-    lines, problems = [], []
-    for index, (where, value) in enumerate(values):
-        checked = [value] if isinstance(value, Problem) else read_row(value, where, seed=seed)
-        if isinstance(checked, Row):
-            position = index if checked.position is None else checked.position
-            lines.append(_Line(where, checked, position))
+    lines = []
+    for index, (where, fields) in enumerate(records):
+        row = read_row(fields, where, seed=seed)
+        if isinstance(row, Row):
+            position = index if row.position is None else row.position
+            lines.append(_Line(where, row, position))
         else:
-            problems += checked
+            problems += row
     return lines, problems
 
 
-def _readable(
-    read: Callable[[Path], Iterator[tuple[str, Any]]], path: Path
-) -> list[tuple[str, Any]]:
-    try:
-        return list(read(path))
-    except OSError as error:
-        raise DatasetError(f"{path}: cannot be read ({error.strerror})") from None
-
-
-def _json_lines(path: Path) -> Iterator[tuple[str, Any]]:
-    with path.open("rb") as stream:
-        for number, line in enumerate(stream, start=1):
-            content = line.removeprefix(b"\xef\xbb\xbf").strip() if number == 1 else line.strip()
-            if content:
-                where = f"{path.name} line {number}"
-                yield where, _parse(content, where)
-
-
-def _seed_samples(path: Path) -> Iterator[tuple[str, Any]]:
-    value = _parse(path.read_bytes().removeprefix(b"\xef\xbb\xbf"), path.name)
-    if isinstance(value, Problem):
-        yield path.name, value
-        return
+def _seed_samples(path: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
+    value = read_json(path)
     samples = value.get("samples") if isinstance(value, dict) else None
-    if not isinstance(samples, list):
-        yield path.name, Problem(path.name, "samples", "is not a list of samples")
-        return
-    for index, sample in enumerate(samples):
-        yield f"{path.name} samples[{index}]", sample
-
-
-def _parse(content: bytes, where: str) -> Any:
-    try:
-        return json.loads(
-            content.decode("utf-8"),
-            parse_constant=_refuse_constant,
-            object_pairs_hook=_refuse_repetition,
-        )
-    except UnicodeDecodeError as error:
-        return Problem(where, "", f"is not UTF-8 (byte {error.start + 1})")
-    except json.JSONDecodeError as error:
-        return Problem(where, "", f"is not JSON ({error.msg}, column {error.colno})")
-    except (ValueError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        return Problem(where, "", f"is not JSON ({reason})")
-
-
-def _refuse_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        raise ValueError("a key stands twice in one object")
-    return fields
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
+    if isinstance(samples, list):
+        for index, sample in enumerate(samples):
+            yield f"{path.name} samples[{index}]", sample
+    else:
+        wrong = value if isinstance(value, Problem) else None
+        problems.append(wrong or Problem(path.name, "samples", "is not a list of samples"))
 
 
 def _place(problem: Problem) -> tuple[bool, int]:

@@ -5,26 +5,13 @@ prediction for an id with it; a bad line of references is refused, because every
 it.
 """
 
-import csv
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from audiocapbench.data.problems import InvalidDataError, Problem
+from audiocapbench.data.records import DELIMITERS, read_records
 from audiocapbench.errors import DatasetError
-
-_LARGEST_FIELD = 1 << 27
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
-_JSON_LINES = (".jsonl", ".ndjson")
-
-
-class Line(NamedTuple):
-    """One record of a file, or what is wrong with it."""
-
-    where: str
-    fields: dict[str, Any] | Problem
 
 
 @dataclass(slots=True)
@@ -50,10 +37,7 @@ def read_predictions(path: Path) -> Predictions:
         DatasetError: The file cannot be read, or has no such columns.
     """
     found = Predictions()
-    for where, fields in _lines(path, ("id", "prediction")):
-        if isinstance(fields, Problem):
-            found.bad.append(fields)
-            continue
+    for where, fields in read_records(path, found.bad, ("id", "prediction")):
         key, text = _text(fields, "id"), _text(fields, "prediction")
         if key is None or text is None:
             name = "id" if key is None else "prediction"
@@ -71,13 +55,10 @@ def read_references(path: Path) -> References:
         DatasetError: The file cannot be read, or has no such columns.
     """
     found = References()
-    problems = []
-    listed = path.suffix.lower() in _JSON_LINES
+    problems: list[Problem] = []
+    listed = path.suffix.lower() not in DELIMITERS
     column = "references" if listed else "reference"
-    for where, fields in _lines(path, ("id", column)):
-        if isinstance(fields, Problem):
-            problems.append(fields)
-            continue
+    for where, fields in read_records(path, problems, ("id", column)):
         key = _text(fields, "id")
         captions = _captions(fields.get(column) if listed else [fields.get(column)])
         if key is None:
@@ -110,74 +91,3 @@ def _captions(value: Any) -> list[str] | None:
     if not isinstance(value, list) or not value:
         return None
     return value if all(isinstance(text, str) and text.strip() for text in value) else None
-
-
-def _lines(path: Path, columns: tuple[str, str]) -> Iterator[Line]:
-    suffix = path.suffix.lower()
-    try:
-        if suffix in _DELIMITERS:
-            yield from _rows(path, _DELIMITERS[suffix], columns)
-        elif suffix in _JSON_LINES:
-            yield from _objects(path)
-        else:
-            raise DatasetError(f"{path}: is neither .csv, .tsv nor .jsonl")
-    except OSError as error:
-        raise DatasetError(f"{path}: cannot be read ({error.strerror})") from None
-
-
-def _objects(path: Path) -> Iterator[Line]:
-    with path.open("rb") as stream:
-        for number, content in enumerate(stream, start=1):
-            line = content.removeprefix(b"\xef\xbb\xbf").strip()
-            where = f"{path.name} line {number}"
-            if not line:
-                continue
-            try:
-                value = json.loads(line.decode("utf-8"))
-                json.dumps(value, ensure_ascii=False).encode("utf-8")
-            except UnicodeEncodeError:
-                what = "holds half of a surrogate pair, which is not text"
-                yield Line(where, Problem(where, "", what))
-                continue
-            except (ValueError, RecursionError) as error:
-                yield Line(where, Problem(where, "", f"is not JSON ({_short(error)})"))
-                continue
-            wrong = None if isinstance(value, dict) else Problem(where, "", "is not a JSON object")
-            yield Line(where, wrong or value)
-
-
-def _rows(path: Path, delimiter: str, columns: tuple[str, str]) -> Iterator[Line]:
-    csv.field_size_limit(_LARGEST_FIELD)
-    # Bytes that are not UTF-8 become lone surrogates, so that their line can be named.
-    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as stream:
-        reader = csv.DictReader(stream, delimiter=delimiter)
-        names = reader.fieldnames or []
-        if len(set(names)) < len(names):
-            raise DatasetError(f"{path}: its first line names a column twice")
-        for column in columns:
-            if column not in names:
-                there = ", ".join(names) or "nothing"
-                raise DatasetError(f"{path}: has no column {column!r}; its first line has {there}")
-        try:
-            for row in reader:
-                where = f"{path.name} line {reader.line_num}"
-                yield Line(where, _checked(row, where))
-        except csv.Error as error:
-            where = f"{path.name} line {reader.line_num}"
-            yield Line(where, Problem(where, "", f"is not CSV ({error})"))
-
-
-def _checked(row: dict[Any, Any], where: str) -> dict[str, Any] | Problem:
-    if None in row:
-        return Problem(where, "", "has more fields than the first line")
-    try:
-        "".join(filter(None, row.values())).encode("utf-8")
-    except UnicodeEncodeError:
-        return Problem(where, "", "is not UTF-8")
-    return row
-
-
-def _short(error: Exception) -> str:
-    if isinstance(error, RecursionError):
-        return "nested too deeply"
-    return "not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error).split(":")[0]

@@ -5,17 +5,25 @@ CSV or TSV with a key and a text, with or without a first line of names; JSON li
 with a key, white space and a text. Which of it counts is decided in ``predictions``.
 """
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from audiocapbench.benchmarks.mecat.csv_records import csv_records
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
-from audiocapbench.benchmarks.mecat.lines import BOM, decoded, json_lines, parsed, text_lines
 from audiocapbench.data import Problem
+from audiocapbench.data.records import (
+    DELIMITERS,
+    JSON_LINES,
+    Record,
+    check_names,
+    csv_rows,
+    json_lines,
+    read_json,
+    text_lines,
+    uneven,
+)
 from audiocapbench.errors import DatasetError
 
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _KEY_NAMES = ("key", "id", "__key__", "clip", "clip_id", "file_name")
 _TEXT_NAMES = ("text", "prediction", "caption", "answer", "response")
 _SUBTASK_NAME = "subtask"
@@ -23,7 +31,7 @@ _SUBTASK_NAME = "subtask"
 _DOMAIN_NAME = "domain"
 
 
-class Said(NamedTuple):
+class Prediction(NamedTuple):
     """One text for one key, and the sub-task where the line names it."""
 
     where: str
@@ -32,52 +40,49 @@ class Said(NamedTuple):
     text: str
 
 
-def read_file(path: Path, known: Container[str]) -> Iterator[Said | Problem]:
-    """Everything that a file says, and every line that it cannot say.
+def read_file(path: Path, known: Container[str], problems: list[Problem]) -> Iterator[Prediction]:
+    """Everything that a file says.
 
     Args:
         path: The file; its suffix says what it is.
         known: The keys that there are references for; they tell a name from a key.
+        problems: Where to put every line that says nothing.
 
     Raises:
         DatasetError: The file cannot be read, or is of no such kind.
     """
     suffix = path.suffix.lower()
-    if suffix in _DELIMITERS:
-        yield from _table(path, _DELIMITERS[suffix], known)
-    elif suffix in (".jsonl", ".ndjson"):
-        for where, value in json_lines(path):
-            if isinstance(value, Problem):
-                yield value
-            else:
-                yield from _object(value, where)
-    elif suffix == ".json":
-        yield from _document(path)
+    if suffix in DELIMITERS:
+        yield from _table(path, known, problems)
+    elif suffix in (*JSON_LINES, ".json"):
+        records = _document(path) if suffix == ".json" else json_lines(path, problems)
+        for where, fields in records:
+            for one in _object(fields, where):
+                if isinstance(one, Problem):
+                    problems.append(one)
+                else:
+                    yield one
     elif suffix == ".txt":
-        yield from _plain_lines(path, known)
+        yield from _plain_lines(path, known, problems)
     else:
         raise DatasetError(f"{path}: is neither .csv, .tsv, .jsonl, .json nor .txt")
 
 
-def _table(path: Path, delimiter: str, known: Container[str]) -> Iterator[Said | Problem]:
-    records = csv_records(path, delimiter, lambda key: key in known)
+def _table(path: Path, known: Container[str], problems: list[Problem]) -> Iterator[Prediction]:
     names: list[str] | None = None
-    for number, (where, fields) in enumerate(records):
-        if isinstance(fields, Problem):
-            yield fields
-        elif number == 0 and fields[0].strip().lower() in _KEY_NAMES and fields[0] not in known:
-            names = _checked_names([name.strip().lower() for name in fields], path)
-        elif len(fields) != len(names or (0, 1)):
-            wanted = len(names or (0, 1))
-            hint = "; a text with commas needs quotes" if len(fields) > wanted else ""
-            yield Problem(where, "", f"has {len(fields)} fields and not {wanted}{hint}")
+    rows = csv_rows(path, problems, lambda key: key in known)
+    for number, (where, cells) in enumerate(rows):
+        width = len(names) if names else 2
+        if number == 0 and cells[0].strip().lower() in _KEY_NAMES and cells[0] not in known:
+            names = _checked_names([name.strip().lower() for name in cells], path)
+        elif len(cells) != width:
+            problems.append(uneven(where, cells, width))
         else:
-            yield from _row(names, fields, where)
+            yield from _row(names, cells, where)
 
 
 def _checked_names(names: list[str], path: Path) -> list[str]:
-    if len(set(names)) < len(names):
-        raise DatasetError(f"{path}: its first line names a column twice")
+    check_names(path, names)
     if len(names) == 2 and names[1] not in SUBTASKS:
         return [names[0], _TEXT_NAMES[0]]
     if not set(names) & {*SUBTASKS, *_TEXT_NAMES}:
@@ -88,75 +93,65 @@ def _checked_names(names: list[str], path: Path) -> list[str]:
     return names
 
 
-def _row(names: list[str] | None, fields: list[str], where: str) -> Iterator[Said | Problem]:
+def _row(names: list[str] | None, cells: list[str], where: str) -> Iterator[Prediction]:
+    key = cells[0].strip()
     if names is None:
-        yield Said(where, fields[0].strip(), None, fields[1])
+        yield Prediction(where, key, None, cells[1])
         return
-    row = dict(zip(names, fields, strict=True))
-    key, subtask = fields[0].strip(), row.get(_SUBTASK_NAME, "").strip() or None
+    row = dict(zip(names, cells, strict=True))
+    subtask = row.get(_SUBTASK_NAME, "").strip() or None
     for name in names[1:]:
-        if name in SUBTASKS:
-            yield Said(where, key, name, row[name])
-        elif name in _TEXT_NAMES:
-            yield Said(where, key, subtask, row[name])
+        if name in SUBTASKS or name in _TEXT_NAMES:
+            yield Prediction(where, key, name if name in SUBTASKS else subtask, row[name])
 
 
-def _document(path: Path) -> Iterator[Said | Problem]:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise DatasetError(f"{path}: cannot be read ({error.strerror})") from None
-    text = decoded(content.removeprefix(BOM), path.name)
-    value = text if isinstance(text, Problem) else parsed(text, path.name)
+def _document(path: Path) -> Iterable[Record]:
+    value = read_json(path)
     if isinstance(value, Problem):
         raise DatasetError(f"{value}; a file with an object a line is called .jsonl")
     if isinstance(value, list):
-        for number, one in enumerate(value):
-            where = f"{path.name} [{number}]"
-            if isinstance(one, dict):
-                yield from _object(one, where)
-            else:
-                yield Problem(where, "", "is not a JSON object")
-    elif isinstance(value, dict):
-        yield from _object(value, path.name)
-    else:
-        raise DatasetError(f"{path}: is neither a JSON object nor a list of them")
+        return [Record(f"{path.name} [{number}]", one) for number, one in enumerate(value)]
+    if isinstance(value, dict):
+        return [Record(path.name, value)]
+    raise DatasetError(f"{path}: is neither a JSON object nor a list of them")
 
 
-def _object(fields: dict[str, Any], where: str) -> Iterator[Said | Problem]:
+def _object(fields: Any, where: str) -> Iterator[Prediction | Problem]:
+    if not isinstance(fields, dict):
+        yield Problem(where, "", "is not a JSON object")
+        return
     key_name = next((name for name in _KEY_NAMES if name in fields), None)
     text_name = next((name for name in _TEXT_NAMES if name in fields), None)
     if key_name is not None and text_name is not None:
         subtask = fields.get(_SUBTASK_NAME)
-        yield _said(where, fields[key_name], subtask, fields[text_name])
+        yield _prediction(where, fields[key_name], subtask, fields[text_name])
         return
     for key, value in fields.items():
         if not isinstance(value, dict):
-            yield _said(where, key, None, value)
+            yield _prediction(where, key, None, value)
         elif key in SUBTASKS:
-            yield from (_said(where, one, key, text) for one, text in value.items())
+            yield from (_prediction(where, one, key, text) for one, text in value.items())
         else:
             named = (pair for pair in value.items() if pair[0] != _DOMAIN_NAME)
-            yield from (_said(where, key, subtask, text) for subtask, text in named)
+            yield from (_prediction(where, key, subtask, text) for subtask, text in named)
 
 
-def _said(where: str, key: Any, subtask: Any, text: Any) -> Said | Problem:
+def _prediction(where: str, key: Any, subtask: Any, text: Any) -> Prediction | Problem:
     if not isinstance(key, str):
         return Problem(where, "", "its key is not text")
     if not isinstance(text, str):
         return Problem(where, key[:80], "is not text")
     if subtask is not None and not isinstance(subtask, str):
         return Problem(where, key[:80], "its sub-task is not text")
-    return Said(where, key, subtask, text)
+    return Prediction(where, key, subtask, text)
 
 
-def _plain_lines(path: Path, known: Container[str]) -> Iterator[Said | Problem]:
-    for _, where, line in text_lines(path):
-        if isinstance(line, Problem):
-            yield line
-            continue
+def _plain_lines(
+    path: Path, known: Container[str], problems: list[Problem]
+) -> Iterator[Prediction]:
+    for where, line in text_lines(path, problems):
         key, _, text = line.partition("\t") if "\t" in line else line.strip().partition(" ")
-        if not text.strip() and key.strip() not in known:
-            yield Problem(where, "", "has no text after its key")
+        if text.strip() or key.strip() in known:
+            yield Prediction(where, key.strip(), None, text.strip())
         else:
-            yield Said(where, key.strip(), None, text.strip())
+            problems.append(Problem(where, "", "has no text after its key"))

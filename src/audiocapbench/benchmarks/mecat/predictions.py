@@ -9,7 +9,7 @@ from typing import NamedTuple
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.benchmarks.mecat.items import Item
 from audiocapbench.benchmarks.mecat.layouts import OUTSIDE, asks_for_captions
-from audiocapbench.benchmarks.mecat.prediction_files import Said, read_file
+from audiocapbench.benchmarks.mecat.prediction_files import Prediction, read_file
 from audiocapbench.data import Problem
 from audiocapbench.errors import DatasetError
 
@@ -85,10 +85,7 @@ def read_answers(benchmark: str, sources: Sequence[Source], items: Sequence[Item
     found = Answers()
     surplus: dict[str, None] = {}
     for source in sources:
-        for said in read_file(source.path, known):
-            if isinstance(said, Problem):
-                found.bad.append(said)
-                continue
+        for said in read_file(source.path, known, found.bad):
             wanted = _captions(said, source) if captions else _question(said)
             if isinstance(wanted, Problem):
                 found.bad.append(wanted)
@@ -111,7 +108,7 @@ def looks_like(benchmark: str, found: Answers, items: Sequence[Item]) -> str | N
     return "MECAT-Caption" if any(head in clips for head in heads) else None
 
 
-def _captions(said: Said, source: Source) -> list[str] | Problem:
+def _captions(said: Prediction, source: Source) -> list[str] | Problem:
     """The items that a text answers."""
     if "\0" in said.text:
         return Problem(said.where, said.key[:80], "holds a NUL character")
@@ -127,7 +124,7 @@ def _captions(said: Said, source: Source) -> list[str] | Problem:
     return [f"{clip}/{subtask}"]
 
 
-def _question(said: Said) -> list[str] | Problem:
+def _question(said: Prediction) -> list[str] | Problem:
     if "\0" in said.text:
         return Problem(said.where, said.key[:80], "holds a NUL character")
     if said.subtask is not None:
@@ -135,7 +132,7 @@ def _question(said: Said) -> list[str] | Problem:
     return [said.key]
 
 
-def _keep(found: Answers, said: Said, wanted: Sequence[str]) -> None:
+def _keep(found: Answers, said: Prediction, wanted: Sequence[str]) -> None:
     other = [key for key in wanted if found.texts.setdefault(key, said.text) != said.text]
     if other:
         found.bad.append(Problem(said.where, other[0][:80], "has another prediction above"))

@@ -12,9 +12,9 @@ from audiocapbench.benchmarks.mecat.dataset import row_items
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.benchmarks.mecat.items import Item, caption_items, question_item
 from audiocapbench.benchmarks.mecat.layouts import asks_for_captions
-from audiocapbench.benchmarks.mecat.lines import json_lines
 from audiocapbench.data import InvalidDataError, Problem, Row
 from audiocapbench.data.folder import METADATA
+from audiocapbench.data.records import json_lines
 from audiocapbench.data.row import read_row
 from audiocapbench.errors import DatasetError
 
@@ -53,10 +53,7 @@ def read_items(benchmark: str, place: Path) -> list[Item]:
     problems: list[Problem] = []
     looks: set[str | None] = set()
     for file in _files(benchmark, place):
-        for where, value in json_lines(file):
-            if isinstance(value, Problem):
-                problems.append(value)
-                continue
+        for where, value in json_lines(file, problems):
             wrong = _keep(items, _items(benchmark, value, where, file), where)
             problems += wrong
             if wrong:

@@ -1,8 +1,5 @@
 """Repositories that keep each clip as a file of its own, with or without a metadata file."""
 
-import csv
-import io
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
@@ -11,6 +8,8 @@ from audiocapbench.audio import EXTENSIONS
 from audiocapbench.data.build.found import Collector, Found, Place
 from audiocapbench.data.build.hub import HubError, Received, Repository
 from audiocapbench.data.build.sources import Source, Wanted
+from audiocapbench.data.problems import Problem
+from audiocapbench.data.records import read_records
 
 _METADATA = ("metadata.csv", "metadata.jsonl")
 
@@ -54,14 +53,9 @@ class AudioFolder:
             yield place, self._repository.read(place.path, received)
 
     def _rows(self, path: str) -> Iterator[Mapping[str, Any]]:
-        try:
-            text = self._repository.read(path).decode("utf-8-sig")
-            if path.endswith(".csv"):
-                yield from csv.DictReader(io.StringIO(text, newline=""))
-            else:
-                for line in text.splitlines():
-                    value = json.loads(line) if line.strip() else None
-                    if isinstance(value, dict):
-                        yield value
-        except (ValueError, csv.Error, RecursionError) as error:
-            raise HubError(f"{self._repository.name}: {path} cannot be read ({error})") from None
+        problems: list[Problem] = []
+        content = self._repository.read(path)
+        for _, row in read_records(PurePosixPath(path), problems, content=content):
+            yield row
+        if problems:
+            raise HubError(f"{self._repository.name}: {path} cannot be read ({problems[0]})")

@@ -3,9 +3,7 @@
 The lists themselves are no part of this package; only their fingerprints are.
 """
 
-import csv
 import hashlib
-import io
 import os
 import time
 import urllib.error
@@ -17,6 +15,7 @@ from typing import NamedTuple
 
 from audiocapbench.data.build.sources import MUSIC, SOURCES, Source, Wanted, aspect_list, seconds
 from audiocapbench.data.problems import InvalidDataError, Problem
+from audiocapbench.data.records import csv_records
 from audiocapbench.errors import DatasetError
 from audiocapbench.version import VERSION
 
@@ -35,7 +34,6 @@ PUBLISHED = {
 _TIMEOUT_S = 30.0
 _PAUSES_S = (0.5, 1.0, 2.0)
 _LARGEST = 1 << 26
-_LARGEST_FIELD = 1 << 24
 
 
 class IdList(NamedTuple):
@@ -143,33 +141,18 @@ def _download(name: str) -> bytes:
 
 
 def _parse(source: Source, path: Path, content: bytes, start: int) -> tuple[Wanted, ...]:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DatasetError(f"{path}: is not UTF-8 (byte {error.start + 1})") from None
-    csv.field_size_limit(_LARGEST_FIELD)
-    reader = csv.DictReader(io.StringIO(text, newline=""))
-    names = reader.fieldnames or []
-    absent = [column for column in source.columns if column not in names]
-    if absent:
-        there = ", ".join(names) or "nothing"
-        raise DatasetError(f"{path}: has no column {absent[0]!r}; its first line has {there}")
     entries: list[Wanted] = []
     problems: list[Problem] = []
     seen: dict[str, str] = {}
-    try:
-        for row in reader:
-            where = f"{path.name} line {reader.line_num}"
-            found = _problems(source, row, where, seen)
-            problems += found
-            if not found:
-                number = len(entries)
-                # A key is taken as it stands: HTML escapes and outer spaces are part of it.
-                entries.append(
-                    Wanted(f"{source.prefix}_{number}", row[source.key], start + number, row)
-                )
-    except csv.Error as error:
-        problems.append(Problem(f"{path.name} line {reader.line_num}", "", f"is not CSV ({error})"))
+    for where, row in csv_records(path, problems, source.columns, content):
+        found = _problems(source, row, where, seen)
+        problems += found
+        if not found:
+            number = len(entries)
+            # A key is taken as it stands: HTML escapes and outer spaces are part of it.
+            entries.append(
+                Wanted(f"{source.prefix}_{number}", row[source.key], start + number, row)
+            )
     if problems:
         raise InvalidDataError(path, problems)
     if not entries:
@@ -180,12 +163,8 @@ def _parse(source: Source, path: Path, content: bytes, start: int) -> tuple[Want
 def _problems(
     source: Source, row: dict[str, str], where: str, seen: dict[str, str]
 ) -> Sequence[Problem]:
-    if None in row or None in row.values():
-        return [Problem(where, "", "has not as many fields as the first line")]
     problems = [
-        Problem(where, column, "is blank")
-        for column in source.columns
-        if not row[column].strip() or "\0" in row[column]
+        Problem(where, column, "is blank") for column in source.columns if not row[column].strip()
     ]
     if source is MUSIC and not problems:
         try:

@@ -23,6 +23,7 @@ from audiocapbench.data.manifest import (
     read_manifest,
     write_manifest,
 )
+from audiocapbench.data.records import json_lines
 from audiocapbench.errors import AudioError, DatasetError
 
 JOURNAL = "build.journal"
@@ -207,13 +208,5 @@ def _writing(path: Path) -> Iterator[None]:
 
 def journal_objects(path: Path) -> Iterator[dict[str, Any]]:
     """The JSON objects of a file of lines; a line that a kill cut short is left out."""
-    if not path.exists():
-        return
-    with path.open("rb") as stream:
-        for line in stream:
-            try:
-                value = json.loads(line.decode("utf-8"))
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(value, dict):
-                yield value
+    if path.exists():
+        yield from (fields for _, fields in json_lines(path, []))

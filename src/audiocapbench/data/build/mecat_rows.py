@@ -3,14 +3,15 @@
 The words that the JSON may use are given, and nothing here reads or writes a file.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from audiocapbench.data.problems import Problem
+from audiocapbench.data.records import parse_json
 from audiocapbench.data.row import Row, Text, read_row
 
 Part = Literal["caption", "qa"]
@@ -62,13 +63,9 @@ def fields_of(content: bytes, key: str) -> dict[str, Any]:
     Raises:
         BadFieldsError: It is not a JSON object.
     """
-    try:
-        value = json.loads(content.decode("utf-8"), parse_constant=_refuse)
-    except UnicodeDecodeError as error:
-        raise BadFieldsError(f"its JSON is not UTF-8 (byte {error.start + 1})") from None
-    except (ValueError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise BadFieldsError(f"its JSON cannot be read ({reason[:100]})") from None
+    value = parse_json(content, key)
+    if isinstance(value, Problem):
+        raise BadFieldsError(f"its JSON {value.what.replace('is not JSON', 'cannot be read')}")
     if isinstance(value, dict) and list(value) == [key]:
         value = value[key]
     if not isinstance(value, dict):
@@ -147,7 +144,3 @@ def _checked(adapter: TypeAdapter[Any], fields: Mapping[str, Any], name: str) ->
         first = error.errors(include_url=False)[0]
         what = str(first.get("ctx", {}).get("error", first["msg"]))
         raise BadFieldsError(f"its {name!r} cannot be used ({what})") from None
-
-
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from audiocapbench.data.folder import METADATA, SEED_METADATA
+from audiocapbench.data.records import json_lines
 from audiocapbench.errors import DatasetError
 
 _SEED_FIELDS = ("youtube_id", "ytid", "aspect_list", "caption", "transcript")
@@ -17,8 +18,7 @@ def write_seed_metadata(root: Path) -> int:
         DatasetError: The folder cannot be read or written.
     """
     try:
-        lines = (root / METADATA).read_text(encoding="utf-8").split("\n")
-        samples = [_sample(json.loads(line)) for line in lines if line]
+        samples = [_sample(row) for _, row in json_lines(root / METADATA, [])]
         partial = root / f"{SEED_METADATA}.part"
         text = json.dumps(_document(samples), indent=2, ensure_ascii=False)
         partial.write_text(text + "\n", encoding="utf-8")

@@ -1,16 +1,14 @@
 """What all readers of pair files share: JSON without surprises, and every problem in one list."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from audiocapbench.data.problems import InvalidDataError, Problem
+from audiocapbench.data.records import read_json
 from audiocapbench.errors import DatasetError
 from audiocapbench.meta.pairs.pair import Pair
-
-_LARGEST = 1 << 30
 
 
 def read_clips(path: Path) -> list[Any]:
@@ -19,22 +17,9 @@ def read_clips(path: Path) -> list[Any]:
     Raises:
         DatasetError: It cannot be read, or is not a JSON list.
     """
-    try:
-        if path.stat().st_size > _LARGEST:
-            raise DatasetError(f"{path}: is larger than 1 GiB; no pair file is")
-        content = path.read_bytes()
-    except OSError as error:
-        raise DatasetError(f"{path}: cannot be read ({error.strerror})") from None
-    try:
-        found = json.loads(content.decode("utf-8-sig"), parse_constant=_refuse)
-        json.dumps(found, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError:
-        raise DatasetError(f"{path}: holds half of a surrogate pair, which is not text") from None
-    except UnicodeDecodeError:
-        raise DatasetError(f"{path}: is not UTF-8") from None
-    except (ValueError, RecursionError) as error:
-        why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise DatasetError(f"{path}: is not JSON ({why})") from None
+    found = read_json(path)
+    if isinstance(found, Problem):
+        raise DatasetError(f"{path}: {found.what}")
     if not isinstance(found, list) or not found:
         raise DatasetError(f"{path}: is not a list of clips, or an empty one")
     return found
@@ -117,7 +102,3 @@ def dataset_of(path: Path, known: Sequence[str] = ("AudioCaps", "Clotho")) -> st
 def without(references: Iterable[str], *given: str) -> tuple[str, ...]:
     """References other than the captions that are compared."""
     return tuple(text for text in references if text not in given)
-
-
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"it holds {name}, which is not JSON")

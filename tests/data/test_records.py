@@ -1,0 +1,86 @@
+"""The reader of records: every form, the same strictness, and every fault with its line."""
+
+from pathlib import Path
+
+import pytest
+
+from audiocapbench.data.problems import Problem
+from audiocapbench.data.records import LONGEST_LINE, read_json, read_records
+from audiocapbench.errors import DatasetError
+
+
+def read(path: Path, content: bytes) -> tuple[list[dict[str, str]], list[str]]:
+    path.write_bytes(content)
+    problems: list[Problem] = []
+    fields = [fields for _, fields in read_records(path, problems)]
+    return fields, [str(problem) for problem in problems]
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_line_ends_and_marks_of_every_system_are_read(
+    tmp_path: Path, end: bytes, mark: bytes
+) -> None:
+    table = mark + end.join([b"id,text", b"a,one", b"", b'b,"two, three"', b""])
+    lines = mark + end.join(
+        [b'{"id": "a", "text": "one"}', b"", b'{"id": "b", "text": "two, three"}']
+    )
+    expected = [{"id": "a", "text": "one"}, {"id": "b", "text": "two, three"}]
+    assert read(tmp_path / "a.csv", table) == (expected, [])
+    assert read(tmp_path / "a.jsonl", lines) == (expected, [])
+
+
+def test_a_quoted_text_may_have_several_lines(tmp_path: Path) -> None:
+    fields, problems = read(tmp_path / "a.csv", b'id,text\na,"one\n\ntwo ""so""\n"\nb,three\n')
+    assert fields == [{"id": "a", "text": 'one\n\ntwo "so"\n'}, {"id": "b", "text": "three"}]
+    assert problems == []
+
+
+def test_an_open_quote_does_not_swallow_the_rest_of_the_file(tmp_path: Path) -> None:
+    rows = b"".join(b"%d,text\n" % number for number in range(50))
+    fields, problems = read(tmp_path / "a.csv", b'id,text\na,"open\n' + rows + b'x,"so, closed"\n')
+    assert [row["id"] for row in fields] == [*map(str, range(50)), "x"]
+    assert problems == ["a.csv line 2: opens a quote that nothing closes"]
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "what"),
+    [
+        ("a.csv", b"a,b\0c", "holds a NUL character"),
+        ("a.csv", b"a,b\xffc", "is not UTF-8 (byte 4)"),
+        ("a.csv", b"a", "has 1 fields and not 2"),
+        ("a.csv", b"a,b,c", "has 3 fields and not 2; a text with commas needs quotes"),
+        ("a.csv", b'a,"b"c', "is not CSV (',' expected after '\"')"),
+        ("a.csv", b"a," + b"b" * LONGEST_LINE, "is longer than 16 MiB"),
+        ("a.jsonl", b'{"id": "a\0"}', "holds a NUL character"),
+        ("a.jsonl", b'{"id": "\xc3"}', "is not UTF-8 (byte 9)"),
+        ("a.jsonl", b'{"id": }', "is not JSON (Expecting value, column 8)"),
+        ("a.jsonl", b'{"id": NaN}', "is not JSON (NaN is not a JSON number)"),
+        ("a.jsonl", b'{"id": 1, "id": 1}', "is not JSON ('id' stands twice in one object)"),
+        ("a.jsonl", b'{"id": "\\ud83d"}', "holds half of a surrogate pair, which is not text"),
+        ("a.jsonl", b"[" * 100_000, "is not JSON (nested too deeply)"),
+        ("a.jsonl", b"7", "is not a JSON object"),
+        ("a.jsonl", b'"' + b"b" * LONGEST_LINE, "is longer than 16 MiB"),
+    ],
+)
+def test_a_bad_line_is_named_and_the_others_are_read(
+    tmp_path: Path, name: str, line: bytes, what: str
+) -> None:
+    good = (
+        b'{"id": "g", "text": "\xf0\x9f\x90\x95"}' if name == "a.jsonl" else b"g,\xf0\x9f\x90\x95"
+    )
+    first = good if name == "a.jsonl" else b"id,text"
+    fields, problems = read(tmp_path / name, b"\n".join([first, line, good]))
+    assert fields[-1] == {"id": "g", "text": "\N{DOG}"}
+    assert problems == [f"{name} line 2: {what}"]
+
+
+def test_a_first_line_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match=r"its first line is not UTF-8 \(byte 1\)"):
+        read(tmp_path / "utf16.csv", "id,text\na,b\n".encode("utf-16"))
+
+
+def test_a_fault_in_a_document_has_its_line(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"a": 1,\n "b": }')
+    found = read_json(tmp_path / "a.json")
+    assert str(found) == "a.json: is not JSON (Expecting value, line 2 column 7)"
