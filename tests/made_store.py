@@ -7,6 +7,7 @@ from pathlib import Path
 
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
+from audiocapbench.signature import Signature
 from audiocapbench.store import Dataset, Run, RunSpec, Store, StoredScore
 from audiocapbench.store.judgements import Judgement
 
@@ -74,14 +75,14 @@ def put_run(store: Store, made: MadeRun, samples: Sequence[Sample], benchmark: s
         reply = Reply(text, status, cost_usd=made.cost_usd)
         store.add_outcome(run.id, Outcome(key, reply, None, 5.0, 0.5))
     for metric, given in made.scores.items():
-        signature = made.signatures.get(metric, f"{metric}|v:test")
+        signature = Signature.parse(made.signatures.get(metric, metric))
         store.put_scores(
             run.id,
             metric,
             [_score(key, metric, signature, value) for key, value in given.items()],
         )
     for judge, graded in made.grades.items():
-        signature = made.signatures.get(judge, f"judge-{judge}|v:test")
+        signature = Signature.parse(made.signatures.get(judge, f"judge-{judge}"))
         store.add_judgements(
             run.id,
             [
@@ -92,6 +93,6 @@ def put_run(store: Store, made: MadeRun, samples: Sequence[Sample], benchmark: s
     return run
 
 
-def _score(key: str, metric: str, signature: str, value: Statistics) -> StoredScore:
+def _score(key: str, metric: str, signature: Signature, value: Statistics) -> StoredScore:
     statistics = (float(value),) if isinstance(value, int | float) else tuple(value)
     return StoredScore(key, metric, signature, statistics[0], statistics)

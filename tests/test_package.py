@@ -66,7 +66,7 @@ def test_the_public_names_are_these() -> None:
         """AudioCapBenchError AudioContract Benchmark Clip InvalidDataError Metric MetricResult
         Model Outcome Question Reply RunEnd Sample Selection Status Store __version__ compute
         create_model
-        open_benchmark open_folder run_benchmark score_run""".split()
+        open_benchmark open_folder run_benchmark score_run Signature sign""".split()
     )
     for name in audiocapbench.__all__:
         assert getattr(audiocapbench, name) is not None

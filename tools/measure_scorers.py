@@ -19,6 +19,7 @@ from audiocapbench.meta.scorers.registry import create_scorer
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.meta.trial import GroupFigures, Trial, judge_choices, try_scorer
+from audiocapbench.signature import Signature
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "which-metric.md"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
@@ -100,7 +101,7 @@ class _Timed:
         self.spent_s = 0.0
 
     @property
-    def signature(self) -> str:
+    def signature(self) -> Signature:
         return self._scorer.signature
 
     def choose(self, pairs: Sequence[Pair]) -> Sequence[Choice]:

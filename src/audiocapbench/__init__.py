@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from audiocapbench.errors import AudioCapBenchError
     from audiocapbench.metrics import Metric, MetricResult, compute
     from audiocapbench.models import AudioContract, Model, Question, create_model
+    from audiocapbench.signature import Signature, sign
     from audiocapbench.store import Store
 
 __version__ = VERSION
@@ -36,6 +37,7 @@ _HOMES = {
     "RunEnd": "engine",
     "Sample": "data",
     "Selection": "benchmarks",
+    "Signature": "signature",
     "Status": "data.outcome",
     "Store": "store",
     "compute": "metrics",
@@ -44,6 +46,7 @@ _HOMES = {
     "open_folder": "data",
     "run_benchmark": "engine",
     "score_run": "engine",
+    "sign": "signature",
 }
 
 __all__ = [
@@ -61,6 +64,7 @@ __all__ = [
     "RunEnd",
     "Sample",
     "Selection",
+    "Signature",
     "Status",
     "Store",
     "__version__",
@@ -70,6 +74,7 @@ __all__ = [
     "open_folder",
     "run_benchmark",
     "score_run",
+    "sign",
 ]
 
 

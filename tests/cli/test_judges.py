@@ -9,12 +9,13 @@ from folders import write_lines, write_tone
 from plugin import COMMAND, environment
 
 JUDGE_PLUGIN = """
+from audiocapbench import sign
 from audiocapbench.judges import Verdict
 
 
 class Upside:
     name = "upside-down"
-    signature = "upside-down|v:1"
+    signature = sign("upside-down")
     dimensions = ("accuracy",)
 
     def judge(self, prediction, references, category, transcript):

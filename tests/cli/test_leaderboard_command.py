@@ -51,7 +51,7 @@ def test_the_table_shows_ranks_ties_coverage_and_the_signature(store: str) -> No
     assert "a" in best
     assert "best_of_all & more: 1 filtered." in shown.stdout
     assert "Models that share a letter cannot be told apart: 3 paired" in shown.stdout
-    assert "Signature: rouge_l|v:test" in shown.stdout
+    assert "Signature: rouge_l|protocol:1" in shown.stdout
 
 
 def test_json_is_one_document_and_nothing_else(store: str) -> None:

@@ -11,20 +11,23 @@ from audiocapbench.engine import run_benchmark
 from audiocapbench.judges import JudgeError, summarise_judge, summarise_panel
 from audiocapbench.judges.aggregation import aggregate, by_judge, majority, panel
 from audiocapbench.models import create_model
+from audiocapbench.signature import sign
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
 from folders import write_folder
 
 CLIPS = 12
 
+SIGNATURE = sign("sig")
+
 
 def judgement(judge: str, sample: int, accuracy: float, repeat: int = 0) -> Judgement:
     scores = {"accuracy": accuracy, "completeness": 4.0}
-    return Judgement(judge, f"tone_{sample}", repeat, "sig", Status.OK, scores, cost_usd=0.5)
+    return Judgement(judge, f"tone_{sample}", repeat, SIGNATURE, Status.OK, scores, cost_usd=0.5)
 
 
 def unparsed(judge: str, sample: int) -> Judgement:
-    return Judgement(judge, f"tone_{sample}", 0, "sig", Status.UNPARSED, error="no JSON object")
+    return Judgement(judge, f"tone_{sample}", 0, SIGNATURE, Status.UNPARSED, error="no JSON object")
 
 
 @pytest.fixture
@@ -71,7 +74,7 @@ def test_a_failure_is_left_out_and_not_a_zero() -> None:
 
 
 def test_a_panel_needs_judges_of_the_same_dimensions() -> None:
-    other = Judgement("b", "tone_0", 0, "sig", Status.OK, {"fine_score": 3.0})
+    other = Judgement("b", "tone_0", 0, SIGNATURE, Status.OK, {"fine_score": 3.0})
     with pytest.raises(JudgeError, match="same dimensions"):
         panel(by_judge([judgement("a", 0, 8), other]))
 
@@ -108,7 +111,7 @@ def test_judgements_made_in_another_way_are_left_out_and_counted(store: Store, r
     old = Judgement("a", "tone_5", 0, "older", Status.OK, {"accuracy": 0.0, "completeness": 0.0})
     store.add_judgements(run.id, [judgement("a", 0, 8), judgement("a", 1, 8), old])
     summary = summarise_judge(store, run, "a")
-    assert (summary.judged, summary.stale, summary.signature) == (2, 1, "sig")
+    assert (summary.judged, summary.stale, summary.signature) == (2, 1, SIGNATURE)
 
 
 def test_a_run_that_was_not_judged_says_so(store: Store, run: Run) -> None:

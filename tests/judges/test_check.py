@@ -22,6 +22,7 @@ from audiocapbench.judges import (
 from audiocapbench.judges.audiocapbench import contract
 from audiocapbench.judges.styles import padded, reordered, shortened
 from audiocapbench.models import AudioContract, Question
+from audiocapbench.signature import sign
 from audiocapbench.store import Store
 
 
@@ -32,7 +33,7 @@ class Overlap:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.signature = f"{name}|v:1"
+        self.signature = sign(name)
 
     def judge(
         self, prediction: str, references: Sequence[str], category: str, transcript: str | None

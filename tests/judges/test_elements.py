@@ -58,8 +58,8 @@ def test_it_is_a_text_judge_with_three_dimensions(judge: Elements) -> None:
 
 
 def test_the_signature_names_the_encoder(judge: Elements) -> None:
-    assert f"|encoder:{load('wordllama').name}|" in judge.signature
-    assert judge.signature.startswith("judge-elements|rules:")
+    assert f"|encoder:{load('wordllama').name}|" in str(judge.signature)
+    assert str(judge.signature).startswith("judge-elements|rules:")
 
 
 def test_a_caption_like_its_references_scores_ten(judge: Elements) -> None:

@@ -290,7 +290,7 @@ def test_a_hearing_judge_is_sent_the_clip(server: OpenAIServer, store: Store, ru
     text, clip = server.requests[0].json["messages"][0]["content"]
     assert "Model prediction: “" in text["text"]
     assert heard(clip).frames == 4000
-    assert "hears:yes" in judge.signature
+    assert "hears:yes" in str(judge.signature)
     deaf = judge_at(server)
     assert deaf.name != judge.name
     assert deaf.signature != judge.signature

@@ -74,7 +74,7 @@ def test_the_caption_that_the_judge_scores_higher_is_chosen(
     trial = try_scorer(create_scorer(name_at(server), settings), PAIRS)
     assert trial.choices == (Choice.FIRST, Choice.SECOND, Choice.SECOND)
     assert trial.failed == 0
-    assert "trial:pointwise" in trial.signature
+    assert "trial:pointwise" in str(trial.signature)
 
 
 def test_every_caption_is_asked_about_once_in_all_trials(

@@ -10,6 +10,7 @@ from audiocapbench.meta.pairs.pair import Pair, PairSet
 from audiocapbench.meta.pairs.votes import agreement, preferred
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, PointwiseScorer, higher
 from audiocapbench.meta.trial import judge_choices, try_scorer
+from audiocapbench.signature import sign
 
 FIRST, SECOND, TIE, UNKNOWN = Choice
 
@@ -48,7 +49,7 @@ def test_a_class_without_answers_is_left_out_of_means() -> None:
     found = figures([0, 0], [FIRST, FIRST])
     assert found["balanced_accuracy"] == 100.0
     assert np.isnan(found["f1"])
-    trial = judge_choices(pairs(0, 0), [FIRST, FIRST], scorer="x", signature="x")
+    trial = judge_choices(pairs(0, 0), [FIRST, FIRST], scorer="x", signature=sign("x"))
     assert trial.whole.values["f1"] is None
 
 
@@ -64,7 +65,7 @@ def test_both_means_over_classes_leave_out_the_same_class() -> None:
 def test_groups_add_up_and_are_named() -> None:
     answers = [(0, "HH"), (1, "HM"), (1, "HM"), (0, "MM")]
     made = PairSet("brace-main", tuple(pair(n, *one) for n, one in enumerate(answers)))
-    trial = judge_choices(made, [FIRST, SECOND, FIRST, FIRST], scorer="x", signature="x")
+    trial = judge_choices(made, [FIRST, SECOND, FIRST, FIRST], scorer="x", signature=sign("x"))
     assert {name: one.n for name, one in trial.by_type.items()} == {"HH": 1, "HM": 2, "MM": 1}
     assert trial.by_type["HM"].values["accuracy"] == 50.0
     assert trial.whole.values["accuracy"] == 75.0
@@ -107,11 +108,15 @@ def test_few_clips_have_no_interval() -> None:
 
 def test_a_scorer_below_a_constant_answer_is_warned_about() -> None:
     made = pairs(1, 1, 0, 0)
-    poor = judge_choices(made, [SECOND, FIRST, FIRST, SECOND], scorer="metric:x", signature="x")
+    poor = judge_choices(
+        made, [SECOND, FIRST, FIRST, SECOND], scorer="metric:x", signature=sign("x")
+    )
     assert poor.warning is not None
     assert "always answering 1 scores 66.67" in poor.warning
-    assert judge_choices(made, [SECOND] * 4, scorer="x", signature="x").warning is None
-    assert judge_choices(made, [SECOND, SECOND, FIRST, FIRST], scorer="x", signature="x").whole
+    assert judge_choices(made, [SECOND] * 4, scorer="x", signature=sign("x")).warning is None
+    assert judge_choices(
+        made, [SECOND, SECOND, FIRST, FIRST], scorer="x", signature=sign("x")
+    ).whole
 
 
 def test_scores_equal_to_single_precision_are_a_tie() -> None:
@@ -122,7 +127,7 @@ def test_scores_equal_to_single_precision_are_a_tie() -> None:
 
 def test_a_scorer_that_loses_pairs_is_refused() -> None:
     class Short:
-        name = signature = "short"
+        name, signature = "short", sign("short")
 
         def choose(self, pairs: object) -> list[Choice]:
             return [FIRST]
@@ -136,7 +141,7 @@ def test_only_a_scorer_that_needs_the_corpus_is_shown_undecided_pairs() -> None:
     seen: list[int] = []
 
     class Counting(PointwiseScorer):
-        name = signature = "counting"
+        name, signature = "counting", sign("counting")
 
         def score(self, pairs: object) -> tuple[np.ndarray, np.ndarray]:
             seen.append(len(pairs))  # type: ignore[arg-type]

@@ -43,7 +43,9 @@ def test_the_document_of_one_scorer_is_as_designed(place: Path) -> None:
     document = json.loads(done.stdout)
     assert document["n"] == 24
     assert document["scorer"] == "control:always-1"
-    assert document["signature"].startswith("control-always-1|pairs:brace-main|text:as-is|v:")
+    assert document["signature"].startswith(
+        "control-always-1|pairs:brace-main|text:as-is|protocol:1"
+    )
     assert set(document["all"]) >= MEASURES
     assert set(document["by_type"]) == {"HH", "HM", "MM"}
     assert set(document["by_type"]["HH"]) >= MEASURES

@@ -106,8 +106,8 @@ def test_a_model_hears_the_clip_and_its_choice_is_read(tmp_path: Path, clips: Pa
         assert heard(content[1]).frames > 0
     assert [choice.value for choice in choices] == [pair.answer for pair in pairs]
     assert judge.failed == 0
-    assert "prompt:simple-" in judge.signature
-    assert "orders:1" in judge.signature
+    assert "prompt:simple-" in str(judge.signature)
+    assert "orders:1" in str(judge.signature)
 
 
 def test_what_was_answered_is_never_asked_again(tmp_path: Path, clips: Path) -> None:
@@ -255,7 +255,7 @@ def test_a_model_can_be_asked_without_the_clips(tmp_path: Path) -> None:
         contents = [request.json["messages"][0]["content"] for request in server.requests]
     assert all(isinstance(content, str) for content in contents)
     assert [choice.value for choice in choices] == [pair.answer for pair in pairs]
-    assert "model.audio:no" in judge.signature
+    assert "model.audio:no" in str(judge.signature)
 
 
 def test_a_spent_budget_stops_and_keeps_what_was_answered(tmp_path: Path, clips: Path) -> None:
@@ -315,7 +315,7 @@ def test_a_reader_reads_what_the_parser_cannot(tmp_path: Path, clips: Path) -> N
     assert list(choices) == [Choice.TIE, Choice.SECOND, Choice.SECOND, Choice.SECOND]
     assert (detail.read, detail.read_decided, detail.read_unusable) == (4, 4, 0)
     assert "reader" in detail.lines()[-1]
-    assert "+unknown" in judge.signature
+    assert "+unknown" in str(judge.signature)
 
 
 def test_a_reader_is_not_bothered_with_what_is_plain(tmp_path: Path, clips: Path) -> None:

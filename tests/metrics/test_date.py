@@ -251,12 +251,12 @@ def test_the_signature_names_variant_subtask_encoder_and_fluency() -> None:
     predictions, references = made_up(5, 4)
     result = date(predictions, references, subtask="music", error_probabilities=[0.0] * 4)
     assert result.name == "date"
-    assert result.signature.startswith(
+    assert str(result.signature).startswith(
         f"date|variant:code|subtask:music|d:0.1566|encoder:{load('wordllama').name}|"
     )
-    assert "|fluency:yes|" in result.signature
-    assert "|fluency:no|" in date(predictions, references).signature
-    paper = date(predictions, references, variant="paper", subtask="music").signature
+    assert "|fluency:yes|" in str(result.signature)
+    assert "|fluency:no|" in str(date(predictions, references).signature)
+    paper = str(date(predictions, references, variant="paper", subtask="music").signature)
     assert "|variant:paper|subtask:any|d:0|" in paper
 
 

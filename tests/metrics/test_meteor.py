@@ -118,6 +118,6 @@ def test_a_corpus_without_samples_or_words_scores_zero():
 
 
 def test_the_signature_says_how_the_number_was_made():
-    assert meteor(["a"], [["a"]]).signature.startswith(
-        "meteor|variant:nltk|tok:split|case:lower|refs:max|wordnet:3.0|v:"
+    assert str(meteor(["a"], [["a"]]).signature).startswith(
+        "meteor|variant:nltk|tok:split|case:lower|refs:max|wordnet:3.0|protocol:1"
     )

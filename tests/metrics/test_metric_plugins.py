@@ -10,12 +10,12 @@ from audiocapbench.metrics import compute, find_metric, list_metrics
 MODULE = """
 import numpy as np
 
-from audiocapbench import Metric, MetricResult
+from audiocapbench import Metric, MetricResult, sign
 
 
 def _letters(predictions, references, letter="a"):
     scores = np.array([text.count(letter) / max(1, len(text)) for text in predictions])
-    return MetricResult.of_means("letters", f"letters|letter:{letter}|v:1", scores)
+    return MetricResult.of_means("letters", sign("letters", letter=letter), scores)
 
 
 letters = Metric("letters", "share of one letter", _letters, ("letter",))
@@ -44,7 +44,7 @@ def test_a_metric_of_another_package_is_computed_like_our_own() -> None:
     assert ours.name == "rouge_l"
     assert theirs.name == "letters[letter=b]"
     assert theirs.samples.tolist() == [0.5, 0.0]
-    assert theirs.signature == "letters|letter:b|v:1"
+    assert str(theirs.signature) == "letters|letter:b|protocol:1"
     with pytest.raises(MetricError, match="letters has no option 'size'; it has letter"):
         find_metric("letters[size=2]")
 

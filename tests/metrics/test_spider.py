@@ -45,7 +45,7 @@ def test_probabilities_that_do_not_fit_are_refused() -> None:
 
 def test_the_signature_of_spider_fl_names_the_detector() -> None:
     result = spider_fl(_result("spider", 1.0), [0.95], detector="echecker")
-    assert "|detector:echecker|threshold:0.9|penalty:0.9|" in result.signature
+    assert "|detector:echecker|threshold:0.9|penalty:0.9|" in str(result.signature)
 
 
 def test_published_scores_of_conette_come_out(shared: Path) -> None:

@@ -112,10 +112,10 @@ def test_every_metric_judge_and_category_is_compared_and_corrected(store: Store)
         assert one.adjusted is not None
         assert one.adjusted >= one.p_value
     assert of(found, "rouge_l").adjusted == pytest.approx(5e-4)
-    assert found.signatures == {
-        "gpt: overall": "judge-gpt|v:test",
-        "bleu_4": "bleu_4|v:test",
-        "rouge_l": "rouge_l|v:test",
+    assert {name: str(one) for name, one in found.signatures.items()} == {
+        "gpt: overall": "judge-gpt|protocol:1",
+        "bleu_4": "bleu_4|protocol:1",
+        "rouge_l": "rouge_l|protocol:1",
     }
     chosen = compare_runs(store, 1, 2, metrics=["rouge_l"])
     assert {one.scorer.label for one in chosen.differences} == {"rouge_l"}
@@ -172,7 +172,7 @@ def test_runs_that_cannot_be_compared_say_why(store: Store) -> None:
     put_run(store, MadeRun("b", {"rouge_l": BASE}), SAMPLES, "another")
     put_run(store, MadeRun("c", {"rouge_l": BASE}, only=IDS[40:]), SAMPLES)
     put_run(store, MadeRun("d"), SAMPLES)
-    other = MadeRun("e", {"rouge_l": BASE}, signatures={"rouge_l": "rouge_l|v:other"})
+    other = MadeRun("e", {"rouge_l": BASE}, signatures={"rouge_l": "rouge_l|tok:other"})
     put_run(store, other, SAMPLES)
     for second, reason in (
         (1, "compared with itself"),

@@ -96,7 +96,7 @@ def test_runs_of_different_selections_are_not_ranked(store: Store, tmp_path: Pat
 
 def test_a_score_made_in_another_way_is_not_marked_as_the_best(store: Store) -> None:
     runs = [
-        scored(store, model, [level] * 40, signatures={"rouge_l": f"rouge_l|v:{level}"})
+        scored(store, model, [level] * 40, signatures={"rouge_l": f"rouge_l|level:{level}"})
         for model, level in (("made/one", 0.3), ("made/two", 0.4))
     ]
     shown = overview(store, gathered_runs(store, runs))

@@ -86,12 +86,12 @@ def test_runs_on_different_samples_are_never_ranked_together(store: Store) -> No
 
 
 def test_scores_made_in_different_ways_are_never_ranked_together(store: Store) -> None:
-    put_run(store, made("old", 1, 0.4, signatures={"rouge_l": "rouge_l|v:0"}), SAMPLES)
-    put_run(store, made("new", 2, 0.6, signatures={"rouge_l": "rouge_l|v:1"}), SAMPLES)
+    put_run(store, made("old", 1, 0.4, signatures={"rouge_l": "rouge_l|protocol:1"}), SAMPLES)
+    put_run(store, made("new", 2, 0.6, signatures={"rouge_l": "rouge_l|protocol:2"}), SAMPLES)
     built = build_leaderboard(store, Wanted())
-    assert {board.signature: len(board.entries) for board in built.boards} == {
-        "rouge_l|v:0": 1,
-        "rouge_l|v:1": 1,
+    assert {str(board.signature): len(board.entries) for board in built.boards} == {
+        "rouge_l|protocol:1": 1,
+        "rouge_l|protocol:2": 1,
     }
 
 
@@ -327,7 +327,7 @@ def test_the_document_holds_every_number_with_its_signature(store: Store) -> Non
     put_run(store, made("one", 1, 0.4, cost_usd=0.01), SAMPLES)
     put_run(store, made("two", 2, 0.6), SAMPLES)
     (board,) = document(build_leaderboard(store, Wanted(by_category=True)))["boards"]
-    assert board["signature"] == "rouge_l|v:test"
+    assert board["signature"] == "rouge_l|protocol:1"
     best, other = board["runs"]
     assert best["model"] == "two"
     assert best["ci"][0] < best["score"] < best["ci"][1]

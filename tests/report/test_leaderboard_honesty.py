@@ -293,11 +293,11 @@ def test_too_many_ties_to_letter_are_said_to_be(store: Store) -> None:
 
 PLUGIN = """
 import numpy as np
-from audiocapbench import Metric, MetricResult
+from audiocapbench import Metric, MetricResult, sign
 
 def _family(predictions, references):
     scores = np.zeros(len(predictions))
-    return MetricResult.of_means("shared_words", "shared_words|v:1", scores)
+    return MetricResult.of_means("shared_words", sign("shared_words"), scores)
 
 METRIC = Metric("shared_words", "words in common", _family)
 """

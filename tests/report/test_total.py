@@ -9,6 +9,7 @@ from audiocapbench.benchmarks.mecat.groups import GROUPS, score_cap
 from audiocapbench.benchmarks.mecat.layouts import CAPTION_LAYOUT
 from audiocapbench.report.figures import Coverage, Figure, figure_of
 from audiocapbench.report.groups.total import Scored, joined, total_figure
+from audiocapbench.signature import sign
 
 CLIPS = 40
 
@@ -19,7 +20,7 @@ def made(
     figures, scored = {}, []
     for group, own in values.items():
         coverage = Coverage(total, len(own), 0)
-        signature = f"m|subtask:{group}|v:1"
+        signature = sign("m", subtask=group)
         figures[group] = figure_of(metric, signature, own[:, np.newaxis], coverage)
         scored += [Scored(group, f"clip{row:03}", [value]) for row, value in enumerate(own)]
     return figures, scored
@@ -40,7 +41,7 @@ def test_the_total_is_score_cap_of_the_groups() -> None:
     assert total.coverage == Coverage(9 * CLIPS, 9 * CLIPS, 0)
     assert total.lacks == ()
     assert total.document()["lacks"] == []
-    assert total.signature == "m|subtask:by-group|total:Score_Cap|v:1"
+    assert total.signature == sign("m", subtask="by-group", total="Score_Cap")
 
 
 def test_answers_about_one_clip_are_drawn_together() -> None:
@@ -110,7 +111,7 @@ def test_a_group_without_any_answer_counts_as_zero_or_anything_up_to_the_best() 
 
 
 def test_signatures_that_differ_are_joined_field_by_field() -> None:
-    assert joined(["a|x:1|v:1", "a|x:2|v:1"]) == "a|x:by-group|v:1"
-    assert joined(["a|x:1|v:1"] * 3) == "a|x:1|v:1"
-    assert joined(["a|v:1", "a|x:2|v:1"]) == "a|v:1 + a|x:2|v:1"
-    assert joined([]) == ""
+    assert joined([sign("a", x=1), sign("a", x=2)]) == sign("a", x="by-group")
+    assert joined([sign("a", x=1)] * 3) == sign("a", x=1)
+    assert joined([sign("a"), sign("a", x=2)], "sum") == sign("a", x="by-group", total="sum")
+    assert not joined([])

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, select, text
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.errors import StoreError
+from audiocapbench.signature import sign
 from audiocapbench.store import Dataset, RunSpec, Store, StoredScore, cache_key, schema
 from audiocapbench.store.connect import connect, reading, store_url, writing
 from audiocapbench.store.schema import bring_up_to_date
@@ -132,12 +133,12 @@ def test_every_part_of_a_question_is_part_of_its_key() -> None:
 
 def test_scores_of_a_metric_are_replaced_whole(store: Store, dataset: Dataset) -> None:
     run = store.begin_run(spec(dataset), dataset)
-    first = [StoredScore(f"tone_{i}", "m", "m|v:1", i / 7, (i / 7, 1.0)) for i in range(4)]
-    other = [StoredScore("tone_0", "other", "other|v:1", 0.5, (0.5,))]
+    first = [StoredScore(f"tone_{i}", "m", sign("m"), i / 7, (i / 7, 1.0)) for i in range(4)]
+    other = [StoredScore("tone_0", "other", sign("other"), 0.5, (0.5,))]
     store.put_scores(run.id, "m", first)
     store.put_scores(run.id, "other", other)
     assert store.scores(run.id) == {"m": first, "other": other}
-    second = [StoredScore("tone_3", "m", "m|v:2", 0.1, (0.1, 1.0))]
+    second = [StoredScore("tone_3", "m", sign("m", protocol=2), 0.1, (0.1, 1.0))]
     store.put_scores(run.id, "m", second)
     assert store.scores(run.id) == {"m": second, "other": other}
 

@@ -8,6 +8,7 @@ from audiocapbench.benchmarks.layout import Grouped, Layout
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics import MetricResult, compute, find_metric
 from audiocapbench.metrics.names import ScorerName, parse_name
+from audiocapbench.signature import Signature
 
 _DATE = "date"
 _DATE_PARTS = ("date_similarity", "date_discriminability")
@@ -172,8 +173,5 @@ def _compute(
     ]
 
 
-def _signature(signature: str, name: str) -> str:
-    if not leaves_null_out(name):
-        return signature
-    fields, _, version = signature.rpartition("|")
-    return f"{fields}|{_NULL}:{_OUT}|{version}"
+def _signature(signature: Signature, name: str) -> Signature:
+    return signature.with_fields(**{_NULL: _OUT}) if leaves_null_out(name) else signature

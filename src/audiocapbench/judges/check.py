@@ -23,6 +23,7 @@ from audiocapbench.judges.styles import STYLES, StyledControl
 from audiocapbench.judges.summary import figure_of
 from audiocapbench.models import Model
 from audiocapbench.models.controls import Control
+from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval
 from audiocapbench.stats.agreement import category_counts, fleiss_kappa
 from audiocapbench.stats.separation import auc, rank_correlation
@@ -73,7 +74,7 @@ class JudgeCheck:
     """
 
     judge: str
-    signature: str
+    signature: Signature
     repeats: int
     kinds: Mapping[str, KindFigure]
     auc_right_safe: float | None
@@ -99,7 +100,8 @@ class JudgeCheck:
 
     def document(self) -> dict[str, Any]:
         """The study as a JSON object."""
-        return asdict(self) | {"ordered": self.ordered, "warning": self.warning}
+        own = asdict(self) | {"signature": str(self.signature)}
+        return own | {"ordered": self.ordered, "warning": self.warning}
 
 
 def check_judge(

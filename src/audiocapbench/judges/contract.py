@@ -63,6 +63,7 @@ class Contract:
         assemble: Makes the prompt of a case.
         wording: The published text, all of it, for the signature's hash.
         max_tokens: Longest reply.
+        protocol: Raised when the same wording can give other scores; see ``sign``.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Contract:
     assemble: Callable[[Case], str]
     wording: str
     max_tokens: int
+    protocol: int = 1
 
     @property
     def dimensions(self) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, judge_texts
 from audiocapbench.judges.questioning import Judged, case_of, question_judge
 from audiocapbench.models.prices import price_of
+from audiocapbench.signature import Signature
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
 
@@ -47,7 +48,7 @@ class JudgeEnd:
     """
 
     judge: str
-    signature: str
+    signature: Signature
     total: int
     known: int
     statuses: Counter[str]

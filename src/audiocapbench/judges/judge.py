@@ -14,7 +14,7 @@ from audiocapbench.judges.quoting import RULES
 from audiocapbench.judges.verdict import Verdict
 from audiocapbench.models import Model, Question
 from audiocapbench.models.varied import VariedModel
-from audiocapbench.signature import sign
+from audiocapbench.signature import Signature, sign
 
 
 @runtime_checkable
@@ -30,7 +30,7 @@ class TextJudge(Protocol):
     @property
     def name(self) -> str: ...
     @property
-    def signature(self) -> str: ...
+    def signature(self) -> Signature: ...
     @property
     def dimensions(self) -> tuple[str, ...]: ...
 
@@ -66,12 +66,13 @@ class ModelJudge:
         return self.contract.dimensions
 
     @property
-    def signature(self) -> str:
+    def signature(self) -> Signature:
         """Everything that decides its scores."""
         # A plug-in may call its parameters anything; a prefix keeps them apart from ours.
         parameters = {f"model.{key}": value for key, value in self.model.parameters.items()}
         return sign(
             f"judge-{self.contract.name}",
+            protocol=self.contract.protocol,
             model=self.model.name,
             **dict(sorted(parameters.items())),
             prompt=self.contract.prompt_hash,

@@ -12,6 +12,7 @@ from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.judge import Judge, ModelJudge, held_to_schema
 from audiocapbench.models import ModelSettings, create_model
 from audiocapbench.plugins import plugins
+from audiocapbench.signature import Signature
 
 CONTRACTS: Mapping[str, Callable[[], Contract]] = {
     "audiocapbench": audiocapbench.contract,
@@ -134,6 +135,10 @@ def _from_plugin(name: str, options: dict[str, str]) -> Judge:
         judge: Judge = point.load()(options)
     except (ImportError, AttributeError) as error:
         raise JudgeError(f"judge {name!r}: its plug-in {point.value} fails ({error})") from error
+    if not isinstance(judge.signature, Signature):
+        raise JudgeError(
+            f"judge {name!r} signs with text; make its signature with audiocapbench.sign"
+        )
     return judge
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from audiocapbench.data.outcome import SCORED, Status
 from audiocapbench.judges.aggregation import ByJudge, How, Scores, by_judge, overall, panel
 from audiocapbench.judges.errors import JudgeError
+from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval, with_failures
 from audiocapbench.stats.agreement import category_counts, fleiss_kappa, krippendorff_alpha
 from audiocapbench.store import Run, Store
@@ -55,7 +56,7 @@ class JudgeSummary:
     """
 
     judge: str
-    signature: str
+    signature: Signature
     total: int
     answered: int
     judged: int
@@ -132,7 +133,7 @@ def summarise_judge(
     chosen = _chosen(run, only)
     found = store.judgements(run.id, judge)
     if not found and not any(one.reply.status in SCORED for one in store.outcomes(run.id).values()):
-        return JudgeSummary(judge, "", len(chosen), 0, 0, {}, 0, {}, None, None)
+        return JudgeSummary(judge, UNSIGNED, len(chosen), 0, 0, {}, 0, {}, None, None)
     if not found:
         raise JudgeError(f"{judge} has not judged run {run.id}; 'audiocapbench score' asks it")
     current = _current(found)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from audiocapbench.meta.pairs.pair import Pair
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer
 
-_SEEDED = "windows:crop"
+_SEEDED = "crop"
 
 
 class Details(NamedTuple):
@@ -64,7 +64,7 @@ def details_of(
         told = scorer.detail(pairs)
         notes += told.lines()
         data |= told.document()
-    if isinstance(scorer, Seeded) and _SEEDED in scorer.signature:
+    if isinstance(scorer, Seeded) and scorer.signature.get("windows") == _SEEDED:
         spread = scorer.spread(pairs, measure)
         data["over_seeds"] = {headline: spread._asdict()}
         notes.append(

@@ -16,6 +16,7 @@ from audiocapbench.meta.measures import NAMES, always_first, always_second, coun
 from audiocapbench.meta.orders import agreeing, as_given, shown_first
 from audiocapbench.meta.pairs.pair import Pair, PairSet
 from audiocapbench.meta.scorers.scorer import AskedBothWays, Choice, PairScorer
+from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval
 
 _GROUPED_BY = ("type", "subtype", "dataset")
@@ -71,7 +72,7 @@ class Trial:
     """
 
     scorer: str
-    signature: str
+    signature: Signature
     headline: str
     pairs: tuple[Pair, ...]
     choices: tuple[Choice, ...]
@@ -138,7 +139,7 @@ def try_scorer(scorer: PairScorer, pairs: PairSet, *, swap: bool = False) -> Tri
         pairs,
         choices,
         scorer=scorer.name,
-        signature=_signature(scorer.signature, pairs),
+        signature=scorer.signature.with_fields(pairs=pairs.name, text=pairs.text),
         position=position,
         details=details_of(scorer, decided, pairs.headline, headline),
         seconds=seconds,
@@ -150,7 +151,7 @@ def judge_choices(
     choices: Sequence[Choice],
     *,
     scorer: str,
-    signature: str,
+    signature: Signature,
     position: Position | None = None,
     details: Details | None = None,
     seconds: float = 0.0,
@@ -181,13 +182,6 @@ def judge_choices(
         details.data,
         seconds,
     )
-
-
-def _signature(scorer: str, pairs: PairSet) -> str:
-    """The scorer's signature and what it was shown; the version stays last."""
-    head, mark, version = scorer.rpartition("|v:")
-    shown = f"pairs:{pairs.name}|text:{pairs.text}"
-    return f"{head}|{shown}{mark}{version}" if mark else f"{scorer}|{shown}"
 
 
 def _choices(scorer: PairScorer, pairs: PairSet) -> list[Choice]:

@@ -29,7 +29,7 @@ def _one(trial: Trial) -> dict[str, Any]:
     return {
         "n": trial.n,
         "scorer": trial.scorer,
-        "signature": trial.signature,
+        "signature": str(trial.signature),
         "headline": trial.headline,
         "all": _group(trial.whole),
         "by_type": {name: _group(one) for name, one in trial.by_type.items()},

@@ -10,7 +10,7 @@ import numpy as np
 from audiocapbench.metrics.batches import read_corpus
 from audiocapbench.metrics.ngram_matches import MAX_ORDER, count_matches
 from audiocapbench.metrics.result import FloatArray, MetricResult
-from audiocapbench.signature import sign
+from audiocapbench.signature import Signature, sign
 
 _SMOOTHING_COUNT = 0.1
 
@@ -36,7 +36,7 @@ def bleu(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> lis
     ]
 
 
-def _signature(name: str) -> str:
+def _signature(name: str) -> Signature:
     return sign(
         name,
         variant="nltk",

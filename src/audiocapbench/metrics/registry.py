@@ -21,6 +21,7 @@ from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
 from audiocapbench.metrics.rouge import rouge_l
 from audiocapbench.metrics.similarity import similarity
 from audiocapbench.plugins import plugins
+from audiocapbench.signature import Signature
 
 CORPUS_OPTIONS = ("null",)
 """Options that choose the samples of a corpus: a benchmark reads them, and no metric does."""
@@ -199,5 +200,9 @@ def compute(
             done[key] = {result.name: result for result in family}
         if metric.name not in done[key]:
             raise MetricError(f"the plug-in of {metric.name} returned no result of that name")
+        if not isinstance(done[key][metric.name].signature, Signature):
+            raise MetricError(
+                f"the plug-in of {metric.name} signs with text; make it with audiocapbench.sign"
+            )
         results.append(replace(done[key][metric.name], name=str(name)))
     return results

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.signature import Signature
+
 FloatArray = NDArray[np.float64]
 
 
@@ -30,7 +32,7 @@ class MetricResult:
     """
 
     name: str
-    signature: str
+    signature: Signature
     samples: FloatArray
     statistics: FloatArray
     aggregate: Callable[[FloatArray], FloatArray] = first_column
@@ -43,6 +45,6 @@ class MetricResult:
         return float(self.aggregate(self.statistics.mean(axis=0)))
 
     @classmethod
-    def of_means(cls, name: str, signature: str, samples: FloatArray) -> "MetricResult":
+    def of_means(cls, name: str, signature: Signature, samples: FloatArray) -> "MetricResult":
         """Wrap a metric whose corpus score is the mean over samples."""
         return cls(name, signature, samples, samples[:, np.newaxis])

@@ -37,7 +37,7 @@ def _run(summary: RunSummary) -> dict[str, Any]:
 def _judge(judged: JudgedRun) -> dict[str, Any]:
     whole = judged.overall
     return {
-        "signature": whole.signature,
+        "signature": str(whole.signature),
         "coverage": whole.judged / whole.total if whole.total else 0.0,
         "judged": whole.judged,
         "statuses": dict(whole.statuses),

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.metrics import find_metric
+from audiocapbench.signature import Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval, with_failures
 
 
@@ -48,7 +49,7 @@ class Figure:
     interval: Interval | None
     as_zero: float | None
     bounds: Interval | None
-    signature: str
+    signature: Signature
     coverage: Coverage
     lacks: tuple[str, ...] | None = None
 
@@ -60,7 +61,7 @@ class Figure:
             "ci": list(self.interval) if self.interval else None,
             "as_zero": self.as_zero,
             "bounds": list(self.bounds) if self.bounds else None,
-            "signature": self.signature,
+            "signature": str(self.signature),
             "coverage": self.coverage.scored / self.coverage.total if self.coverage.total else 0.0,
             "n": self.coverage.total,
             "answered": self.coverage.answered,
@@ -71,7 +72,7 @@ class Figure:
 
 def figure_of(
     metric: str,
-    signature: str,
+    signature: Signature,
     statistics: NDArray[np.float64],
     coverage: Coverage,
     clips: Sequence[str] | None = None,

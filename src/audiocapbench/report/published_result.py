@@ -16,10 +16,10 @@ def published_result(
     """One run as the published tool writes it, with what it leaves out: signatures and statuses."""
     run = summary.run
     figures = {name: one for name, one in summary.overall.items() if one.score is not None}
-    signatures = {name: figure.signature for name, figure in figures.items()}
+    signatures = {name: str(figure.signature) for name, figure in figures.items()}
     judge = next(iter(summary.judges), None)
     if judge is not None:
-        signatures["llm"] = summary.judges[judge].overall.signature
+        signatures["llm"] = str(summary.judges[judge].overall.signature)
     return {
         "provider": provider,
         "model_id": model_id,

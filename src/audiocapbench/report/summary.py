@@ -15,6 +15,7 @@ from audiocapbench.judges.aggregation import by_judge
 from audiocapbench.report.figures import Coverage, Figure, figure_of
 from audiocapbench.report.groups.figures import GroupFigures, Marks, group_figures
 from audiocapbench.report.groups.judged import with_totals
+from audiocapbench.signature import UNSIGNED
 from audiocapbench.store import Run, Store, StoredScore
 
 
@@ -139,4 +140,4 @@ def _figure(
     statistics = np.array([row.statistics for row in rows], dtype=np.float64)
     clips = _clips(group)
     own = [clips[row.sample_id] for row in rows]
-    return figure_of(metric, rows[0].signature if rows else "", statistics, coverage, own)
+    return figure_of(metric, rows[0].signature if rows else UNSIGNED, statistics, coverage, own)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from sqlalchemy import Connection, Engine, Row, Table, delete, insert, select
 
 from audiocapbench.data.outcome import Outcome, Status
+from audiocapbench.signature import Signature
 from audiocapbench.store import rows, schema
 from audiocapbench.store.connect import reading, writing
 
@@ -32,7 +33,7 @@ class Judgement:
     judge: str
     sample_id: str
     repeat: int
-    signature: str
+    signature: Signature
     status: Status
     scores: Mapping[str, float] = field(default_factory=dict)
     reasoning: str | None = None
@@ -129,7 +130,7 @@ def _of_judgement(one: Judgement) -> dict[str, Any]:
         "judge": one.judge,
         "sample": one.sample_id,
         "repeat": one.repeat,
-        "signature": one.signature,
+        "signature": str(one.signature),
         "status": str(one.status),
         "values": dict(one.scores),
         "reasoning": one.reasoning,
@@ -147,7 +148,7 @@ def _judgement(row: Row[Any]) -> Judgement:
         found["judge"],
         found["sample"],
         found["repeat"],
-        found["signature"],
+        Signature.parse(found["signature"]),
         Status(found["status"]),
         found["values"],
         found["reasoning"],

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from audiocapbench.data import Sample
+from audiocapbench.signature import Signature
 
 Parameters = Mapping[str, str | int | float | bool]
 
@@ -85,6 +86,6 @@ class StoredScore:
 
     sample_id: str
     metric: str
-    signature: str
+    signature: Signature
     value: float
     statistics: tuple[float, ...]

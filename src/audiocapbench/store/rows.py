@@ -9,6 +9,7 @@ from sqlalchemy import Row
 
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
+from audiocapbench.signature import Signature
 from audiocapbench.store.records import Dataset, Run, RunLine, RunSpec, StoredScore
 
 Values = dict[str, Any]
@@ -180,7 +181,7 @@ def of_score(score: StoredScore) -> Values:
     return {
         "sample": score.sample_id,
         "metric": score.metric,
-        "signature": score.signature,
+        "signature": str(score.signature),
         "value": score.value,
         "statistics": list(score.statistics),
     }
@@ -188,4 +189,10 @@ def of_score(score: StoredScore) -> Values:
 
 def score(row: Row[Any]) -> StoredScore:
     """A row of ``scores``."""
-    return StoredScore(row.sample, row.metric, row.signature, row.value, tuple(row.statistics))
+    return StoredScore(
+        row.sample,
+        row.metric,
+        Signature.parse(row.signature),
+        row.value,
+        tuple(row.statistics),
+    )

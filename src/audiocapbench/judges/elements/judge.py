@@ -13,7 +13,7 @@ from audiocapbench.judges.elements.vocabulary import ElementVocabulary
 from audiocapbench.judges.elements.words import stem_of
 from audiocapbench.judges.verdict import Verdict
 from audiocapbench.metrics.encoders import Encoder, load
-from audiocapbench.signature import sign
+from audiocapbench.signature import Signature, sign
 
 RULES = 1
 _WORDS_KEPT = 50_000
@@ -57,7 +57,7 @@ class Elements:
         return "elements" if encoder == "wordllama" else f"elements[encoder={encoder}]"
 
     @property
-    def signature(self) -> str:
+    def signature(self) -> Signature:
         """Everything that decides the scores."""
         return sign(
             "judge-elements", rules=RULES, encoder=self._encoder.name, stem="porter", wordnet="3.0"

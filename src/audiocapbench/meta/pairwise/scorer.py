@@ -34,7 +34,7 @@ from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import Model, create_model
 from audiocapbench.models.prices import price_of
 from audiocapbench.models.varied import without_audio
-from audiocapbench.signature import sign
+from audiocapbench.signature import Signature, sign
 from audiocapbench.store import Store
 
 NO_CLIP = "no clip"
@@ -100,7 +100,7 @@ class PairwiseScorer:
         self._latest: tuple[tuple[Pair, ...], _Asked] | None = None
 
     @property
-    def signature(self) -> str:
+    def signature(self) -> Signature:
         """Everything that decides its choices."""
         parameters = {f"model.{key}": value for key, value in self._model.parameters.items()}
         reader = "none"
@@ -108,6 +108,7 @@ class PairwiseScorer:
             reader = f"{self._reader.model.name}+{'all' if self._reader.reads_all else 'unknown'}"
         return sign(
             "pairwise",
+            protocol=1,
             model=self._model.name,
             **dict(sorted(parameters.items())),
             prompt=f"{self._prompt.name}-{self._prompt.hash}",

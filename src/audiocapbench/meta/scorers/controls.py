@@ -12,7 +12,7 @@ from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import Pair, captions, references
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.meta.settings import TrialSettings
-from audiocapbench.signature import sign
+from audiocapbench.signature import Signature, sign
 
 Rule = Callable[[Sequence[Pair]], list[Choice]]
 
@@ -20,7 +20,7 @@ Rule = Callable[[Sequence[Pair]], list[Choice]]
 class Control:
     """A rule that chooses by the captions alone."""
 
-    def __init__(self, name: str, signature: str, rule: Rule) -> None:
+    def __init__(self, name: str, signature: Signature, rule: Rule) -> None:
         self.name = name
         self.signature = signature
         self._rule = rule

@@ -64,8 +64,7 @@ class JudgeScorer(PointwiseScorer):
         self._judge = create_judge(name)
         self._settings = settings
         self.name = f"judge:{self._judge.name}"
-        head, mark, version = self._judge.signature.rpartition("|v:")
-        self.signature = f"{head}|trial:pointwise|compare:float32{mark}{version}"
+        self.signature = self._judge.signature.with_fields(trial="pointwise", compare="float32")
         self.failed = 0
 
     def score(self, pairs: Sequence[Pair]) -> tuple[FloatArray, FloatArray]:

@@ -110,9 +110,8 @@ class MetricScorer(PointwiseScorer):
     def _compute(self, rows: Sequence[_Row]) -> FloatArray:
         texts, held_to = [row.text for row in rows], [row.references for row in rows]
         result = compute([self._metric], texts, held_to)[0]
-        head, mark, version = result.signature.rpartition("|v:")
         way = "fense" if self._protocol == "fense" else "one-corpus"
-        self.signature = f"{head}|trial:{way}|compare:float32{mark}{version}"
+        self.signature = result.signature.with_fields(trial=way, compare="float32")
         return result.samples
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.signature import Signature
 
 FloatArray = NDArray[np.float64]
 
@@ -45,7 +46,7 @@ class PairScorer(Protocol):
     @property
     def name(self) -> str: ...
     @property
-    def signature(self) -> str: ...
+    def signature(self) -> Signature: ...
 
     def choose(self, pairs: Sequence[Pair]) -> Sequence[Choice]:
         """Choose for all pairs at once; they are the corpus, where a scorer needs one."""
@@ -75,7 +76,7 @@ class PointwiseScorer:
     """
 
     name: str
-    signature: str
+    signature: Signature
 
     def score(self, pairs: Sequence[Pair]) -> tuple[FloatArray, FloatArray]:
         """Scores of the first captions and of the second; NaN where there is none."""

@@ -14,7 +14,7 @@ from audiocapbench.metrics.clap.windows import Crops, Cutting, Slide
 from audiocapbench.metrics.encoders.encoder import Vectors
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.result import FloatArray, MetricResult
-from audiocapbench.signature import sign
+from audiocapbench.signature import Signature, sign
 
 if TYPE_CHECKING:
     from audiocapbench.store import Store
@@ -49,7 +49,7 @@ class ClapScores:
         missing: Why a clip could not be read, by its path.
     """
 
-    signature: str
+    signature: Signature
     heard: tuple[int, ...]
     by_seed: FloatArray
     missing: Mapping[Path, str]
@@ -125,10 +125,11 @@ def clap_scores(
     return ClapScores(signature, heard, scores, found.missing)
 
 
-def sign_clap(encoder: AudioTextEncoder, cutting: Cutting, *, references: bool) -> str:
+def sign_clap(encoder: AudioTextEncoder, cutting: Cutting, *, references: bool) -> Signature:
     """The signature of CLAP scores."""
     return sign(
         "clap",
+        protocol=1,
         model=identity(encoder),
         **cutting.fields,
         mix="mean",

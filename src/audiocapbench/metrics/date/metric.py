@@ -102,11 +102,16 @@ def date_and_parts(
         "fluency": error_probabilities is not None,
     }
     columns = np.stack(parts[:2] if way.of_means else [parts.date], axis=1)
-    whole = MetricResult("date", sign("date", **fields), parts.date, columns, aggregate_date)
+    whole = MetricResult(
+        "date", sign("date", protocol=1, **fields), parts.date, columns, aggregate_date
+    )
     halves = {"date_similarity": parts.similarity, "date_discriminability": parts.discriminability}
     return [
         whole,
-        *(MetricResult.of_means(name, sign(name, **fields), own) for name, own in halves.items()),
+        *(
+            MetricResult.of_means(name, sign(name, protocol=1, **fields), own)
+            for name, own in halves.items()
+        ),
     ]
 
 

@@ -149,7 +149,7 @@ def _scorers(
     found = []
     for scorer in wanted or list(dict.fromkeys([*one.scorers, *other.scorers])):
         left, right = one.scored(scorer).signature, other.scored(scorer).signature
-        if left == right != "":
+        if left and left == right:
             found.append(scorer)
             own = one.dimensions(scorer.name) if scorer.dimension else []
             there = other.dimensions(scorer.name) if scorer.dimension else []

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from audiocapbench.data import Sample
 from audiocapbench.report.leaderboard.scores import Scorer
+from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import Run
@@ -106,6 +107,6 @@ class Comparison:
     headline: Scorer
     differences: tuple[Difference, ...]
     moved: tuple[Moved, ...]
-    signatures: dict[str, str]
+    signatures: dict[str, Signature]
     correction: Correction
     notes: tuple[str, ...]

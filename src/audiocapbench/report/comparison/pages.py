@@ -104,7 +104,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "headline": comparison.headline.label,
         "differences": [_document(one) for one in comparison.differences],
         "moved": [_moved_document(one) for one in comparison.moved],
-        "signatures": comparison.signatures,
+        "signatures": {name: str(one) for name, one in comparison.signatures.items()},
         "correction": str(comparison.correction),
         "notes": list(comparison.notes),
     }

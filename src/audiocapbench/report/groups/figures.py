@@ -9,6 +9,7 @@ from audiocapbench.benchmarks.corpora import leaves_null_out, without_null
 from audiocapbench.benchmarks.layout import Grouped, Layout
 from audiocapbench.report.figures import Coverage, Figure, figure_of
 from audiocapbench.report.groups.total import Scored, joined, total_figure
+from audiocapbench.signature import Signature
 
 Figures = dict[str, Figure]
 
@@ -18,7 +19,7 @@ class Marks:
     """One metric's statistics and signatures by sample id."""
 
     statistics: dict[str, Sequence[float]] = field(default_factory=dict)
-    signatures: dict[str, str] = field(default_factory=dict)
+    signatures: dict[str, Signature] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

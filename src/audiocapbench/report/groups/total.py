@@ -1,6 +1,6 @@
 """Totals: the weighted sum of a benchmark's corpora, with an interval that keeps clips whole."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 from audiocapbench.benchmarks.layout import Layout
 from audiocapbench.metrics import find_metric
 from audiocapbench.report.figures import Coverage, Figure
+from audiocapbench.signature import Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
 from audiocapbench.stats.units import Aggregate
 
 FloatArray = NDArray[np.float64]
-
-_SEVERAL = "by-group"
 
 
 class Scored(NamedTuple):
@@ -47,7 +46,7 @@ def total_figure(
         sum(one.coverage.answered for one in counted),
         sum(one.coverage.empty for one in counted),
     )
-    signature = joined([one.signature for one in counted if one.signature], layout.total)
+    signature = joined((one.signature for one in counted), layout.total)
     asked = [one for one in counted if one.as_zero is not None and one.bounds is not None]
     zero, bounds = None, None
     if len(asked) == len(layout.weights):
@@ -61,19 +60,10 @@ def total_figure(
     return Figure(score, _interval(metric, layout, scored), zero, bounds, signature, coverage, ())
 
 
-def joined(signatures: Sequence[str], total: str = "") -> str:
-    """One signature for several that differ in a few fields, which are then ``by-group``."""
-    distinct = list(dict.fromkeys(signatures))
-    if not distinct:
-        return ""
-    rows = [one.split("|") for one in distinct]
-    if len({len(row) for row in rows}) > 1:
-        return " + ".join(distinct)
-    fields = []
-    for column in zip(*rows, strict=True):
-        name = column[0].partition(":")[0]
-        fields.append(column[0] if len(set(column)) == 1 else f"{name}:{_SEVERAL}")
-    return "|".join([*fields[:-1], *([f"total:{total}"] if total else []), fields[-1]])
+def joined(signatures: Iterable[Signature], total: str = "") -> Signature:
+    """One signature for the scores of several groups, and how they were added up."""
+    one = Signature.join(signatures)
+    return one.with_fields(total=total) if one and total else one
 
 
 def _weighted(weights: Sequence[float], values: Sequence[float]) -> float:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from audiocapbench.report.leaderboard.scores import Scorer
 from audiocapbench.report.leaderboard.standing import Pair, Standing
+from audiocapbench.signature import Signature
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import Run
 
@@ -89,7 +90,7 @@ class Board:
     samples: int
     missing_clips: int
     scorer: Scorer
-    signature: str
+    signature: Signature
     categories: dict[str, int]
     entries: tuple[Entry, ...]
     pairs: tuple[Pair, ...]

@@ -32,6 +32,7 @@ from audiocapbench.report.leaderboard.standing import (
     standings,
 )
 from audiocapbench.report.leaderboard.totals import by_category, whole
+from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL
 from audiocapbench.store import Run, Store
 
@@ -113,9 +114,9 @@ def _boards(group: Sequence[StoredRun], wanted: Wanted, notes: list[str]) -> lis
     """
     hopeless = [one for one in group if one.is_hopeless]
     scorer = wanted.scorer or _default(group)
-    by_signature: dict[str, list[StoredRun]] = {}
+    by_signature: dict[Signature, list[StoredRun]] = {}
     for one in group:
-        signature = one.scored(scorer).signature if scorer else ""
+        signature = one.scored(scorer).signature if scorer else UNSIGNED
         if one.is_hopeless:
             continue
         if signature:
@@ -126,7 +127,7 @@ def _boards(group: Sequence[StoredRun], wanted: Wanted, notes: list[str]) -> lis
         scorer = scorer or Scorer(headline_of(group[0].run.benchmark))
         # A judge that nobody has may be a slip of the pen; metrics were looked up.
         if scorer.dimension is None:
-            by_signature[""] = []
+            by_signature[UNSIGNED] = []
     if scorer is None:
         return []
     return [_board([*runs, *hopeless], scorer, mark, wanted) for mark, runs in by_signature.items()]
@@ -160,7 +161,9 @@ def _unscored(one: StoredRun, scorer: Scorer | None) -> str:
     )
 
 
-def _board(group: Sequence[StoredRun], scorer: Scorer, signature: str, wanted: Wanted) -> Board:
+def _board(
+    group: Sequence[StoredRun], scorer: Scorer, signature: Signature, wanted: Wanted
+) -> Board:
     first = group[0]
     scored = [one.scored(scorer) for one in group]
     everything = whole(first.samples, scorer, first.layout)

@@ -12,6 +12,7 @@ from audiocapbench.benchmarks.published_results import PublishedResults, publish
 from audiocapbench.judges.summary import OVERALL
 from audiocapbench.report.leaderboard.board import Board, PublishedEntry, Wanted
 from audiocapbench.report.leaderboard.scores import Scorer
+from audiocapbench.signature import UNSIGNED
 
 _DATED = r"(?:.*/)?{}(?:-\d{{4}}-\d\d-\d\d)?(?:[@\[].*)?"
 
@@ -115,7 +116,7 @@ def _alone(results: PublishedResults, wanted: Wanted) -> Board:
         results.total,
         0,
         chosen,
-        "",
+        UNSIGNED,
         dict(results.counts),
         (),
         (),

@@ -63,7 +63,7 @@ def _record(
     return {
         **_head(number, board, category),
         "dataset": board.dataset,
-        "signature": board.signature,
+        "signature": str(board.signature),
         "model": entry.run.model,
         "run": entry.run.id,
         "begun": entry.run.created_at,
@@ -99,7 +99,7 @@ def _pair_records(
         yield {
             **_head(number, board, category),
             "dataset": board.dataset,
-            "signature": board.signature,
+            "signature": str(board.signature),
             "model": first.model,
             "run": first.id,
             "source": "test",
@@ -162,7 +162,7 @@ def _board_document(board: Board) -> dict[str, Any]:
         "scorer": board.scorer.label,
         "ranked_by": "as_zero" if board.by_zero else "score",
         "correction": str(board.correction),
-        "signature": board.signature,
+        "signature": str(board.signature),
         "categories": board.categories,
         "common": board.common,
         "runs": [_entry_document(entry) for entry in board.entries],

@@ -17,6 +17,7 @@ from audiocapbench.judges.summary import MAX_VALUE, OVERALL
 from audiocapbench.metrics import METRICS, find_metric
 from audiocapbench.metrics.result import first_column
 from audiocapbench.report.groups.total import joined
+from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats.units import Aggregate
 from audiocapbench.store import Run, Store, StoredScore
 from audiocapbench.store.judgements import Judgement
@@ -71,7 +72,7 @@ class Scored:
 
     values: dict[str, float]
     statistics: dict[str, tuple[float, ...]]
-    signature: str
+    signature: Signature
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ class Judged:
         cost_usd: Dollars that all judgements cost, where known.
     """
 
-    signature: str
+    signature: Signature
     scores: Mapping[str, Scores]
     cost_usd: float | None
 
@@ -149,7 +150,7 @@ class StoredRun:
         if scorer.dimension is None:
             return self._measured(self.scores.get(scorer.name, []))
         if scorer.name not in self.judged:
-            return Scored({}, {}, "")
+            return Scored({}, {}, UNSIGNED)
         return self._judged(self.judged[scorer.name], scorer.dimension)
 
     def _measured(self, scores: Sequence[StoredScore]) -> Scored:
@@ -158,7 +159,7 @@ class StoredRun:
         return Scored(
             {one.sample_id: one.value for one in kept},
             {one.sample_id: one.statistics for one in kept},
-            joined(sorted({one.signature for one in kept}), total),
+            joined({one.signature for one in kept}, total),
         )
 
     def _judged(self, judged: Judged, dimension: str) -> Scored:

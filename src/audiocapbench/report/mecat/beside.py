@@ -16,6 +16,7 @@ from audiocapbench.benchmarks.mecat.published import (
 )
 from audiocapbench.errors import ReportError
 from audiocapbench.report.mecat.scored import ScoredAnswers
+from audiocapbench.signature import Signature
 
 PUBLISHED = "published, not run here"
 _ENCODER = "tinybert"
@@ -149,17 +150,17 @@ def comparison_notes(scored: Sequence[ScoredAnswers]) -> list[str]:
     return notes
 
 
-def _differences(signature: str) -> list[str]:
+def _differences(signature: Signature) -> list[str]:
     if not signature:
         return ["a file of scores does not say how they were made"]
-    parts = (field.partition(":") for field in signature.split("|"))
-    fields = {name: value for name, _, value in parts}
-    encoder = fields.get("encoder", "").partition("@")[0]
+    encoder = signature.get("encoder").partition("@")[0]
     found = []
     if _ENCODER not in encoder.lower():
         found.append(f"its encoder is {encoder or 'not known'}")
-    if fields.get("variant") != "published":
-        found.append(f"its variant of DATE is {fields.get('variant', 'not known')}, not published")
-    if fields.get("fluency") == "no":
+    if signature.get("variant") != "published":
+        found.append(
+            f"its variant of DATE is {signature.get('variant', 'not known')}, not published"
+        )
+    if signature.get("fluency") == "no":
         found.append("no fluency checker")
     return found

@@ -19,6 +19,7 @@ from audiocapbench.errors import ReportError
 from audiocapbench.metrics.date import aggregate_date
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.metrics.result import FloatArray
+from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.store import Store, StoredScore
 
 METRIC = "date"
@@ -59,7 +60,7 @@ class ScoredAnswers:
     name: str
     origin: str
     benchmark: str
-    signature: str
+    signature: Signature
     groups: Mapping[str, GroupScore]
     without_null: Mapping[str, GroupScore]
 
@@ -168,7 +169,7 @@ def _of_file(path: Path, name: ScorerName) -> ScoredAnswers:
         raise ReportError(f"{path}: has no scores of MECAT's groups")
     benchmark = QA if known & set(QA_CATEGORIES) else CAPTION
     return ScoredAnswers(
-        path.stem, "file", benchmark, "", _groups(marks, name), _groups(rest, name)
+        path.stem, "file", benchmark, UNSIGNED, _groups(marks, name), _groups(rest, name)
     )
 
 

@@ -327,7 +327,7 @@ def _made(gathered: Gathered, measure: Measure) -> set[str]:
     for run in gathered.runs:
         if measure.judge is None:
             figure = run.summary.overall.get(measure.name)
-            found.add(figure.signature if figure is not None else "")
+            found.add(str(figure.signature) if figure is not None else "")
         elif measure.judge in run.summary.judges:
-            found.add(run.summary.judges[measure.judge].overall.signature)
+            found.add(str(run.summary.judges[measure.judge].overall.signature))
     return found - {""}
