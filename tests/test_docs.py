@@ -31,7 +31,7 @@ def test_the_offline_commands_of_a_page_run_one_after_another(
         shared: Path = request.getfixturevalue("shared")
         (place / published).symlink_to(next(shared.glob(f"*/{published}")))
     if any(" figures " in one for one in local):
-        pytest.importorskip("matplotlib", reason="figures need the extra plots")
+        pytest.importorskip("vl_convert", reason="figures need the extra plots")
     for command in local:
         done = run(place, command)
         assert done.returncode == 0, f"{command}: {done.stderr}"

@@ -1,6 +1,7 @@
 """``audiocapbench figures``: files for a paper, and what it says when they cannot be made."""
 
 import json
+import re
 import struct
 import sys
 from pathlib import Path
@@ -48,7 +49,7 @@ def place(runs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_four_figures_in_three_formats(place: Path) -> None:
-    pytest.importorskip("matplotlib", reason="matplotlib comes with the extra plots")
+    pytest.importorskip("vl_convert", reason="vl-convert comes with the extra plots")
     done = call("1", "2", "--out", "drawn", "--json")
     assert done.exit_code == 0, done.stderr
     paths = [place / name for name in json.loads(done.stdout)["figures"]]
@@ -72,7 +73,7 @@ def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_twelve_categories_stand_in_rows_of_four(many: Path) -> None:
-    pytest.importorskip("matplotlib", reason="matplotlib comes with the extra plots")
+    pytest.importorskip("vl_convert", reason="vl-convert comes with the extra plots")
     done = call("1", "2", "--out", "drawn")
     assert done.exit_code == 0, done.stderr
     assert "Scores of gone are left out" in done.stderr
@@ -86,7 +87,7 @@ def test_twelve_categories_stand_in_rows_of_four(many: Path) -> None:
 
 
 def test_without_a_judge_there_are_three(place: Path) -> None:
-    pytest.importorskip("matplotlib", reason="matplotlib comes with the extra plots")
+    pytest.importorskip("vl_convert", reason="vl-convert comes with the extra plots")
     done = call("3", "--format", "svg", "--out", "drawn")
     assert done.exit_code == 0, done.stderr
     assert len(done.stdout.splitlines()) == 3
@@ -94,7 +95,7 @@ def test_without_a_judge_there_are_three(place: Path) -> None:
 
 
 def test_the_same_runs_give_the_same_file(place: Path) -> None:
-    pytest.importorskip("matplotlib", reason="matplotlib comes with the extra plots")
+    pytest.importorskip("vl_convert", reason="vl-convert comes with the extra plots")
     for folder in ("one", "two"):
         done = call("3", "--format", "svg,pdf", "--out", folder)
         assert done.exit_code == 0, done.stderr
@@ -108,8 +109,25 @@ def test_an_unknown_format_is_said_plainly(place: Path) -> None:
     assert "there is no format 'bmp'; there are png, svg, pdf" in done.stderr
 
 
-def test_a_missing_matplotlib_is_one_sentence(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    done = call("1")
+def test_a_missing_library_is_one_sentence(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    done = call("1", "--out", "drawn-without")
     assert done.exit_code == 2
-    assert done.stderr.strip().endswith("need matplotlib: pip install 'audiocapbench[plots]'")
+    assert "png needs vl-convert: pip install 'audiocapbench[plots]'" in done.stderr
+    assert not (place / "drawn-without").exists()
+    assert call("1", "--format", "svg", "--out", "drawn-without").exit_code == 0
+
+
+def test_the_files_hold_the_page_s_own_drawings(place: Path) -> None:
+    from audiocapbench.cli import report  # noqa: F401  (adds the command)
+    from audiocapbench.cli.app import app
+
+    assert call("1", "2", "--format", "svg", "--out", "drawn").exit_code == 0
+    assert CliRunner().invoke(app, ["report", "1", "2", "--out", "page.html"]).exit_code == 0
+    page = (place / "page.html").read_text()
+    for name in ("figure2_overall", "figure3_categories", "figure4_tradeoff"):
+        drawn = (place / "drawn" / f"{name}.svg").read_text()
+        bars = re.findall(r'<rect class="c\d" x="0" y="\d+" width="[\d.]+%"', drawn)
+        marks = re.findall(r'<path d="[^"]+" class="mark c\d"/>', drawn)
+        assert bars or marks
+        assert all(one in page for one in [*bars, *marks])

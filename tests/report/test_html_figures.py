@@ -135,7 +135,7 @@ def test_bars_stand_in_proportion_to_their_scores() -> None:
         Bar("half", "b", Span(2.0, 1.5, 2.5)),
         Bar("none", "b", None),
     ]
-    drawn = draw_bars(bars, OVERALL, 4.5, ["a", "b"], "name")
+    drawn = draw_bars(bars, OVERALL.shown, 4.5, ["a", "b"], "name").html()
     widths = [
         float(one) for one in re.findall(r'<rect class="c\d" x="0" y="\d+" width="(.+?)%"', drawn)
     ]
@@ -147,7 +147,7 @@ def test_bars_stand_in_proportion_to_their_scores() -> None:
 
 def test_a_scatter_of_one_point_without_spread_can_be_drawn() -> None:
     point = Point("only <one>", "a", Span(5.0, 5.0, 5.0), Span(10.0, 10.0, 10.0))
-    drawn = draw_scatter([point], ["a"], "name")
+    drawn = draw_scatter([point], ["a"], "name").html()
     assert "nan" not in drawn
     assert "only &lt;one&gt;" in drawn
 

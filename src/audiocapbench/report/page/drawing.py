@@ -1,13 +1,15 @@
-"""The page's figures as SVG; places across are percentages, so that text keeps its size."""
+"""Charts as SVG, drawn in one place for the page, for trials and for files of a paper.
 
-from collections.abc import Sequence
+Places across are percentages, so that text keeps its size; colours and hatches are classes.
+"""
+
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import NamedTuple
 
 from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.page.figure_data import Bar, Histogram, Point, Span, nice_step
 from audiocapbench.report.page.label_places import place_labels
-from audiocapbench.report.page.measures import Measure
 
 COLOURS = 8
 
@@ -15,6 +17,7 @@ _PLOT = 82.0  # Per cent; the rest is for the number behind the longest bar.
 _ROW, _AXIS = 38, 22
 _PANEL, _TITLE = 104, 22
 _SCATTER, _LEFT, _RIGHT, _TOP, _BOTTOM = 420, 7.0, 97.0, 26, 380
+_LONGEST = 48
 _WIDE = 880  # Pixels for which the scatter's names are placed; below, numbers stand in.
 
 _SHAPES = (
@@ -25,6 +28,27 @@ _SHAPES = (
     "M0 6L5.5 -4.5H-5.5Z",
     "M-5.5 -2H-2V-5.5H2V-2H5.5V2H2V5.5H-2V2H-5.5Z",
 )
+
+
+class Drawing(NamedTuple):
+    """A chart: its parts, its height in pixels, and what it shows, in words."""
+
+    parts: str
+    height: float
+    name: str
+
+    def html(self) -> str:
+        """As wide as what it stands in."""
+        label = escape(escape_controls(self.name), quote=True)
+        return (
+            f'<svg class="figure" width="100%" height="{self.height}" role="img" '
+            f'aria-label="{label}">{self.parts}</svg>'
+        )
+
+    def placed(self, x: float, y: float, width: float) -> str:
+        """At a place of a larger drawing."""
+        size = f'width="{width:g}" height="{self.height:g}"'
+        return f'<svg x="{x:g}" y="{y:g}" {size} overflow="visible">{self.parts}</svg>'
 
 
 class _Scale(NamedTuple):
@@ -52,9 +76,23 @@ def colour_of(provider: str, providers: Sequence[str]) -> int:
 
 
 def draw_bars(
-    bars: Sequence[Bar], measure: Measure, top: float, providers: Sequence[str], name: str
-) -> str:
-    """Bars with intervals, a model under the other; equal tops make drawings comparable."""
+    bars: Sequence[Bar],
+    shown: Callable[[float], str],
+    top: float,
+    colours: Sequence[str],
+    name: str,
+    line: tuple[float, str] | None = None,
+) -> Drawing:
+    """Bars with intervals, one under the other; equal tops make drawings comparable.
+
+    Args:
+        bars: What to draw.
+        shown: How a value is written.
+        top: The highest value of the scale.
+        colours: Whatever a bar's ``provider`` may be, in the order of its colour.
+        name: What the drawing shows, for those who do not see it.
+        line: A value to hold the bars against, and what it is called.
+    """
     scale = _from_zero(top, 0.0, _PLOT)
     bottom = _ROW * len(bars)
     parts = []
@@ -62,13 +100,17 @@ def draw_bars(
         x = scale.at(tick)
         parts.append(f'<line class="grid" x1="{x}%" x2="{x}%" y1="0" y2="{bottom}"/>')
         anchor = "start" if tick == 0 else "middle"
-        parts.append(_text(f"{tick:g}", f"{x}%", bottom + 15, "tick", anchor))
+        parts.append(text(f"{tick:g}", f"{x}%", bottom + 15, "tick", anchor))
     for index, bar in enumerate(bars):
-        parts += _bar(bar, scale, _ROW * index, measure, colour_of(bar.provider, providers))
-    return _svg(parts, bottom + _AXIS, name)
+        parts += _bar(bar, scale, _ROW * index, shown, colour_of(bar.provider, colours))
+    if line is not None:
+        x = scale.at(line[0])
+        parts.append(f'<line class="constant" x1="{x}%" x2="{x}%" y1="0" y2="{bottom + 20}"/>')
+        parts.append(text(line[1], f"{x}%", bottom + 34, "none", "middle"))
+    return Drawing("".join(parts), bottom + _AXIS + (18 if line else 0), name)
 
 
-def draw_histogram(one: Histogram, unit: str, name: str) -> str:
+def draw_histogram(one: Histogram, unit: str, name: str) -> Drawing:
     """One category's histogram with its mean as a dashed line."""
     scale = _Scale(0.0, one.edges[-1], 0.0, 100.0, nice_step(one.edges[-1], 5))
     # Each category has its own height: what is compared is the shape, not the number of clips.
@@ -88,16 +130,16 @@ def draw_histogram(one: Histogram, unit: str, name: str) -> str:
         tick = index * scale.step
         x = scale.at(tick)
         anchor = "start" if tick == 0 else "end" if x > 92 else "middle"
-        parts.append(_text(f"{tick:g}", f"{x}%", base + 15, "tick", anchor))
+        parts.append(text(f"{tick:g}", f"{x}%", base + 15, "tick", anchor))
     mean = min(scale.at(min(one.mean, scale.high)), 100.0)
     parts.append(f'<line class="mean" x1="{mean}%" x2="{mean}%" y1="{_TITLE}" y2="{base}"/>')
     anchor = "start" if mean < 35 else "end" if mean > 65 else "middle"
     words = f"mean {one.mean:.1f} {unit}" if one.mean < 100 else f"mean {one.mean:.0f} {unit}"
-    parts.append(_text(words, f"{mean}%", _TITLE - 7, "value", anchor))
-    return _svg(parts, base + _AXIS, name)
+    parts.append(text(words, f"{mean}%", _TITLE - 7, "value", anchor))
+    return Drawing("".join(parts), base + _AXIS, name)
 
 
-def draw_scatter(points: Sequence[Point], providers: Sequence[str], name: str) -> str:
+def draw_scatter(points: Sequence[Point], providers: Sequence[str], name: str) -> Drawing:
     """Models between accuracy (across) and hallucination (up), with both intervals."""
     across = _around([one.accuracy for one in points], _LEFT, _RIGHT)
     up = _around([one.hallucination for one in points], _BOTTOM, _TOP)
@@ -105,18 +147,18 @@ def draw_scatter(points: Sequence[Point], providers: Sequence[str], name: str) -
     for tick in across.ticks:
         x = across.at(tick)
         parts.append(f'<line class="grid" x1="{x}%" x2="{x}%" y1="{_TOP}" y2="{_BOTTOM}"/>')
-        parts.append(_text(f"{tick:g}", f"{x}%", _BOTTOM + 15, "tick", "middle"))
+        parts.append(text(f"{tick:g}", f"{x}%", _BOTTOM + 15, "tick", "middle"))
     for tick in up.ticks:
         y = up.at(tick)
         parts.append(f'<line class="grid" x1="{_LEFT}%" x2="{_RIGHT}%" y1="{y}" y2="{y}"/>')
-        parts.append(_text(f"{tick:g}", f"{_LEFT - 1}%", y + 4, "tick", "end"))
-    parts.append(_text("hallucination score ↑ (10 = nothing invented)", "0", 14, "tick", "start"))
-    parts.append(_text("accuracy →", f"{_RIGHT}%", _BOTTOM + 33, "tick", "end"))
+        parts.append(text(f"{tick:g}", f"{_LEFT - 1}%", y + 4, "tick", "end"))
+    parts.append(text("hallucination score ↑ (10 = nothing invented)", "0", 14, "tick", "start"))
+    parts.append(text("accuracy →", f"{_RIGHT}%", _BOTTOM + 33, "tick", "end"))
     centres = [
         (across.at(one.accuracy.score) / 100 * _WIDE, up.at(one.hallucination.score))
         for one in points
     ]
-    names = [escape_controls(one.label) for one in points]
+    names = [short(one.label) for one in points]
     bounds = (_LEFT / 100 * _WIDE, float(_TOP), _RIGHT / 100 * _WIDE, float(_BOTTOM))
     places = place_labels(centres, [7.0 * len(label) for label in names], 13.0, bounds)
     for number, (one, place) in enumerate(zip(points, places, strict=True), start=1):
@@ -125,14 +167,14 @@ def draw_scatter(points: Sequence[Point], providers: Sequence[str], name: str) -
         mark = f'<path d="{_SHAPES[shape % len(_SHAPES)]}" class="mark c{shape}"/>'
         title = f"<title>{escape(escape_controls(one.label))}</title>"
         anchor = "start" if place.right else "end"
-        words = _text(escape_controls(one.label), f"{place.dx}", place.dy, "name wide", anchor)
-        digit = _text(str(number), "7", -6, "name narrow", "start")
+        words = text(short(one.label), f"{place.dx}", place.dy, "name wide", anchor)
+        digit = text(str(number), "7", -6, "name narrow", "start")
         if place.far:
             ends = f'x2="{place.dx}" y2="{place.dy - 4}"'
             words = f'<line class="lead wide" x1="0" y1="0" {ends}/>{words}'
         x, y = across.at(one.accuracy.score), up.at(one.hallucination.score)
         parts.append(f'<svg x="{x}%" y="{y}" overflow="visible">{title}{mark}{words}{digit}</svg>')
-    return _svg(parts, _SCATTER, name)
+    return Drawing("".join(parts), _SCATTER, name)
 
 
 def draw_key(number: int) -> str:
@@ -144,14 +186,14 @@ def draw_key(number: int) -> str:
     )
 
 
-def _bar(bar: Bar, scale: _Scale, y: int, measure: Measure, colour: int) -> list[str]:
-    label = _text(escape_controls(bar.label), "0", y + 13, "name", "start")
+def _bar(bar: Bar, scale: _Scale, y: int, shown: Callable[[float], str], colour: int) -> list[str]:
+    label = text(short(bar.label), "0", y + 13, "name", "start")
     if bar.span is None:
-        return [label, _text("no score", "0", y + 30, "tick", "start")]
+        return [label, text("no score", "0", y + 30, "tick", "start")]
     score, low, high = (scale.at(value) for value in bar.span[:3])
     middle = y + 25
-    value = measure.shown(bar.span.score)
-    ends = f"95 % interval {measure.shown(bar.span.low)}–{measure.shown(bar.span.high)}"
+    value = shown(bar.span.score)
+    ends = f"95 % interval {shown(bar.span.low)}–{shown(bar.span.high)}"
     lines = [
         f'<line class="interval" x1="{low}%" x2="{high}%" y1="{middle}" y2="{middle}"/>',
         *(
@@ -165,9 +207,10 @@ def _bar(bar: Bar, scale: _Scale, y: int, measure: Measure, colour: int) -> list
     return [
         label,
         f'<rect class="c{colour}" x="0" y="{y + 19}" width="{score}%" height="12">{title}</rect>',
+        f'<rect class="h{colour}" x="0" y="{y + 19}" width="{score}%" height="12"/>',
         *lines,
         f'<svg x="{max(score, high)}%" y="{middle}" overflow="visible">'
-        + _text(value, "6", 4, "value", "start")
+        + text(value, "6", 4, "value", "start")
         + "</svg>",
     ]
 
@@ -194,13 +237,12 @@ def _around(spans: Sequence[Span], start: float, end: float) -> _Scale:
     return _Scale(first, max(step * -(-high // step), first + step), start, end, step)
 
 
-def _text(words: str, x: str, y: float, kind: str, anchor: str) -> str:
+def short(name: str) -> str:
+    """A name that fits beside a bar."""
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+
+
+def text(words: str, x: str, y: float, kind: str, anchor: str) -> str:
+    """Words at a place, whatever they hold."""
+    words = escape_controls(words).replace("\n", " ")
     return f'<text class="{kind}" x="{x}" y="{y}" text-anchor="{anchor}">{escape(words)}</text>'
-
-
-def _svg(parts: Sequence[str], height: float, name: str) -> str:
-    label = escape(escape_controls(name), quote=True)
-    return (
-        f'<svg class="figure" width="100%" height="{height}" role="img" aria-label="{label}">'
-        f"{''.join(parts)}</svg>"
-    )

@@ -14,7 +14,7 @@ from audiocapbench.report.page.drawing import (
     draw_key,
     draw_scatter,
 )
-from audiocapbench.report.page.figure_data import Figures, figure_data, provider_of
+from audiocapbench.report.page.figure_data import Bar, Figures, figure_data, provider_of
 from audiocapbench.report.page.gathered import Gathered, GatheredRun
 from audiocapbench.report.page.measures import Measure
 from audiocapbench.report.page.metric_judge import correlations
@@ -244,34 +244,31 @@ def _dollars(cost: float | None) -> str:
 def _drawings(figures: Figures) -> dict[str, Any]:
     measure = figures.measure
     name = f"{measure.label} of each model with its 95 percent interval; the table has the numbers"
+
+    def bars(given: Sequence[Bar], name: str) -> str:
+        return draw_bars(given, measure.shown, figures.top, figures.providers, name).html()
+
     return {
         "durations": [
-            draw_histogram(one, "s", f"Durations of {one.category} clips in seconds")
+            draw_histogram(one, "s", f"Durations of {one.category} clips in seconds").html()
             for one in figures.durations
         ],
         "lengths": [
-            draw_histogram(one, "chars", f"Reference lengths of {one.category} in characters")
+            draw_histogram(
+                one, "chars", f"Reference lengths of {one.category} in characters"
+            ).html()
             for one in figures.lengths
         ],
-        "overall": draw_bars(figures.overall, measure, figures.top, figures.providers, name),
+        "overall": bars(figures.overall, name),
         "panels": [
-            (
-                panel,
-                draw_bars(
-                    panel.bars,
-                    measure,
-                    figures.top,
-                    figures.providers,
-                    f"{measure.label} on {panel.category}",
-                ),
-            )
+            (panel, bars(panel.bars, f"{measure.label} on {panel.category}"))
             for panel in figures.panels
         ],
         "scatter": draw_scatter(
             figures.points,
             figures.providers,
             "Accuracy against hallucination of each model; the list below has the numbers",
-        )
+        ).html()
         if figures.points
         else "",
     }
