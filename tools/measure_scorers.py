@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.meta.pairs.pair import Pair, PairSet
+from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
 from audiocapbench.meta.pairs.sets import pair_set, read_pairs
 from audiocapbench.meta.pairs.votes import MADE_UNANIMOUS
 from audiocapbench.meta.scorers.registry import create_scorer
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer
 from audiocapbench.meta.settings import TrialSettings
-from audiocapbench.meta.trial import GroupFigures, Trial, judge_choices, try_scorer
+from audiocapbench.meta.trial import GroupMeasures, ScorerTrial, judge_choices, try_scorer
 from audiocapbench.signature import Signature
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "which-metric.md"
@@ -55,8 +55,8 @@ _NOTHING = 100_000
 class Row(NamedTuple):
     """One scorer on both sets, and how many pairs a second of processor time it does."""
 
-    human: Trial
-    main: Trial
+    human: ScorerTrial
+    main: ScorerTrial
     rate: float
 
     def __str__(self) -> str:
@@ -104,7 +104,7 @@ class _Timed:
     def signature(self) -> Signature:
         return self._scorer.signature
 
-    def choose(self, pairs: Sequence[Pair]) -> Sequence[Choice]:
+    def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         started = _processor_s()
         choices = self._scorer.choose(pairs)
         self.spent_s += _processor_s() - started
@@ -144,7 +144,7 @@ def main() -> None:
         PAGE.write_text(refreshed(page, table(rows)), encoding="utf-8")
 
 
-def _part(trial: Trial, *, voted: bool) -> GroupFigures:
+def _part(trial: ScorerTrial, *, voted: bool) -> GroupMeasures:
     """Figures of the pairs that people voted on, or of those whose answer was set."""
     both = zip(trial.pairs, trial.choices, strict=True)
     kept = [(one, choice) for one, choice in both if (one.subtype in MADE_UNANIMOUS) != voted]
@@ -159,13 +159,13 @@ def _processor_s() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
-def _cell(figures: GroupFigures) -> str:
+def _cell(figures: GroupMeasures) -> str:
     interval = figures.intervals["accuracy"]
     ends = f" ({interval.low:.1f}–{interval.high:.1f})" if interval else ""
     return f"{_short(figures)}{ends}"
 
 
-def _short(figures: GroupFigures) -> str:
+def _short(figures: GroupMeasures) -> str:
     value = figures.values["accuracy"]
     return "–" if value is None else f"{value:.1f}"
 

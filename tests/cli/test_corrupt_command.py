@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.meta.corrupt.trial import Kind
+from audiocapbench.meta.corrupt.trial import Corruption
 from audiocapbench.meta.pairs.brace_hallucination import read_brace_hallucination
 from audiocapbench.meta.pairs.table import read_csv_pairs
 from folders import write_lines, write_tone
@@ -130,7 +130,7 @@ def test_dropped_events_are_called_less_complete_and_not_false(tmp_path: Path) -
 
 def test_the_help_says_what_every_kind_means(tmp_path: Path) -> None:
     shown = " ".join(call(tmp_path, "--help").stdout.replace("│", " ").split())
-    assert all(f"{kind}: " in shown for kind in Kind)
+    assert all(f"{kind}: " in shown for kind in Corruption)
     assert "dropped: the main event left out: less complete, not false" in shown
 
 

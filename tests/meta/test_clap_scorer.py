@@ -12,7 +12,7 @@ import soundfile
 import sound_plugin
 from audiocapbench.errors import MetricError
 from audiocapbench.meta.errors import TrialError
-from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.clap import ClapScorer, create_clap_scorer
 from audiocapbench.meta.scorers.registry import create_scorer
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer
@@ -41,9 +41,9 @@ def settings(calls: list[tuple[str, int]], tmp_path: Path) -> TrialSettings:
     return TrialSettings(data=data, store_url=str(tmp_path / "kept.db"), seed=3)
 
 
-def make_pairs(count: int = 4) -> list[Pair]:
+def make_pairs(count: int = 4) -> list[CaptionPair]:
     return [
-        Pair(
+        CaptionPair(
             id=f"{clip}-{pair}",
             clip=f"clip {clip}",
             first=f"The first caption of {clip}, {pair}.",

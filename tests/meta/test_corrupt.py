@@ -25,14 +25,14 @@ from audiocapbench.meta.corrupt.noun_exchange import exchange_nouns
 from audiocapbench.meta.corrupt.nouns import excluding, nouns, unlike
 from audiocapbench.meta.corrupt.order_swap import swap_orders
 from audiocapbench.meta.corrupt.text import plain_form, tokens_of, written
-from audiocapbench.meta.corrupt.trial import Found, Kind, Trial
+from audiocapbench.meta.corrupt.trial import Candidates, CorruptedPair, Corruption
 
 
 def captions(*clips: Sequence[str]) -> CaptionSet:
     return caption_set([(f"clip {n}", f"{n}.wav", texts) for n, texts in enumerate(clips)])
 
 
-def texts(found: Found) -> dict[str, str]:
+def texts(found: Candidates) -> dict[str, str]:
     return {trial.true: trial.false for unit in found.units for trial in unit}
 
 
@@ -249,8 +249,8 @@ def test_nouns_that_are_joined_stay_one_subject() -> None:
     ]
 
 
-def trial(true: str, false: str) -> Trial:
-    return Trial(Kind.DROPPED, captions([true]).clips[0], (0,), true, false, "")
+def trial(true: str, false: str) -> CorruptedPair:
+    return CorruptedPair(Corruption.DROPPED, captions([true]).clips[0], (0,), true, false, "")
 
 
 def test_what_tips_the_set_is_left_out() -> None:
@@ -275,9 +275,9 @@ def test_the_seed_decides_and_the_limit_holds() -> None:
     people = [[f"A man {verb} as rain falls"] for verb in ("speaks", "sings", "laughs", "coughs")]
     people += [[f"A woman {verb} in a hall"] for verb in ("speaks", "sings", "laughs", "coughs")]
     clips = captions(*people)
-    first, again = (make_trials(clips, [Kind.NOUN], per_kind=4, seed=7)[0] for _ in range(2))
+    first, again = (make_trials(clips, [Corruption.NOUN], per_kind=4, seed=7)[0] for _ in range(2))
     assert first == again
     assert len(first.pairs) == 4
     assert first.not_applicable == 0
     assert first.left_out == 4
-    assert make_trials(clips, [Kind.NOUN], per_kind=4, seed=8)[0].pairs != first.pairs
+    assert make_trials(clips, [Corruption.NOUN], per_kind=4, seed=8)[0].pairs != first.pairs

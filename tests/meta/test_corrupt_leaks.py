@@ -11,15 +11,15 @@ import pytest
 from audiocapbench.meta.corrupt.captions import CaptionSet, caption_set
 from audiocapbench.meta.corrupt.checks import (
     CHECKED,
-    Figure,
+    ControlAccuracy,
     check_controls,
     check_trained,
     trained_warnings,
     warnings,
 )
-from audiocapbench.meta.corrupt.make import Made, make_trials
-from audiocapbench.meta.corrupt.trial import Kind, Trial
-from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.corrupt.make import CorruptionResult, make_trials
+from audiocapbench.meta.corrupt.trial import CorruptedPair, Corruption
+from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.stats import Interval
 
 SETS = {
@@ -29,7 +29,7 @@ SETS = {
 
 
 @pytest.fixture(scope="module", params=sorted(SETS))
-def made(request: pytest.FixtureRequest, shared: Path) -> list[Made]:
+def made(request: pytest.FixtureRequest, shared: Path) -> list[CorruptionResult]:
     file, key, column = SETS[request.param]
     clips: dict[str, list[str]] = defaultdict(list)
     with (shared / file).open(encoding="utf-8", newline="") as stream:
@@ -39,16 +39,16 @@ def made(request: pytest.FixtureRequest, shared: Path) -> list[Made]:
     return make_trials(captions, per_kind=600)
 
 
-def test_every_kind_is_made_of_real_captions(made: list[Made]) -> None:
+def test_every_kind_is_made_of_real_captions(made: list[CorruptionResult]) -> None:
     counts = {one.kind: len(one.pairs) for one in made}
-    assert set(counts) == set(Kind)
+    assert set(counts) == set(Corruption)
     assert min(counts.values()) >= 25
     assert sum(counts.values()) >= 1_000
 
 
-def test_no_control_leaves_five_points_around_chance(made: list[Made]) -> None:
+def test_no_control_leaves_five_points_around_chance(made: list[CorruptionResult]) -> None:
     check = check_controls(made, 42)
-    assert list(check) == [*(str(kind) for kind in Kind), "all"]
+    assert list(check) == [*(str(kind) for kind in Corruption), "all"]
     for group, figures in check.items():
         assert tuple(figures) == CHECKED
         for name, figure in figures.items():
@@ -56,14 +56,14 @@ def test_no_control_leaves_five_points_around_chance(made: list[Made]) -> None:
     assert not warnings(check)
 
 
-def test_a_classifier_trained_on_words_learns_nothing(made: list[Made]) -> None:
+def test_a_classifier_trained_on_words_learns_nothing(made: list[CorruptionResult]) -> None:
     found = check_trained(made, 42)
     assert len(found) >= 5
     for group, figure in found.items():
         assert figure.accuracy <= 60, (group, figure)
 
 
-def test_true_and_false_captions_have_one_form(made: list[Made]) -> None:
+def test_true_and_false_captions_have_one_form(made: list[CorruptionResult]) -> None:
     for one in made:
         for text in (text for pair in one.pairs for text in (pair.first, pair.second)):
             assert text == " ".join(text.split())
@@ -73,16 +73,16 @@ def test_true_and_false_captions_have_one_form(made: list[Made]) -> None:
             assert " ," not in text
 
 
-def test_the_false_caption_is_never_a_reference(made: list[Made]) -> None:
+def test_the_false_caption_is_never_a_reference(made: list[CorruptionResult]) -> None:
     for one in made:
         for trial in one.trials:
             said = {text.strip(" .").lower() for text in trial.clip.references}
-            if one.kind is not Kind.DROPPED:
+            if one.kind is not Corruption.DROPPED:
                 assert trial.false.strip(".").lower() not in said
             assert trial.true != trial.false
 
 
-def leaky(change: str, count: int = 200) -> list[Made]:
+def leaky(change: str, count: int = 200) -> list[CorruptionResult]:
     """Pairs whose false caption shows a mark."""
     draw = random.Random(1)
     verbs = "barks growls howls whines yelps rests runs digs".split()
@@ -93,10 +93,14 @@ def leaky(change: str, count: int = 200) -> list[Made]:
         false = f"A dog {draw.choice(verbs)}{change}."
         answer = number % 2
         texts = (true, false) if answer == 0 else (false, true)
-        pair = Pair(f"{number}", f"clip {number}", *texts, None, "noun", "noun")
+        pair = CaptionPair(f"{number}", f"clip {number}", *texts, None, "noun", "noun")
         pairs.append(replace(pair, answer=0 if answer == 0 else 1))
-        trials.append(Trial(Kind.NOUN, captions.clips[0], (0,), true, false, ""))
-    return [Made(Kind.NOUN, tuple(pairs), tuple(trials), tuple(range(count)), 0, 0, {})]
+        trials.append(CorruptedPair(Corruption.NOUN, captions.clips[0], (0,), true, false, ""))
+    return [
+        CorruptionResult(
+            Corruption.NOUN, tuple(pairs), tuple(trials), tuple(range(count)), 0, 0, {}
+        )
+    ]
 
 
 def test_a_set_that_gives_itself_away_is_found_out() -> None:
@@ -128,5 +132,5 @@ def test_a_classifier_is_warned_about_only_where_the_pairs_can_tell() -> None:
         (41.0, sure, False),
         (60.5, Interval(52.0, 68.0), True),
     ):
-        figure = Figure(accuracy, interval, 0.0)
+        figure = ControlAccuracy(accuracy, interval, 0.0)
         assert bool(trained_warnings({"order": figure})) is warned, figure

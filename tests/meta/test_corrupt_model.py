@@ -11,12 +11,12 @@ import pytest
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget, RateLimits, RetryPolicy
 from audiocapbench.errors import ModelError
-from audiocapbench.meta.corrupt.by_model import Asking, make_by_model, prompt_hash
-from audiocapbench.meta.corrupt.captions import Caption, CaptionSet, caption_set
-from audiocapbench.meta.corrupt.make import Made
+from audiocapbench.meta.corrupt.by_model import CorruptionSettings, make_by_model, prompt_hash
+from audiocapbench.meta.corrupt.captions import CaptionSet, ReferenceCaption, caption_set
+from audiocapbench.meta.corrupt.make import CorruptionResult
 from audiocapbench.meta.corrupt.model_replies import RejectedError, read_reply
 from audiocapbench.meta.corrupt.text import tokens_of
-from audiocapbench.meta.corrupt.trial import Kind
+from audiocapbench.meta.corrupt.trial import Corruption
 from audiocapbench.meta.errors import TrialStoppedError
 from audiocapbench.models import create_model
 from audiocapbench.store import Store
@@ -62,10 +62,10 @@ def noun(caption: str) -> dict[str, str]:
     return {"caption": caption.replace("man", "woman")}
 
 
-def make(server: OpenAIServer, captions: CaptionSet, store: Store, **more: Any) -> Made:
+def make(server: OpenAIServer, captions: CaptionSet, store: Store, **more: Any) -> CorruptionResult:
     model = create_model(f"endpoint/gpt@{server.base_url}")
-    asking = Asking(store, rate_limits=FAST, **more)
-    (made,) = make_by_model(captions, model, asking, [Kind.NOUN])
+    asking = CorruptionSettings(store, rate_limits=FAST, **more)
+    (made,) = make_by_model(captions, model, asking, [Corruption.NOUN])
     return made
 
 
@@ -161,8 +161,8 @@ OTHERS = ("Male speech and rain in the background", "A dog barks after a man tal
 def read(kind: str, made: str) -> str:
     true = CASES[kind][0]
     clip = caption_set([("clip", "clip", [true, *OTHERS])]).clips[0]
-    caption = Caption(clip, 0, tokens_of(true) or ())
-    return read_reply(json.dumps({"caption": made}), Kind(kind), caption)
+    caption = ReferenceCaption(clip, 0, tokens_of(true) or ())
+    return read_reply(json.dumps({"caption": made}), Corruption(kind), caption)
 
 
 @pytest.mark.parametrize("kind", CASES)

@@ -11,7 +11,7 @@ import pytest
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget
 from audiocapbench.meta.errors import TrialError, TrialStoppedError
-from audiocapbench.meta.pairs.pair import Pair, PairSet
+from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
 from audiocapbench.meta.scorers.registry import create_scorer
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.meta.settings import TrialSettings
@@ -24,9 +24,9 @@ pytest.importorskip("openai")
 REFERENCES = ("a dog barks loudly", "a dog is barking")
 
 
-def pair(number: int, first: str, second: str, answer: Literal[0, 1]) -> Pair:
+def pair(number: int, first: str, second: str, answer: Literal[0, 1]) -> CaptionPair:
     held_to = {"references_first": REFERENCES, "references_second": REFERENCES}
-    return Pair(f"p{number}", "clip", first, second, answer, "HM", "HM_1", **held_to)
+    return CaptionPair(f"p{number}", "clip", first, second, answer, "HM", "HM_1", **held_to)
 
 
 PAIRS = PairSet(

@@ -6,7 +6,7 @@ import pytest
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.intervals import measure_intervals
 from audiocapbench.meta.measures import NAMES, always_first, always_second, count, measure
-from audiocapbench.meta.pairs.pair import Pair, PairSet
+from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
 from audiocapbench.meta.pairs.votes import agreement, preferred
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, PointwiseScorer, higher
 from audiocapbench.meta.trial import judge_choices, try_scorer
@@ -15,8 +15,8 @@ from audiocapbench.signature import sign
 FIRST, SECOND, TIE, UNKNOWN = Choice
 
 
-def pair(number: int, answer: int | None, kind: str = "HH", clip: str = "") -> Pair:
-    return Pair(f"p{number}", clip or f"c{number}", "one", "two", answer, kind, kind)  # type: ignore[arg-type]
+def pair(number: int, answer: int | None, kind: str = "HH", clip: str = "") -> CaptionPair:
+    return CaptionPair(f"p{number}", clip or f"c{number}", "one", "two", answer, kind, kind)  # type: ignore[arg-type]
 
 
 def pairs(*answers: int) -> PairSet:
@@ -162,8 +162,8 @@ def test_votes_prefer_by_their_sum() -> None:
 
 
 def test_agreement_leaves_out_pairs_whose_answer_was_set() -> None:
-    def voted(number: int, subtype: str, *votes: int) -> Pair:
-        return Pair(f"{number}", "c", "a", "b", 0, subtype[:2], subtype, votes=votes)
+    def voted(number: int, subtype: str, *votes: int) -> CaptionPair:
+        return CaptionPair(f"{number}", "c", "a", "b", 0, subtype[:2], subtype, votes=votes)
 
     split = [voted(0, "HH", 1, -1, 0), voted(1, "HH", 1, 1, 1), voted(2, "HH", -1, -1, -1)]
     made = [voted(n, "HM_2", 1, 1, 1) for n in range(3, 50)]

@@ -13,9 +13,9 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget
 from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.meta.errors import TrialError, TrialStoppedError
-from audiocapbench.meta.pairs.pair import Pair, PairSet
+from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
 from audiocapbench.meta.pairwise.scorer import PairwiseScorer, agreed, create_pairwise
-from audiocapbench.meta.scorers.scorer import AskedBothWays, Choice, PairScorer
+from audiocapbench.meta.scorers.scorer import BothOrdersScorer, Choice, PairScorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.meta.trial import try_scorer
 from audiocapbench.meta.trial_document import trial_document
@@ -33,7 +33,7 @@ _CAPTION = re.compile(r"Caption [AB]: “(.*?)”")
 Answering = Callable[[str], str]
 
 
-def pairs_of(count: int) -> list[Pair]:
+def pairs_of(count: int) -> list[CaptionPair]:
     """Pairs of a short and a long caption, the long one first in every second pair."""
     found = []
     for number in range(count):
@@ -42,7 +42,7 @@ def pairs_of(count: int) -> list[Pair]:
         clip = f"{number // 2}.wav"
         references = ("A tone sounds.", "Somebody plays a tone.")
         found.append(
-            Pair(
+            CaptionPair(
                 f"pair-{number}",
                 clip,
                 first,
@@ -127,7 +127,7 @@ def test_a_judge_that_always_takes_the_first_is_found_out(tmp_path: Path, clips:
         judge = scorer(server, tmp_path, clips, swap=True)
         choices = judge.choose(pairs)
         detail = judge.detail(pairs)
-        assert isinstance(judge, AskedBothWays)
+        assert isinstance(judge, BothOrdersScorer)
         assert set(judge.choose_as_given(pairs)) == {Choice.FIRST}
         assert set(judge.choose_swapped(pairs)) == {Choice.SECOND}
         assert len(server.requests) == 24

@@ -9,7 +9,7 @@ from audiocapbench.meta.pairs.sets import pair_set, read_pairs
 from audiocapbench.meta.pairs.votes import agreement
 from audiocapbench.meta.scorers.registry import create_scorer
 from audiocapbench.meta.settings import TrialSettings
-from audiocapbench.meta.trial import Trial, try_scorer
+from audiocapbench.meta.trial import ScorerTrial, try_scorer
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def human(shared: Path) -> PairSet:
     return pair_set("human", read_pairs("human", [path]))
 
 
-def rounded(trial: Trial) -> list[float | None]:
+def rounded(trial: ScorerTrial) -> list[float | None]:
     figures = [trial.by_type[kind] for kind in ("HC", "HI", "HM", "MM")]
     return [round(one.values["accuracy"] or 0.0, 1) for one in [*figures, trial.whole]]
 

@@ -7,7 +7,7 @@ from pair_files import human_clip, main_clip, write
 
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.meta.errors import TrialError
-from audiocapbench.meta.pairs.pair import Pair, PairSet
+from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
 from audiocapbench.meta.pairs.sets import pair_set, read_pairs
 from audiocapbench.meta.scorers.registry import create_scorer
 from audiocapbench.meta.scorers.scorer import Choice
@@ -17,8 +17,12 @@ from audiocapbench.metrics import METRICS
 
 REFERENCES = ("a dog barks loudly", "a dog is barking")
 OTHERS = ("rain falls on a roof", "it is raining")
-RIGHT = Pair("p1", "c1", "a dog barks", "rain falls", 0, "HM", "HM_1", "x", REFERENCES, REFERENCES)
-WRONG = Pair("p2", "c2", "a cat meows", "rain is falling", 1, "HM", "HM_1", "x", OTHERS, OTHERS)
+RIGHT = CaptionPair(
+    "p1", "c1", "a dog barks", "rain falls", 0, "HM", "HM_1", "x", REFERENCES, REFERENCES
+)
+WRONG = CaptionPair(
+    "p2", "c2", "a cat meows", "rain is falling", 1, "HM", "HM_1", "x", OTHERS, OTHERS
+)
 PAIRS = PairSet("brace-main", (RIGHT, WRONG))
 OFFLINE = [
     name for name, metric in METRICS.items() if "Java" not in metric.needs and name != "fense"
@@ -39,7 +43,7 @@ def test_the_better_caption_is_chosen(name: str) -> None:
 
 
 def test_a_pair_without_references_is_unknown_and_not_guessed() -> None:
-    bare = Pair("p3", "c3", "a", "b", 0, "HH", "HH")
+    bare = CaptionPair("p3", "c3", "a", "b", 0, "HH", "HH")
     for name in ("metric:rouge_l", "judge:elements"):
         trial = try_scorer(create_scorer(name), PairSet("csv", (RIGHT, bare)))
         assert trial.choices == (Choice.FIRST, Choice.UNKNOWN)
@@ -48,13 +52,13 @@ def test_a_pair_without_references_is_unknown_and_not_guessed() -> None:
 
 
 def test_fluency_needs_no_references() -> None:
-    bare = Pair("p", "c", "a dog barks", "a dog barks and a", 0, "HM", "HM_2")
+    bare = CaptionPair("p", "c", "a dog barks", "a dog barks and a", 0, "HM", "HM_2")
     assert try_scorer(create_scorer("metric:fluency"), PairSet("csv", (bare,))).answers["first"]
 
 
 def test_the_longer_caption_wins_and_equal_lengths_go_to_the_second() -> None:
-    long = Pair("1", "c", "abc", "ab", 0, "HH", "HH")
-    even = Pair("2", "c", "abc", "xyz", 0, "HH", "HH")
+    long = CaptionPair("1", "c", "abc", "ab", 0, "HH", "HH")
+    even = CaptionPair("2", "c", "abc", "xyz", 0, "HH", "HH")
     made = PairSet("csv", (long, even))
     assert try_scorer(create_scorer("control:longer"), made).choices == (
         Choice.FIRST,
@@ -63,15 +67,17 @@ def test_the_longer_caption_wins_and_equal_lengths_go_to_the_second() -> None:
 
 
 def test_the_rarer_noun_wins() -> None:
-    common = [Pair(f"{n}", "c", "a dog barks", "the dog barks", 0, "HH", "HH") for n in range(3)]
-    rare = Pair("r", "c", "a dog barks", "a dragon barks", 1, "HM", "HM_1")
+    common = [
+        CaptionPair(f"{n}", "c", "a dog barks", "the dog barks", 0, "HH", "HH") for n in range(3)
+    ]
+    rare = CaptionPair("r", "c", "a dog barks", "a dragon barks", 1, "HM", "HM_1")
     made = PairSet("csv", (*common, rare))
     choices = try_scorer(create_scorer("control:rarer-noun"), made).choices
     assert choices == (Choice.TIE, Choice.TIE, Choice.TIE, Choice.SECOND)
 
 
 def test_random_depends_on_seed_and_pair_alone() -> None:
-    many = [Pair(f"{n}", f"c{n}", f"a{n}", f"b{n}", 0, "HH", "HH") for n in range(400)]
+    many = [CaptionPair(f"{n}", f"c{n}", f"a{n}", f"b{n}", 0, "HH", "HH") for n in range(400)]
     scorer = create_scorer("control:random", TrialSettings(seed=7))
     drawn = scorer.choose(many)
     assert scorer.choose(many[200:]) == drawn[200:]

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from audiocapbench.meta.corrupt.captions import CaptionSet
-    from audiocapbench.meta.corrupt.checks import Check, Figure
-    from audiocapbench.meta.corrupt.make import Made
-    from audiocapbench.meta.corrupt.trial import Kind
+    from audiocapbench.meta.corrupt.checks import Check, ControlAccuracy
+    from audiocapbench.meta.corrupt.make import CorruptionResult
+    from audiocapbench.meta.corrupt.trial import Corruption
 
 _KINDS = {
     "noun": "one thing for another",
@@ -129,17 +129,17 @@ def corrupt(
         say(f"Warning: {line}.")
 
 
-def _kinds(text: str) -> "list[Kind]":
-    from audiocapbench.meta.corrupt.trial import Kind
+def _kinds(text: str) -> "list[Corruption]":
+    from audiocapbench.meta.corrupt.trial import Corruption
 
     names = [name.strip() for name in text.split(",") if name.strip()]
-    known = [str(kind) for kind in Kind]
+    known = [str(kind) for kind in Corruption]
     for name in names:
         if name not in known:
             raise AudioCapBenchError(f"there is no kind {name!r}; there are {', '.join(known)}")
     if not names:
         raise AudioCapBenchError(f"--kinds names none; there are {', '.join(known)}")
-    return [Kind(name) for name in dict.fromkeys(names)]
+    return [Corruption(name) for name in dict.fromkeys(names)]
 
 
 class _Asked:
@@ -161,13 +161,15 @@ class _Asked:
         self._credentials = credentials
         self._store = store
 
-    def make(self, captions: "CaptionSet", kinds: "list[Kind]", **options: Any) -> "list[Made]":
+    def make(
+        self, captions: "CaptionSet", kinds: "list[Corruption]", **options: Any
+    ) -> "list[CorruptionResult]":
         """Have the model make trials, with a bar on stderr."""
         from audiocapbench.cli.console import say
         from audiocapbench.cli.progress import bars_on_stderr
         from audiocapbench.credentials import load_credentials
         from audiocapbench.engine import Budget, RateLimits
-        from audiocapbench.meta.corrupt.by_model import Asking, make_by_model
+        from audiocapbench.meta.corrupt.by_model import CorruptionSettings, make_by_model
         from audiocapbench.models import create_model
         from audiocapbench.store import Store
 
@@ -176,7 +178,7 @@ class _Asked:
         model = create_model(self._model)
         with bars_on_stderr() as bars:
             task = bars.add_task(model.name, total=None, note="")
-            asking = Asking(
+            asking = CorruptionSettings(
                 Store.open(self._store),
                 Budget(self._budget),
                 self._prices,
@@ -189,9 +191,9 @@ class _Asked:
 def _document(
     out: Path,
     captions: "CaptionSet",
-    made: "list[Made]",
+    made: "list[CorruptionResult]",
     controls: "Check",
-    trained: "Mapping[str, Figure]",
+    trained: "Mapping[str, ControlAccuracy]",
 ) -> dict[str, Any]:
     return {
         "pairs": str(out),
@@ -221,7 +223,7 @@ def _document(
     }
 
 
-def _figure(figure: "Figure") -> dict[str, Any]:
+def _figure(figure: "ControlAccuracy") -> dict[str, Any]:
     return {
         "accuracy": figure.accuracy,
         "ci": list(figure.interval) if figure.interval else None,
@@ -230,7 +232,9 @@ def _figure(figure: "Figure") -> dict[str, Any]:
     }
 
 
-def _print(made: "list[Made]", controls: "Check", trained: "Mapping[str, Figure]") -> None:
+def _print(
+    made: "list[CorruptionResult]", controls: "Check", trained: "Mapping[str, ControlAccuracy]"
+) -> None:
     from rich import box
     from rich.table import Table
 
@@ -262,7 +266,7 @@ def _print(made: "list[Made]", controls: "Check", trained: "Mapping[str, Figure]
             say(f"{one.kind}: {count} refused: {reason}")
 
 
-def _shown(figure: "Figure | None") -> str:
+def _shown(figure: "ControlAccuracy | None") -> str:
     if figure is None:
         return "–"
     spread = f" ±{(figure.interval.high - figure.interval.low) / 2:.1f}" if figure.interval else ""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from audiocapbench.meta.pairs.pair import PairSet
     from audiocapbench.meta.pairs.votes import Agreement
     from audiocapbench.meta.settings import TrialSettings
-    from audiocapbench.meta.trial import Trial
+    from audiocapbench.meta.trial import ScorerTrial
 
 
 # Repeated here because reading them takes longer than printing a help text may.
@@ -197,7 +197,7 @@ def _check_options(
 
 def _try_all(
     names: Sequence[str], pairs: "PairSet", settings: "TrialSettings"
-) -> "tuple[list[Trial], TrialStoppedError | None]":
+) -> "tuple[list[ScorerTrial], TrialStoppedError | None]":
     """Try every scorer in turn; what was finished before a stop is kept."""
     from contextlib import ExitStack
     from dataclasses import replace
@@ -206,7 +206,7 @@ def _try_all(
     from audiocapbench.meta.scorers.registry import create_scorer
     from audiocapbench.meta.trial import try_scorer
 
-    trials: list[Trial] = []
+    trials: list[ScorerTrial] = []
     with ExitStack() as stack:
         bars = _Bars(stack)
 
@@ -251,7 +251,7 @@ class _Bars:
 
 
 def _show(
-    trials: "Sequence[Trial]",
+    trials: "Sequence[ScorerTrial]",
     pairs: "PairSet",
     agreed: "Agreement",
     *,
@@ -280,7 +280,7 @@ def _show(
             say(f"Warning: {trial.warning}.")
 
 
-def _print(trials: "Sequence[Trial]", pairs: "PairSet", agreed: "Agreement") -> None:
+def _print(trials: "Sequence[ScorerTrial]", pairs: "PairSet", agreed: "Agreement") -> None:
     from rich.text import Text
 
     from audiocapbench.cli.console import show, stdout

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer
 
 _SEEDED = "crop"
@@ -31,7 +31,7 @@ class Told(Protocol):
 class Telling(Protocol):
     """A scorer that tells how it was asked."""
 
-    def detail(self, pairs: Sequence[Pair]) -> Told:
+    def detail(self, pairs: Sequence[CaptionPair]) -> Told:
         """For pairs that it has chosen of."""
 
 
@@ -39,13 +39,15 @@ class Telling(Protocol):
 class Seeded(Protocol):
     """A scorer whose choices depend on seeds."""
 
-    def spread(self, pairs: Sequence[Pair], measure: Callable[[Sequence[Choice]], float]) -> Any:
+    def spread(
+        self, pairs: Sequence[CaptionPair], measure: Callable[[Sequence[Choice]], float]
+    ) -> Any:
         """Mean, sd, minimum and maximum over seeds of a measure of choices."""
 
 
 def details_of(
     scorer: PairScorer,
-    pairs: Sequence[Pair],
+    pairs: Sequence[CaptionPair],
     headline: str,
     measure: Callable[[Sequence[Choice]], float],
 ) -> Details:

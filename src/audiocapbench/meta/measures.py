@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.scorer import Choice
 
 FloatArray = NDArray[np.float64]
@@ -20,7 +20,7 @@ NAMES = ("accuracy", "f1", "macro_f1", "balanced_accuracy")
 COUNTS = 4
 
 
-def count(pairs: Sequence[Pair], choices: Sequence[Choice]) -> FloatArray:
+def count(pairs: Sequence[CaptionPair], choices: Sequence[Choice]) -> FloatArray:
     """What each pair adds to the four counts, shape (pairs, 4).
 
     The counts are hits and misses where the answer is 1, then misses and hits where it is 0.

@@ -8,8 +8,8 @@ another unknown, because nothing was said.
 
 from collections.abc import Sequence
 
-from audiocapbench.meta.pairs.pair import Pair
-from audiocapbench.meta.scorers.scorer import AskedAsGiven, Choice, PairScorer
+from audiocapbench.meta.pairs.pair import CaptionPair
+from audiocapbench.meta.scorers.scorer import Choice, GivenOrderScorer, PairScorer
 
 CHOSEN = (Choice.FIRST, Choice.SECOND)
 """Choices that name a caption."""
@@ -23,9 +23,9 @@ def agreeing(given: Sequence[Choice], swapped: Sequence[Choice]) -> list[bool]:
     ]
 
 
-def as_given(scorer: PairScorer, pairs: Sequence[Pair]) -> Sequence[Choice]:
+def as_given(scorer: PairScorer, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
     """What it answered with the captions in their own order, before orders were combined."""
-    if isinstance(scorer, AskedAsGiven):
+    if isinstance(scorer, GivenOrderScorer):
         return scorer.choose_as_given(pairs)
     return scorer.choose(pairs)
 

@@ -14,8 +14,8 @@ from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.intervals import measure_intervals
 from audiocapbench.meta.measures import NAMES, always_first, always_second, count, measure
 from audiocapbench.meta.orders import agreeing, as_given, shown_first
-from audiocapbench.meta.pairs.pair import Pair, PairSet
-from audiocapbench.meta.scorers.scorer import AskedBothWays, Choice, PairScorer
+from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
+from audiocapbench.meta.scorers.scorer import BothOrdersScorer, Choice, PairScorer
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval
 
@@ -23,7 +23,7 @@ _GROUPED_BY = ("type", "subtype", "dataset")
 
 
 @dataclass(frozen=True, slots=True)
-class GroupFigures:
+class GroupMeasures:
     """The measures of one group of pairs, in percent.
 
     Attributes:
@@ -37,7 +37,7 @@ class GroupFigures:
     intervals: Mapping[str, Interval | None]
 
 
-class Position(NamedTuple):
+class PositionBias(NamedTuple):
     """What the order of the captions does to a scorer that was asked both ways, in percent.
 
     Attributes:
@@ -52,7 +52,7 @@ class Position(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class ScorerTrial:
     """How one scorer did.
 
     Attributes:
@@ -74,14 +74,14 @@ class Trial:
     scorer: str
     signature: Signature
     headline: str
-    pairs: tuple[Pair, ...]
+    pairs: tuple[CaptionPair, ...]
     choices: tuple[Choice, ...]
-    whole: GroupFigures
-    by_type: Mapping[str, GroupFigures]
-    by_subtype: Mapping[str, GroupFigures]
-    by_dataset: Mapping[str, GroupFigures]
+    whole: GroupMeasures
+    by_type: Mapping[str, GroupMeasures]
+    by_subtype: Mapping[str, GroupMeasures]
+    by_dataset: Mapping[str, GroupMeasures]
     constant: tuple[float, int]
-    position: Position | None
+    position: PositionBias | None
     failed: int
     notes: tuple[str, ...]
     detail: Mapping[str, Any] | None
@@ -111,7 +111,7 @@ class Trial:
         )
 
 
-def try_scorer(scorer: PairScorer, pairs: PairSet, *, swap: bool = False) -> Trial:
+def try_scorer(scorer: PairScorer, pairs: PairSet, *, swap: bool = False) -> ScorerTrial:
     """Have a scorer choose, and hold its choices to what people prefer.
 
     Args:
@@ -128,7 +128,7 @@ def try_scorer(scorer: PairScorer, pairs: PairSet, *, swap: bool = False) -> Tri
     seconds = time.perf_counter() - started
     decided = pairs.decided
     position = None
-    if swap and isinstance(scorer, AskedBothWays):
+    if swap and isinstance(scorer, BothOrdersScorer):
         position = _position(as_given(scorer, decided), scorer.choose_swapped(decided))
     place = NAMES.index(pairs.headline)
 
@@ -152,10 +152,10 @@ def judge_choices(
     *,
     scorer: str,
     signature: Signature,
-    position: Position | None = None,
+    position: PositionBias | None = None,
     details: Details | None = None,
     seconds: float = 0.0,
-) -> Trial:
+) -> ScorerTrial:
     """Hold choices, however they were had, to what people prefer; one a pair that is decided."""
     decided = pairs.decided
     details = details or Details()
@@ -165,7 +165,7 @@ def judge_choices(
         kind: {name: _figures(clips[mask], counts[mask]) for name, mask in named.items()}
         for kind, named in _groups(decided).items()
     }
-    return Trial(
+    return ScorerTrial(
         scorer,
         signature,
         pairs.headline,
@@ -194,7 +194,7 @@ def _choices(scorer: PairScorer, pairs: PairSet) -> list[Choice]:
     return [choice for pair, choice in both if pair.answer is not None]
 
 
-def _groups(pairs: Sequence[Pair]) -> dict[str, dict[str, NDArray[np.bool_]]]:
+def _groups(pairs: Sequence[CaptionPair]) -> dict[str, dict[str, NDArray[np.bool_]]]:
     groups = {"all": {"all": np.ones(len(pairs), dtype=bool)}}
     for kind in _GROUPED_BY:
         labels = np.array([getattr(pair, kind) for pair in pairs], dtype=object)
@@ -202,10 +202,10 @@ def _groups(pairs: Sequence[Pair]) -> dict[str, dict[str, NDArray[np.bool_]]]:
     return groups
 
 
-def _figures(clips: NDArray[np.object_], counts: NDArray[np.float64]) -> GroupFigures:
+def _figures(clips: NDArray[np.object_], counts: NDArray[np.float64]) -> GroupMeasures:
     values = measure(counts.sum(axis=0)).tolist()
     own = {name: None if np.isnan(one) else one for name, one in zip(NAMES, values, strict=True)}
-    return GroupFigures(len(counts), own, measure_intervals(clips.tolist(), counts))
+    return GroupMeasures(len(counts), own, measure_intervals(clips.tolist(), counts))
 
 
 def _constant(counts: NDArray[np.float64], headline: str) -> tuple[float, int]:
@@ -218,8 +218,10 @@ def _constant(counts: NDArray[np.float64], headline: str) -> tuple[float, int]:
     return max(constants)
 
 
-def _position(given: Sequence[Choice], swapped: Sequence[Choice]) -> Position:
+def _position(given: Sequence[Choice], swapped: Sequence[Choice]) -> PositionBias:
     """Both lists speak of the captions as the pair has them, whatever order they were shown in."""
     same = agreeing(given, swapped)
     first, chosen = shown_first(given, swapped)
-    return Position(100 * sum(same) / max(1, len(same)), 100 * first / chosen if chosen else None)
+    return PositionBias(
+        100 * sum(same) / max(1, len(same)), 100 * first / chosen if chosen else None
+    )

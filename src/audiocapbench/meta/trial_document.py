@@ -7,11 +7,11 @@ from typing import Any
 
 from audiocapbench.errors import ReportError
 from audiocapbench.meta.pairs.votes import Agreement
-from audiocapbench.meta.trial import GroupFigures, Trial
+from audiocapbench.meta.trial import GroupMeasures, ScorerTrial
 
 
 def trial_document(
-    trials: Sequence[Trial], *, left_out: int = 0, agreement: Agreement | None = None
+    trials: Sequence[ScorerTrial], *, left_out: int = 0, agreement: Agreement | None = None
 ) -> dict[str, Any]:
     """One document: the trial itself, or ``scorers``, a list of them, where there are several."""
     shared = {
@@ -24,7 +24,7 @@ def trial_document(
     return {"n": trials[0].n, "scorers": made} | shared
 
 
-def _one(trial: Trial) -> dict[str, Any]:
+def _one(trial: ScorerTrial) -> dict[str, Any]:
     constant, answer = trial.constant
     return {
         "n": trial.n,
@@ -45,12 +45,12 @@ def _one(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _group(figures: GroupFigures) -> dict[str, Any]:
+def _group(figures: GroupMeasures) -> dict[str, Any]:
     ends = {name: list(one) if one else None for name, one in figures.intervals.items()}
     return {**figures.values, "n": figures.n, "ci": ends}
 
 
-def write_choices(path: Path, trials: Sequence[Trial]) -> None:
+def write_choices(path: Path, trials: Sequence[ScorerTrial]) -> None:
     """Write what every scorer chose of every pair, a row a pair, as CSV.
 
     Raises:

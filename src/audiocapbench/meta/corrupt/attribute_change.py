@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping
 from audiocapbench.judges.elements.words import ATTRIBUTES, kind_of
 from audiocapbench.judges.elements.words import ElementKind as Content
 from audiocapbench.meta.corrupt.agents import swap_agents
-from audiocapbench.meta.corrupt.captions import Caption, CaptionSet
-from audiocapbench.meta.corrupt.exchange import Place, find_partners, units_of
+from audiocapbench.meta.corrupt.captions import CaptionSet, ReferenceCaption
+from audiocapbench.meta.corrupt.exchange import PhraseSpan, find_partners, units_of
 from audiocapbench.meta.corrupt.grammar import JOINING
 from audiocapbench.meta.corrupt.meanings import meaning_of
 from audiocapbench.meta.corrupt.opposites import Quality, qualities
 from audiocapbench.meta.corrupt.relations import is_wrong_relation, relation_places
 from audiocapbench.meta.corrupt.text import Tokens
-from audiocapbench.meta.corrupt.trial import Found, Kind
+from audiocapbench.meta.corrupt.trial import Candidates, Corruption
 
 _FARTHEST_WORD = 4
 # "As loud as", "very slowly at first": the rest of the caption would no longer fit.
@@ -27,7 +27,7 @@ _COMPARING = frozenset(
 )
 
 
-def change_attributes(captions: CaptionSet, draw: random.Random) -> Found:
+def change_attributes(captions: CaptionSet, draw: random.Random) -> Candidates:
     """All changes of qualities and relations that can be made in a set."""
     framed = [place for caption in captions.captions for place in _places(caption)]
     seen: dict[str, set[Tokens]] = defaultdict(set)
@@ -36,19 +36,19 @@ def change_attributes(captions: CaptionSet, draw: random.Random) -> Found:
     loose = [place._replace(frame=place.frame.split(" ")[0]) for place in framed]
     phrases_of_frames = {key: frozenset(phrases) for key, phrases in seen.items()}
 
-    def admits(place: Place, phrase: Tokens) -> bool:
+    def admits(place: PhraseSpan, phrase: Tokens) -> bool:
         return _fits(place, phrase, phrases_of_frames) and _is_wrong(place, phrase)
 
     partners = find_partners([framed, loose], admits, lambda _one, _other: 0.0, draw)
     relations = [place for caption in captions.captions for place in relation_places(caption)]
     related = find_partners([relations], is_wrong_relation, lambda _one, _other: 0.0, draw)
-    units = units_of(Kind.ATTRIBUTE, [*partners, *related])
+    units = units_of(Corruption.ATTRIBUTE, [*partners, *related])
     taken = {(trial.clip.id, trial.sources[0]) for unit in units for trial in unit}
     left = [one for one in captions.captions if (one.clip.id, one.number) not in taken]
-    return Found([*units, *swap_agents(left)], captions.total)
+    return Candidates([*units, *swap_agents(left)], captions.total)
 
 
-def _places(caption: Caption) -> Iterator[Place]:
+def _places(caption: ReferenceCaption) -> Iterator[PhraseSpan]:
     tokens = caption.tokens
     for start in range(len(tokens)):
         quality = _quality_at(tokens, start)
@@ -60,7 +60,7 @@ def _places(caption: Caption) -> Iterator[Place]:
             continue
         frame = _frame(quality, tokens, start, end)
         if frame is not None:
-            yield Place(caption, start, end, frame, quality.phrase)
+            yield PhraseSpan(caption, start, end, frame, quality.phrase)
 
 
 def _quality_at(tokens: Tokens, start: int) -> Quality | None:
@@ -97,7 +97,7 @@ def _frame(quality: Quality, tokens: Tokens, start: int, end: int) -> str | None
     return None
 
 
-def _fits(place: Place, phrase: Tokens, seen: Mapping[str, frozenset[Tokens]]) -> bool:
+def _fits(place: PhraseSpan, phrase: Tokens, seen: Mapping[str, frozenset[Tokens]]) -> bool:
     quality = _quality_at(place.caption.tokens, place.start)
     if quality is None:
         return False
@@ -105,7 +105,7 @@ def _fits(place: Place, phrase: Tokens, seen: Mapping[str, frozenset[Tokens]]) -
     return frame is not None and phrase in seen[frame]
 
 
-def _is_wrong(place: Place, phrase: Tokens) -> bool:
+def _is_wrong(place: PhraseSpan, phrase: Tokens) -> bool:
     """Whether the phrase takes the other side, and no reference of the clip takes that side."""
     own = _quality_at(place.caption.tokens, place.start)
     others = [one for one in qualities()[phrase[0]] if one.phrase == phrase]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from audiocapbench.meta.corrupt.traces import RULES, differences
-from audiocapbench.meta.corrupt.trial import Trial, Unit
+from audiocapbench.meta.corrupt.trial import CorruptedPair, Unit
 from audiocapbench.meta.pairs.pair import Answer
 
 _FEWEST_LEFT = 0.5
@@ -79,7 +79,7 @@ def _level(units: list[Unit], most: int, frequencies: Counter[str]) -> list[Unit
         squares -= row**2
 
 
-def placed(units: Sequence[Unit], draw: random.Random) -> list[tuple[Trial, Answer]]:
+def placed(units: Sequence[Unit], draw: random.Random) -> list[tuple[CorruptedPair, Answer]]:
     """Every trial with the place of its true caption: each place half of the time.
 
     The halves are level among trials in which the true caption is longer, shorter or as long, so

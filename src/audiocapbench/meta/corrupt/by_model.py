@@ -20,11 +20,11 @@ from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.engine import Budget, Progress, RateLimits, Stop, run_benchmark
 from audiocapbench.judges.quoting import as_data, fill
-from audiocapbench.meta.corrupt.captions import Caption, CaptionSet
-from audiocapbench.meta.corrupt.make import SEED, Made, finish
+from audiocapbench.meta.corrupt.captions import CaptionSet, ReferenceCaption
+from audiocapbench.meta.corrupt.make import SEED, CorruptionResult, finish
 from audiocapbench.meta.corrupt.model_replies import RejectedError, read_reply
 from audiocapbench.meta.corrupt.text import plain_form
-from audiocapbench.meta.corrupt.trial import Found, Kind, Trial
+from audiocapbench.meta.corrupt.trial import Candidates, CorruptedPair, Corruption
 from audiocapbench.meta.errors import TrialStoppedError
 from audiocapbench.models import Model
 from audiocapbench.models.prices import price_of
@@ -36,7 +36,7 @@ PER_KIND = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class CorruptionSettings:
     """How the model is asked.
 
     Attributes:
@@ -57,13 +57,13 @@ class Asking:
 def make_by_model(
     captions: CaptionSet,
     model: Model,
-    asking: Asking,
-    kinds: Sequence[Kind] = tuple(Kind),
+    asking: CorruptionSettings,
+    kinds: Sequence[Corruption] = tuple(Corruption),
     *,
     per_kind: int | None = None,
     seed: int = SEED,
     dataset: str = "",
-) -> list[Made]:
+) -> list[CorruptionResult]:
     """Have a model make captions wrong, refuse what is no use, and balance the rest.
 
     Raises:
@@ -80,11 +80,11 @@ def make_by_model(
     return made
 
 
-def _drawn(captions: CaptionSet, kind: Kind, count: int, seed: int) -> list[Caption]:
+def _drawn(captions: CaptionSet, kind: Corruption, count: int, seed: int) -> list[ReferenceCaption]:
     """Captions to ask about, one a clip: an omission can be told only by other references."""
-    by_clip: dict[str, list[Caption]] = {}
+    by_clip: dict[str, list[ReferenceCaption]] = {}
     for caption in captions.captions:
-        if kind is not Kind.DROPPED or len(caption.clip.references) > 1:
+        if kind is not Corruption.DROPPED or len(caption.clip.references) > 1:
             by_clip.setdefault(caption.clip.id, []).append(caption)
     draw = random.Random(f"{seed} {kind} model")
     clips = sorted(by_clip)
@@ -93,7 +93,7 @@ def _drawn(captions: CaptionSet, kind: Kind, count: int, seed: int) -> list[Capt
 
 
 def _ask(
-    model: Model, drawn: Mapping[Kind, list[Caption]], asking: Asking
+    model: Model, drawn: Mapping[Corruption, list[ReferenceCaption]], asking: CorruptionSettings
 ) -> Mapping[str, Outcome]:
     places = [(kind, caption) for kind, own in drawn.items() for caption in own]
     if not places:
@@ -132,7 +132,7 @@ def _ask(
     return asking.store.outcomes(end.run.id)
 
 
-def _sample(kind: Kind, caption: Caption, position: int) -> Sample:
+def _sample(kind: Corruption, caption: ReferenceCaption, position: int) -> Sample:
     others = caption.clip.others(caption.number)
     listed = "\n".join(f"- “{as_data(text)}”" for text in others)
     prompt = _prompt()
@@ -149,9 +149,9 @@ def _sample(kind: Kind, caption: Caption, position: int) -> Sample:
 
 
 def _read(
-    kind: Kind, drawn: Sequence[Caption], outcomes: Mapping[str, Outcome]
-) -> tuple[Found, Counter[str]]:
-    found = Found(captions=len(drawn))
+    kind: Corruption, drawn: Sequence[ReferenceCaption], outcomes: Mapping[str, Outcome]
+) -> tuple[Candidates, Counter[str]]:
+    found = Candidates(captions=len(drawn))
     rejected: Counter[str] = Counter()
     for caption in drawn:
         reply = outcomes[f"{kind}/{caption.clip.id}/{caption.number}"].reply
@@ -165,7 +165,9 @@ def _read(
             continue
         true = plain_form(caption.clip.references[caption.number])
         sources = (caption.number,)
-        found.units.append((Trial(kind, caption.clip, sources, true, false, "by the model"),))
+        found.units.append(
+            (CorruptedPair(kind, caption.clip, sources, true, false, "by the model"),)
+        )
     return found, rejected
 
 

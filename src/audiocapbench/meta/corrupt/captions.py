@@ -12,7 +12,7 @@ from audiocapbench.meta.corrupt.meanings import meaning_of
 from audiocapbench.meta.corrupt.text import Tokens, plain_form, tokens_of
 
 
-class Caption(NamedTuple):
+class ReferenceCaption(NamedTuple):
     """One caption that the rules can read.
 
     Attributes:
@@ -21,13 +21,13 @@ class Caption(NamedTuple):
         tokens: Its words and marks.
     """
 
-    clip: "Clip"
+    clip: "CaptionedClip"
     number: int
     tokens: Tokens
 
 
 @dataclass(frozen=True)
-class Clip:
+class CaptionedClip:
     """One clip and what people said about it.
 
     Attributes:
@@ -64,10 +64,10 @@ class Clip:
 class CaptionSet:
     """All clips of a set."""
 
-    clips: tuple[Clip, ...]
+    clips: tuple[CaptionedClip, ...]
 
     @cached_property
-    def captions(self) -> tuple[Caption, ...]:
+    def captions(self) -> tuple[ReferenceCaption, ...]:
         """Every caption that the rules can read."""
         return tuple(self._readable())
 
@@ -84,12 +84,12 @@ class CaptionSet:
             counted.update(set(caption.tokens))
         return counted
 
-    def _readable(self) -> Iterator[Caption]:
+    def _readable(self) -> Iterator[ReferenceCaption]:
         for clip in self.clips:
             for number, text in enumerate(clip.references):
                 tokens = tokens_of(text)
                 if tokens is not None:
-                    yield Caption(clip, number, tokens)
+                    yield ReferenceCaption(clip, number, tokens)
 
 
 def read_captions(path: Path) -> CaptionSet:
@@ -116,7 +116,8 @@ def read_captions(path: Path) -> CaptionSet:
 def caption_set(clips: Sequence[tuple[str, str, Sequence[str]]]) -> CaptionSet:
     """A set of (id, audio, references); a reference that stands twice counts once."""
     made = tuple(
-        Clip(key, audio, tuple(dict.fromkeys(references))) for key, audio, references in clips
+        CaptionedClip(key, audio, tuple(dict.fromkeys(references)))
+        for key, audio, references in clips
     )
     if not made:
         raise DatasetError("there are no captions to make trials from")

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.meta.corrupt.make import Made
+from audiocapbench.meta.corrupt.make import CorruptionResult
 from audiocapbench.meta.corrupt.traces import differences_of
-from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.controls import CONTROLS, create_control
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.meta.settings import TrialSettings
@@ -35,7 +35,7 @@ _DRAWS = 25
 _FEWEST_TO_TRAIN = 40
 
 
-class Figure(NamedTuple):
+class ControlAccuracy(NamedTuple):
     """How often a control picks the true caption, in percent.
 
     Attributes:
@@ -54,11 +54,11 @@ class Figure(NamedTuple):
         return LOWEST <= self.accuracy <= HIGHEST
 
 
-Check = Mapping[str, Mapping[str, Figure]]
+Check = Mapping[str, Mapping[str, ControlAccuracy]]
 """Figures by kind, "all" last, and by control."""
 
 
-def check_controls(made: Sequence[Made], seed: int) -> Check:
+def check_controls(made: Sequence[CorruptionResult], seed: int) -> Check:
     """Run every control over all pairs; rarity is counted over all of them."""
     pairs = [pair for one in made for pair in one.pairs]
     if not pairs:
@@ -74,7 +74,7 @@ def check_controls(made: Sequence[Made], seed: int) -> Check:
     }
 
 
-def _choices(name: str, pairs: Sequence[Pair], seed: int) -> Sequence[Choice]:
+def _choices(name: str, pairs: Sequence[CaptionPair], seed: int) -> Sequence[Choice]:
     if name == "shorter":
         return [
             Choice.FIRST if len(pair.first) < len(pair.second) else Choice.SECOND for pair in pairs
@@ -82,14 +82,14 @@ def _choices(name: str, pairs: Sequence[Pair], seed: int) -> Sequence[Choice]:
     return create_control(name, TrialSettings(seed=seed)).choose(pairs)
 
 
-def _credits_of(name: str, pairs: Sequence[Pair], seed: int) -> FloatArray:
+def _credits_of(name: str, pairs: Sequence[CaptionPair], seed: int) -> FloatArray:
     # One draw of lots says little about few pairs; what lots earn is their mean.
     draws = _DRAWS if name == "random" else 1
     found = [_credits(pairs, _choices(name, pairs, seed + draw)) for draw in range(draws)]
     return np.array(np.mean(found, axis=0))
 
 
-def _credits(pairs: Sequence[Pair], choices: Sequence[Choice]) -> FloatArray:
+def _credits(pairs: Sequence[CaptionPair], choices: Sequence[Choice]) -> FloatArray:
     return np.array(
         [
             0.5
@@ -100,7 +100,9 @@ def _credits(pairs: Sequence[Pair], choices: Sequence[Choice]) -> FloatArray:
     )
 
 
-def _figure(credits: FloatArray, clusters: NDArray[np.object_] | NDArray[np.int64]) -> Figure:
+def _figure(
+    credits: FloatArray, clusters: NDArray[np.object_] | NDArray[np.int64]
+) -> ControlAccuracy:
     """What is of one cluster, a clip or a unit, is drawn together for the interval."""
     names, places = np.unique(clusters, return_inverse=True)
     sums = np.zeros((len(names), 2))
@@ -109,10 +111,10 @@ def _figure(credits: FloatArray, clusters: NDArray[np.object_] | NDArray[np.int6
     if len(names) >= FEWEST_FOR_INTERVAL:
         interval = mean_interval(sums, lambda means: 100 * means[:, 0] / means[:, 1])
     ties = float((credits == 0.5).mean())
-    return Figure(100 * float(credits.mean()), interval, 100 * ties)
+    return ControlAccuracy(100 * float(credits.mean()), interval, 100 * ties)
 
 
-def check_trained(made: Sequence[Made], seed: int) -> dict[str, Figure]:
+def check_trained(made: Sequence[CorruptionResult], seed: int) -> dict[str, ControlAccuracy]:
     """Accuracy of a logistic regression on words and lengths, by kind and over all.
 
     It is trained on one half of the trials and tried on the other, both ways, in several splits;
@@ -135,7 +137,7 @@ def check_trained(made: Sequence[Made], seed: int) -> dict[str, Figure]:
     return found
 
 
-def _trained(pairs: Sequence[Pair], units: Sequence[int], seed: int) -> Figure:
+def _trained(pairs: Sequence[CaptionPair], units: Sequence[int], seed: int) -> ControlAccuracy:
     inputs = differences_of([pair.first for pair in pairs], [pair.second for pair in pairs])
     labels = np.array([1.0 if pair.answer == 0 else -1.0 for pair in pairs])
     draw = random.Random(seed)
@@ -168,7 +170,7 @@ def _fit(inputs: Any, labels: FloatArray) -> FloatArray:
     return weights
 
 
-def trained_warnings(trained: Mapping[str, Figure]) -> list[str]:
+def trained_warnings(trained: Mapping[str, ControlAccuracy]) -> list[str]:
     """One sentence for every kind in which words give something away, or lean the other way.
 
     A classifier below chance is warned about too: what is learnt from one half then points the

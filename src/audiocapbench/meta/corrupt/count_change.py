@@ -11,14 +11,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from audiocapbench.judges.elements.words import ATTRIBUTES
-from audiocapbench.meta.corrupt.captions import Caption, CaptionSet, Clip
+from audiocapbench.meta.corrupt.captions import CaptionedClip, CaptionSet, ReferenceCaption
 from audiocapbench.meta.corrupt.clauses import is_plural
-from audiocapbench.meta.corrupt.exchange import Place, find_partners, units_of
+from audiocapbench.meta.corrupt.exchange import PhraseSpan, find_partners, units_of
 from audiocapbench.meta.corrupt.grammar import JOINING, PREPOSITIONS, PRONOUNS, verb_forms
 from audiocapbench.meta.corrupt.meanings import meaning_of
 from audiocapbench.meta.corrupt.nouns import excluding, nouns
 from audiocapbench.meta.corrupt.text import Tokens, plain_form, written
-from audiocapbench.meta.corrupt.trial import Found, Kind, Trial, Unit
+from audiocapbench.meta.corrupt.trial import Candidates, CorruptedPair, Corruption, Unit
 
 _TWO = frozenset({("two",), ("a", "couple", "of"), ("a", "pair", "of")})
 _MANY = frozenset(
@@ -64,16 +64,18 @@ _ONE = frozenset({"a", "an", "one"})
 _SEVERAL = frozenset("two three several multiple many".split())
 
 
-def change_counts(captions: CaptionSet, draw: random.Random) -> Found:
+def change_counts(captions: CaptionSet, draw: random.Random) -> Candidates:
     """All changes of numbers that can be made in a set."""
     places = [place for caption in captions.captions for place in _places(caption)]
-    units = units_of(Kind.COUNT, find_partners([places], _is_wrong, lambda _one, _other: 0.0, draw))
+    units = units_of(
+        Corruption.COUNT, find_partners([places], _is_wrong, lambda _one, _other: 0.0, draw)
+    )
     taken = {(trial.clip.id, trial.sources[0]) for unit in units for trial in unit}
     left = [one for one in captions.captions if (one.clip.id, one.number) not in taken]
-    return Found([*units, *_one_and_several(left, draw)], captions.total)
+    return Candidates([*units, *_one_and_several(left, draw)], captions.total)
 
 
-def _places(caption: Caption) -> Iterator[Place]:
+def _places(caption: ReferenceCaption) -> Iterator[PhraseSpan]:
     tokens = caption.tokens
     for start in range(len(tokens)):
         for name, few, many in _CLASSES:
@@ -83,7 +85,7 @@ def _places(caption: Caption) -> Iterator[Place]:
                     noun = _noun_after(tokens, end)
                     people = " people" if noun in _PEOPLE else ""
                     if "group" not in phrase or people:
-                        yield Place(caption, start, end, name + people, phrase)
+                        yield PhraseSpan(caption, start, end, name + people, phrase)
 
 
 def _stands_right(tokens: Tokens, start: int, end: int, name: str) -> bool:
@@ -114,7 +116,7 @@ def _is_third(tokens: Tokens) -> bool:
     return verb is not None and verb.form == "third"
 
 
-def _is_wrong(place: Place, phrase: Tokens) -> bool:
+def _is_wrong(place: PhraseSpan, phrase: Tokens) -> bool:
     clip = place.caption.clip
     for name, few, many in _CLASSES:
         more = place.phrase in few and phrase in many
@@ -127,7 +129,7 @@ def _is_wrong(place: Place, phrase: Tokens) -> bool:
     return False
 
 
-def _is_counted(clip: Clip, noun: str, numbers: frozenset[str]) -> bool:
+def _is_counted(clip: CaptionedClip, noun: str, numbers: frozenset[str]) -> bool:
     """Whether a reference of the clip gives such a number of this noun, or of its like."""
     like = _PEOPLE if noun in _PEOPLE else frozenset({meaning_of(noun)})
     for text in clip.references:
@@ -139,7 +141,7 @@ def _is_counted(clip: Clip, noun: str, numbers: frozenset[str]) -> bool:
     return False
 
 
-class _Counted(NamedTuple):
+class _CountedNoun(NamedTuple):
     """A counted noun with what must change with it.
 
     Attributes:
@@ -149,7 +151,7 @@ class _Counted(NamedTuple):
         verb: Place of its verb; -1 where none has to change.
     """
 
-    caption: Caption
+    caption: ReferenceCaption
     start: int
     noun: int
     verb: int
@@ -171,9 +173,9 @@ class _Counted(NamedTuple):
         return written(tokens)
 
 
-def _one_and_several(captions: list[Caption], draw: random.Random) -> list[Unit]:
-    singles: dict[str, list[_Counted]] = defaultdict(list)
-    plurals: dict[str, list[_Counted]] = defaultdict(list)
+def _one_and_several(captions: list[ReferenceCaption], draw: random.Random) -> list[Unit]:
+    singles: dict[str, list[_CountedNoun]] = defaultdict(list)
+    plurals: dict[str, list[_CountedNoun]] = defaultdict(list)
     for caption in captions:
         counted = next(_counted(caption), None)
         if counted is not None:
@@ -189,7 +191,7 @@ def _one_and_several(captions: list[Caption], draw: random.Random) -> list[Unit]
     return found
 
 
-def _counted(caption: Caption) -> Iterator[_Counted]:
+def _counted(caption: ReferenceCaption) -> Iterator[_CountedNoun]:
     tokens = caption.tokens
     if not PRONOUNS.difference({"one"}).isdisjoint(tokens) or _shares_subject(tokens):
         return
@@ -204,7 +206,7 @@ def _counted(caption: Caption) -> Iterator[_Counted]:
             continue
         verb = _verb_after(tokens, place, noun.number)
         if verb is not None and _is_certain(caption, place):
-            yield _Counted(caption, start, place, verb)
+            yield _CountedNoun(caption, start, place, verb)
 
 
 def _shares_subject(tokens: Tokens) -> bool:
@@ -231,7 +233,7 @@ def _verb_after(tokens: Tokens, noun: int, number: str) -> int | None:
     return place if verb.form == ("third" if number == "one" else "base") else None
 
 
-def _is_certain(caption: Caption, place: int) -> bool:
+def _is_certain(caption: ReferenceCaption, place: int) -> bool:
     """Whether the references agree that there is one, or that there are several."""
     noun = nouns()[caption.tokens[place]]
     clip = caption.clip
@@ -247,11 +249,11 @@ def _is_certain(caption: Caption, place: int) -> bool:
     return not others or bool(said & plurals)
 
 
-def _trial(counted: _Counted, word: str) -> Trial:
+def _trial(counted: _CountedNoun, word: str) -> CorruptedPair:
     sources = (counted.caption.number,)
     noun = counted.caption.tokens[counted.noun]
-    return Trial(
-        Kind.COUNT,
+    return CorruptedPair(
+        Corruption.COUNT,
         counted.caption.clip,
         sources,
         written(counted.caption.tokens),

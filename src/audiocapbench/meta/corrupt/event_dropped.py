@@ -8,27 +8,27 @@ follows keeps as many trials in which a word stays as in which it goes.
 
 from typing import NamedTuple
 
-from audiocapbench.meta.corrupt.captions import Caption, CaptionSet
+from audiocapbench.meta.corrupt.captions import CaptionSet, ReferenceCaption
 from audiocapbench.meta.corrupt.clauses import Piece, joined, pieces_of
 from audiocapbench.meta.corrupt.events import is_clean
 from audiocapbench.meta.corrupt.grammar import verb_forms
 from audiocapbench.meta.corrupt.nouns import nouns
 from audiocapbench.meta.corrupt.text import Tokens, written
-from audiocapbench.meta.corrupt.trial import Found, Kind, Trial
+from audiocapbench.meta.corrupt.trial import Candidates, CorruptedPair, Corruption
 from audiocapbench.meta.corrupt.truth import core, kin, mentions
 
 _FEWEST_OTHERS = 2
 _MAIN, _SIDE = 0.6, 0.34
 
 
-class _Weighed(NamedTuple):
+class _EventSupport(NamedTuple):
     place: int
     support: float
 
 
-def drop_events(captions: CaptionSet) -> Found:
+def drop_events(captions: CaptionSet) -> Candidates:
     """All captions of a set with a main and a side event."""
-    found = Found(captions=captions.total)
+    found = Candidates(captions=captions.total)
     for caption in captions.captions:
         trial = _dropped(caption)
         if trial is not None:
@@ -36,7 +36,7 @@ def drop_events(captions: CaptionSet) -> Found:
     return found
 
 
-def _dropped(caption: Caption) -> Trial | None:
+def _dropped(caption: ReferenceCaption) -> CorruptedPair | None:
     others = caption.clip.others(caption.number)
     pieces = pieces_of(caption.tokens)
     if len(others) < _FEWEST_OTHERS or len(pieces) < 2 or _shares_subject(pieces):
@@ -47,7 +47,7 @@ def _dropped(caption: Caption) -> Trial | None:
     ):
         return None
     weighed = [
-        _Weighed(place, sum(mentions(text, meaning) for text in others) / len(others))
+        _EventSupport(place, sum(mentions(text, meaning) for text in others) / len(others))
         for place, meaning in enumerate(meanings)
         if is_clean(pieces[place].clause)
     ]
@@ -62,7 +62,9 @@ def _dropped(caption: Caption) -> Trial | None:
     true, false = _without(pieces, side.place), _without(pieces, main.place)
     change = f"− {' '.join(pieces[main.place].clause.tokens)}"
     sources = (caption.number,)
-    return Trial(Kind.DROPPED, caption.clip, sources, written(true), written(false), change)
+    return CorruptedPair(
+        Corruption.DROPPED, caption.clip, sources, written(true), written(false), change
+    )
 
 
 def _shares_subject(pieces: list[Piece]) -> bool:

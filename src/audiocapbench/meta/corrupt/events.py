@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from audiocapbench.meta.corrupt.captions import Caption, CaptionSet, Clip
+from audiocapbench.meta.corrupt.captions import CaptionedClip, CaptionSet, ReferenceCaption
 from audiocapbench.meta.corrupt.clauses import FINITE, GERUND, OTHER, Clause, pieces_of
 from audiocapbench.meta.corrupt.grammar import JOINING, PRONOUNS
 from audiocapbench.meta.corrupt.text import Tokens
@@ -14,7 +14,7 @@ _AUXILIARIES = frozenset("is are was were has have".split())
 _HANGS_ON_ANOTHER = frozenset("once when whenever if because although since where until".split())
 
 
-class Event(NamedTuple):
+class ClipEvent(NamedTuple):
     """One event of a clip.
 
     Attributes:
@@ -23,7 +23,7 @@ class Event(NamedTuple):
         clause: Its words.
     """
 
-    clip: Clip
+    clip: CaptionedClip
     number: int
     clause: Clause
 
@@ -46,18 +46,18 @@ def is_clean(clause: Clause) -> bool:
     )
 
 
-def events_by_clip(captions: CaptionSet) -> dict[str, list[Event]]:
+def events_by_clip(captions: CaptionSet) -> dict[str, list[ClipEvent]]:
     """The events of each clip that can be told on their own."""
-    found: dict[str, list[Event]] = {}
+    found: dict[str, list[ClipEvent]] = {}
     for caption in captions.captions:
         found.setdefault(caption.clip.id, []).extend(_events(caption))
     return found
 
 
-def _events(caption: Caption) -> Iterator[Event]:
+def _events(caption: ReferenceCaption) -> Iterator[ClipEvent]:
     for piece in pieces_of(caption.tokens):
         if is_clean(piece.clause) and len(core(piece.clause.tokens)) > 1:
-            yield Event(caption.clip, caption.number, piece.clause)
+            yield ClipEvent(caption.clip, caption.number, piece.clause)
 
 
 def joint_for(clause: Clause) -> Tokens:

@@ -11,14 +11,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from audiocapbench.meta.corrupt.captions import Caption
+from audiocapbench.meta.corrupt.captions import ReferenceCaption
 from audiocapbench.meta.corrupt.text import Tokens, written
-from audiocapbench.meta.corrupt.trial import Kind, Trial, Unit
+from audiocapbench.meta.corrupt.trial import CorruptedPair, Corruption, Unit
 
 _LOOKED_AT = 40
 
 
-class Place(NamedTuple):
+class PhraseSpan(NamedTuple):
     """A phrase in a caption that may be exchanged.
 
     Attributes:
@@ -29,7 +29,7 @@ class Place(NamedTuple):
         phrase: The words.
     """
 
-    caption: Caption
+    caption: ReferenceCaption
     start: int
     end: int
     frame: str
@@ -41,13 +41,13 @@ class Place(NamedTuple):
         return written(tokens[: self.start] + phrase + tokens[self.end :])
 
 
-Partners = list[tuple[Place, Place]]
+Partners = list[tuple[PhraseSpan, PhraseSpan]]
 Distance = Callable[[Tokens, Tokens], float]
-Admits = Callable[[Place, Tokens], bool]
+Admits = Callable[[PhraseSpan, Tokens], bool]
 
 
 def find_partners(
-    rounds: Sequence[Iterable[Place]], admits: Admits, distance: Distance, draw: random.Random
+    rounds: Sequence[Iterable[PhraseSpan]], admits: Admits, distance: Distance, draw: random.Random
 ) -> Partners:
     """Pair places of the same frame; each caption is used once.
 
@@ -61,7 +61,7 @@ def find_partners(
     used: set[tuple[str, int]] = set()
     found: Partners = []
     for places in rounds:
-        by_frame: dict[str, dict[Tokens, list[Place]]] = defaultdict(lambda: defaultdict(list))
+        by_frame: dict[str, dict[Tokens, list[PhraseSpan]]] = defaultdict(lambda: defaultdict(list))
         for place in places:
             by_frame[place.frame][place.phrase].append(place)
         frames = sorted(by_frame)
@@ -75,7 +75,7 @@ def find_partners(
 
 
 def _within(
-    phrases: dict[Tokens, list[Place]],
+    phrases: dict[Tokens, list[PhraseSpan]],
     admits: Admits,
     distance: Distance,
     used: set[tuple[str, int]],
@@ -94,8 +94,8 @@ def _within(
 
 
 def _partner(
-    place: Place, waiting: list[list[Place]], admits: Admits, used: set[tuple[str, int]]
-) -> Place | None:
+    place: PhraseSpan, waiting: list[list[PhraseSpan]], admits: Admits, used: set[tuple[str, int]]
+) -> PhraseSpan | None:
     if _key(place) in used:
         return None
     for others in waiting:
@@ -109,11 +109,11 @@ def _partner(
     return None
 
 
-def _key(place: Place) -> tuple[str, int]:
+def _key(place: PhraseSpan) -> tuple[str, int]:
     return place.caption.clip.id, place.caption.number
 
 
-def units_of(kind: Kind, partners: Partners) -> list[Unit]:
+def units_of(kind: Corruption, partners: Partners) -> list[Unit]:
     """Both trials of each exchange, as one unit."""
     return [
         (_trial(kind, one, other.phrase), _trial(kind, other, one.phrase))
@@ -121,8 +121,8 @@ def units_of(kind: Kind, partners: Partners) -> list[Unit]:
     ]
 
 
-def _trial(kind: Kind, place: Place, phrase: Tokens) -> Trial:
-    return Trial(
+def _trial(kind: Corruption, place: PhraseSpan, phrase: Tokens) -> CorruptedPair:
+    return CorruptedPair(
         kind,
         place.caption.clip,
         (place.caption.number,),

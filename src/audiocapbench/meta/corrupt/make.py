@@ -12,24 +12,24 @@ from audiocapbench.meta.corrupt.event_added import add_events
 from audiocapbench.meta.corrupt.event_dropped import drop_events
 from audiocapbench.meta.corrupt.noun_exchange import exchange_nouns
 from audiocapbench.meta.corrupt.order_swap import swap_orders
-from audiocapbench.meta.corrupt.trial import Found, Kind, Trial
-from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.corrupt.trial import Candidates, CorruptedPair, Corruption
+from audiocapbench.meta.pairs.pair import CaptionPair
 
 SEED = 42
 
-Rule = Callable[[CaptionSet, random.Random], Found]
-_RULES: Mapping[Kind, Rule] = {
-    Kind.NOUN: exchange_nouns,
-    Kind.ORDER: lambda captions, _draw: swap_orders(captions),
-    Kind.ATTRIBUTE: change_attributes,
-    Kind.ADDED: add_events,
-    Kind.DROPPED: lambda captions, _draw: drop_events(captions),
-    Kind.COUNT: change_counts,
+Rule = Callable[[CaptionSet, random.Random], Candidates]
+_RULES: Mapping[Corruption, Rule] = {
+    Corruption.NOUN: exchange_nouns,
+    Corruption.ORDER: lambda captions, _draw: swap_orders(captions),
+    Corruption.ATTRIBUTE: change_attributes,
+    Corruption.ADDED: add_events,
+    Corruption.DROPPED: lambda captions, _draw: drop_events(captions),
+    Corruption.COUNT: change_counts,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class CorruptionResult:
     """The trials of one kind.
 
     Attributes:
@@ -42,9 +42,9 @@ class Made:
         rejected: What a model gave and was refused, by reason; empty for rules.
     """
 
-    kind: Kind
-    pairs: tuple[Pair, ...]
-    trials: tuple[Trial, ...]
+    kind: Corruption
+    pairs: tuple[CaptionPair, ...]
+    trials: tuple[CorruptedPair, ...]
     units: tuple[int, ...]
     not_applicable: int
     left_out: int
@@ -53,12 +53,12 @@ class Made:
 
 def make_trials(
     captions: CaptionSet,
-    kinds: Sequence[Kind] = tuple(Kind),
+    kinds: Sequence[Corruption] = tuple(Corruption),
     *,
     per_kind: int | None = None,
     seed: int = SEED,
     dataset: str = "",
-) -> list[Made]:
+) -> list[CorruptionResult]:
     """Make trials by rule; the same captions and seed always give the same.
 
     Args:
@@ -75,14 +75,14 @@ def make_trials(
 
 
 def finish(
-    kind: Kind,
-    found: Found,
+    kind: Corruption,
+    found: Candidates,
     captions: CaptionSet,
     per_kind: int | None,
     seed: int,
     dataset: str,
     rejected: Mapping[str, int] | None = None,
-) -> Made:
+) -> CorruptionResult:
     """Balance what was found and write it as pairs."""
     draw = _draw(seed, f"{kind} places")
     units = choose(found.units, per_kind, captions.frequencies, draw)
@@ -92,7 +92,7 @@ def finish(
     for place, (trial, answer) in enumerate(rows):
         texts = (trial.true, trial.false) if answer == 0 else (trial.false, trial.true)
         pairs.append(
-            Pair(
+            CaptionPair(
                 id=f"{kind}-{place + 1:05d}",
                 clip=trial.clip.id,
                 first=texts[0],
@@ -107,7 +107,7 @@ def finish(
             )
         )
     used = {(one.clip.id, one.sources[0]) for unit in found.units for one in unit}
-    return Made(
+    return CorruptionResult(
         kind,
         tuple(pairs),
         tuple(trial for trial, _ in rows),

@@ -6,16 +6,16 @@ from audiocapbench.judges.elements.words import COUNTS, kind_of
 from audiocapbench.judges.elements.words import ElementKind as Content
 from audiocapbench.judges.errors import ReplyError
 from audiocapbench.judges.loose_json import find_objects
-from audiocapbench.meta.corrupt.captions import Caption
+from audiocapbench.meta.corrupt.captions import ReferenceCaption
 from audiocapbench.meta.corrupt.meanings import meaning_of
 from audiocapbench.meta.corrupt.text import plain_form
 from audiocapbench.meta.corrupt.traces import words_of
-from audiocapbench.meta.corrupt.trial import Kind
+from audiocapbench.meta.corrupt.trial import Corruption
 from audiocapbench.meta.corrupt.truth import core
 
 _LENGTHS = (0.7, 1.43)
 _SAME_WORDS = 0.5
-_MOST_CHANGED = {Kind.NOUN: 1, Kind.ATTRIBUTE: 4, Kind.COUNT: 6}
+_MOST_CHANGED = {Corruption.NOUN: 1, Corruption.ATTRIBUTE: 4, Corruption.COUNT: 6}
 _ARTICLES = frozenset({"a", "an"})
 
 
@@ -23,7 +23,7 @@ class RejectedError(Exception):
     """A reply that is no use; the message is the reason, in few words, to be counted by."""
 
 
-def read_reply(reply: str, kind: Kind, caption: Caption) -> str:
+def read_reply(reply: str, kind: Corruption, caption: ReferenceCaption) -> str:
     """The caption that was made wrong, in the plain form.
 
     Raises:
@@ -46,7 +46,7 @@ def read_reply(reply: str, kind: Kind, caption: Caption) -> str:
     return made
 
 
-def _check(made: str, kind: Kind, caption: Caption) -> None:
+def _check(made: str, kind: Corruption, caption: ReferenceCaption) -> None:
     true = plain_form(caption.clip.references[caption.number])
     known = {plain_form(text).lower() for text in caption.clip.references}
     if made.lower() in known:
@@ -56,7 +56,7 @@ def _check(made: str, kind: Kind, caption: Caption) -> None:
     old, new = Counter(_plain_words(true)), Counter(_plain_words(made))
     same = (old & new).total() >= _SAME_WORDS * max(1, old.total())
     strange = any(letter not in true and not letter.isascii() for letter in made)
-    if strange or not made.isprintable() or not (same or kind is Kind.DROPPED):
+    if strange or not made.isprintable() or not (same or kind is Corruption.DROPPED):
         raise RejectedError("another text or language")
     most = _MOST_CHANGED.get(kind)
     if most is not None and max((old - new).total(), (new - old).total()) > most:
@@ -68,17 +68,19 @@ def _plain_words(text: str) -> list[str]:
     return [word for word in words_of(text) if word not in _ARTICLES]
 
 
-def _check_kind(added: set[str], gone: set[str], kind: Kind, caption: Caption) -> None:
+def _check_kind(
+    added: set[str], gone: set[str], kind: Corruption, caption: ReferenceCaption
+) -> None:
     strange = {word for word in added if meaning_of(word) not in caption.clip.meanings}
     told = {word for word in strange if kind_of(word) in (Content.SOURCE, Content.EVENT)}
-    if kind in (Kind.NOUN, Kind.ADDED) and not told:
+    if kind in (Corruption.NOUN, Corruption.ADDED) and not told:
         raise RejectedError("what was put in is in the clip")
-    if kind in (Kind.ORDER, Kind.DROPPED) and told:
+    if kind in (Corruption.ORDER, Corruption.DROPPED) and told:
         raise RejectedError("something was put in")
-    if kind is Kind.DROPPED and not core(gone):
+    if kind is Corruption.DROPPED and not core(gone):
         raise RejectedError("no event was left out")
-    if kind is Kind.ATTRIBUTE and not strange:
+    if kind is Corruption.ATTRIBUTE and not strange:
         raise RejectedError("what was put in is in the clip")
     numbers = COUNTS | {"a", "an", "times", "repeatedly", "lot", "number"}
-    if kind is Kind.COUNT and not (added | gone) & numbers:
+    if kind is Corruption.COUNT and not (added | gone) & numbers:
         raise RejectedError("no number was changed")

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 
 from audiocapbench.judges.elements.words import ATTRIBUTES, COUNTS, kind_of
 from audiocapbench.judges.elements.words import ElementKind as Content
-from audiocapbench.meta.corrupt.captions import Caption, CaptionSet
-from audiocapbench.meta.corrupt.exchange import Distance, Place, find_partners, units_of
+from audiocapbench.meta.corrupt.captions import CaptionSet, ReferenceCaption
+from audiocapbench.meta.corrupt.exchange import Distance, PhraseSpan, find_partners, units_of
 from audiocapbench.meta.corrupt.grammar import DETERMINERS, JOINING, PREPOSITIONS, verb_forms
 from audiocapbench.meta.corrupt.meanings import meaning_of
 from audiocapbench.meta.corrupt.nouns import excluding, nouns, unlike
 from audiocapbench.meta.corrupt.text import Tokens
-from audiocapbench.meta.corrupt.trial import Found, Kind
+from audiocapbench.meta.corrupt.trial import Candidates, Corruption
 
 _AGES = frozenset("adult adults young younger old older elderly middle-aged teenage".split())
 _GROWN = frozenset({"man", "woman", "male", "female"})
@@ -38,7 +38,7 @@ _FARTHEST_WORD = 3
 _LARGEST_GAP = math.log(15)
 
 
-def exchange_nouns(captions: CaptionSet, draw: random.Random) -> Found:
+def exchange_nouns(captions: CaptionSet, draw: random.Random) -> Candidates:
     """All exchanges of nouns that can be made between captions of a set."""
     framed = [place for caption in captions.captions for place in _places(caption)]
     seen: dict[str, set[str]] = defaultdict(set)
@@ -47,14 +47,14 @@ def exchange_nouns(captions: CaptionSet, draw: random.Random) -> Found:
     loose = [place._replace(frame=_sort(place.phrase[0])) for place in framed]
     nouns_of_frames = {key: frozenset(words) for key, words in seen.items()}
 
-    def admits(place: Place, phrase: Tokens) -> bool:
+    def admits(place: PhraseSpan, phrase: Tokens) -> bool:
         return _fits(place, phrase[0], nouns_of_frames) and _is_wrong(place, phrase[0])
 
     partners = find_partners([framed, loose], admits, _frequency_gap(captions), draw)
-    return Found(units_of(Kind.NOUN, partners), captions.total)
+    return Candidates(units_of(Corruption.NOUN, partners), captions.total)
 
 
-def _places(caption: Caption) -> Iterator[Place]:
+def _places(caption: ReferenceCaption) -> Iterator[PhraseSpan]:
     known = nouns()
     families = [known[token].family for token in caption.tokens if token in known]
     for start, token in enumerate(caption.tokens):
@@ -63,7 +63,7 @@ def _places(caption: Caption) -> Iterator[Place]:
             continue
         frame = _frame(caption.tokens, start)
         if frame is not None:
-            yield Place(caption, start, start + 1, f"{_sort(token)} {frame}", (token,))
+            yield PhraseSpan(caption, start, start + 1, f"{_sort(token)} {frame}", (token,))
 
 
 def _sort(word: str) -> str:
@@ -113,7 +113,7 @@ def _tells(word: str) -> bool:
     return kind_of(word) in (Content.EVENT, Content.SOURCE) and meaning_of(word) not in _DO_ALL
 
 
-def _fits(place: Place, word: str, seen: Mapping[str, frozenset[str]]) -> bool:
+def _fits(place: PhraseSpan, word: str, seen: Mapping[str, frozenset[str]]) -> bool:
     """Whether the caption with this noun reads as captions of the set do."""
     tokens = place.caption.tokens
     own, other = nouns()[place.phrase[0]], nouns()[word]
@@ -128,7 +128,7 @@ def _fits(place: Place, word: str, seen: Mapping[str, frozenset[str]]) -> bool:
     return word in seen[frame] or {own.family, other.family} <= _FREE
 
 
-def _is_wrong(place: Place, word: str) -> bool:
+def _is_wrong(place: PhraseSpan, word: str) -> bool:
     """Whether the noun sounds different, and no reference of the clip could mean it."""
     own, other = nouns()[place.phrase[0]], nouns()[word]
     return unlike(own, other) and not place.caption.clip.words & excluding(other.family)

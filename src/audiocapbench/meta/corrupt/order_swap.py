@@ -6,7 +6,7 @@ coughs and then laughs"). Around "followed by", verbs change places with their f
 
 from itertools import pairwise
 
-from audiocapbench.meta.corrupt.captions import Caption, CaptionSet
+from audiocapbench.meta.corrupt.captions import CaptionSet, ReferenceCaption
 from audiocapbench.meta.corrupt.clauses import (
     FINITE,
     ORDERED,
@@ -20,7 +20,7 @@ from audiocapbench.meta.corrupt.clauses import (
 )
 from audiocapbench.meta.corrupt.grammar import PRONOUNS, verb_forms
 from audiocapbench.meta.corrupt.text import Tokens, written
-from audiocapbench.meta.corrupt.trial import Found, Kind, Trial
+from audiocapbench.meta.corrupt.trial import Candidates, CorruptedPair, Corruption
 from audiocapbench.meta.corrupt.truth import core, order_is_certain
 
 _CHANGES_ORDER = frozenset("after before then followed until finally first last later end".split())
@@ -28,9 +28,9 @@ _FOLLOWED = ("followed", "by")
 _BEFORE = ("before",)
 
 
-def swap_orders(captions: CaptionSet) -> Found:
+def swap_orders(captions: CaptionSet) -> Candidates:
     """All captions of a set whose two events can change places."""
-    found = Found(captions=captions.total)
+    found = Candidates(captions=captions.total)
     for caption in captions.captions:
         trial = _swapped(caption)
         if trial is not None:
@@ -38,7 +38,7 @@ def swap_orders(captions: CaptionSet) -> Found:
     return found
 
 
-def _swapped(caption: Caption) -> Trial | None:
+def _swapped(caption: ReferenceCaption) -> CorruptedPair | None:
     tokens = caption.tokens
     if not PRONOUNS.isdisjoint(tokens) or sum(token in _CHANGES_ORDER for token in tokens) != 1:
         return None
@@ -59,7 +59,9 @@ def _swapped(caption: Caption) -> Trial | None:
         return None
     change = f"{' '.join(first)} ↔ {' '.join(second)}"
     sources = (caption.number,)
-    return Trial(Kind.ORDER, caption.clip, sources, written(tokens), written(false), change)
+    return CorruptedPair(
+        Corruption.ORDER, caption.clip, sources, written(tokens), written(false), change
+    )
 
 
 _Parts = tuple[Tokens, frozenset[str], frozenset[str]]

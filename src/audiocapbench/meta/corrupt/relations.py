@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from audiocapbench.meta.corrupt.captions import Caption
+from audiocapbench.meta.corrupt.captions import ReferenceCaption
 from audiocapbench.meta.corrupt.clauses import ends_in_full_clause, has_own_subject
-from audiocapbench.meta.corrupt.exchange import Place
+from audiocapbench.meta.corrupt.exchange import PhraseSpan
 from audiocapbench.meta.corrupt.grammar import PRONOUNS
 from audiocapbench.meta.corrupt.text import Tokens
 
@@ -15,7 +15,7 @@ _SAID_TOGETHER = frozenset("while as".split())
 _SAID_IN_TURN = frozenset("before after then followed later finally".split())
 
 
-def relation_places(caption: Caption) -> Iterator[Place]:
+def relation_places(caption: ReferenceCaption) -> Iterator[PhraseSpan]:
     """The only relation of a caption between two clauses that each have a subject and a verb."""
     tokens = caption.tokens
     stated = [token for token in tokens if token in _SAID_TOGETHER | _SAID_IN_TURN]
@@ -26,11 +26,11 @@ def relation_places(caption: Caption) -> Iterator[Place]:
             end = start + len(phrase)
             if tokens[start:end] == phrase:
                 if ends_in_full_clause(tokens[:start]) and has_own_subject(tokens[end:]):
-                    yield Place(caption, start, end, "relation", phrase)
+                    yield PhraseSpan(caption, start, end, "relation", phrase)
                 return
 
 
-def is_wrong_relation(place: Place, phrase: Tokens) -> bool:
+def is_wrong_relation(place: PhraseSpan, phrase: Tokens) -> bool:
     """Whether no other reference of the clip may be read as saying the new relation."""
     before_or_after = {place.phrase, phrase} == {("before",), ("after",)}
     if not before_or_after and (place.phrase in _TOGETHER) == (phrase in _TOGETHER):

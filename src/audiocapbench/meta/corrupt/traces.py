@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.judges.elements.words import ElementKind, kind_of
-from audiocapbench.meta.corrupt.trial import Trial, Unit
+from audiocapbench.meta.corrupt.trial import CorruptedPair, Unit
 
 _RULE_WEIGHT = 10.0
 """How much more a simple rule (longer, rarer) weighs than a single word when sets are balanced."""
@@ -72,11 +72,11 @@ def differences(units: Sequence[Unit], frequencies: Counter[str]) -> Any:
     return owned @ table
 
 
-def _longer(trial: Trial) -> float:
+def _longer(trial: CorruptedPair) -> float:
     return float(np.sign(len(trial.true) - len(trial.false)))
 
 
-def _rarer(trial: Trial, frequencies: Counter[str]) -> float:
+def _rarer(trial: CorruptedPair, frequencies: Counter[str]) -> float:
     return float(np.sign(_rarest(trial.false, frequencies) - _rarest(trial.true, frequencies)))
 
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from audiocapbench.meta.corrupt.captions import Clip
+from audiocapbench.meta.corrupt.captions import CaptionedClip
 
 
-class Kind(StrEnum):
+class Corruption(StrEnum):
     """What was made wrong."""
 
     NOUN = "noun"
@@ -19,7 +19,7 @@ class Kind(StrEnum):
     @property
     def other_caption(self) -> str:
         """What the caption of a pair is that is not the better one."""
-        return LESS_COMPLETE if self is Kind.DROPPED else "false"
+        return LESS_COMPLETE if self is Corruption.DROPPED else "false"
 
 
 LESS_COMPLETE = "less complete, not false"
@@ -27,7 +27,7 @@ LESS_COMPLETE = "less complete, not false"
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class CorruptedPair:
     """A true caption of a clip and one that was made wrong, or less complete.
 
     Attributes:
@@ -39,8 +39,8 @@ class Trial:
         change: What was changed, for people.
     """
 
-    kind: Kind
-    clip: Clip
+    kind: Corruption
+    clip: CaptionedClip
     sources: tuple[int, ...]
     true: str
     false: str
@@ -54,12 +54,12 @@ class Trial:
         )
 
 
-Unit = tuple[Trial, ...]
+Unit = tuple[CorruptedPair, ...]
 """Trials that belong together: what tells them apart points once this way and once the other."""
 
 
 @dataclass(slots=True)
-class Found:
+class Candidates:
     """What one kind of corruption can make of a caption set, before balancing.
 
     Attributes:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from audiocapbench.judges.elements.splitting import split
 from audiocapbench.judges.elements.thesaurus import meanings
 from audiocapbench.judges.elements.words import ElementKind, kind_of
-from audiocapbench.meta.corrupt.captions import Clip
+from audiocapbench.meta.corrupt.captions import CaptionedClip
 from audiocapbench.meta.corrupt.meanings import meaning_of
 from audiocapbench.meta.corrupt.nouns import excluding, nouns
 
@@ -19,7 +19,7 @@ def core(tokens: Iterable[str]) -> frozenset[str]:
     return frozenset(meaning_of(token) for token in tokens if kind_of(token) in _EVENTFUL)
 
 
-def may_be_heard(tokens: Iterable[str], clip: Clip) -> bool:
+def may_be_heard(tokens: Iterable[str], clip: CaptionedClip) -> bool:
     """Whether any reference of the clip could mean a source or event among these words."""
     tokens = list(tokens)
     known = nouns()
@@ -45,7 +45,7 @@ def mentions(text: str, event: frozenset[str]) -> bool:
 
 
 def order_is_certain(
-    clip: Clip, number: int, earlier: frozenset[str], later: frozenset[str]
+    clip: CaptionedClip, number: int, earlier: frozenset[str], later: frozenset[str]
 ) -> bool:
     """Whether no reference lets the later event come before the earlier one, or again."""
     if clip.words & _TAKES_TURNS:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from audiocapbench.errors import DatasetError
-from audiocapbench.meta.corrupt.make import Made
-from audiocapbench.meta.corrupt.trial import Trial
-from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.corrupt.make import CorruptionResult
+from audiocapbench.meta.corrupt.trial import CorruptedPair
+from audiocapbench.meta.pairs.pair import CaptionPair
 
 _COLUMNS = ("id", "audio", "caption_a", "caption_b", "preferred", "type", "dataset", "source")
 _PREFERRED = {0: "a", 1: "b"}
@@ -26,7 +26,7 @@ def check_path(path: Path) -> None:
         raise DatasetError(f"{path}: pairs are written as {', '.join(SUFFIXES)}; name one of them")
 
 
-def write_pairs(path: Path, made: Sequence[Made]) -> None:
+def write_pairs(path: Path, made: Sequence[CorruptionResult]) -> None:
     """Write all pairs: as BRACE-Hallucination's JSON where the name ends so, else as a table.
 
     Raises:
@@ -43,7 +43,7 @@ def write_pairs(path: Path, made: Sequence[Made]) -> None:
         raise DatasetError(f"{path}: cannot be written ({error.strerror})") from None
 
 
-def _write_table(path: Path, rows: Sequence[tuple[Pair, Trial]]) -> None:
+def _write_table(path: Path, rows: Sequence[tuple[CaptionPair, CorruptedPair]]) -> None:
     most = max((len(pair.references_first) for pair, _ in rows), default=0)
     names = [f"reference_{number + 1}" for number in range(most)]
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
@@ -58,11 +58,11 @@ def _write_table(path: Path, rows: Sequence[tuple[Pair, Trial]]) -> None:
             writer.writerow([*row, *own, *pair.references_first, *blank])
 
 
-def _source(trial: Trial) -> str:
+def _source(trial: CorruptedPair) -> str:
     return f"{trial.clip.id}#{'+'.join(str(number + 1) for number in trial.sources)}"
 
 
-def _write_json(path: Path, rows: Sequence[tuple[Pair, Trial]]) -> None:
+def _write_json(path: Path, rows: Sequence[tuple[CaptionPair, CorruptedPair]]) -> None:
     clips: dict[str, dict[str, Any]] = {}
     for pair, _ in rows:
         if not pair.references_first:

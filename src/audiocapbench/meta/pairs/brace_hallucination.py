@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from audiocapbench.data.problems import Problem
-from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.pairs.reading import dataset_of, read_each, text_of, texts_of
 
 _HUMAN, _WRONG = "human", "hallucination"
 
 
-def read_brace_hallucination(path: Path) -> list[Pair]:
+def read_brace_hallucination(path: Path) -> list[CaptionPair]:
     """Read pairs as BRACE publishes them, and as ``audiocapbench corrupt`` writes them.
 
     The type of a pair is what was made wrong, where the file says so, else ``noun``.
@@ -22,19 +22,19 @@ def read_brace_hallucination(path: Path) -> list[Pair]:
     """
     dataset = dataset_of(path)
 
-    def pairs_of(clip: dict[str, Any], where: str) -> Iterator[Pair | Problem]:
+    def pairs_of(clip: dict[str, Any], where: str) -> Iterator[CaptionPair | Problem]:
         name = text_of(clip.get("file_name"))
         if name is None:
             yield Problem(where, "file_name", "is missing or not text")
         for key, value in clip.items():
             if key != "file_name":
                 made = _pair(key, value, name or "", dataset)
-                yield made if isinstance(made, Pair) else Problem(where, key, made)
+                yield made if isinstance(made, CaptionPair) else Problem(where, key, made)
 
     return read_each(path, pairs_of)
 
 
-def _pair(key: str, value: Any, clip: str, dataset: str) -> Pair | str:
+def _pair(key: str, value: Any, clip: str, dataset: str) -> CaptionPair | str:
     """A pair, or what is wrong with it."""
     if not isinstance(value, list) or len(value) != 5 or not isinstance(value[4], dict):
         return "is not [caption, caption, type, type, {references}]"
@@ -47,7 +47,7 @@ def _pair(key: str, value: Any, clip: str, dataset: str) -> Pair | str:
     if references is None:
         return "has no list of references"
     kind = text_of(value[4].get("kind")) or "noun"
-    return Pair(
+    return CaptionPair(
         id=f"{dataset}/{clip}/{key}",
         clip=f"{dataset}/{clip}",
         first=first,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from audiocapbench.data.problems import Problem
-from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.pairs.reading import (
     dataset_of,
     read_each,
@@ -27,7 +27,7 @@ SUBTYPES = {
 _OTHER_FIELDS = ("file_name", "references")
 
 
-def read_brace_main(path: Path) -> list[Pair]:
+def read_brace_main(path: Path) -> list[CaptionPair]:
     """Read pairs as BRACE publishes them; one without two votes to spare has no answer.
 
     Every caption of a pair is held to the clip's references other than the pair's own captions.
@@ -38,7 +38,7 @@ def read_brace_main(path: Path) -> list[Pair]:
     """
     dataset = dataset_of(path)
 
-    def pairs_of(clip: dict[str, Any], where: str) -> Iterator[Pair | Problem]:
+    def pairs_of(clip: dict[str, Any], where: str) -> Iterator[CaptionPair | Problem]:
         name, references = text_of(clip.get("file_name")), texts_of(clip.get("references"))
         if name is None:
             yield Problem(where, "file_name", "is missing or not text")
@@ -47,12 +47,14 @@ def read_brace_main(path: Path) -> list[Pair]:
         for key, value in clip.items():
             if key not in _OTHER_FIELDS:
                 made = _pair(key, value, name or "", references or (), dataset)
-                yield made if isinstance(made, Pair) else Problem(where, key, made)
+                yield made if isinstance(made, CaptionPair) else Problem(where, key, made)
 
     return read_each(path, pairs_of)
 
 
-def _pair(key: str, value: Any, clip: str, references: tuple[str, ...], dataset: str) -> Pair | str:
+def _pair(
+    key: str, value: Any, clip: str, references: tuple[str, ...], dataset: str
+) -> CaptionPair | str:
     """A pair, or what is wrong with it."""
     if key not in SUBTYPES:
         return f"is no kind of pair; there are {', '.join(SUBTYPES)}"
@@ -65,7 +67,7 @@ def _pair(key: str, value: Any, clip: str, references: tuple[str, ...], dataset:
         return "has votes other than 1, 0 and -1"
     subtype = SUBTYPES[key]
     held_to = without(references, first, second)
-    return Pair(
+    return CaptionPair(
         id=f"{dataset}/{clip}/{subtype}",
         clip=f"{dataset}/{clip}",
         first=first,

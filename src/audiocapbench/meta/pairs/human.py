@@ -7,7 +7,7 @@ from typing import Any
 
 from audiocapbench.data.problems import Problem
 from audiocapbench.errors import DatasetError
-from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.pairs.reading import (
     dataset_of,
     read_each,
@@ -22,7 +22,7 @@ SUBTYPES = ("HC", "HI", "HM", "MM_1", "MM_2", "MM_3", "MM_4", "MM_5")
 _FEWEST = 4
 
 
-def read_human_pairs(path: Path) -> list[Pair]:
+def read_human_pairs(path: Path) -> list[CaptionPair]:
     """Read pairs with the references that the FENSE protocol holds each caption to.
 
     HC: each caption against the others that people wrote. HI and HM: the references without the
@@ -35,7 +35,7 @@ def read_human_pairs(path: Path) -> list[Pair]:
     """
     dataset = dataset_of(path)
 
-    def pairs_of(clip: dict[str, Any], where: str) -> Iterator[Pair | Problem]:
+    def pairs_of(clip: dict[str, Any], where: str) -> Iterator[CaptionPair | Problem]:
         name = text_of(clip.get("audio_id")) or text_of(clip.get("raw_name"))
         references = texts_of(clip.get("references"))
         if name is None:
@@ -57,12 +57,12 @@ def read_human_pairs(path: Path) -> list[Pair]:
     return pairs
 
 
-def _placed(pair: Pair, clip: str, dataset: str, audio: str | None) -> Pair:
+def _placed(pair: CaptionPair, clip: str, dataset: str, audio: str | None) -> CaptionPair:
     key = f"{dataset}/{clip}"
     return replace(pair, id=f"{key}/{pair.subtype}", clip=key, dataset=dataset, audio=audio)
 
 
-def _pair(key: str, value: Any, references: tuple[str, ...]) -> Pair | str:
+def _pair(key: str, value: Any, references: tuple[str, ...]) -> CaptionPair | str:
     """A pair whose clip is not filled in, or what is wrong with it."""
     if not isinstance(value, list) or len(value) < 3:
         return "is not [caption, caption, …, votes]"
@@ -76,7 +76,7 @@ def _pair(key: str, value: Any, references: tuple[str, ...]) -> Pair | str:
         left = right = _filled(without(references, first))
     if key == "HC":
         right = _filled(without(references, second))
-    return Pair(
+    return CaptionPair(
         id=key,
         clip="",
         first=first,

@@ -13,7 +13,7 @@ Headline = Literal["f1", "accuracy"]
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class CaptionPair:
     """Two captions of one clip and which of them people prefer.
 
     Attributes:
@@ -44,7 +44,7 @@ class Pair:
     votes: tuple[int, ...] = ()
     audio: str | None = None
 
-    def swapped(self) -> "Pair":
+    def swapped(self) -> "CaptionPair":
         """The same pair with its captions, references, votes and answer in the other order."""
         return replace(
             self,
@@ -74,14 +74,14 @@ class PairSet:
     """
 
     name: str
-    pairs: tuple[Pair, ...]
+    pairs: tuple[CaptionPair, ...]
     text: str = "as-is"
     left_out: int = 0
     protocol: Protocol = "plain"
     headline: Headline = "f1"
 
     @property
-    def decided(self) -> tuple[Pair, ...]:
+    def decided(self) -> tuple[CaptionPair, ...]:
         """The pairs that have an answer; only these are counted."""
         return tuple(pair for pair in self.pairs if pair.answer is not None)
 
@@ -90,17 +90,17 @@ class PairSet:
         return replace(self, pairs=tuple(_changed(pair, change) for pair in self.pairs), text=text)
 
 
-def captions(pairs: Sequence[Pair]) -> list[str]:
+def captions(pairs: Sequence[CaptionPair]) -> list[str]:
     """All first captions, then all second ones."""
     return [pair.first for pair in pairs] + [pair.second for pair in pairs]
 
 
-def references(pairs: Sequence[Pair]) -> list[tuple[str, ...]]:
+def references(pairs: Sequence[CaptionPair]) -> list[tuple[str, ...]]:
     """The references of ``captions``, in the same order."""
     return [pair.references_first for pair in pairs] + [pair.references_second for pair in pairs]
 
 
-def _changed(pair: Pair, change: Callable[[str], str]) -> Pair:
+def _changed(pair: CaptionPair, change: Callable[[str], str]) -> CaptionPair:
     return replace(
         pair,
         first=change(pair.first),

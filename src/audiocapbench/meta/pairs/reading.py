@@ -8,7 +8,7 @@ from typing import Any
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import read_json
 from audiocapbench.errors import DatasetError
-from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.pairs.pair import CaptionPair
 
 
 def read_clips(path: Path) -> list[Any]:
@@ -26,8 +26,8 @@ def read_clips(path: Path) -> list[Any]:
 
 
 def read_each(
-    path: Path, pairs_of: Callable[[dict[str, Any], str], Iterator[Pair | Problem]]
-) -> list[Pair]:
+    path: Path, pairs_of: Callable[[dict[str, Any], str], Iterator[CaptionPair | Problem]]
+) -> list[CaptionPair]:
     """The pairs of every clip of a JSON file.
 
     Args:
@@ -38,7 +38,7 @@ def read_each(
         InvalidDataError: Some clips or pairs are wrong; all of them are listed.
         DatasetError: The file cannot be read.
     """
-    pairs: list[Pair] = []
+    pairs: list[CaptionPair] = []
     problems: list[Problem] = []
     for number, clip in enumerate(read_clips(path)):
         where = f"{path.name} clip {number}"
@@ -46,14 +46,14 @@ def read_each(
             problems.append(Problem(where, "", "is not a JSON object"))
             continue
         for one in pairs_of(clip, where):
-            if isinstance(one, Pair):
+            if isinstance(one, CaptionPair):
                 pairs.append(one)
             else:
                 problems.append(one)
     return finish(path, pairs, problems)
 
 
-def finish(path: Path, pairs: list[Pair], problems: list[Problem]) -> list[Pair]:
+def finish(path: Path, pairs: list[CaptionPair], problems: list[Problem]) -> list[CaptionPair]:
     """The pairs of a file that has no problem.
 
     Raises:
@@ -65,7 +65,7 @@ def finish(path: Path, pairs: list[Pair], problems: list[Problem]) -> list[Pair]
     return pairs
 
 
-def _repeated(path: Path, pairs: Iterable[Pair]) -> list[Problem]:
+def _repeated(path: Path, pairs: Iterable[CaptionPair]) -> list[Problem]:
     counted = Counter(pair.id for pair in pairs)
     return [
         Problem(path.name, "id", f"{key!r} names {count} pairs")

@@ -9,12 +9,12 @@ from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.brace_hallucination import read_brace_hallucination
 from audiocapbench.meta.pairs.brace_main import read_brace_main
 from audiocapbench.meta.pairs.human import read_human_pairs
-from audiocapbench.meta.pairs.pair import Headline, Pair, PairSet, Protocol
+from audiocapbench.meta.pairs.pair import CaptionPair, Headline, PairSet, Protocol
 from audiocapbench.meta.pairs.table import read_csv_pairs
 from audiocapbench.meta.pairs.text import normalised
 
 
-class Kind(NamedTuple):
+class PairFileKind(NamedTuple):
     """A kind of pair file.
 
     Attributes:
@@ -27,22 +27,22 @@ class Kind(NamedTuple):
         headline: The published measure.
     """
 
-    read: Callable[[Path], list[Pair]]
+    read: Callable[[Path], list[CaptionPair]]
     as_is: bool
     undecided_leave: bool = True
     protocol: Protocol = "plain"
     headline: Headline = "f1"
 
 
-KINDS: Mapping[str, Kind] = {
-    "human": Kind(read_human_pairs, True, False, "fense", "accuracy"),
-    "brace-main": Kind(read_brace_main, True),
-    "brace-hallucination": Kind(read_brace_hallucination, False),
-    "csv": Kind(read_csv_pairs, False),
+KINDS: Mapping[str, PairFileKind] = {
+    "human": PairFileKind(read_human_pairs, True, False, "fense", "accuracy"),
+    "brace-main": PairFileKind(read_brace_main, True),
+    "brace-hallucination": PairFileKind(read_brace_hallucination, False),
+    "csv": PairFileKind(read_csv_pairs, False),
 }
 
 
-def read_pairs(kind: str, paths: Sequence[Path]) -> list[Pair]:
+def read_pairs(kind: str, paths: Sequence[Path]) -> list[CaptionPair]:
     """All pairs of some files, with and without an answer.
 
     Raises:
@@ -53,7 +53,7 @@ def read_pairs(kind: str, paths: Sequence[Path]) -> list[Pair]:
         raise TrialError(f"there are no pairs of kind {kind!r}; there are {', '.join(KINDS)}")
     if not paths:
         raise TrialError("a trial needs pairs; give --pairs FILE")
-    pairs: dict[str, Pair] = {}
+    pairs: dict[str, CaptionPair] = {}
     for path in paths:
         for pair in KINDS[kind].read(path):
             if pair.id in pairs:
@@ -62,7 +62,7 @@ def read_pairs(kind: str, paths: Sequence[Path]) -> list[Pair]:
     return list(pairs.values())
 
 
-def pair_set(kind: str, pairs: Sequence[Pair], *, as_is: bool | None = None) -> PairSet:
+def pair_set(kind: str, pairs: Sequence[CaptionPair], *, as_is: bool | None = None) -> PairSet:
     """Make the set that is judged together.
 
     Args:

@@ -5,7 +5,7 @@ from pathlib import Path
 from audiocapbench.data.problems import Problem
 from audiocapbench.data.records import csv_records
 from audiocapbench.errors import DatasetError
-from audiocapbench.meta.pairs.pair import Answer, Pair
+from audiocapbench.meta.pairs.pair import Answer, CaptionPair
 from audiocapbench.meta.pairs.reading import finish, text_of
 
 COLUMNS = ("audio", "caption_a", "caption_b", "preferred")
@@ -24,7 +24,7 @@ _PREFERRED: dict[str, Answer | None] = {
 _ALL = "all"
 
 
-def read_csv_pairs(path: Path) -> list[Pair]:
+def read_csv_pairs(path: Path) -> list[CaptionPair]:
     """Read one pair a row; ``preferred`` is a, b or tie.
 
     Further columns: ``id``, ``type``, ``dataset``, and references in any columns whose names begin
@@ -34,11 +34,11 @@ def read_csv_pairs(path: Path) -> list[Pair]:
         InvalidDataError: Some rows are wrong; all of them are listed.
         DatasetError: The file cannot be read, or lacks a column.
     """
-    pairs: list[Pair] = []
+    pairs: list[CaptionPair] = []
     problems: list[Problem] = []
     for number, (where, row) in enumerate(csv_records(path, problems, COLUMNS), 1):
         made = _pair(row, f"row {number}", path.stem)
-        if isinstance(made, Pair):
+        if isinstance(made, CaptionPair):
             pairs.append(made)
         else:
             problems.append(made._replace(where=where))
@@ -47,7 +47,7 @@ def read_csv_pairs(path: Path) -> list[Pair]:
     return finish(path, pairs, problems)
 
 
-def _pair(row: dict[str, str], number: str, dataset: str) -> Pair | Problem:
+def _pair(row: dict[str, str], number: str, dataset: str) -> CaptionPair | Problem:
     audio, first, second = (text_of(row.get(name)) for name in COLUMNS[:3])
     for name, value in zip(COLUMNS, (audio, first, second), strict=False):
         if value is None:
@@ -59,7 +59,7 @@ def _pair(row: dict[str, str], number: str, dataset: str) -> Pair | Problem:
     references = tuple(text for text in texts if text and text.strip())
     held_to = tuple(text for text in references if text not in (first, second))
     kind = text_of(row.get("type")) or _ALL
-    return Pair(
+    return CaptionPair(
         id=text_of(row.get("id")) or number,
         clip=audio or "",
         first=first or "",

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from audiocapbench.meta.pairs.pair import Answer, Pair
+from audiocapbench.meta.pairs.pair import Answer, CaptionPair
 from audiocapbench.stats.agreement import category_counts, fleiss_kappa
 
 AGREED = 2
@@ -33,7 +33,7 @@ def preferred(votes: Sequence[int], least: int = 1) -> Answer | None:
     return 0 if total > 0 else 1
 
 
-def agreement(pairs: Iterable[Pair], least: int = AGREED) -> Agreement:
+def agreement(pairs: Iterable[CaptionPair], least: int = AGREED) -> Agreement:
     """How far people agree before and after pairs without a clear vote are left out.
 
     Pairs whose answer was set when they were made are no evidence of agreement and do not count.

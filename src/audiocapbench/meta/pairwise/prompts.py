@@ -15,7 +15,7 @@ from typing import Any
 from audiocapbench.judges.quoting import RULES, as_data, fill
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.errors import TrialError
-from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.pairs.pair import CaptionPair
 
 PLACEHOLDERS = ("first", "second", "references")
 _NEEDED = ("first", "second")
@@ -49,7 +49,7 @@ class PairwisePrompt:
         """Changes with every letter of the prompt, and with what is done to captions."""
         return hashlib.sha256(f"{RULES}\0{self.template}".encode()).hexdigest()[:12]
 
-    def ask(self, pair: Pair) -> str:
+    def ask(self, pair: CaptionPair) -> str:
         """The prompt about one pair.
 
         Raises:
@@ -67,7 +67,7 @@ class PairwisePrompt:
         return fill(self.template, **values)
 
 
-def shared_references(pair: Pair) -> list[str]:
+def shared_references(pair: CaptionPair) -> list[str]:
     """References that both captions may be held to; none of them is one of the captions."""
     own = {pair.first.strip().casefold(), pair.second.strip().casefold()}
     both = set(pair.references_second)

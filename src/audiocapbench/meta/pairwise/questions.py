@@ -9,7 +9,7 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, MissingClip, Sample, facts_of
 from audiocapbench.errors import AudioError
 from audiocapbench.meta.errors import TrialError
-from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.pairwise.prompts import PairwisePrompt
 from audiocapbench.meta.scorers.clip_files import find_clip
 
@@ -18,7 +18,7 @@ WITHOUT_CLIPS = "/no-audio"
 
 
 def questions(
-    pairs: Sequence[Pair],
+    pairs: Sequence[CaptionPair],
     clips: Mapping[str, Clip],
     prompt: PairwisePrompt,
     root: Path,
@@ -58,7 +58,7 @@ def questions(
     return Benchmark(name if heard else name + WITHOUT_CLIPS, root, tuple(samples), tuple(missing))
 
 
-def find_clips(pairs: Sequence[Pair], folder: Path) -> dict[str, Clip]:
+def find_clips(pairs: Sequence[CaptionPair], folder: Path) -> dict[str, Clip]:
     """The clips of pairs that a folder has, by their name in the pairs.
 
     Raises:
@@ -79,7 +79,7 @@ def find_clips(pairs: Sequence[Pair], folder: Path) -> dict[str, Clip]:
     return found
 
 
-def unheard(pairs: Sequence[Pair]) -> dict[str, Clip]:
+def unheard(pairs: Sequence[CaptionPair]) -> dict[str, Clip]:
     """Stand-ins for clips that are not sent."""
     return {
         pair.clip: Clip(

@@ -30,7 +30,7 @@ _WORDS = {
 _LONGEST_ANSWER = 6_000
 
 
-class Unread(NamedTuple):
+class UnreadAnswer(NamedTuple):
     """An answer to be read: its sample, what it says and what it was asked about."""
 
     id: str
@@ -40,7 +40,7 @@ class Unread(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class AnswerReader:
     """A model that reads answers.
 
     Attributes:
@@ -51,7 +51,7 @@ class Reader:
     model: Model
     reads_all: bool = False
 
-    def questions(self, unread: Sequence[Unread], labels: Labels, name: str) -> Benchmark:
+    def questions(self, unread: Sequence[UnreadAnswer], labels: Labels, name: str) -> Benchmark:
         """What it is asked about the answers of the run of this name."""
         template = "\n".join(document()["reader"])
         samples = tuple(
@@ -75,7 +75,7 @@ class Reader:
         return Benchmark(f"{TRIAL}reading/{name.removeprefix(TRIAL)}", Path(), samples)
 
 
-def create_reader(text: str) -> Reader:
+def create_reader(text: str) -> AnswerReader:
     """Make the reader that ``MODEL`` or ``MODEL[read=all]`` stands for.
 
     Raises:
@@ -85,7 +85,7 @@ def create_reader(text: str) -> Reader:
     found = _OPTION.fullmatch(text.strip())
     if found is None or found["read"] not in (None, "all", "unknown"):
         raise TrialError(f"{text!r} is not a reader; write MODEL or MODEL[read=all]")
-    return Reader(without_audio(create_model(found["model"])), found["read"] == "all")
+    return AnswerReader(without_audio(create_model(found["model"])), found["read"] == "all")
 
 
 def read_word(reply: str) -> Choice | None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.meta.orders import CHOSEN, agreeing
-from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, SEED, Interval, mean_interval
 
@@ -17,7 +17,7 @@ FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class ShareEstimate:
     """A share of something, with its interval over clips where there are enough of them.
 
     Attributes:
@@ -32,7 +32,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class PairwiseDetail:
+class PairwiseDiagnostics:
     """How a model behaved as a judge of pairs.
 
     Attributes:
@@ -55,9 +55,9 @@ class PairwiseDetail:
     prompt: str
     orders: int
     asked: int
-    first_position: Share
-    consistency: Share | None
-    unknown: Share
+    first_position: ShareEstimate
+    consistency: ShareEstimate | None
+    unknown: ShareEstimate
     positions: Mapping[str, int]
     failures: Mapping[str, int]
     read: int = 0
@@ -89,8 +89,8 @@ class PairwiseDetail:
 
 
 def position_share(
-    pairs: Sequence[Pair], orders: Sequence[Sequence[Choice]], *, seed: int = SEED
-) -> Share:
+    pairs: Sequence[CaptionPair], orders: Sequence[Sequence[Choice]], *, seed: int = SEED
+) -> ShareEstimate:
     """Share of the first position among choices.
 
     Args:
@@ -104,15 +104,19 @@ def position_share(
 
 
 def consistency_share(
-    pairs: Sequence[Pair], one: Sequence[Choice], other: Sequence[Choice], *, seed: int = SEED
-) -> Share:
+    pairs: Sequence[CaptionPair],
+    one: Sequence[Choice],
+    other: Sequence[Choice],
+    *,
+    seed: int = SEED,
+) -> ShareEstimate:
     """Share of pairs with the same answer in both orders; choices are for the pairs as given."""
     return _share(_summed([agreeing(one, other)]), np.ones(len(pairs)), pairs, seed)
 
 
 def unknown_share(
-    pairs: Sequence[Pair], orders: Sequence[Sequence[Choice]], *, seed: int = SEED
-) -> Share:
+    pairs: Sequence[CaptionPair], orders: Sequence[Sequence[Choice]], *, seed: int = SEED
+) -> ShareEstimate:
     """Share of questions without a readable choice."""
     unknown = [[choice is Choice.UNKNOWN for choice in order] for order in orders]
     return _share(_summed(unknown), np.full(len(pairs), float(len(orders))), pairs, seed)
@@ -129,24 +133,26 @@ def _summed(orders: Sequence[Sequence[bool]]) -> FloatArray:
     return total
 
 
-def _share(hits: FloatArray, of: FloatArray, pairs: Sequence[Pair], seed: int) -> Share:
+def _share(
+    hits: FloatArray, of: FloatArray, pairs: Sequence[CaptionPair], seed: int
+) -> ShareEstimate:
     count = int(of.sum())
     if not count:
-        return Share(None, 0, None)
+        return ShareEstimate(None, 0, None)
     value = float(hits.sum() / count)
     clips = [pair.clip for pair in pairs]
     if len(set(clips)) < FEWEST_FOR_INTERVAL:
-        return Share(value, count, None)
+        return ShareEstimate(value, count, None)
 
     def ratio(means: FloatArray) -> FloatArray:
         found: FloatArray = means[..., 0] / np.maximum(means[..., 1], 1e-12)
         return found
 
     statistics = np.stack([hits, of], axis=1)
-    return Share(value, count, mean_interval(statistics, ratio, seed=seed, clusters=clips))
+    return ShareEstimate(value, count, mean_interval(statistics, ratio, seed=seed, clusters=clips))
 
 
-def _shown(share: Share) -> str:
+def _shown(share: ShareEstimate) -> str:
     if share.value is None:
         return "– (nothing to count)"
     text = f"{100 * share.value:.1f} %"

@@ -18,12 +18,12 @@ from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.engine import Progress, Stop, likely_cost, missing_samples, run_benchmark
 from audiocapbench.meta.answers.parser import RULES, read_answer
 from audiocapbench.meta.errors import TrialError, TrialStoppedError
-from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.pairwise.prompts import PairwisePrompt, named_prompt, prompt_from
 from audiocapbench.meta.pairwise.questions import find_clips, questions, unheard
-from audiocapbench.meta.pairwise.reader import Reader, Unread, create_reader, read_word
+from audiocapbench.meta.pairwise.reader import AnswerReader, UnreadAnswer, create_reader, read_word
 from audiocapbench.meta.pairwise.report import (
-    PairwiseDetail,
+    PairwiseDiagnostics,
     consistency_share,
     position_share,
     positions,
@@ -44,7 +44,7 @@ _ANSWERED = frozenset({Status.OK, Status.EMPTY, Status.TRUNCATED})
 _NAME = re.compile(r"(?P<model>.+?)(?:\[audio=(?P<audio>\w+)\])?", re.DOTALL)
 
 
-class _Read(NamedTuple):
+class _OrderChoices(NamedTuple):
     """One order of the captions: choices by position, and how they were come by."""
 
     choices: list[Choice]
@@ -55,11 +55,11 @@ class _Read(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _AskedOrders:
     """What the model said in both orders, for one list of pairs."""
 
-    given: _Read
-    swapped: _Read | None
+    given: _OrderChoices
+    swapped: _OrderChoices | None
 
 
 class PairwiseScorer:
@@ -81,7 +81,7 @@ class PairwiseScorer:
         model: Model,
         prompt: PairwisePrompt,
         settings: TrialSettings,
-        reader: Reader | None = None,
+        reader: AnswerReader | None = None,
         *,
         name: str,
     ) -> None:
@@ -97,7 +97,7 @@ class PairwiseScorer:
         self._prompt = prompt
         self._settings = settings
         self._reader = reader
-        self._latest: tuple[tuple[Pair, ...], _Asked] | None = None
+        self._latest: tuple[tuple[CaptionPair, ...], _AskedOrders] | None = None
 
     @property
     def signature(self) -> Signature:
@@ -117,7 +117,7 @@ class PairwiseScorer:
             reader=reader,
         )
 
-    def choose(self, pairs: Sequence[Pair]) -> Sequence[Choice]:
+    def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """Its choices; with both orders asked, those that both agree on.
 
         Raises:
@@ -131,11 +131,11 @@ class PairwiseScorer:
         both = zip(asked.given.choices, asked.swapped.choices, strict=True)
         return [agreed(one, other.swapped) for one, other in both]
 
-    def choose_as_given(self, pairs: Sequence[Pair]) -> Sequence[Choice]:
+    def choose_as_given(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """Its choices with the captions in their own order, whatever the other order says."""
         return self._ask(pairs).given.choices
 
-    def choose_swapped(self, pairs: Sequence[Pair]) -> Sequence[Choice]:
+    def choose_swapped(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """Its choices when the captions change places, for the pairs as they stand.
 
         Raises:
@@ -146,7 +146,7 @@ class PairwiseScorer:
             raise TrialError(f"{self.name} was asked in one order only; ask with --swap")
         return [choice.swapped for choice in swapped.choices]
 
-    def detail(self, pairs: Sequence[Pair]) -> PairwiseDetail:
+    def detail(self, pairs: Sequence[CaptionPair]) -> PairwiseDiagnostics:
         """Position bias, consistency and what went unread, for pairs that it has chosen of."""
         asked = self._ask(pairs)
         orders = [one for one in (asked.given, asked.swapped) if one is not None]
@@ -156,7 +156,7 @@ class PairwiseScorer:
         if asked.swapped is not None:
             other = [choice.swapped for choice in asked.swapped.choices]
             consistency = consistency_share(pairs, asked.given.choices, other, seed=seed)
-        return PairwiseDetail(
+        return PairwiseDiagnostics(
             prompt=self._prompt.name,
             orders=len(orders),
             asked=len(pairs) * len(orders),
@@ -170,7 +170,7 @@ class PairwiseScorer:
             read_unusable=sum(one.read_unusable for one in orders),
         )
 
-    def _ask(self, pairs: Sequence[Pair]) -> _Asked:
+    def _ask(self, pairs: Sequence[CaptionPair]) -> _AskedOrders:
         key = tuple(pairs)
         if self._latest is not None and self._latest[0] == key:
             return self._latest[1]
@@ -184,19 +184,21 @@ class PairwiseScorer:
             self._read(pairs, benchmark, in_other_order=place == 1)
             for place, benchmark in enumerate(asked)
         ]
-        found = _Asked(read[0], read[1] if len(read) > 1 else None)
+        found = _AskedOrders(read[0], read[1] if len(read) > 1 else None)
         self.failed = sum(one.failures.total() for one in read)
         self._latest = (key, found)
         return found
 
-    def _clips(self, pairs: Sequence[Pair]) -> tuple[Mapping[str, Clip], Path]:
+    def _clips(self, pairs: Sequence[CaptionPair]) -> tuple[Mapping[str, Clip], Path]:
         if not self._hears or self._settings.data is None:
             return unheard(pairs), Path()
         return find_clips(pairs, self._settings.data), self._settings.data
 
-    def _read(self, pairs: Sequence[Pair], benchmark: Benchmark, *, in_other_order: bool) -> _Read:
+    def _read(
+        self, pairs: Sequence[CaptionPair], benchmark: Benchmark, *, in_other_order: bool
+    ) -> _OrderChoices:
         if not benchmark.samples:
-            return _Read([], Counter())
+            return _OrderChoices([], Counter())
         outcomes = self._outcomes(benchmark, self._model, self.name)
         shown = [pair.swapped() if in_other_order else pair for pair in pairs]
         choices, failures, unread = [], Counter[str](), []
@@ -210,9 +212,9 @@ class PairwiseScorer:
             choice = read_answer(text, pair.first, pair.second, self._prompt.labels)
             choices.append(choice)
             if text.strip() and self._is_for_reader(choice):
-                unread.append(Unread(pair.id, text, pair.first, pair.second))
+                unread.append(UnreadAnswer(pair.id, text, pair.first, pair.second))
         if self._reader is None or not unread:
-            return _Read(choices, failures)
+            return _OrderChoices(choices, failures)
         return self._read_further(self._reader, pairs, choices, failures, unread, benchmark.name)
 
     def _is_for_reader(self, choice: Choice) -> bool:
@@ -221,13 +223,13 @@ class PairwiseScorer:
 
     def _read_further(
         self,
-        reader: Reader,
-        pairs: Sequence[Pair],
+        reader: AnswerReader,
+        pairs: Sequence[CaptionPair],
         choices: list[Choice],
         failures: Counter[str],
-        unread: Sequence[Unread],
+        unread: Sequence[UnreadAnswer],
         name: str,
-    ) -> _Read:
+    ) -> _OrderChoices:
         benchmark = reader.questions(unread, self._prompt.labels, name)
         replies = self._outcomes(benchmark, reader.model, f"reader {reader.model.name}")
         words = {
@@ -238,7 +240,7 @@ class PairwiseScorer:
         found = [words.get(pair.id) or own for pair, own in zip(pairs, choices, strict=True)]
         usable = [word for word in words.values() if word is not None]
         decided = sum(word is not Choice.UNKNOWN for word in usable)
-        return _Read(found, failures, len(unread), decided, len(unread) - len(usable))
+        return _OrderChoices(found, failures, len(unread), decided, len(unread) - len(usable))
 
     def _outcomes(self, benchmark: Benchmark, model: Model, name: str) -> dict[str, Outcome]:
         settings = self._settings

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from audiocapbench.meta.errors import TrialError
-from audiocapbench.meta.pairs.pair import Pair, captions, references
+from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
 from audiocapbench.meta.scorers.clip_files import find_clip
 from audiocapbench.meta.scorers.scorer import Choice, FloatArray, PointwiseScorer, higher
 from audiocapbench.meta.settings import TrialSettings
@@ -63,21 +63,23 @@ class ClapScorer(PointwiseScorer):
         self._with_references = with_references
         self._batch = batch
 
-    def score(self, pairs: Sequence[Pair]) -> tuple[FloatArray, FloatArray]:
+    def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
         """Scores of both captions of each pair, as means over seeds."""
         by_seed = self._by_seed(pairs)
         first, second = np.split(by_seed.mean(axis=0), 2)
         return first, second
 
-    def choose_by_seed(self, pairs: Sequence[Pair]) -> list[list[Choice]]:
+    def choose_by_seed(self, pairs: Sequence[CaptionPair]) -> list[list[Choice]]:
         """What each seed alone would choose; sliding windows have one row only."""
         return [higher(*np.split(scores, 2)) for scores in self._by_seed(pairs)]
 
-    def spread(self, pairs: Sequence[Pair], measure: Callable[[Sequence[Choice]], float]) -> Spread:
+    def spread(
+        self, pairs: Sequence[CaptionPair], measure: Callable[[Sequence[Choice]], float]
+    ) -> Spread:
         """Mean, standard deviation, minimum and maximum over seeds of a measure of choices."""
         return Spread.of([measure(choices) for choices in self.choose_by_seed(pairs)])
 
-    def _by_seed(self, pairs: Sequence[Pair]) -> FloatArray:
+    def _by_seed(self, pairs: Sequence[CaptionPair]) -> FloatArray:
         """Shape (seeds, 2 × pairs), first captions before second ones; NaN for the unheard."""
         if self._with_references and not all(references(pairs)):
             raise TrialError(f"{self.name}: some pairs have no references to hold captions to")
@@ -156,11 +158,11 @@ def _seconds(text: str, key: str, value: str | None) -> float | None:
     return seconds
 
 
-def _audio_name(pair: Pair) -> str:
+def _audio_name(pair: CaptionPair) -> str:
     return pair.audio or f"(clip {pair.clip})"
 
 
-def _files(data: Path, pairs: Sequence[Pair]) -> tuple[list[Path | None], dict[str, str]]:
+def _files(data: Path, pairs: Sequence[CaptionPair]) -> tuple[list[Path | None], dict[str, str]]:
     """The file of each pair, None where the pair names none or one outside the folder."""
     files: list[Path | None] = []
     missing: dict[str, str] = {}

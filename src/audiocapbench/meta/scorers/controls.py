@@ -9,15 +9,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from audiocapbench.meta.errors import TrialError
-from audiocapbench.meta.pairs.pair import Pair, captions, references
+from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.signature import Signature, sign
 
-Rule = Callable[[Sequence[Pair]], list[Choice]]
+Rule = Callable[[Sequence[CaptionPair]], list[Choice]]
 
 
-class Control:
+class ControlScorer:
     """A rule that chooses by the captions alone."""
 
     def __init__(self, name: str, signature: Signature, rule: Rule) -> None:
@@ -25,16 +25,16 @@ class Control:
         self.signature = signature
         self._rule = rule
 
-    def choose(self, pairs: Sequence[Pair]) -> Sequence[Choice]:
+    def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """Choose by the rule."""
         return self._rule(pairs)
 
-    def choose_swapped(self, pairs: Sequence[Pair]) -> Sequence[Choice]:
+    def choose_swapped(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """Its choices when the captions change places, for the pairs as they stand."""
         return [one.swapped for one in self._rule([pair.swapped() for pair in pairs])]
 
 
-def create_control(name: str, settings: TrialSettings) -> Control:
+def create_control(name: str, settings: TrialSettings) -> ControlScorer:
     """Make the control of a name.
 
     Raises:
@@ -43,24 +43,24 @@ def create_control(name: str, settings: TrialSettings) -> Control:
     if name == "random":
         seed = settings.seed
         full = sign("control-random", seed=seed)
-        return Control("control:random", full, lambda pairs: _random(pairs, seed))
+        return ControlScorer("control:random", full, lambda pairs: _random(pairs, seed))
     if name not in RULES:
         raise TrialError(f"there is no control {name!r}; there are {', '.join(CONTROLS)}")
-    return Control(f"control:{name}", sign(f"control-{name}"), RULES[name])
+    return ControlScorer(f"control:{name}", sign(f"control-{name}"), RULES[name])
 
 
-def _longer(pairs: Sequence[Pair]) -> list[Choice]:
+def _longer(pairs: Sequence[CaptionPair]) -> list[Choice]:
     return [Choice.FIRST if len(pair.first) > len(pair.second) else Choice.SECOND for pair in pairs]
 
 
-def _random(pairs: Sequence[Pair], seed: int) -> list[Choice]:
+def _random(pairs: Sequence[CaptionPair], seed: int) -> list[Choice]:
     """Depends on the seed and the pair alone, so that a part of a set is drawn as the whole is."""
     words = [f"{seed}\0{pair.id}\0{pair.first}" for pair in pairs]
     drawn = [hashlib.sha256(one.encode()).digest()[0] for one in words]
     return [(Choice.FIRST, Choice.SECOND)[one & 1] for one in drawn]
 
 
-def _rarer_noun(pairs: Sequence[Pair]) -> list[Choice]:
+def _rarer_noun(pairs: Sequence[CaptionPair]) -> list[Choice]:
     """Rarity is counted in the captions and references of these very pairs."""
     texts = [*captions(pairs), *(one for own in references(pairs) for one in own)]
     frequency = Counter(noun for text in set(texts) for noun in _nouns(text))

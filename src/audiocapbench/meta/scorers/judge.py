@@ -22,7 +22,7 @@ from audiocapbench.judges.contract import Case
 from audiocapbench.judges.executor import JudgeProgress, judge_run, missing_judgements
 from audiocapbench.judges.judge import ModelJudge, TextJudge, judge_texts
 from audiocapbench.meta.errors import TrialError, TrialStoppedError
-from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.pairwise.questions import WITHOUT_CLIPS, find_clips, unheard
 from audiocapbench.meta.scorers.scorer import FloatArray, PointwiseScorer
 from audiocapbench.meta.settings import TrialSettings
@@ -67,7 +67,7 @@ class JudgeScorer(PointwiseScorer):
         self.signature = self._judge.signature.with_fields(trial="pointwise", compare="float32")
         self.failed = 0
 
-    def score(self, pairs: Sequence[Pair]) -> tuple[FloatArray, FloatArray]:
+    def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
         """Overall scores of the first captions and of the second; NaN for a failed judgement."""
         firsts = [_item(pair, pair.first, pair.references_first) for pair in pairs]
         seconds = [_item(pair, pair.second, pair.references_second) for pair in pairs]
@@ -147,7 +147,7 @@ class JudgeScorer(PointwiseScorer):
         self._settings.progress(self.name, known, total)
         return JudgeProgress(arrived=arrived)
 
-    def _clips(self, pairs: Sequence[Pair], judge: ModelJudge) -> Mapping[str, Clip]:
+    def _clips(self, pairs: Sequence[CaptionPair], judge: ModelJudge) -> Mapping[str, Clip]:
         if not judge.hears:
             return unheard(pairs)
         if self._settings.data is None:
@@ -175,5 +175,5 @@ class _Captions:
         return Reply(self._captions[question.sample_id])
 
 
-def _item(pair: Pair, caption: str, references: tuple[str, ...]) -> _Item:
+def _item(pair: CaptionPair, caption: str, references: tuple[str, ...]) -> _Item:
     return _Item(pair.clip, caption, references)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from audiocapbench.meta.errors import TrialError
-from audiocapbench.meta.pairs.pair import Pair, Protocol, captions, references
+from audiocapbench.meta.pairs.pair import CaptionPair, Protocol, captions, references
 from audiocapbench.meta.scorers.scorer import FloatArray, PointwiseScorer
 from audiocapbench.metrics import compute, find_metric
 from audiocapbench.signature import sign
@@ -56,7 +56,7 @@ class MetricScorer(PointwiseScorer):
         self.name = f"metric:{parsed}"
         self.signature = sign(self.name)
 
-    def score(self, pairs: Sequence[Pair]) -> tuple[FloatArray, FloatArray]:
+    def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
         """Scores of the first captions and of the second; NaN for a pair without references.
 
         Raises:
@@ -73,17 +73,17 @@ class MetricScorer(PointwiseScorer):
         first[known], second[known] = self._scores([pairs[place] for place in known])
         return first, second
 
-    def _can_score(self, pair: Pair) -> bool:
+    def _can_score(self, pair: CaptionPair) -> bool:
         return not self._reads_references or bool(pair.references_first and pair.references_second)
 
-    def _scores(self, pairs: Sequence[Pair]) -> tuple[FloatArray, FloatArray]:
+    def _scores(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
         rows = list(self._rows(pairs))
         scores = self._by_corpus(rows) if self._weighs_words else self._each_once(rows)
         places = np.array([row.place for row in rows])
         means: FloatArray = np.bincount(places, weights=scores) / np.bincount(places)
         return means[: len(pairs)], means[len(pairs) :]
 
-    def _rows(self, pairs: Sequence[Pair]) -> Iterator[_Row]:
+    def _rows(self, pairs: Sequence[CaptionPair]) -> Iterator[_Row]:
         fense = self._protocol == "fense"
         sides = zip(captions(pairs), references(pairs), [*pairs, *pairs], strict=True)
         for place, (text, held_to, pair) in enumerate(sides):

@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.meta.pairs.pair import Pair
+from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.signature import Signature
 
 FloatArray = NDArray[np.float64]
@@ -48,23 +48,23 @@ class PairScorer(Protocol):
     @property
     def signature(self) -> Signature: ...
 
-    def choose(self, pairs: Sequence[Pair]) -> Sequence[Choice]:
+    def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """Choose for all pairs at once; they are the corpus, where a scorer needs one."""
 
 
 @runtime_checkable
-class AskedBothWays(Protocol):
+class BothOrdersScorer(Protocol):
     """A scorer that was asked about each pair in both orders."""
 
-    def choose_swapped(self, pairs: Sequence[Pair]) -> Sequence[Choice]:
+    def choose_swapped(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """Its choices when the captions change places, for the pairs as they stand."""
 
 
 @runtime_checkable
-class AskedAsGiven(Protocol):
+class GivenOrderScorer(Protocol):
     """A scorer whose choices combine both orders, and that keeps what each of them said."""
 
-    def choose_as_given(self, pairs: Sequence[Pair]) -> Sequence[Choice]:
+    def choose_as_given(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """Its choices with the captions in their own order, whatever the other order says."""
 
 
@@ -78,11 +78,11 @@ class PointwiseScorer:
     name: str
     signature: Signature
 
-    def score(self, pairs: Sequence[Pair]) -> tuple[FloatArray, FloatArray]:
+    def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
         """Scores of the first captions and of the second; NaN where there is none."""
         raise TypeError(f"{type(self).__name__} gives no scores")
 
-    def choose(self, pairs: Sequence[Pair]) -> Sequence[Choice]:
+    def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """The caption with the higher score; unknown where one has none."""
         return higher(*self.score(pairs)) if pairs else []
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from audiocapbench.errors import ReportError
 from audiocapbench.meta.pairs.pair import PairSet
 from audiocapbench.meta.pairs.votes import Agreement
-from audiocapbench.meta.trial import Trial
+from audiocapbench.meta.trial import ScorerTrial
 from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.trial.table import TITLES, best_first, measures_in_order, shown
 from audiocapbench.stats import ROUNDS, SEED
@@ -23,7 +23,7 @@ _LABELS, _PLOT, _ROW, _AXIS = 250, 560, 34, 30
 _LONGEST_LABEL = 36
 
 
-class Bar(NamedTuple):
+class ScorerBar(NamedTuple):
     """A scorer's bar: its name, and where its parts stand in pixels."""
 
     label: str
@@ -35,20 +35,22 @@ class Bar(NamedTuple):
     kind: str
 
 
-class Chart(NamedTuple):
+class TrialChart(NamedTuple):
     """Everything that the template draws."""
 
     width: int
     height: int
     left: int
     bottom: int
-    bars: tuple[Bar, ...]
+    bars: tuple[ScorerBar, ...]
     ticks: tuple[tuple[str, float], ...]
     constant: float
     constant_label: str
 
 
-def write_trials(path: Path, trials: Sequence[Trial], pairs: PairSet, agreement: Agreement) -> None:
+def write_trials(
+    path: Path, trials: Sequence[ScorerTrial], pairs: PairSet, agreement: Agreement
+) -> None:
     """Write trials of scorers on one set of pairs as a page.
 
     Raises:
@@ -64,7 +66,7 @@ def write_trials(path: Path, trials: Sequence[Trial], pairs: PairSet, agreement:
         raise ReportError(f"{path}: cannot be written ({error.strerror})") from None
 
 
-def lay_out(trials: Sequence[Trial]) -> Chart:
+def lay_out(trials: Sequence[ScorerTrial]) -> TrialChart:
     """Place bars of the published measure, best first, on a scale of 0 to 100."""
     headline = trials[0].headline
     bars = []
@@ -72,7 +74,7 @@ def lay_out(trials: Sequence[Trial]) -> Chart:
         value = trial.whole.values[headline] or 0.0
         interval = trial.whole.intervals[headline]
         bars.append(
-            Bar(
+            ScorerBar(
                 _short(trial.scorer),
                 _ROW * place + _ROW / 2,
                 _at(value) - _LABELS,
@@ -84,7 +86,7 @@ def lay_out(trials: Sequence[Trial]) -> Chart:
         )
     bottom = _ROW * len(bars)
     constant, answer = trials[0].constant
-    return Chart(
+    return TrialChart(
         _LABELS + _PLOT + 70,
         bottom + 2 * _AXIS,
         _LABELS,
@@ -96,7 +98,7 @@ def lay_out(trials: Sequence[Trial]) -> Chart:
     )
 
 
-def _render(trials: Sequence[Trial], pairs: PairSet, agreement: Agreement) -> str:
+def _render(trials: Sequence[ScorerTrial], pairs: PairSet, agreement: Agreement) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -132,7 +134,7 @@ def _render(trials: Sequence[Trial], pairs: PairSet, agreement: Agreement) -> st
     )
 
 
-def _shown_groups(trial: Trial) -> list[tuple[str, str]]:
+def _shown_groups(trial: ScorerTrial) -> list[tuple[str, str]]:
     """Groupings that say more than the whole, or than one another."""
     found = [("type", "by_type")] if len(trial.by_type) > 1 else []
     if set(trial.by_subtype) != set(trial.by_type):

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from audiocapbench.meta.measures import NAMES
-from audiocapbench.meta.trial import GroupFigures, Trial
+from audiocapbench.meta.trial import GroupMeasures, ScorerTrial
 from audiocapbench.report.escape_controls import escape_controls
 
 TITLES = {
@@ -23,12 +23,12 @@ def measures_in_order(headline: str) -> list[str]:
     return [headline, *(name for name in NAMES if name != headline)]
 
 
-def best_first(trials: Sequence[Trial]) -> list[Trial]:
+def best_first(trials: Sequence[ScorerTrial]) -> list[ScorerTrial]:
     """Trials by the published measure."""
     return sorted(trials, key=lambda one: -(one.whole.values[one.headline] or 0.0))
 
 
-def trial_table(trials: Sequence[Trial]) -> Table:
+def trial_table(trials: Sequence[ScorerTrial]) -> Table:
     """Measures of every scorer with 95 % intervals, and how often it chose what."""
     headline = trials[0].headline
     table = Table(
@@ -49,7 +49,7 @@ def trial_table(trials: Sequence[Trial]) -> Table:
     return table
 
 
-def group_table(trials: Sequence[Trial], title: str, groups: str) -> Table:
+def group_table(trials: Sequence[ScorerTrial], title: str, groups: str) -> Table:
     """One measure by group, without intervals: accuracy, which means the same in every group."""
     table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("scorer", no_wrap=True)
@@ -66,7 +66,7 @@ def group_table(trials: Sequence[Trial], title: str, groups: str) -> Table:
     return table
 
 
-def cell(figures: GroupFigures, name: str) -> str:
+def cell(figures: GroupMeasures, name: str) -> str:
     """A measure with its interval."""
     interval = figures.intervals[name]
     ends = f" ({interval.low:.1f}–{interval.high:.1f})" if interval else ""
