@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from audiocapbench.benchmarks.mecat.groups import DOMAINS, QA_CATEGORIES, SUBTASKS
-from audiocapbench.benchmarks.mecat.items import Item, caption_items, question_item
+from audiocapbench.benchmarks.mecat.items import MecatItem, caption_items, question_item
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine import score_run
@@ -16,7 +16,7 @@ _MANNERS = "softly loudly slowly wildly far-off nearby twice steadily barely cle
 _PLACES = "yard hall kitchen street forest church station cellar garage harbour".split()
 _MARKS = {"speech": "S", "music": "M", "sound": "A"}
 
-Answer = Callable[[Item], str | None]
+Answer = Callable[[MecatItem], str | None]
 
 
 def sentence(*seed: object) -> str:
@@ -26,7 +26,7 @@ def sentence(*seed: object) -> str:
     return f"A {first} and a {second} {draw.choice(_MANNERS)} in the {draw.choice(_PLACES)}."
 
 
-def items(clips: int = 6) -> list[Item]:
+def items(clips: int = 6) -> list[MecatItem]:
     """Captions of so many clips of each domain; None where a domain has no such content.
 
     There are four times as many of SM0, so that most references of mixed sound are null, as in the
@@ -42,10 +42,10 @@ def items(clips: int = 6) -> list[Item]:
                 texts = [sentence(domain, number, subtask, turn // 2) for turn in range(3)]
                 fields[subtask] = texts if there else ["None", f"No {subtask}", f"{subtask} absent"]
             found += caption_items(f"{domain}_{number}", fields, "made up")
-    return [one for one in found if isinstance(one, Item)]
+    return [one for one in found if isinstance(one, MecatItem)]
 
 
-def questions(clips: int = 2) -> list[Item]:
+def questions(clips: int = 2) -> list[MecatItem]:
     """Six questions about so many clips of each domain."""
     found = []
     for domain in DOMAINS:
@@ -59,10 +59,10 @@ def questions(clips: int = 2) -> list[Item]:
                     "answer": sentence(domain, number, category),
                 }
                 found.append(question_item(f"{domain}_{number}_{turn:08x}", fields, "made up"))
-    return [one for one in found if isinstance(one, Item)]
+    return [one for one in found if isinstance(one, MecatItem)]
 
 
-def right(item: Item) -> str:
+def right(item: MecatItem) -> str:
     """The last reference, word for word."""
     return item.references[-1]
 
@@ -70,7 +70,7 @@ def right(item: Item) -> str:
 def stored_run(
     store: Store,
     answer: Answer = right,
-    asked: Iterable[Item] | None = None,
+    asked: Iterable[MecatItem] | None = None,
     model: str = "control/made-up",
     benchmark: str = "mecat-caption",
     metrics: Iterable[str] = ("date",),

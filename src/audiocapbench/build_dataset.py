@@ -55,7 +55,7 @@ def _count(text: str) -> int:
 
 
 def _build(options: argparse.Namespace) -> int:
-    from audiocapbench.cli.build import build_with_bars, explain_build
+    from audiocapbench.cli.build import build_audiocapbench
     from audiocapbench.credentials import load_credentials
     from audiocapbench.data.build import BuildSettings
     from audiocapbench.data.build.seed_metadata import write_seed_metadata
@@ -69,10 +69,9 @@ def _build(options: argparse.Namespace) -> int:
         counts={part: count for part, count in counts.items() if count is not None},
         cache_dir=options.cache_dir,
     )
-    end = build_with_bars(options.output_dir, settings, dry_run=options.dry_run)
+    end = build_audiocapbench(options.output_dir, settings, dry_run=options.dry_run)
     if not options.dry_run:
         write_seed_metadata(options.output_dir)
-    explain_build(options.output_dir, end, dry_run=options.dry_run)
     return _SOME_FAILED if not options.dry_run and end.present < end.wanted else 0
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from audiocapbench.benchmarks.corpora import CorpusScores, check_metrics, compute_by_corpus
-from audiocapbench.benchmarks.mecat.items import Item
+from audiocapbench.benchmarks.mecat.items import MecatItem
 from audiocapbench.benchmarks.mecat.layouts import CAPTION_LAYOUT, QA_LAYOUT
 from audiocapbench.benchmarks.mecat.references import read_items
 from audiocapbench.errors import MetricError
@@ -16,11 +16,11 @@ from mecat_data import clips, questions, write_references
 
 
 @pytest.fixture
-def items(tmp_path: Path) -> list[Item]:
+def items(tmp_path: Path) -> list[MecatItem]:
     return read_items("mecat-caption", write_references(tmp_path, "caption", clips(4)))
 
 
-def scored(items: list[Item], *metrics: str) -> CorpusScores:
+def scored(items: list[MecatItem], *metrics: str) -> CorpusScores:
     texts = [one.references[-1] for one in items]
     references = [one.references[:1] for one in items]
     return compute_by_corpus(CAPTION_LAYOUT, metrics, items, texts, references)
@@ -31,7 +31,7 @@ def of(made: CorpusScores, corpus: str, metric: str) -> np.ndarray:
     return found.result.samples
 
 
-def test_date_ranks_within_the_group_and_with_its_threshold(items: list[Item]) -> None:
+def test_date_ranks_within_the_group_and_with_its_threshold(items: list[MecatItem]) -> None:
     made = scored(items, "date")
     group = [one for one in items if one.category == "mixed_music"]
     assert len(group) == 16
@@ -47,7 +47,7 @@ def test_date_ranks_within_the_group_and_with_its_threshold(items: list[Item]) -
     assert not np.isin(alone.samples, mixture.samples).all()
 
 
-def test_date_brings_the_two_that_it_is_made_of(items: list[Item]) -> None:
+def test_date_brings_the_two_that_it_is_made_of(items: list[MecatItem]) -> None:
     made = scored(items, "date[variant=published]")
     options = "[variant=published]"
     parts = [
@@ -59,7 +59,7 @@ def test_date_brings_the_two_that_it_is_made_of(items: list[Item]) -> None:
     assert whole == pytest.approx(np.where(both, harmonic, 0))
 
 
-def test_other_metrics_do_not_depend_on_the_corpus(items: list[Item]) -> None:
+def test_other_metrics_do_not_depend_on_the_corpus(items: list[MecatItem]) -> None:
     made = scored(items, "rouge_l")
     (whole,) = compute(
         ["rouge_l"],
@@ -72,7 +72,9 @@ def test_other_metrics_do_not_depend_on_the_corpus(items: list[Item]) -> None:
     assert sorted(row for one in plain for row in one.rows) == list(range(len(items)))
 
 
-def test_a_group_of_mostly_null_references_is_also_scored_without_them(items: list[Item]) -> None:
+def test_a_group_of_mostly_null_references_is_also_scored_without_them(
+    items: list[MecatItem],
+) -> None:
     made = scored(items, "date", "rouge_l")
     names = {one.result.name for one in made.scores if one.corpus == "mixed_sound"}
     assert "date[null=out]" not in names
@@ -92,7 +94,7 @@ def test_a_group_of_mostly_null_references_is_also_scored_without_them(items: li
     assert "|null:out|protocol:1" in str(found.result.signature)
 
 
-def test_null_references_can_be_left_out_of_everything(items: list[Item]) -> None:
+def test_null_references_can_be_left_out_of_everything(items: list[MecatItem]) -> None:
     made = scored(items, "rouge_l[null=out]")
     assert {one.corpus for one in made.scores} == {
         *CAPTION_LAYOUT.weights,
@@ -100,7 +102,7 @@ def test_null_references_can_be_left_out_of_everything(items: list[Item]) -> Non
     assert len(of(made, "mixed_music", "rouge_l[null=out]")) == 12
 
 
-def test_a_corpus_of_one_is_told_about_and_the_rest_is_scored(items: list[Item]) -> None:
+def test_a_corpus_of_one_is_told_about_and_the_rest_is_scored(items: list[MecatItem]) -> None:
     few = [one for one in items if one.details["domain"] == "00A"]
     one_less = [one for one in few if one.category != "pure_sound" or one.id == "clip_00A_0/sound"]
     made = scored(one_less, "date", "rouge_l")

@@ -14,9 +14,9 @@ pytest.importorskip("pyarrow", reason="parquet needs pyarrow, an extra: hub")
 from audiocapbench.benchmarks.audiocapbench import load
 from audiocapbench.data import open_folder
 from audiocapbench.data.build import BuildSettings, build
-from audiocapbench.data.build.audiocapbench import Step
 from audiocapbench.data.build.hub import Hub
 from audiocapbench.data.build.id_lists import read_id_lists
+from audiocapbench.data.build.results import BuildStep
 from audiocapbench.errors import DatasetError
 from fakes.hub_repositories import (
     AUDIOCAPS,
@@ -239,7 +239,7 @@ def test_clips_that_cannot_be_had_are_in_the_manifest_with_the_reason(tmp_path: 
 
 
 def test_progress_counts_clips_and_bytes(tmp_path: Path, ids: Path) -> None:
-    steps: list[Step] = []
+    steps: list[BuildStep] = []
     with HubServer(repositories()) as server:
         settings = BuildSettings(ids_dir=ids)
         build(tmp_path / "out", settings, hub=Hub(server.url), progress=steps.append)

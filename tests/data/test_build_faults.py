@@ -15,9 +15,10 @@ pytest.importorskip("pyarrow", reason="parquet needs pyarrow, an extra: hub")
 
 from audiocapbench.data import open_folder
 from audiocapbench.data.build import BuildSettings, build
-from audiocapbench.data.build.audiocapbench import NOT_YET, Step
+from audiocapbench.data.build.audiocapbench import NOT_YET
 from audiocapbench.data.build.hub import Hub, HubError, NetworkError
 from audiocapbench.data.build.ledger import JOURNAL
+from audiocapbench.data.build.results import BuildStep
 from audiocapbench.errors import DatasetError
 from fakes.faults import Plan, half, hang, reset, status, throttled
 from fakes.hub_repositories import (
@@ -198,7 +199,7 @@ def test_when_the_network_goes_what_was_fetched_is_kept(
     monkeypatch.setattr("audiocapbench.data.build.hub.FIRST_PAUSES_S", ())
     with HubServer(repositories()) as server:
 
-        def pull_the_plug(step: Step) -> None:
+        def pull_the_plug(step: BuildStep) -> None:
             if step.part == "music":
                 server.plan = Plan(always=reset())
 
@@ -216,7 +217,7 @@ def test_when_the_network_goes_what_was_fetched_is_kept(
 
 
 def test_an_interrupted_build_keeps_what_it_has(tmp_path: Path, ids: Path) -> None:
-    def interrupt(step: Step) -> None:
+    def interrupt(step: BuildStep) -> None:
         if step.part == "audiocaps" and step.clips == 3:
             raise KeyboardInterrupt
 

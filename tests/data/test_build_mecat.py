@@ -173,16 +173,16 @@ def test_what_came_before_the_network_went_is_kept_and_not_fetched_again(
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from audiocapbench.data.build.mecat_ledger import ShardLedger
+from audiocapbench.data.build.ledger import Ledger
 from fakes.mecat_shards import build_shards
-keep, count = ShardLedger.add, 0
+keep, count = Ledger.keep, 0
 def add(self, row, content):
     global count
     keep(self, row, content)
     count += 1
     if count == 4:
         os.kill(os.getpid(), signal.SIGKILL)
-ShardLedger.add = add
+Ledger.keep = add
 build_shards(Path(sys.argv[1]), *map(Path, sys.argv[2:]))
 """
 

@@ -7,11 +7,17 @@ import tarfile
 import pytest
 
 from audiocapbench.data.build import shards
-from audiocapbench.data.build.shards import Pair, ShardError, Unusable, read_pairs, split_name
+from audiocapbench.data.build.shards import (
+    ShardError,
+    ShardPair,
+    UnusableMember,
+    read_pairs,
+    split_name,
+)
 from fakes.mecat_shards import tar
 
 
-def read(content: bytes) -> list[Pair | Unusable]:
+def read(content: bytes) -> list[ShardPair | UnusableMember]:
     return list(read_pairs(io.BytesIO(content)))
 
 
@@ -24,30 +30,33 @@ def special(name: str, kind: bytes, size: int = 0, target: str = "/etc/passwd") 
 @pytest.mark.parametrize("zipped", [True, False])
 def test_pairs_come_in_order_whether_or_not_a_shard_is_zipped(zipped: bool) -> None:
     files = [("a.flac", b"A"), ("a.json", b"{}"), ("folder/b.json", b"[]"), ("b.flac", b"B")]
-    assert read(tar(files, zipped=zipped)) == [Pair("a", 0, b"A", b"{}"), Pair("b", 1, b"B", b"[]")]
+    assert read(tar(files, zipped=zipped)) == [
+        ShardPair("a", 0, b"A", b"{}"),
+        ShardPair("b", 1, b"B", b"[]"),
+    ]
 
 
 def test_pairs_need_not_stand_together() -> None:
     files = [("a.flac", b"A"), ("b.flac", b"B"), ("b.json", b"2"), ("a.json", b"1")]
-    assert read(tar(files)) == [Pair("b", 1, b"B", b"2"), Pair("a", 0, b"A", b"1")]
+    assert read(tar(files)) == [ShardPair("b", 1, b"B", b"2"), ShardPair("a", 0, b"A", b"1")]
 
 
 def test_halves_and_repetitions_are_told() -> None:
     files = [("a.flac", b"A"), ("b.json", b"2"), ("c.flac", b"C"), ("c.json", b"3")]
     found = read(tar([*files, ("c.json", b"4"), ("a.flac", b"X")]))
     assert found == [
-        Pair("c", 2, b"C", b"3"),
-        Unusable("c", 3, "its json comes twice in the shard"),
-        Unusable("a", 0, "its audio comes twice in the shard"),
-        Unusable("a", 0, "the shard has no JSON for it"),
-        Unusable("b", 1, "the shard has no audio for it"),
+        ShardPair("c", 2, b"C", b"3"),
+        UnusableMember("c", 3, "its json comes twice in the shard"),
+        UnusableMember("a", 0, "its audio comes twice in the shard"),
+        UnusableMember("a", 0, "the shard has no JSON for it"),
+        UnusableMember("b", 1, "the shard has no audio for it"),
     ]
 
 
 def test_a_shard_of_halves_is_not_held_in_memory() -> None:
     files = [(f"{number}.flac", bytes(1000)) for number in range(9)]
     stream = read_pairs(io.BytesIO(tar(files)), held=2500)
-    assert [one.name for one in stream if isinstance(one, Unusable)] == list("012345678")
+    assert [one.name for one in stream if isinstance(one, UnusableMember)] == list("012345678")
 
 
 @pytest.mark.parametrize(
@@ -57,7 +66,7 @@ def test_a_shard_of_halves_is_not_held_in_memory() -> None:
 def test_a_name_that_leads_elsewhere_or_is_none_is_not_used(name: str) -> None:
     assert split_name(name)[0] is None
     (found,) = read(tar([(name, b"x")]))
-    assert isinstance(found, Unusable)
+    assert isinstance(found, UnusableMember)
     assert "KEY.flac or KEY.json" in found.reason
 
 
@@ -67,14 +76,14 @@ def test_a_name_that_leads_elsewhere_or_is_none_is_not_used(name: str) -> None:
 def test_links_and_devices_are_told_and_not_followed(kind: bytes) -> None:
     content = special("a.flac", kind) + tar([("b.flac", b"B"), ("b.json", b"{}")], zipped=False)
     link, good = read(content)
-    assert link == Unusable("a.flac", 0, "it is a link or a device, not a file")
-    assert good == Pair("b", 0, b"B", b"{}")
+    assert link == UnusableMember("a.flac", 0, "it is a link or a device, not a file")
+    assert good == ShardPair("b", 0, b"B", b"{}")
 
 
 def test_a_member_that_claims_to_be_huge_ends_the_shard() -> None:
     content = tar([("a.flac", b"A"), ("a.json", b"{}")], zipped=False)[:2048]
     stream = read_pairs(io.BytesIO(content + special("b.flac", tarfile.REGTYPE, 1 << 40)))
-    assert next(stream) == Pair("a", 0, b"A", b"{}")
+    assert next(stream) == ShardPair("a", 0, b"A", b"{}")
     with pytest.raises(ShardError, match=r"claims that 'b\.flac' has 1,099,511,627,776 bytes"):
         next(stream)
 
@@ -104,8 +113,8 @@ def test_a_shard_whose_checksum_is_wrong_says_so() -> None:
 def test_long_and_foreign_names_are_read_as_tar_keeps_them() -> None:
     long = "k" * 150
     found = read(tar([(f"{long}.flac", b"A"), (f"{long}.json", b"{}"), ("ü\u202e.json", b"")]))
-    assert found[0] == Pair(long, 0, b"A", b"{}")
-    assert isinstance(found[1], Unusable)
+    assert found[0] == ShardPair(long, 0, b"A", b"{}")
+    assert isinstance(found[1], UnusableMember)
     assert found[1].name == "ü?.json"
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import soundfile
 
 from audiocapbench.data import Manifest, read_manifest
-from audiocapbench.data.build import BuildEnd, BuildSettings, build
+from audiocapbench.data.build import BuildResult, BuildSettings, build
 from audiocapbench.data.build.hub import Hub
 from fakes.hub_server import HubServer, Repository, parquet
 
@@ -160,7 +160,7 @@ def write_lists(root: Path, **changes: Sequence[Mapping[str, Any]]) -> Path:
     return root
 
 
-def build_from(server: HubServer, out: Path, ids: Path, **settings: Any) -> BuildEnd:
+def build_from(server: HubServer, out: Path, ids: Path, **settings: Any) -> BuildResult:
     """Build a folder from this server."""
     return build(out, BuildSettings(ids_dir=ids, **settings), hub=Hub(server.url))
 

@@ -9,7 +9,7 @@ import pytest
 
 import mecat_runs
 from audiocapbench.benchmarks import headline_of, layout_of
-from audiocapbench.benchmarks.mecat.items import Item
+from audiocapbench.benchmarks.mecat.items import MecatItem
 from audiocapbench.data.outcome import Status
 from audiocapbench.judges.summary import OVERALL
 from audiocapbench.report.exports import fitted
@@ -195,7 +195,7 @@ def test_a_total_has_one_interval_wherever_it_is_shown(store: Store) -> None:
 def test_a_run_that_fails_a_whole_group_has_no_total_but_its_zeros_and_bounds(
     store: Store,
 ) -> None:
-    def silent_on_environment(item: Item) -> str | None:
+    def silent_on_environment(item: MecatItem) -> str | None:
         return None if item.category == "environment" else mecat_runs.right(item)
 
     run = mecat_runs.stored_run(store, silent_on_environment, metrics=("rouge_l",))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from audiocapbench.benchmarks.mecat.groups import QA_CATEGORIES, score_cap
-from audiocapbench.benchmarks.mecat.items import Item
+from audiocapbench.benchmarks.mecat.items import MecatItem
 from audiocapbench.benchmarks.mecat.layouts import CAPTION_LAYOUT
 from audiocapbench.errors import ReportError, StoreError
 from audiocapbench.report.mecat.answers import AnswerSet, GivenAnswer, answers_of_run
@@ -42,7 +42,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return kept
 
 
-def hallucinate(item: Item) -> str:
+def hallucinate(item: MecatItem) -> str:
     if item.details["domain"] == "000" and item.details["subtask"] == "speech":
         number = int(item.details["clip"][-1])
         return ["A man says hello.", "No speech.", "A dog barks."][number % 3]

@@ -1,5 +1,6 @@
 """``audiocapbench build``: make the dataset folder of a benchmark from public sources."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -9,12 +10,15 @@ from audiocapbench.cli.app import SOME_FAILED, app
 from audiocapbench.cli.options import JsonOption
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from audiocapbench.data.build import BuildEnd, PartEnd
-    from audiocapbench.data.build.audiocapbench import Progress
+    from audiocapbench.data.build import BuildResult, BuildSettings, PartResult
+    from audiocapbench.data.build.results import Builder, BuildStep
 
 _BENCHMARKS = ("audiocapbench", "mecat")
+_PART_FIELDS = (
+    "part", "repository", "commit", "wanted", "kept", "found", "fetched", "problem"
+)  # fmt: skip
 
 CountOption = Annotated[
     int | None, typer.Option(min=0, metavar="N", help="Only the first so many clips of this part.")
@@ -120,13 +124,9 @@ def build(
     }
     own = {part: count for part, count in counts.items() if count is not None}
     revisions = _revisions(revision or [])
-    ends: dict[Path, BuildEnd]
     if benchmark == "mecat":
-        from audiocapbench.cli.build_mecat import MecatWishes, build_mecat_parts
-
         _refuse(benchmark, {"--ids-dir": ids_dir, "number of clips of a part": own})
-        wishes = MecatWishes(part, domains, limit, revisions, shards or None)
-        ends = build_mecat_parts(out, wishes, dry_run=dry_run)
+        builders = _mecat_builders(out, part, domains, limit, revisions, shards)
     else:
         from audiocapbench.data.build import BuildSettings
 
@@ -134,12 +134,13 @@ def build(
         settings = BuildSettings(
             ids_dir=ids_dir, counts=own, limit=limit, clip=clip, revisions=revisions
         )
-        ends = {out: build_with_bars(out, settings, dry_run=dry_run)}
+        builders = {out: _builder(out, settings)}
+    ends = {folder: _with_bars(run, dry_run=dry_run) for folder, run in builders.items()}
     if json:
         documents = [_document(folder, end, dry_run=dry_run) for folder, end in ends.items()]
         print_json(documents[0] if len(documents) == 1 else {"folders": documents})
     for folder, end in ends.items():
-        explain_build(folder, end, dry_run=dry_run)
+        _explain(folder, end, dry_run=dry_run)
     if not dry_run and any(end.present < end.wanted for end in ends.values()):
         raise typer.Exit(SOME_FAILED)
 
@@ -153,20 +154,60 @@ def _refuse(benchmark: str, given: "Mapping[str, object]") -> None:
             raise AudioCapBenchError(f"{benchmark} takes no {option}")
 
 
-def build_with_bars(out: Path, settings: Any, *, dry_run: bool) -> "BuildEnd":
-    """Build AudioCapBench with a bar a part on stderr."""
+def _builder(out: Path, settings: "BuildSettings") -> "Builder":
     from audiocapbench.data.build import build as build_folder
 
-    return with_bars(lambda tell: build_folder(out, settings, dry_run=dry_run, progress=tell))
+    return partial(build_folder, out, settings)
 
 
-def with_bars(build_folder: "Callable[[Progress], BuildEnd]") -> "BuildEnd":
+def _mecat_builders(
+    out: Path,
+    part: Literal["caption", "qa", "both"],
+    domains: str | None,
+    limit: int | None,
+    revisions: "Mapping[str, str]",
+    shards: list[Path] | None,
+) -> "dict[Path, Builder]":
+    """What builds the folder of a part, or those of both parts side by side."""
+    from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES, DOMAINS, QA_CATEGORIES, SUBTASKS
+    from audiocapbench.data.build.mecat import MecatSettings, build_mecat
+    from audiocapbench.data.build.mecat_rows import REPOSITORIES, MecatWords
+    from audiocapbench.errors import DatasetError
+
+    for name in revisions:
+        if name not in REPOSITORIES:
+            raise DatasetError(f"there is no part {name!r}; choose from {', '.join(REPOSITORIES)}")
+    if part == "both" and shards:
+        raise DatasetError("shards hold captions or questions: say which with --part")
+    named = [domain.strip() for domain in (domains or "").split(",")]
+    chosen = tuple(dict.fromkeys(domain for domain in named if domain))
+    if domains is not None and not chosen:
+        raise DatasetError(f"--domains names none; choose from {', '.join(DOMAINS)}")
+    words = MecatWords(DOMAINS, SUBTASKS, QA_CATEGORIES, tuple(DIFFICULTIES))
+    given = tuple(shards) if shards else None
+    return {
+        folder: partial(
+            build_mecat, folder, words, MecatSettings(one, chosen, limit, revisions.get(one), given)
+        )
+        for folder, one in (
+            {out / name: name for name in REPOSITORIES} if part == "both" else {out: part}
+        ).items()
+    }
+
+
+def build_audiocapbench(out: Path, settings: "BuildSettings", *, dry_run: bool) -> "BuildResult":
+    """Build AudioCapBench with a bar a part on stderr, and say how it ended."""
+    end = _with_bars(_builder(out, settings), dry_run=dry_run)
+    _explain(out, end, dry_run=dry_run)
+    return end
+
+
+def _with_bars(build_folder: "Builder", *, dry_run: bool) -> "BuildResult":
     """Build something with a bar a part on stderr."""
     from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
     from audiocapbench.cli.console import say, stderr
-    from audiocapbench.data.build.audiocapbench import Step
 
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -178,22 +219,22 @@ def with_bars(build_folder: "Callable[[Progress], BuildEnd]") -> "BuildEnd":
     tasks: dict[str, TaskID] = {}
     with Bars(*columns, console=stderr()) as bars:
 
-        def tell(step: Step) -> None:
+        def tell(step: "BuildStep") -> None:
             if step.part not in tasks:
                 tasks[step.part] = bars.add_task(f"{step.part:<10}", total=None, note="")
             note = "looking up" if not step.clips else ""
             if step.bytes_total is not None:
-                note = f"{size(step.received)} of {size(step.bytes_total)}"
+                note = f"{_size(step.received)} of {_size(step.bytes_total)}"
             bars.update(tasks[step.part], total=step.clips_total, completed=step.clips, note=note)
 
         try:
-            return build_folder(tell)
+            return build_folder(dry_run=dry_run, progress=tell)
         except KeyboardInterrupt:
             say("Stopped: what was done is kept, and the same command goes on from here.")
             raise
 
 
-def explain_build(out: Path, end: "BuildEnd", *, dry_run: bool) -> None:
+def _explain(out: Path, end: "BuildResult", *, dry_run: bool) -> None:
     """Say on stderr what is there, what is not, and how to go on."""
     from audiocapbench.cli.console import say
     from audiocapbench.cli.progress import relative
@@ -202,7 +243,7 @@ def explain_build(out: Path, end: "BuildEnd", *, dry_run: bool) -> None:
         for part in end.parts:
             say(_preview(part))
         total = sum(part.bytes_total for part in end.parts)
-        say(f"To download: at most {size(total)}. Nothing was written.")
+        say(f"To download: at most {_size(total)}. Nothing was written.")
     for part in end.parts:
         if part.problem is not None:
             say(f"{part.part}: {part.problem}")
@@ -217,7 +258,7 @@ def explain_build(out: Path, end: "BuildEnd", *, dry_run: bool) -> None:
         say(f"Next: audiocapbench run {benchmark} --data {relative(out)} --model MODEL")
 
 
-def size(count: int) -> str:
+def _size(count: int) -> str:
     """Bytes as people say them."""
     for unit, step in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= step:
@@ -225,13 +266,13 @@ def size(count: int) -> str:
     return f"{count} B"
 
 
-def _preview(part: "PartEnd") -> str:
+def _preview(part: "PartResult") -> str:
     if part.kept == part.wanted:
         return f"{part.part}: {part.wanted} wanted, all there"
     at = f" at {part.commit[:12]}" if part.commit else ""
     return (
         f"{part.part}: {part.wanted} wanted, {part.kept} there, {part.found} to fetch "
-        f"({size(part.bytes_total)}) from {part.repository}{at}"
+        f"({_size(part.bytes_total)}) from {part.repository}{at}"
     )
 
 
@@ -247,7 +288,7 @@ def _revisions(words: list[str]) -> dict[str, str]:
     return found
 
 
-def _document(out: Path, end: "BuildEnd", *, dry_run: bool) -> dict[str, Any]:
+def _document(out: Path, end: "BuildResult", *, dry_run: bool) -> dict[str, Any]:
     return {
         "folder": str(out),
         "name": end.name,
@@ -255,18 +296,9 @@ def _document(out: Path, end: "BuildEnd", *, dry_run: bool) -> dict[str, Any]:
         "wanted": end.wanted,
         "present": end.present,
         "parts": [
-            {
-                "part": part.part,
-                "repository": part.repository,
-                "commit": part.commit,
-                "wanted": part.wanted,
-                "kept": part.kept,
-                "found": part.found,
-                "fetched": part.fetched,
-                "bytes": part.bytes_total,
-                "problem": part.problem,
-                "missing": [{"id": one.id, "reason": one.reason} for one in part.missing],
-            }
+            {name: getattr(part, name) for name in _PART_FIELDS}
+            | {"bytes": part.bytes_total}
+            | {"missing": [{"id": one.id, "reason": one.reason} for one in part.missing]}
             for part in end.parts
         ],
     }

@@ -11,7 +11,7 @@ from audiocapbench.cli.app import SOME_FAILED
 from audiocapbench.cli.outputs import reference_files, refuse_overwriting
 
 if TYPE_CHECKING:
-    from audiocapbench.benchmarks.mecat.predictions import Answers, Source
+    from audiocapbench.benchmarks.mecat.predictions import Answers, PredictionFile
     from audiocapbench.data import Problem
     from audiocapbench.report.groups.sheet import GroupSheet
 
@@ -103,7 +103,7 @@ def _print_tables(benchmark: str, sheet: "GroupSheet", metrics: Sequence[str]) -
         say(f"{one.corpus}: no {one.metric}. {one.reason}")
 
 
-def _say_how_files_were_read(sources: "Sequence[Source]") -> None:
+def _say_how_files_were_read(sources: "Sequence[PredictionFile]") -> None:
     from audiocapbench.cli.console import say
 
     for source in sources:

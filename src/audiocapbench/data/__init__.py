@@ -1,6 +1,6 @@
 """Samples and where they come from: the dataset folder, its metadata and its manifest."""
 
-from audiocapbench.data.folder import Entry, Folder, open_folder
+from audiocapbench.data.folder import Folder, FolderEntry, open_folder
 from audiocapbench.data.manifest import (
     FileFacts,
     Manifest,
@@ -10,20 +10,20 @@ from audiocapbench.data.manifest import (
     write_manifest,
 )
 from audiocapbench.data.problems import InvalidDataError, Problem
-from audiocapbench.data.row import UNCATEGORISED, Row
+from audiocapbench.data.row import UNCATEGORISED, MetadataRow
 from audiocapbench.data.sample import Clip, Sample
 
 __all__ = [
     "UNCATEGORISED",
     "Clip",
-    "Entry",
     "FileFacts",
     "Folder",
+    "FolderEntry",
     "InvalidDataError",
     "Manifest",
+    "MetadataRow",
     "MissingClip",
     "Problem",
-    "Row",
     "Sample",
     "facts_of",
     "open_folder",

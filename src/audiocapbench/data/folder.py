@@ -20,7 +20,7 @@ from audiocapbench.data.manifest import (
 )
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import json_lines, read_json
-from audiocapbench.data.row import Row, read_row
+from audiocapbench.data.row import MetadataRow, read_row
 from audiocapbench.data.sample import Clip
 from audiocapbench.errors import AudioError, DatasetError
 
@@ -30,10 +30,10 @@ _READERS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FolderEntry:
     """A row of the metadata with its clip."""
 
-    row: Row
+    row: MetadataRow
     clip: Clip
     position: int
 
@@ -44,13 +44,13 @@ class Folder:
 
     root: Path
     name: str
-    entries: tuple[Entry, ...]
+    entries: tuple[FolderEntry, ...]
     missing: tuple[MissingClip, ...]
 
 
-class _Line(NamedTuple):
+class _MetadataLine(NamedTuple):
     where: str
-    row: Row
+    row: MetadataRow
     position: int
 
 
@@ -76,14 +76,16 @@ def open_folder(root: Path) -> Folder:
     if problems:
         raise InvalidDataError(root, sorted(problems, key=_place))
     entries = tuple(
-        Entry(line.row, clip, line.position)
+        FolderEntry(line.row, clip, line.position)
         for line, clip in zip(present, found, strict=True)
         if isinstance(clip, Clip)
     )
     return Folder(root, manifest.name or root.resolve().name, entries, tuple(manifest.missing))
 
 
-def _in_threads(read: Callable[[_Line], Clip | Problem], lines: list[_Line]) -> list[Any]:
+def _in_threads(
+    read: Callable[[_MetadataLine], Clip | Problem], lines: list[_MetadataLine]
+) -> list[Any]:
     """Read many files at once; Ctrl-C ends the program without waiting for the readers."""
     found: list[Any] = [None] * len(lines)
     left = iter(enumerate(lines))
@@ -100,7 +102,7 @@ def _in_threads(read: Callable[[_Line], Clip | Problem], lines: list[_Line]) -> 
     return found
 
 
-def _read_metadata(root: Path) -> tuple[list[_Line], list[Problem]]:
+def _read_metadata(root: Path) -> tuple[list[_MetadataLine], list[Problem]]:
     if not root.is_dir():
         raise DatasetError(f"{root}: no such folder")
     problems: list[Problem] = []
@@ -117,9 +119,9 @@ def _read_metadata(root: Path) -> tuple[list[_Line], list[Problem]]:
     lines = []
     for index, (where, fields) in enumerate(records):
         row = read_row(fields, where, seed=seed)
-        if isinstance(row, Row):
+        if isinstance(row, MetadataRow):
             position = index if row.position is None else row.position
-            lines.append(_Line(where, row, position))
+            lines.append(_MetadataLine(where, row, position))
         else:
             problems += row
     return lines, problems
@@ -142,7 +144,7 @@ def _place(problem: Problem) -> tuple[bool, int]:
     return (number is None, int(number[1]) if number else 0)
 
 
-def _repetitions(lines: list[_Line]) -> list[Problem]:
+def _repetitions(lines: list[_MetadataLine]) -> list[Problem]:
     """Two lines that claim the same id, the same place, or ask the same about one file."""
     problems = []
     seen: dict[tuple[str, object], str] = {}
@@ -161,7 +163,7 @@ def _repetitions(lines: list[_Line]) -> list[Problem]:
     return problems
 
 
-def _clip(root: Path, line: _Line, manifest: Manifest) -> Clip | Problem:
+def _clip(root: Path, line: _MetadataLine, manifest: Manifest) -> Clip | Problem:
     name = line.row.file_name
     path = root / name
     try:

@@ -32,7 +32,7 @@ def _storable(value: str) -> str:
 Text = Annotated[str, AfterValidator(_text)]
 
 
-class Row(BaseModel):
+class MetadataRow(BaseModel):
     """One clip with its references; fields that it does not name are kept as details."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
@@ -55,14 +55,14 @@ class Row(BaseModel):
         return dict(self.__pydantic_extra__ or {})
 
 
-def read_row(fields: object, where: str, *, seed: bool = False) -> Row | list[Problem]:
+def read_row(fields: object, where: str, *, seed: bool = False) -> MetadataRow | list[Problem]:
     """Check one decoded JSON value; returns the row, or every problem that it has."""
     if not isinstance(fields, dict):
         return [Problem(where, "", "is not a JSON object")]
     if seed:
         fields = {SEED_NAMES.get(name, name): value for name, value in fields.items()}
     try:
-        return Row.model_validate(fields)
+        return MetadataRow.model_validate(fields)
     except ValidationError as error:
         names = _SEED_NAMES_BACK if seed else {}
         return [_problem(where, details, names) for details in error.errors(include_url=False)]

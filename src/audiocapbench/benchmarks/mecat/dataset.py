@@ -15,10 +15,17 @@ from pathlib import Path
 
 from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
-from audiocapbench.benchmarks.mecat.items import Item, caption_items, question_item
+from audiocapbench.benchmarks.mecat.items import MecatItem, caption_items, question_item
 from audiocapbench.benchmarks.mecat.layouts import CAPTION, QA, asks_for_captions
 from audiocapbench.benchmarks.mecat.prompts import I2, caption_prompt
-from audiocapbench.data import Entry, InvalidDataError, Problem, Row, Sample, open_folder
+from audiocapbench.data import (
+    FolderEntry,
+    InvalidDataError,
+    MetadataRow,
+    Problem,
+    Sample,
+    open_folder,
+)
 from audiocapbench.data.folder import METADATA
 from audiocapbench.errors import BenchmarkError
 
@@ -28,7 +35,7 @@ HEADLINE = "date"
 
 _LARGEST_POSITION = 2**31 - 1
 
-Read = Callable[[Entry], "Iterator[Sample | Problem]"]
+Read = Callable[[FolderEntry], "Iterator[Sample | Problem]"]
 
 
 def load_captions(data: Path, prompts: str = I2) -> Benchmark:
@@ -73,7 +80,7 @@ def _load(name: str, data: Path, read: Read) -> Benchmark:
     return Benchmark(name, folder.root, tuple(samples), folder.missing, METRICS, COLUMNS, HEADLINE)
 
 
-def _captions(entry: Entry, prompts: str) -> Iterator[Sample | Problem]:
+def _captions(entry: FolderEntry, prompts: str) -> Iterator[Sample | Problem]:
     for place, item in enumerate(row_items(CAPTION, entry.row, entry.row.key)):
         if isinstance(item, Problem):
             yield item
@@ -86,7 +93,7 @@ def _captions(entry: Entry, prompts: str) -> Iterator[Sample | Problem]:
         yield _sample(item, entry, instruction, position)
 
 
-def _questions(entry: Entry) -> Iterator[Sample | Problem]:
+def _questions(entry: FolderEntry) -> Iterator[Sample | Problem]:
     for item in row_items(QA, entry.row, entry.row.key):
         if isinstance(item, Problem):
             yield item
@@ -94,13 +101,13 @@ def _questions(entry: Entry) -> Iterator[Sample | Problem]:
             yield _sample(item, entry, entry.row.instruction or "", entry.position)
 
 
-def _sample(item: Item, entry: Entry, instruction: str, position: int) -> Sample:
+def _sample(item: MecatItem, entry: FolderEntry, instruction: str, position: int) -> Sample:
     return Sample(
         item.id, entry.clip, instruction, item.references, item.category, position, item.details
     )
 
 
-def row_items(benchmark: str, row: Row, where: str) -> Iterator[Item | Problem]:
+def row_items(benchmark: str, row: MetadataRow, where: str) -> Iterator[MecatItem | Problem]:
     """What a row of the metadata asks, or what is wrong with it.
 
     Args:

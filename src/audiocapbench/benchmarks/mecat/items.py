@@ -10,7 +10,7 @@ from audiocapbench.data import Problem
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class MecatItem:
     """One thing that is asked, and its references.
 
     Attributes:
@@ -26,7 +26,9 @@ class Item:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-def caption_items(clip: str, fields: Mapping[str, Any], where: str) -> Iterator[Item | Problem]:
+def caption_items(
+    clip: str, fields: Mapping[str, Any], where: str
+) -> Iterator[MecatItem | Problem]:
     """The six captions of a clip, in the order of ``SUBTASKS``, or what is wrong with each.
 
     Args:
@@ -46,12 +48,12 @@ def caption_items(clip: str, fields: Mapping[str, Any], where: str) -> Iterator[
             continue
         details = {"clip": clip, "subtask": subtask, "domain": domain}
         corpus = corpus_of(subtask, str(domain))
-        yield Item(f"{clip}/{subtask}", corpus, tuple(captions), details)
+        yield MecatItem(f"{clip}/{subtask}", corpus, tuple(captions), details)
 
 
 def question_item(
     key: str, fields: Mapping[str, Any], where: str, clip: Any = None
-) -> Item | Problem:
+) -> MecatItem | Problem:
     """A question with its answer as the only reference, or what is wrong with it.
 
     Args:
@@ -77,7 +79,7 @@ def question_item(
         "domain": fields["domain"],
         "difficulty": fields["difficulty"],
     }
-    return Item(key, fields["category"], (fields["answer"],), details)
+    return MecatItem(key, fields["category"], (fields["answer"],), details)
 
 
 def _not_one_of(value: Any, known: Any, name: str, where: str) -> Problem | None:

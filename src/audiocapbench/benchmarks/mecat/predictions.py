@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
-from audiocapbench.benchmarks.mecat.items import Item
+from audiocapbench.benchmarks.mecat.items import MecatItem
 from audiocapbench.benchmarks.mecat.layouts import OUTSIDE, asks_for_captions
 from audiocapbench.benchmarks.mecat.prediction_files import Prediction, read_file
 from audiocapbench.data import Problem
@@ -16,7 +16,7 @@ from audiocapbench.errors import DatasetError
 ALL = "all"
 
 
-class Source(NamedTuple):
+class PredictionFile(NamedTuple):
     """A prediction file, and the sub-task that its plain texts answer; None for all of them."""
 
     path: Path
@@ -44,7 +44,7 @@ class Answers:
     absent: list[str] = field(default_factory=list)
 
 
-def source_of(benchmark: str, text: str) -> Source:
+def source_of(benchmark: str, text: str) -> PredictionFile:
     """A file as the user names it: ``FILE``, or ``long=FILE`` for the answers to one sub-task.
 
     Without a sub-task, a word of the file's name says it, as in ``long_caption.csv``; where none
@@ -61,19 +61,21 @@ def source_of(benchmark: str, text: str) -> Source:
         named = bool(equals) and head in (*SUBTASKS, ALL)
         head, path = (head, Path(tail)) if named else ("", Path(text))
     if not captions or head == ALL:
-        return Source(path, None)
+        return PredictionFile(path, None)
     if head:
-        return Source(path, head)
+        return PredictionFile(path, head)
     words = set(re.split(r"[^a-z0-9]+", path.stem.lower())) & set(SUBTASKS)
     if len(words) > 1:
         raise DatasetError(
             f"{path}: its name has the sub-tasks {', '.join(sorted(words))} in it; "
             f"write {min(words)}={path}, or {ALL}={path}"
         )
-    return Source(path, words.pop() if words else None)
+    return PredictionFile(path, words.pop() if words else None)
 
 
-def read_answers(benchmark: str, sources: Sequence[Source], items: Sequence[Item]) -> Answers:
+def read_answers(
+    benchmark: str, sources: Sequence[PredictionFile], items: Sequence[MecatItem]
+) -> Answers:
     """Match the texts of files to items.
 
     Raises:
@@ -98,7 +100,7 @@ def read_answers(benchmark: str, sources: Sequence[Source], items: Sequence[Item
     return found
 
 
-def looks_like(benchmark: str, found: Answers, items: Sequence[Item]) -> str | None:
+def looks_like(benchmark: str, found: Answers, items: Sequence[MecatItem]) -> str | None:
     """The other part of MECAT, where keys that did not fit are keys of that part."""
     clips = {str(item.details["clip"]) for item in items}
     keys = [*found.surplus, *(problem.field for problem in found.bad)]
@@ -108,7 +110,7 @@ def looks_like(benchmark: str, found: Answers, items: Sequence[Item]) -> str | N
     return "MECAT-Caption" if any(head in clips for head in heads) else None
 
 
-def _captions(said: Prediction, source: Source) -> list[str] | Problem:
+def _captions(said: Prediction, source: PredictionFile) -> list[str] | Problem:
     """The items that a text answers."""
     if "\0" in said.text:
         return Problem(said.where, said.key[:80], "holds a NUL character")
@@ -138,7 +140,7 @@ def _keep(found: Answers, said: Prediction, wanted: Sequence[str]) -> None:
         found.bad.append(Problem(said.where, other[0][:80], "has another prediction above"))
 
 
-def _count_missing(found: Answers, items: Sequence[Item], *, captions: bool) -> None:
+def _count_missing(found: Answers, items: Sequence[MecatItem], *, captions: bool) -> None:
     if captions:
         answered = {key.rpartition("/")[2] for key in found.texts}
         found.absent = [subtask for subtask in SUBTASKS if subtask not in answered]

@@ -10,9 +10,9 @@ from typing import Any
 
 from audiocapbench.benchmarks.mecat.dataset import row_items
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
-from audiocapbench.benchmarks.mecat.items import Item, caption_items, question_item
+from audiocapbench.benchmarks.mecat.items import MecatItem, caption_items, question_item
 from audiocapbench.benchmarks.mecat.layouts import asks_for_captions
-from audiocapbench.data import InvalidDataError, Problem, Row
+from audiocapbench.data import InvalidDataError, MetadataRow, Problem
 from audiocapbench.data.folder import METADATA
 from audiocapbench.data.records import json_lines
 from audiocapbench.data.row import read_row
@@ -37,7 +37,7 @@ class BadReferencesError(InvalidDataError):
         self.args = ("\n".join(lines),)
 
 
-def read_items(benchmark: str, place: Path) -> list[Item]:
+def read_items(benchmark: str, place: Path) -> list[MecatItem]:
     """What a benchmark asks, in the order of the files.
 
     Args:
@@ -49,7 +49,7 @@ def read_items(benchmark: str, place: Path) -> list[Item]:
         BadReferencesError: Lines are wrong.
         DatasetError: There is nothing to read.
     """
-    items: dict[str, Item] = {}
+    items: dict[str, MecatItem] = {}
     problems: list[Problem] = []
     looks: set[str | None] = set()
     for file in _files(benchmark, place):
@@ -65,7 +65,9 @@ def read_items(benchmark: str, place: Path) -> list[Item]:
     return list(items.values())
 
 
-def _keep(items: dict[str, Item], found: Iterable[Item | Problem], where: str) -> list[Problem]:
+def _keep(
+    items: dict[str, MecatItem], found: Iterable[MecatItem | Problem], where: str
+) -> list[Problem]:
     wrong = []
     for one in found:
         if isinstance(one, Problem):
@@ -110,10 +112,10 @@ def _files(benchmark: str, place: Path) -> list[Path]:
 
 def _items(
     benchmark: str, pairs: dict[str, Any], where: str, file: Path
-) -> Iterator[Item | Problem]:
+) -> Iterator[MecatItem | Problem]:
     if file.name == METADATA:
         row = read_row(pairs, where)
-        yield from row_items(benchmark, row, where) if isinstance(row, Row) else row
+        yield from row_items(benchmark, row, where) if isinstance(row, MetadataRow) else row
         return
     for key, fields in pairs.items():
         if not isinstance(fields, dict):

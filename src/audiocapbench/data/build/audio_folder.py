@@ -5,9 +5,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from audiocapbench.audio import EXTENSIONS
-from audiocapbench.data.build.found import Collector, Found, Place
-from audiocapbench.data.build.hub import HubError, Received, Repository
-from audiocapbench.data.build.sources import Source, Wanted
+from audiocapbench.data.build.hub import HubError, OnReceived, Repository
+from audiocapbench.data.build.matches import ClipLocation, ClipMatch, Collector
+from audiocapbench.data.build.sources import ClipSource, ListedClip
 from audiocapbench.data.problems import Problem
 from audiocapbench.data.records import read_records
 
@@ -24,7 +24,7 @@ class AudioFolder:
         if not self._clips:
             raise HubError(f"{repository.name} holds neither parquet nor audio files")
 
-    def find(self, source: Source, wanted: Sequence[Wanted]) -> dict[str, Found]:
+    def find(self, source: ClipSource, wanted: Sequence[ListedClip]) -> dict[str, ClipMatch]:
         """Where the wanted clips lie, by key: as the metadata says, or by the files' own names."""
         collector = Collector(source, wanted)
         clips = set(self._clips)
@@ -37,17 +37,19 @@ class AudioFolder:
                     listed = True
                     caption = row.get("caption")
                     texts = {"caption": caption if isinstance(caption, str) else None}
-                    collector.take(key, Place(clip), texts)
+                    collector.take(key, ClipLocation(clip), texts)
         if not listed:
             for clip in self._clips:
-                collector.take(PurePosixPath(clip).stem, Place(clip), {})
+                collector.take(PurePosixPath(clip).stem, ClipLocation(clip), {})
         return collector.found
 
-    def size(self, places: Sequence[Place]) -> int:
+    def size(self, places: Sequence[ClipLocation]) -> int:
         """Bytes of the files."""
         return sum(self._repository.sizes[path] for path in {one.path for one in places})
 
-    def audio(self, places: Sequence[Place], received: Received) -> Iterator[tuple[Place, bytes]]:
+    def audio(
+        self, places: Sequence[ClipLocation], received: OnReceived
+    ) -> Iterator[tuple[ClipLocation, bytes]]:
         """The clips, a file each."""
         for place in sorted(places):
             yield place, self._repository.read(place.path, received)

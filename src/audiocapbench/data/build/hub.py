@@ -22,7 +22,7 @@ _TIMEOUT_S = 60.0
 _LONGEST_PAUSE_S = 60.0
 _T = TypeVar("_T")
 
-Received = Callable[[int], None]
+OnReceived = Callable[[int], None]
 
 
 class HubError(DatasetError):
@@ -56,11 +56,11 @@ class Repository:
     sizes: Mapping[str, int]
     configs: Sequence[Any] = field(default=())
 
-    def open(self, path: str, received: Received | None = None) -> "RemoteFile":
+    def open(self, path: str, received: OnReceived | None = None) -> "RemoteFile":
         """A file of the repository; nothing is read yet."""
         return RemoteFile(self, path, received)
 
-    def read(self, path: str, received: Received | None = None) -> bytes:
+    def read(self, path: str, received: OnReceived | None = None) -> bytes:
         """A whole file of the repository."""
         with self.open(path, received) as stream:
             return stream.readall()
@@ -183,7 +183,7 @@ class Hub:
 class RemoteFile(io.RawIOBase):
     """A file of a repository that can be read from any place; nothing is read ahead."""
 
-    def __init__(self, repository: Repository, path: str, received: Received | None) -> None:
+    def __init__(self, repository: Repository, path: str, received: OnReceived | None) -> None:
         super().__init__()
         self.repository = repository
         self.path = path

@@ -13,7 +13,14 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import NamedTuple
 
-from audiocapbench.data.build.sources import MUSIC, SOURCES, Source, Wanted, aspect_list, seconds
+from audiocapbench.data.build.sources import (
+    MUSIC,
+    SOURCES,
+    ClipSource,
+    ListedClip,
+    aspect_list,
+    seconds,
+)
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import csv_records
 from audiocapbench.errors import DatasetError
@@ -39,8 +46,8 @@ _LARGEST = 1 << 26
 class IdList(NamedTuple):
     """The clips of one part, in order, and the fingerprint of the file that named them."""
 
-    source: Source
-    entries: tuple[Wanted, ...]
+    source: ClipSource
+    entries: tuple[ListedClip, ...]
     sha256: str
 
     @property
@@ -140,8 +147,8 @@ def _download(name: str) -> bytes:
     )
 
 
-def _parse(source: Source, path: Path, content: bytes, start: int) -> tuple[Wanted, ...]:
-    entries: list[Wanted] = []
+def _parse(source: ClipSource, path: Path, content: bytes, start: int) -> tuple[ListedClip, ...]:
+    entries: list[ListedClip] = []
     problems: list[Problem] = []
     seen: dict[str, str] = {}
     for where, row in csv_records(path, problems, source.columns, content):
@@ -151,7 +158,7 @@ def _parse(source: Source, path: Path, content: bytes, start: int) -> tuple[Want
             number = len(entries)
             # A key is taken as it stands: HTML escapes and outer spaces are part of it.
             entries.append(
-                Wanted(f"{source.prefix}_{number}", row[source.key], start + number, row)
+                ListedClip(f"{source.prefix}_{number}", row[source.key], start + number, row)
             )
     if problems:
         raise InvalidDataError(path, problems)
@@ -161,7 +168,7 @@ def _parse(source: Source, path: Path, content: bytes, start: int) -> tuple[Want
 
 
 def _problems(
-    source: Source, row: dict[str, str], where: str, seen: dict[str, str]
+    source: ClipSource, row: dict[str, str], where: str, seen: dict[str, str]
 ) -> Sequence[Problem]:
     problems = [
         Problem(where, column, "is blank") for column in source.columns if not row[column].strip()

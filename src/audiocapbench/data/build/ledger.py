@@ -1,18 +1,19 @@
 """What a build has so far: written down clip by clip, so that nothing is fetched twice.
 
-While a build runs, each clip is a line of the journal; when it ends, in whatever way that leaves
-time for, the journal becomes metadata.jsonl and manifest.json.
+While a build runs, each clip, loss and finished shard is a line of the journal; when it ends, in
+whatever way that leaves time for, the journal becomes metadata.jsonl and manifest.json.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
 from pydantic import ValidationError
 
 from audiocapbench import audio
+from audiocapbench.data.build.hub import Hub, Repository
 from audiocapbench.data.folder import METADATA
 from audiocapbench.data.manifest import (
     FILE_NAME,
@@ -24,13 +25,19 @@ from audiocapbench.data.manifest import (
     write_manifest,
 )
 from audiocapbench.data.records import json_lines
+from audiocapbench.data.row import MetadataRow, read_row
 from audiocapbench.errors import AudioError, DatasetError
 
 JOURNAL = "build.journal"
 _PART = ".part"
+_DONE = "complete, rows:"
 
 
-class Kept(NamedTuple):
+class BadFieldsError(DatasetError):
+    """What belongs to a clip cannot be used; the message says why."""
+
+
+class StoredClip(NamedTuple):
     """A clip that is in the folder: its row of the metadata, and the facts of its file."""
 
     row: dict[str, Any]
@@ -40,7 +47,7 @@ class Kept(NamedTuple):
 class Ledger:
     """The state of one output folder."""
 
-    def __init__(self, root: Path, names: frozenset[str]) -> None:
+    def __init__(self, root: Path, *names: str) -> None:
         """Read what earlier builds left, and keep what is still intact.
 
         Args:
@@ -54,12 +61,14 @@ class Ledger:
         self.origin: dict[str, str] = {}
         self.missing: dict[str, MissingClip] = {}
         self._stream: IO[str] | None = None
+        self._hashes: dict[str, str] = {}
         try:
             known = dict(self._finished(names))
             known.update(self._journalled())
             self.clips = {key: one for key, one in known.items() if self._intact(one)}
         except OSError as error:
             raise DatasetError(f"{root}: cannot be read ({error.strerror})") from None
+        self._files = {one.row["file_name"]: one.facts for one in self.clips.values()}
 
     def agree(self, name: str, value: str) -> None:
         """Note what the folder is made of.
@@ -67,37 +76,96 @@ class Ledger:
         Raises:
             DatasetError: It is already made of something else.
         """
-        known = self.origin.get(name)
-        if known is not None and known != value:
+        known = self.origin.setdefault(name, value)
+        if known != value:
             raise DatasetError(
                 f"{self.root}: was built with {name} {known}, not {value}; choose another folder"
             )
-        self.origin[name] = value
 
-    def begin(self) -> None:
-        """Make ready to write."""
+    def repository(self, hub: Hub, name: str, revision: str | None) -> Repository:
+        """A repository at a revision, at the commit that the folder began with, or at the newest.
+
+        Raises:
+            DatasetError: It cannot be had, or is another than the folder was made of.
+        """
+        repository = hub.repository(name, revision or self.origin.get(name))
+        self.agree(name, repository.commit)
+        self._write({"origin": self.origin})
+        return repository
+
+    @contextmanager
+    def building(self, name: str, missing: Callable[[], Iterable[MissingClip]]) -> Iterator[None]:
+        """Write down what the body does, and put the folder together however it ends.
+
+        Args:
+            name: The name of the dataset.
+            missing: The clips that are not there, asked for at the end.
+        """
+        self._begin()
+        try:
+            yield
+        except BaseException:
+            if self.clips:
+                self._finish(name, missing())
+            else:
+                self._abandon()
+            raise
+        self._finish(name, missing())
+
+    def keep(self, row: dict[str, Any], content: bytes) -> None:
+        """Put a clip into the folder and write it down; rows may share a file of the same bytes.
+
+        Raises:
+            AudioError: The content cannot be decoded; nothing is kept.
+            BadFieldsError: The row cannot be used; nothing is kept.
+            DatasetError: The folder cannot be written.
+        """
+        checked = read_row(row, row["id"])
+        if not isinstance(checked, MetadataRow):
+            raise BadFieldsError("; ".join(f"{one.field} {one.what}" for one in checked))
+        known = self._files.get(row["file_name"])
+        if known is not None and known.sha256 != audio.sha256(content):
+            name = PurePosixPath(row["file_name"])
+            row["file_name"] = str(name.with_name(f"{row['id']}{name.suffix}"))
+            known = self._files.get(row["file_name"])
+        facts = known or self._put(self.root / row["file_name"], content)
+        row["duration_s"] = facts.duration_s
+        self._write({"row": row, "facts": facts.model_dump()})
+        self._files[row["file_name"]] = facts
+        self.clips[row["id"]] = StoredClip(row, facts)
+        self.missing.pop(row["id"], None)
+
+    def note_missing(self, one: MissingClip) -> None:
+        """Write down what cannot be had, and why."""
+        self.missing[one.id] = one
+        self._write({"missing": one.model_dump(exclude_none=True)})
+
+    def note_done(self, shard: str) -> None:
+        """Write down that a shard was read to its end, and how many rows it gave."""
+        self.origin[shard] = f"{_DONE} {self._rows(shard)}"
+        self._write({"origin": self.origin})
+
+    def done(self, shard: str) -> bool:
+        """Whether a shard was read to its end and all that it gave is still there."""
+        return self.origin.get(shard) == f"{_DONE} {self._rows(shard)}"
+
+    def _rows(self, shard: str) -> int:
+        return sum(one.row.get("shard") == shard for one in self.clips.values())
+
+    def _begin(self) -> None:
+        path = self.root / JOURNAL
         with _writing(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
             for left in self.root.glob(f"*/*{_PART}.*"):
                 left.unlink()
-            whole = self._whole_lines()
-            self._stream = (self.root / JOURNAL).open("a", encoding="utf-8")
-            if not whole:
+            torn = path.exists() and path.read_bytes()[-1:] not in (b"", b"\n")
+            self._stream = path.open("a", encoding="utf-8")
+            if torn:
                 # A line that was cut short must not swallow the next one.
                 self._stream.write("\n")
-
-    def note_origin(self) -> None:
-        """Write down what the folder is made of, before anything of it arrives."""
         self._write({"origin": self.origin})
 
-    def keep(self, row: dict[str, Any], content: bytes) -> FileFacts:
-        """Put a clip into the folder and write it down.
-
-        Raises:
-            AudioError: The content cannot be decoded; nothing is kept.
-            DatasetError: The folder cannot be written.
-        """
-        path = self.root / row["file_name"]
+    def _put(self, path: Path, content: bytes) -> FileFacts:
         partial = path.with_name(f"{path.stem}{_PART}{path.suffix}")
         with _writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -108,12 +176,9 @@ class Ledger:
                 partial.unlink()
                 raise AudioError(str(error).removeprefix(f"{partial}: ")) from None
             partial.replace(path)
-        row["duration_s"] = facts.duration_s
-        self._write({"row": row, "facts": facts.model_dump()})
-        self.clips[row["id"]] = Kept(row, facts)
         return facts
 
-    def finish(self, name: str, missing: Iterable[MissingClip]) -> None:
+    def _finish(self, name: str, missing: Iterable[MissingClip]) -> None:
         """Write the metadata and the manifest, and drop the journal."""
         kept = sorted(self.clips.values(), key=lambda one: int(one.row["position"]))
         manifest = Manifest(
@@ -124,23 +189,22 @@ class Ledger:
         )
         lines = [json.dumps(one.row, ensure_ascii=False) + "\n" for one in kept]
         with _writing(self.root):
-            self.close()
+            self._close()
             write_manifest(self.root, manifest)
             partial = self.root / f"{METADATA}{_PART}"
             partial.write_text("".join(lines), encoding="utf-8", newline="\n")
             partial.replace(self.root / METADATA)
             (self.root / JOURNAL).unlink(missing_ok=True)
 
-    def abandon(self) -> None:
+    def _abandon(self) -> None:
         """Leave no trace of a build that got nothing."""
-        self.close()
+        self._close()
         with _writing(self.root):
             (self.root / JOURNAL).unlink(missing_ok=True)
             if not any(self.root.iterdir()):
                 self.root.rmdir()
 
-    def close(self) -> None:
-        """Let go of the journal; what it holds stays."""
+    def _close(self) -> None:
         if self._stream is not None:
             self._stream.close()
             self._stream = None
@@ -151,43 +215,42 @@ class Ledger:
                 self._stream.write(json.dumps(line, ensure_ascii=False) + "\n")
                 self._stream.flush()
 
-    def _finished(self, names: frozenset[str]) -> Iterator[tuple[str, Kept]]:
+    def _finished(self, names: Iterable[str]) -> Iterator[tuple[str, StoredClip]]:
         """Clips of builds that came to an end."""
         path = self.root / METADATA
-        if not (self.root / FILE_NAME).exists():
-            if path.exists():
-                raise DatasetError(f"{self.root}: holds another dataset; choose another folder")
+        there = (self.root / FILE_NAME).exists()
+        if not there and not path.exists():
             return
         manifest = read_manifest(self.root)
-        if isinstance(manifest, list) or manifest.name not in names:
+        if not there or isinstance(manifest, list) or manifest.name not in names:
             raise DatasetError(f"{self.root}: holds another dataset; choose another folder")
         self.origin.update(manifest.origin or {})
         self.missing = {one.id: one for one in manifest.missing}
-        for row in journal_objects(path):
+        for row in _objects(path):
             facts = manifest.files.get(str(row.get("file_name")))
             if facts is not None and _complete(row):
-                yield row["id"], Kept(row, facts)
+                yield row["id"], StoredClip(row, facts)
 
-    def _journalled(self) -> Iterator[tuple[str, Kept]]:
+    def _journalled(self) -> Iterator[tuple[str, StoredClip]]:
         """Clips of a build that was stopped before it could come to an end."""
-        for line in journal_objects(self.root / JOURNAL):
-            if isinstance(line.get("origin"), dict):
-                self.origin.update(line["origin"])
-            row = line.get("row")
+        for line in _objects(self.root / JOURNAL):
             try:
-                facts = FileFacts.model_validate(line.get("facts"))
+                if isinstance(line.get("origin"), dict):
+                    self.origin.update(line["origin"])
+                elif "missing" in line:
+                    lost = MissingClip.model_validate(line["missing"])
+                    self.missing[lost.id] = lost
+                elif isinstance(row := line.get("row"), dict) and _complete(row):
+                    yield row["id"], StoredClip(row, FileFacts.model_validate(line.get("facts")))
             except ValidationError:
                 continue
-            if isinstance(row, dict) and _complete(row):
-                yield row["id"], Kept(row, facts)
 
-    def _intact(self, clip: Kept) -> bool:
-        path = self.root / str(clip.row["file_name"])
-        return path.is_file() and audio.sha256(path) == clip.facts.sha256
-
-    def _whole_lines(self) -> bool:
-        path = self.root / JOURNAL
-        return not path.exists() or path.read_bytes()[-1:] in (b"", b"\n")
+    def _intact(self, clip: StoredClip) -> bool:
+        name = str(clip.row["file_name"])
+        if name not in self._hashes:
+            path = self.root / name
+            self._hashes[name] = audio.sha256(path) if path.is_file() else ""
+        return self._hashes[name] == clip.facts.sha256
 
 
 def _complete(row: dict[str, Any]) -> bool:
@@ -206,7 +269,7 @@ def _writing(path: Path) -> Iterator[None]:
         raise DatasetError(f"{path}: cannot be written ({reason})") from None
 
 
-def journal_objects(path: Path) -> Iterator[dict[str, Any]]:
+def _objects(path: Path) -> Iterator[dict[str, Any]]:
     """The JSON objects of a file of lines; a line that a kill cut short is left out."""
     if path.exists():
         yield from (fields for _, fields in json_lines(path, []))

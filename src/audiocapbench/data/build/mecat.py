@@ -4,7 +4,6 @@ How a shard is read, and what a row looks like, is not decided here.
 """
 
 import hashlib
-import io
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,16 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from audiocapbench.data.build.audiocapbench import BuildEnd, PartEnd, Progress, Step
-from audiocapbench.data.build.cutting import suffix_of
+from audiocapbench.data.build.cutting import check_audio, suffix_of
 from audiocapbench.data.build.hub import Hub, HubError, NetworkError, Repository
-from audiocapbench.data.build.mecat_ledger import ShardLedger
+from audiocapbench.data.build.ledger import BadFieldsError, Ledger
 from audiocapbench.data.build.mecat_rows import (
     NAMES,
     REPOSITORIES,
-    BadFieldsError,
-    Part,
-    Vocabulary,
+    MecatPart,
+    MecatWords,
     domain_of,
     fields_of,
     row_of,
@@ -34,7 +31,14 @@ from audiocapbench.data.build.mecat_shards import (
     local_shards,
     remote_shards,
 )
-from audiocapbench.data.build.shards import Pair, ShardError, Spool, Unusable, read_pairs
+from audiocapbench.data.build.results import BuildResult, BuildStep, OnProgress, PartResult
+from audiocapbench.data.build.shards import (
+    ShardError,
+    ShardPair,
+    Spool,
+    UnusableMember,
+    read_pairs,
+)
 from audiocapbench.data.manifest import MissingClip
 from audiocapbench.errors import AudioError, DatasetError
 
@@ -57,7 +61,7 @@ class MecatSettings:
         shards: Shards on this disk, or folders of them; None takes them from the Hub.
     """
 
-    part: Part = "caption"
+    part: MecatPart = "caption"
     domains: tuple[str, ...] = ()
     limit: int | None = None
     revision: str | None = None
@@ -66,13 +70,13 @@ class MecatSettings:
 
 def build_mecat(
     out: Path,
-    words: Vocabulary,
+    words: MecatWords,
     settings: MecatSettings | None = None,
     *,
     dry_run: bool = False,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
     hub: Hub | None = None,
-) -> BuildEnd:
+) -> BuildResult:
     """Build one of MECAT's folders, or go on with it; shards that are done are not read again.
 
     Args:
@@ -95,72 +99,57 @@ def build_mecat(
     if settings.limit is not None and settings.limit < 1:
         raise DatasetError(f"the limit is {settings.limit}; it must be at least 1")
     name = NAMES[settings.part]
-    ledger = ShardLedger(out, name)
-    builder = _Builder(ledger, words, settings, progress or (lambda _step: None), hub or Hub())
-    repository, shards = builder.look_up()
+    ledger = Ledger(out, name)
+    builder = _ShardBuilder(ledger, words, settings, progress or (lambda _: None), hub or Hub())
+    builder.look_up()
     if dry_run:
-        return BuildEnd(name, builder.ends(repository, shards, dry_run=True))
-    ledger.begin()
-    ledger.note_origin()
-    try:
-        for shard in shards:
-            builder.read(repository, shard)
-        if repository is None:
-            builder.refuse_nothing()
-    except BaseException:
-        if ledger.clips:
-            ledger.finish(name, builder.missing())
-        else:
-            ledger.abandon()
-        raise
-    ledger.finish(name, builder.missing())
+        return BuildResult(name, builder.results(dry_run=True))
+    with ledger.building(name, builder.missing):
+        builder.read_all()
     shutil.rmtree(out / _SPOOLS, ignore_errors=True)
-    return BuildEnd(name, builder.ends(repository, shards))
+    return BuildResult(name, builder.results())
 
 
 @dataclass(slots=True)
-class _Builder:
-    ledger: ShardLedger
-    words: Vocabulary
+class _ShardBuilder:
+    ledger: Ledger
+    words: MecatWords
     settings: MecatSettings
-    progress: Progress
+    progress: OnProgress
     hub: Hub
-    kept: Counter[str] = field(default_factory=Counter)
-    fetched: Counter[str] = field(default_factory=Counter)
-    received: Counter[str] = field(default_factory=Counter)
-    problems: dict[str, str] = field(default_factory=dict)
+    repository: Repository | None = None
+    shards: list[Shard] = field(default_factory=list)
     given: tuple[str, ...] = ()
+    kept: Counter[str] = field(default_factory=Counter)
+    there: Counter[str] = field(default_factory=Counter)
+    received: Counter[str] = field(default_factory=Counter)
     bytes_total: Counter[str] = field(default_factory=Counter)
+    problems: dict[str, str] = field(default_factory=dict)
 
     @property
     def domains(self) -> tuple[str, ...]:
         return self.settings.domains or tuple(self.words.domains)
 
-    def look_up(self) -> tuple[Repository | None, list[Shard]]:
-        """The shards to read, in order, less those that are done."""
-        for one in self.ledger.clips.values():
-            self.kept[str(one.row.get("domain"))] += 1
+    def look_up(self) -> None:
+        """Find the shards to read, in order, less those that are done."""
+        self.kept.update(str(one.row.get("domain")) for one in self.ledger.clips.values())
+        self.there.update(self.kept)
         if self.settings.shards is not None:
             self.ledger.agree("made from", LOCAL)
-            local = self._numbered(local_shards(self.settings.shards))
-            self.given = tuple(shard.name for shard in local)
-            return None, self._left(local)
-        name = REPOSITORIES[self.settings.part]
-        self.ledger.agree("made from", name)
-        revision = self.settings.revision or self.ledger.origin.get(name)
-        repository = self.hub.repository(name, revision)
-        self.ledger.agree(name, repository.commit)
-        shards = remote_shards(repository, tuple(self.words.domains))
-        wanted = [one for one in shards if one.domain is None or one.domain in self.domains]
-        if not wanted:
-            raise HubError(f"{name} has no shards for {', '.join(self.domains)}")
-        return repository, self._left(wanted)
-
-    def _left(self, shards: Sequence[Shard]) -> list[Shard]:
-        left = [one for one in shards if not self.ledger.done(one.name) and not self._full(one)]
-        for shard in left:
-            self.bytes_total[shard.domain or LOCAL] += shard.size
-        return left
+            shards = self._numbered(local_shards(self.settings.shards))
+            self.given = tuple(shard.name for shard in shards)
+        else:
+            name = REPOSITORIES[self.settings.part]
+            self.ledger.agree("made from", name)
+            self.repository = self.ledger.repository(self.hub, name, self.settings.revision)
+            found = remote_shards(self.repository, tuple(self.words.domains))
+            shards = [one for one in found if one.domain in (None, *self.domains)]
+            if not shards:
+                raise HubError(f"{name} has no shards for {', '.join(self.domains)}")
+        for shard in shards:
+            if not self.ledger.done(shard.name) and not self._full(shard):
+                self.shards.append(shard)
+                self.bytes_total[shard.domain or LOCAL] += shard.size
 
     def _numbered(self, shards: Sequence[Shard]) -> list[Shard]:
         """Give shards that the folder knows their old numbers, and others new ones."""
@@ -168,40 +157,29 @@ class _Builder:
             str(one.row.get("shard")): int(one.row["position"]) % A_DOMAIN // A_SHARD
             for one in self.ledger.clips.values()
         }
-        free = max(known.values(), default=-1) + 1
-        numbered = []
         for shard in shards:
-            numbered.append(shard._replace(number=known.get(shard.name, free)))
-            free += shard.name not in known
-        if free > A_DOMAIN // A_SHARD:
+            known.setdefault(shard.name, max(known.values(), default=-1) + 1)
+        if max(known.values()) >= A_DOMAIN // A_SHARD:
             raise DatasetError(f"a folder is made from at most {A_DOMAIN // A_SHARD} shards")
-        return numbered
+        return [shard._replace(number=known[shard.name]) for shard in shards]
 
-    def read(self, repository: Repository | None, shard: Shard) -> None:
-        """Take the pairs of a shard; one that is damaged gives what stands before the damage."""
-        if self._full(shard):
-            return
-        self._tell(shard)
-        try:
-            whole = self._once(repository, shard)
-        except NetworkError:
-            raise
-        except (ShardError, HubError) as error:
-            self._note(shard.name, f"the shard {error}", shard.domain)
-            if shard.domain is not None:
-                self.problems[shard.domain] = f"{shard.name} {error}"
-            return
-        if whole:
-            rows = sum(one.row.get("shard") == shard.name for one in self.ledger.clips.values())
-            self.ledger.note_done(shard.name, rows)
-
-    def refuse_nothing(self) -> None:
-        """Say so where the shards on this disk gave no clip at all, now or before.
+    def read_all(self) -> None:
+        """Take the pairs of all shards; one that is damaged gives what stands before the damage.
 
         Raises:
-            DatasetError: There is none.
+            DatasetError: The shards on this disk gave no clip at all, now or before.
         """
-        if self.ledger.clips:
+        for shard in self.shards:
+            try:
+                if not self._full(shard) and self._read(shard):
+                    self.ledger.note_done(shard.name)
+            except NetworkError:
+                raise
+            except (ShardError, HubError) as error:
+                self._note(shard.name, f"the shard {error}", shard.domain)
+                if shard.domain is not None:
+                    self.problems[shard.domain] = f"{shard.name} {error}"
+        if self.repository is not None or self.ledger.clips:
             return
         lost = self.missing()
         if not lost:
@@ -212,9 +190,10 @@ class _Builder:
             f"no clip could be read from the shards: {lost[0].id}: {lost[0].reason}{more}"
         )
 
-    def _once(self, repository: Repository | None, shard: Shard) -> bool:
+    def _read(self, shard: Shard) -> bool:
         """Read a shard; whether to its end. What a stopped build left of it is tried first."""
-        with self._opened(repository, shard) as stream:
+        self._tell(shard)
+        with self._opened(shard) as stream:
             resumed = isinstance(stream, Spool) and stream.resumed > 0
             try:
                 return self._take_all(stream, shard)
@@ -222,14 +201,14 @@ class _Builder:
                 if not resumed:
                     raise
         self._spool(shard).unlink(missing_ok=True)
-        with self._opened(repository, shard) as stream:
+        with self._opened(shard) as stream:
             return self._take_all(stream, shard)
 
     def _take_all(self, stream: IO[bytes], shard: Shard) -> bool:
         for found in read_pairs(stream):
             if found.place >= A_SHARD:
                 raise ShardError(f"has more than {A_SHARD:,} pairs; it is not read any further")
-            if isinstance(found, Unusable):
+            if isinstance(found, UnusableMember):
                 self._note(f"{shard.name}: {found.name}", found.reason, shard.domain)
             else:
                 self._take(found, shard)
@@ -238,7 +217,7 @@ class _Builder:
         self._spool(shard).unlink(missing_ok=True)
         return True
 
-    def _take(self, pair: Pair, shard: Shard) -> None:
+    def _take(self, pair: ShardPair, shard: Shard) -> None:
         domain = shard.domain
         try:
             fields = fields_of(pair.fields, pair.key)
@@ -256,8 +235,8 @@ class _Builder:
             check_audio(pair.audio)
             place = list(self.words.domains).index(domain) * A_DOMAIN
             row |= {"shard": shard.name, "position": place + shard.number * A_SHARD + pair.place}
-            self.ledger.add(row, pair.audio)
-            self.fetched[domain] += 1
+            self.ledger.keep(row, pair.audio)
+            self.there[domain] += 1
         except (BadFieldsError, AudioError) as error:
             self._note(pair.key, str(error), domain)
         self._tell(shard)
@@ -278,63 +257,52 @@ class _Builder:
             for name in self.given
         )
 
-    def ends(
-        self, repository: Repository | None, shards: Sequence[Shard], *, dry_run: bool = False
-    ) -> tuple[PartEnd, ...]:
-        """How each domain ended."""
+    def results(self, *, dry_run: bool = False) -> tuple[PartResult, ...]:
+        """How each domain ended, and what was lost without one."""
         lost = self.missing()
-        ends = []
+        name = self.repository.name if self.repository else LOCAL
+        commit = self.repository.commit if self.repository else None
+        results = []
         for domain in self.domains:
             missing = tuple(one for one in lost if one.category == domain)
-            kept = self.kept[domain]
-            there = kept + self.fetched[domain]
-            wanted = there + len(missing)
+            kept, there = self.kept[domain], self.there[domain]
+            found = wanted = there + len(missing)
             problem = self.problems.get(domain)
-            if repository is not None:
-                found, wanted = wanted, self._expected(domain)
+            if self.repository is not None:
+                wanted = self._expected(domain)
                 if not dry_run and found < wanted and self.settings.limit is None:
-                    problem = problem or f"{repository.name} has {found:,} of {wanted:,} rows"
-            ends.append(
-                PartEnd(
+                    problem = problem or f"{name} has {found:,} of {wanted:,} rows"
+            results.append(
+                PartResult(
                     domain,
-                    repository.name if repository else LOCAL,
-                    repository.commit if repository else None,
+                    name,
+                    commit,
                     max(wanted, there),
                     kept,
-                    max(0, wanted - kept) if dry_run else self.fetched[domain],
-                    self.fetched[domain],
-                    sum(one.size for one in shards if one.domain == domain),
+                    max(0, wanted - kept) if dry_run else there - kept,
+                    there - kept,
+                    sum(one.size for one in self.shards if one.domain == domain),
                     missing,
                     problem,
                 )
             )
         unplaced = tuple(one for one in lost if one.category is None and self._given(one.id))
         if unplaced:
-            ends.append(self._unplaced(repository, unplaced))
-        return tuple(ends)
-
-    def _unplaced(self, repository: Repository | None, lost: tuple[MissingClip, ...]) -> PartEnd:
-        """What was lost without a domain; a shard that breaks off counts as one clip at least."""
-        shown = "; ".join(f"{one.id}: {one.reason}" for one in lost[:_SHOWN])
-        more = f"; and {len(lost) - _SHOWN:,} more" if len(lost) > _SHOWN else ""
-        return PartEnd(
-            UNPLACED if repository else LOCAL,
-            repository.name if repository else LOCAL,
-            repository.commit if repository else None,
-            len(lost),
-            0,
-            missing=lost,
-            problem=f"{shown}{more}",
-        )
+            # A shard that breaks off counts as one clip at least.
+            shown = [f"{one.id}: {one.reason}" for one in unplaced[:_SHOWN]]
+            if len(unplaced) > _SHOWN:
+                shown.append(f"and {len(unplaced) - _SHOWN:,} more")
+            part, problem = UNPLACED if self.repository else LOCAL, "; ".join(shown)
+            results.append(
+                PartResult(part, name, commit, len(unplaced), 0, missing=unplaced, problem=problem)
+            )
+        return tuple(results)
 
     def _given(self, lost: str) -> bool:
         """Whether a loss is of the shards at hand; of local ones, others may have been given."""
         if self.settings.shards is None or "@" not in lost:
             return True
         return any(lost == name or lost.startswith(f"{name}: ") for name in self.given)
-
-    def _count(self, domain: str) -> int:
-        return self.kept[domain] + self.fetched[domain]
 
     def _expected(self, domain: str) -> int:
         """How many rows the Hub should have of a domain, as far as they are wanted."""
@@ -343,7 +311,7 @@ class _Builder:
 
     def _reached(self, domain: str) -> bool:
         limit = self.settings.limit
-        return limit is not None and self._count(domain) >= limit
+        return limit is not None and self.there[domain] >= limit
 
     def _full(self, shard: Shard) -> bool:
         """Whether a limit leaves nothing to take from a shard."""
@@ -356,53 +324,30 @@ class _Builder:
         self.ledger.note_missing(MissingClip(id=name, reason=reason, category=domain))
 
     def _tell(self, shard: Shard, count: int = 0) -> None:
-        part = shard.domain or LOCAL
+        part, among = shard.domain or LOCAL, self._among(shard)
         self.received[part] += count
-        there = sum(map(self._count, self._among(shard)))
-        if self.settings.shards is not None:
-            self.progress(Step(part, there, there, self.received[part], None))
-            return
-        total = max(there, sum(map(self._expected, self._among(shard))))
-        self.progress(Step(part, there, total, self.received[part], self.bytes_total[part]))
+        total = there = sum(self.there[domain] for domain in among)
+        size = None
+        if self.repository is not None:
+            total, size = max(there, sum(map(self._expected, among))), self.bytes_total[part]
+        self.progress(BuildStep(part, there, total, self.received[part], size))
 
     @contextmanager
-    def _opened(self, repository: Repository | None, shard: Shard) -> Iterator[IO[bytes]]:
-        if repository is None and shard.path is not None:
+    def _opened(self, shard: Shard) -> Iterator[IO[bytes]]:
+        if self.repository is not None:
+            remote = self.repository.open(shard.name, lambda count: self._tell(shard, count))
+            with Spool(remote, self._spool(shard)) as spool:
+                self._tell(shard, spool.resumed)
+                yield spool  # type: ignore[misc]
+        elif shard.path is not None:
             try:
                 with shard.path.open("rb", buffering=0) as file:
                     yield file
             except OSError as error:
                 raise DatasetError(f"{shard.path}: cannot be read ({error.strerror})") from None
-        elif repository is not None:
-            remote = repository.open(shard.name, lambda count: self._tell(shard, count))
-            with Spool(remote, self._spool(shard)) as spool:
-                self._tell(shard, spool.resumed)
-                yield spool  # type: ignore[misc]
 
     def _spool(self, shard: Shard) -> Path:
         """Where the bytes of a shard are kept until all of them were read."""
         commit = self.ledger.origin.get(REPOSITORIES[self.settings.part], "")
         digest = hashlib.sha256(f"{commit}/{shard.name}".encode()).hexdigest()
         return self.ledger.root / _SPOOLS / f"{digest[:16]}.shard"
-
-
-def check_audio(content: bytes) -> None:
-    """Decode a clip to its end.
-
-    Raises:
-        AudioError: It is not audio, is cut short, or holds samples that are no numbers.
-    """
-    import numpy as np
-    import soundfile
-
-    try:
-        with soundfile.SoundFile(io.BytesIO(content)) as stream:
-            frames = stream.frames
-            samples = stream.read(dtype="float32", always_2d=True)
-    except (soundfile.LibsndfileError, RuntimeError, TypeError, MemoryError) as error:
-        reason = str(error).rsplit(":", maxsplit=1)[-1].strip().rstrip(".")
-        raise AudioError(f"its audio cannot be decoded ({reason})") from None
-    if len(samples) < max(1, frames):
-        raise AudioError(f"its audio is cut short ({len(samples)} of {frames} samples)")
-    if not np.isfinite(samples).all():
-        raise AudioError("its audio holds samples that are not finite numbers")

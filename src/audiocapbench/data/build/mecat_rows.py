@@ -10,17 +10,18 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from audiocapbench.data.build.ledger import BadFieldsError
 from audiocapbench.data.problems import Problem
 from audiocapbench.data.records import parse_json
-from audiocapbench.data.row import Row, Text, read_row
+from audiocapbench.data.row import Text
 
-Part = Literal["caption", "qa"]
+MecatPart = Literal["caption", "qa"]
 
-REPOSITORIES: Mapping[Part, str] = {
+REPOSITORIES: Mapping[MecatPart, str] = {
     "caption": "mispeech/MECAT-Caption",
     "qa": "mispeech/MECAT-QA",
 }
-NAMES: Mapping[Part, str] = {"caption": "mecat-caption", "qa": "mecat-qa"}
+NAMES: Mapping[MecatPart, str] = {"caption": "mecat-caption", "qa": "mecat-qa"}
 
 _QUESTION = re.compile(r"(?P<clip>.+)_[0-9a-f]{8}")
 _TEXT: TypeAdapter[str] = TypeAdapter(Text)
@@ -28,7 +29,7 @@ _TEXTS: TypeAdapter[list[str]] = TypeAdapter(list[Text])
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class MecatWords:
     """The words of MECAT.
 
     Attributes:
@@ -42,16 +43,12 @@ class Vocabulary:
     categories: tuple[str, ...]
     difficulties: tuple[str, ...]
 
-    def expected(self, part: Part, domain: str) -> int:
+    def expected(self, part: MecatPart, domain: str) -> int:
         """How many rows of a domain the published test set has; five questions a clip."""
         return self.domains[domain] * (5 if part == "qa" else 1)
 
 
-class BadFieldsError(Exception):
-    """What stands beside a clip cannot be used; the message says why."""
-
-
-def clip_of(part: Part, key: str) -> str:
+def clip_of(part: MecatPart, key: str) -> str:
     """The clip that a key is about: questions add eight hexadecimal digits to it."""
     found = _QUESTION.fullmatch(key) if part == "qa" else None
     return found["clip"] if found else key
@@ -73,7 +70,7 @@ def fields_of(content: bytes, key: str) -> dict[str, Any]:
     return value
 
 
-def domain_of(fields: Mapping[str, Any], words: Vocabulary) -> str:
+def domain_of(fields: Mapping[str, Any], words: MecatWords) -> str:
     """The domain that the JSON names.
 
     Raises:
@@ -83,9 +80,9 @@ def domain_of(fields: Mapping[str, Any], words: Vocabulary) -> str:
 
 
 def row_of(
-    part: Part, key: str, fields: Mapping[str, Any], words: Vocabulary, suffix: str
+    part: MecatPart, key: str, fields: Mapping[str, Any], words: MecatWords, suffix: str
 ) -> dict[str, Any]:
-    """A row of the metadata, checked; the place in the benchmark is added later.
+    """A row of the metadata; the place in the benchmark is added later.
 
     Raises:
         BadFieldsError: A field is missing or is not what it should be.
@@ -110,11 +107,7 @@ def row_of(
             "qa_category": _one_of(fields, "category", words.categories),
             "difficulty": _one_of(fields, "difficulty", words.difficulties),
         }
-    row["domain"] = domain
-    checked = read_row(row, key)
-    if not isinstance(checked, Row):
-        raise BadFieldsError("; ".join(f"{one.field} {one.what}" for one in checked))
-    return row
+    return row | {"domain": domain}
 
 
 def _text(fields: Mapping[str, Any], name: str) -> str:

@@ -47,7 +47,7 @@ class ShardError(DatasetError):
     """A shard cannot be read any further."""
 
 
-class Pair(NamedTuple):
+class ShardPair(NamedTuple):
     """A clip and its JSON, which stand in a shard under the same key.
 
     Attributes:
@@ -60,7 +60,7 @@ class Pair(NamedTuple):
     fields: bytes
 
 
-class Unusable(NamedTuple):
+class UnusableMember(NamedTuple):
     """Something in a shard that is no pair, and why."""
 
     name: str
@@ -68,7 +68,7 @@ class Unusable(NamedTuple):
     reason: str
 
 
-class Member(NamedTuple):
+class TarMember(NamedTuple):
     """A regular file of a tar; no content where it may not be used, and why."""
 
     name: str
@@ -76,8 +76,8 @@ class Member(NamedTuple):
     reason: str | None = None
 
 
-def read_pairs(stream: IO[bytes], held: int = HELD_AT_MOST) -> Iterator[Pair | Unusable]:
-    """Pair the members of a shard by key, in whatever order they stand.
+def read_pairs(stream: IO[bytes], held: int = HELD_AT_MOST) -> Iterator[ShardPair | UnusableMember]:
+    """ShardPair the members of a shard by key, in whatever order they stand.
 
     Args:
         stream: The shard, plain or gzipped.
@@ -91,13 +91,13 @@ def read_pairs(stream: IO[bytes], held: int = HELD_AT_MOST) -> Iterator[Pair | U
         key, kind = split_name(member.name)
         if member.reason is not None or key is None:
             reason = member.reason or "its name is not KEY.flac or KEY.json"
-            yield Unusable(shown(member.name), waiting.count, reason)
+            yield UnusableMember(shown(member.name), waiting.count, reason)
         elif kind == "json" or kind in AUDIO_KINDS:
             yield from waiting.take(key, "json" if kind == "json" else "audio", member.content)
     yield from waiting.left()
 
 
-def read_members(stream: IO[bytes]) -> Iterator[Member]:
+def read_members(stream: IO[bytes]) -> Iterator[TarMember]:
     """The files of a tar, one after the other, to its last byte.
 
     Links, folders and devices are told about and never followed.
@@ -219,34 +219,34 @@ class _Waiting:
         self._done: set[str] = set()
         self.count = 0
 
-    def take(self, key: str, kind: str, content: bytes) -> Iterator[Pair | Unusable]:
+    def take(self, key: str, kind: str, content: bytes) -> Iterator[ShardPair | UnusableMember]:
         if key in self._done:
-            yield Unusable(key, self.count, f"its {kind} comes twice in the shard")
+            yield UnusableMember(key, self.count, f"its {kind} comes twice in the shard")
             return
         if key not in self._halves:
             self._halves[key] = _Half(self.count)
             self.count += 1
         half = self._halves[key]
         if kind in half.parts:
-            yield Unusable(key, half.place, f"its {kind} comes twice in the shard")
+            yield UnusableMember(key, half.place, f"its {kind} comes twice in the shard")
             return
         half.parts[kind] = content
         self._held += len(content)
         if len(half.parts) == 2:
             self._drop(key)
-            yield Pair(key, half.place, half.parts["audio"], half.parts["json"])
+            yield ShardPair(key, half.place, half.parts["audio"], half.parts["json"])
         while self._held > self._most and len(self._halves) > 1:
             yield self._alone(next(iter(self._halves)))
 
-    def left(self) -> Iterator[Unusable]:
+    def left(self) -> Iterator[UnusableMember]:
         for key in list(self._halves):
             yield self._alone(key)
 
-    def _alone(self, key: str) -> Unusable:
+    def _alone(self, key: str) -> UnusableMember:
         half = self._halves[key]
         self._drop(key)
         lacking = "audio" if "json" in half.parts else "JSON"
-        return Unusable(key, half.place, f"the shard has no {lacking} for it")
+        return UnusableMember(key, half.place, f"the shard has no {lacking} for it")
 
     def _drop(self, key: str) -> None:
         self._held -= sum(map(len, self._halves.pop(key).parts.values()))
@@ -296,7 +296,7 @@ def _first_header(tar: _Tar) -> tarfile.TarInfo | None:
         raise ShardError("is not a tar, or is damaged or cut short at its start") from None
 
 
-def _members(tar: _Tar) -> Iterator[Member]:
+def _members(tar: _Tar) -> Iterator[TarMember]:
     name: str | None = None
     count = 0
     while (header := tar.header() if count else _first_header(tar)) is not None:
@@ -319,13 +319,13 @@ def _members(tar: _Tar) -> Iterator[Member]:
             continue
         own, name = name or header.name, None
         if header.type in _WITHOUT_CONTENT:
-            yield Member(own, b"", "it is a link or a device, not a file")
+            yield TarMember(own, b"", "it is a link or a device, not a file")
             continue
         content = tar.content(header.size)
         if header.type in (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE):
-            yield Member(own, content)
+            yield TarMember(own, content)
         elif header.type not in _OF_NO_USE:
-            yield Member(own, b"", f"it is a member of the unknown kind {header.type!r}")
+            yield TarMember(own, b"", f"it is a member of the unknown kind {header.type!r}")
     tar.drain()
 
 

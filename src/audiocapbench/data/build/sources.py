@@ -12,7 +12,7 @@ from audiocapbench.errors import DatasetError
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ClipSource:
     """One part of the benchmark.
 
     Attributes:
@@ -43,7 +43,7 @@ class Source:
     confirm: str | None = None
 
 
-CLOTHO = Source(
+CLOTHO = ClipSource(
     name="clotho",
     category="sound",
     label="clotho_v2_test",
@@ -56,7 +56,7 @@ CLOTHO = Source(
     key_columns=("audio_name",),
     gathers=True,
 )
-AUDIOCAPS = Source(
+AUDIOCAPS = ClipSource(
     name="audiocaps",
     category="sound",
     label="audiocaps_test",
@@ -69,7 +69,7 @@ AUDIOCAPS = Source(
     key_columns=("youtube_id", "file_name"),
     gathers=True,
 )
-MUSIC = Source(
+MUSIC = ClipSource(
     name="music",
     category="music",
     label="musiccaps_eval",
@@ -81,7 +81,7 @@ MUSIC = Source(
     columns=("ytid", "start_s", "end_s", "caption", "aspect_list"),
     key_columns=("ytid",),
 )
-SPEECH = Source(
+SPEECH = ClipSource(
     name="speech",
     category="speech",
     label="emo_speech_caption_test",
@@ -98,7 +98,7 @@ SOURCES = (CLOTHO, AUDIOCAPS, MUSIC, SPEECH)
 """In the order of the benchmark, which decides the position of every sample."""
 
 
-class Wanted(NamedTuple):
+class ListedClip(NamedTuple):
     """A line of an ID list: the clip that is wanted, and its place in the full benchmark."""
 
     id: str
@@ -113,7 +113,7 @@ class Wanted(NamedTuple):
         return int(count) if count.isdecimal() else 1
 
 
-def references(source: Source, wanted: Wanted, captions: Sequence[str]) -> list[str]:
+def references(source: ClipSource, wanted: ListedClip, captions: Sequence[str]) -> list[str]:
     """What people said about a clip, by the rule of its part; empty where nobody said anything.
 
     Raises:
@@ -158,7 +158,7 @@ def seconds(text: str) -> float:
     return value
 
 
-def details(source: Source, wanted: Wanted) -> dict[str, Any]:
+def details(source: ClipSource, wanted: ListedClip) -> dict[str, Any]:
     """What a part adds to the metadata of its samples."""
     if source is MUSIC:
         return {

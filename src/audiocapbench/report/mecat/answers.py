@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from audiocapbench.benchmarks.mecat.items import Item
+from audiocapbench.benchmarks.mecat.items import MecatItem
 from audiocapbench.benchmarks.mecat.layouts import CAPTION, LAYOUTS, QA, kind_of
-from audiocapbench.benchmarks.mecat.predictions import Source, read_answers, source_of
+from audiocapbench.benchmarks.mecat.predictions import PredictionFile, read_answers, source_of
 from audiocapbench.benchmarks.mecat.references import read_items
 from audiocapbench.engine.scoring import answered
 from audiocapbench.errors import ReportError
@@ -107,14 +107,14 @@ def answers_of_files(
     ]
 
 
-def models_of(sources: Sequence[Source]) -> list[list[Source]]:
+def models_of(sources: Sequence[PredictionFile]) -> list[list[PredictionFile]]:
     """Files model by model: those of a sub-task together, and each of the others alone.
 
     Raises:
         ReportError: Two files answer the same sub-task, so they are of two models.
     """
-    together: dict[str, Source] = {}
-    models: list[list[Source]] = []
+    together: dict[str, PredictionFile] = {}
+    models: list[list[PredictionFile]] = []
     for source in sources:
         if source.subtask is None:
             models.append([source])
@@ -129,7 +129,7 @@ def models_of(sources: Sequence[Source]) -> list[list[Source]]:
 
 
 def _answers(
-    name: str, sources: Sequence[Source], items: Sequence[Item], benchmark: str
+    name: str, sources: Sequence[PredictionFile], items: Sequence[MecatItem], benchmark: str
 ) -> AnswerSet:
     found = read_answers(benchmark, sources, items)
     given = tuple(

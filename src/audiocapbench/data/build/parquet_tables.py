@@ -10,16 +10,16 @@ from functools import cache
 from itertools import groupby
 from typing import Any
 
-from audiocapbench.data.build.found import Collector, Found, Place
-from audiocapbench.data.build.hub import HubError, Received, Repository
-from audiocapbench.data.build.sources import Source, Wanted
+from audiocapbench.data.build.hub import HubError, OnReceived, Repository
+from audiocapbench.data.build.matches import ClipLocation, ClipMatch, Collector
+from audiocapbench.data.build.sources import ClipSource, ListedClip
 
 _AUDIO = "audio"
 _BUFFER = 4 << 20
 _BATCH = 8
 
 
-class Tables:
+class ParquetTables:
     """The parquet files of one split."""
 
     def __init__(self, repository: Repository, paths: Sequence[str]) -> None:
@@ -27,7 +27,7 @@ class Tables:
         self._paths = tuple(paths)
         self._footer = cache(self._read_footer)
 
-    def find(self, source: Source, wanted: Sequence[Wanted]) -> dict[str, Found]:
+    def find(self, source: ClipSource, wanted: Sequence[ListedClip]) -> dict[str, ClipMatch]:
         """Where the wanted clips lie, by key; files after the last wanted clip are not read."""
         collector = Collector(source, wanted)
         for path in self._paths:
@@ -36,17 +36,19 @@ class Tables:
             self._scan(path, source, collector)
         return collector.found
 
-    def size(self, places: Sequence[Place]) -> int:
+    def size(self, places: Sequence[ClipLocation]) -> int:
         """Bytes of the audio columns of all groups that hold one of the clips."""
         return sum(self._audio_size(path, group) for path, group in {one[:2] for one in places})
 
-    def audio(self, places: Sequence[Place], received: Received) -> Iterator[tuple[Place, bytes]]:
+    def audio(
+        self, places: Sequence[ClipLocation], received: OnReceived
+    ) -> Iterator[tuple[ClipLocation, bytes]]:
         """The clips as they are stored, file by file and group by group."""
         for (path, group), members in groupby(sorted(places), key=lambda one: one[:2]):
             rows = {one.row: one for one in members}
             yield from self._group(path, group, rows, received)
 
-    def _scan(self, path: str, source: Source, collector: Collector) -> None:
+    def _scan(self, path: str, source: ClipSource, collector: Collector) -> None:
         footer = self._footer(path)
         names = footer.schema.to_arrow_schema().names
         key = next((name for name in source.key_columns if name in names), None)
@@ -61,13 +63,13 @@ class Tables:
                 columns = table.read_row_group(group, columns=[key, *others]).to_pydict()
                 for row, value in enumerate(columns[key]):
                     texts = {name: columns[name][row] for name in others}
-                    collector.take(value, Place(path, group, row), texts)
+                    collector.take(value, ClipLocation(path, group, row), texts)
                 if collector.complete:
                     return
 
     def _group(
-        self, path: str, group: int, rows: dict[int, Place], received: Received
-    ) -> Iterator[tuple[Place, bytes]]:
+        self, path: str, group: int, rows: dict[int, ClipLocation], received: OnReceived
+    ) -> Iterator[tuple[ClipLocation, bytes]]:
         start = 0
         last = max(rows)
         with self._reading(path), self._open(path, received, pre_buffer=False) as table:
@@ -83,7 +85,7 @@ class Tables:
                 if start > last:
                     return
 
-    def _open(self, path: str, received: Received | None, *, pre_buffer: bool) -> Any:
+    def _open(self, path: str, received: OnReceived | None, *, pre_buffer: bool) -> Any:
         from pyarrow import parquet
 
         return parquet.ParquetFile(

@@ -1,14 +1,13 @@
 """Where wanted clips lie in a repository, whichever way the repository keeps them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from audiocapbench.data.build.hub import Received
-from audiocapbench.data.build.sources import Source, Wanted
+from audiocapbench.data.build.sources import ClipSource, ListedClip
 
 
-class Place(NamedTuple):
+class ClipLocation(NamedTuple):
     """A clip's place: a file, and within a table the group of rows and the row in it."""
 
     path: str
@@ -17,36 +16,23 @@ class Place(NamedTuple):
 
 
 @dataclass(slots=True)
-class Found:
+class ClipMatch:
     """A wanted clip that the repository has."""
 
-    place: Place
+    place: ClipLocation
     captions: list[str] = field(default_factory=list)
     confirmed: bool = True
-
-
-class Layout(Protocol):
-    """A way in which repositories keep audio."""
-
-    def find(self, source: Source, wanted: Sequence[Wanted]) -> dict[str, Found]:
-        """Where the wanted clips lie, by key; reading stops once all are found."""
-
-    def size(self, places: Sequence[Place]) -> int:
-        """How many bytes have to be downloaded at most for these clips."""
-
-    def audio(self, places: Sequence[Place], received: Received) -> Iterator[tuple[Place, bytes]]:
-        """The clips as they are stored; a clip without audio comes as no bytes."""
 
 
 class Collector:
     """Gathers rows into what was found, and knows when nothing more can come."""
 
-    def __init__(self, source: Source, wanted: Sequence[Wanted]) -> None:
+    def __init__(self, source: ClipSource, wanted: Sequence[ListedClip]) -> None:
         self._source = source
         self._wanted = {one.key: one for one in wanted}
-        self.found: dict[str, Found] = {}
+        self.found: dict[str, ClipMatch] = {}
 
-    def take(self, key: str, place: Place, texts: Mapping[str, str | None]) -> None:
+    def take(self, key: str, place: ClipLocation, texts: Mapping[str, str | None]) -> None:
         """A row: its key, where it lies, and its other texts by column."""
         wanted = self._wanted.get(key)
         if wanted is None:
@@ -55,7 +41,7 @@ class Collector:
         confirmed = confirm is None or texts.get(confirm) == wanted.fields.get(confirm)
         known = self.found.get(key)
         if known is None or (confirmed and not known.confirmed):
-            known = self.found[key] = Found(place, confirmed=confirmed)
+            known = self.found[key] = ClipMatch(place, confirmed=confirmed)
         elif not self._source.gathers:
             return
         caption = texts.get("caption")
