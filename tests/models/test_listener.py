@@ -5,14 +5,15 @@ import re
 import warnings
 from pathlib import Path
 
+import anyio
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from audiocapbench.models import Question, SentAudio, create_model
 from audiocapbench.models.listener import describe
-from audiocapbench.models.listener.asking import Asked, asked_about
 from audiocapbench.models.listener.hearing import hear
-from audiocapbench.models.listener.kinds import Kind
+from audiocapbench.models.listener.wording import topic_of
 
 RATE = 16_000
 SOUND = "Describe what you hear in this audio."
@@ -104,7 +105,7 @@ def test_noise_in_a_speech_prompt_contradicts_it() -> None:
 def test_steady_noise_is_a_steady_hiss_and_its_source_is_hedged() -> None:
     caption = describe(clip(noise(4)), RATE, SOUND)
     assert "steady hiss" in caption
-    assert "like" in caption or "perhaps" in caption
+    assert "perhaps" in caption
 
 
 @pytest.mark.parametrize("per_minute", [60, 120, 150])
@@ -134,19 +135,10 @@ def test_a_tone_keeps_its_pitch_at_any_rate(rate: int) -> None:
     assert "steady" in caption
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "word"), [(200, 1600, "upwards"), (1600, 200, "downwards")]
-)
-def test_a_glide_is_heard_with_its_direction(start: float, end: float, word: str) -> None:
-    t = clock(3)
-    hertz = start * (end / start) ** (t / 3)
-    assert word in describe(clip(0.4 * np.sin(2 * np.pi * np.cumsum(hertz) / RATE)), RATE, SOUND)
-
-
-def test_a_pitch_that_goes_up_and_down_is_like_a_siren() -> None:
+def test_a_pitch_that_goes_up_and_down_is_perhaps_a_siren() -> None:
     hertz = 900 * 2 ** (0.5 * np.sin(2 * np.pi * 0.5 * clock(6)))
     caption = describe(clip(0.4 * np.sin(2 * np.pi * np.cumsum(hertz) / RATE)), RATE, SOUND)
-    assert "like a siren" in caption
+    assert "perhaps a siren" in caption
 
 
 def test_what_changes_is_told_in_order() -> None:
@@ -155,30 +147,27 @@ def test_what_changes_is_told_in_order() -> None:
     assert caption.index("hiss") < caption.index(", then ") < caption.index("tone")
 
 
-def test_chirps_are_heard_above_a_noise_that_hides_their_level() -> None:
-    t = clock(8)
-    hertz = 3500 + 600 * np.sin(2 * np.pi * 6 * t)
-    chirping = 0.06 * np.sin(2 * np.pi * np.cumsum(hertz) / RATE) * ((t % 1.0) < 0.25)
-    assert "chirp" in describe(clip(noise(8) + chirping), RATE, SOUND)
-    assert "chirp" not in describe(clip(noise(8)), RATE, SOUND)
-
-
 def test_a_hiss_at_the_edge_of_hearing_is_called_almost_silent() -> None:
     caption = describe(clip(noise(4) / 200), RATE, MUSIC)
     assert "almost silent" in caption
     assert "no music" in caption
 
 
-def test_three_stretches_are_told_apart() -> None:
-    pieces = (noise(4), tone(440, 4), clicks(120, 4))
-    heard = hear(clip(np.concatenate(pieces)), RATE)
-    assert [part.kind for part in heard.segments] == [Kind.HISS, Kind.TONE, Kind.TICKING]
-
-
-def test_no_more_than_three_stretches_are_told() -> None:
+def test_no_more_than_two_stretches_are_told() -> None:
     pieces = [tone(440, 3), noise(3), clicks(120, 3), tone(2000, 3), noise(3), tone(90, 3)]
     caption = describe(clip(np.concatenate(pieces)), RATE, SOUND)
-    assert caption.count(", then ") <= 2
+    assert caption.count(", then ") <= 1
+
+
+def test_a_long_silence_after_a_sound_is_told() -> None:
+    caption = describe(clip(np.concatenate((tone(440, 2), np.zeros(3 * RATE)))), RATE, SOUND)
+    assert "440 Hz" in caption
+    assert caption.endswith("then silence follows.")
+
+
+@pytest.mark.parametrize(("gain", "word"), [(0.02, "quiet"), (0.3, "A steady"), (2.0, "loud")])
+def test_loudness_is_told_where_it_is_unusual(gain: float, word: str) -> None:
+    assert word in describe(clip(gain * tone(440, 3)), RATE, SOUND)
 
 
 def test_a_voice_is_told_from_a_steady_buzz_with_the_same_pitch() -> None:
@@ -197,28 +186,28 @@ def test_words_are_never_claimed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("prompt", "asked"),
+    ("prompt", "topic"),
     [
-        (SOUND, Asked.SOUND),
-        ("What sounds can you identify in this audio clip?", Asked.SOUND),
-        (MUSIC, Asked.MUSIC),
+        (SOUND, "sound"),
+        ("What sounds can you identify in this audio clip?", "sound"),
+        (MUSIC, "music"),
         (
             "Characterize this musical excerpt with rich detail; cover genre, instrumentation, "
             "and overall atmosphere.",
-            Asked.MUSIC,
+            "music",
         ),
-        (SPEECH, Asked.SPEECH),
+        (SPEECH, "speech"),
         (
             "Describe this speech audio, including the speaker's characteristics and what is "
             "being said.",
-            Asked.SPEECH,
+            "speech",
         ),
-        ("", Asked.SOUND),
-        ("\x00😀" * 50_000, Asked.SOUND),
+        ("", "sound"),
+        ("\x00😀" * 50_000, "sound"),
     ],
 )
-def test_the_instruction_decides_what_is_described(prompt: str, asked: Asked) -> None:
-    assert asked_about(prompt) is asked
+def test_the_instruction_decides_what_is_described(prompt: str, topic: str) -> None:
+    assert topic_of(prompt) == topic
 
 
 @pytest.mark.parametrize("rate", [1, 8_000, 11_111, 192_000])
@@ -248,9 +237,34 @@ def test_the_same_clip_is_always_described_alike_and_left_as_it_was() -> None:
 
 
 def test_a_minute_is_described_whole() -> None:
-    heard = hear(clip(np.concatenate((noise(40), tone(440, 20)))), RATE)
-    assert heard.seconds == pytest.approx(60)
-    assert [part.kind for part in heard.segments] == [Kind.HISS, Kind.TONE]
+    stretches = hear(clip(np.concatenate((noise(40), tone(440, 20)))), RATE)
+    assert sum(stretch.seconds for stretch in stretches) == pytest.approx(60)
+    assert [stretch.kind for stretch in stretches] == ["hiss", "tone"]
+
+
+def test_of_a_very_long_clip_the_first_two_minutes_are_heard() -> None:
+    stretches = hear(clip(np.concatenate((tone(440, 130), noise(60)))), RATE)
+    assert [(stretch.kind, stretch.seconds) for stretch in stretches] == [("tone", 120.0)]
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_a_source_is_named_only_as_a_guess(prompt: str) -> None:
+    sounds = (noise(4), clicks(120, 8), tone(90, 3), babble(), np.cumsum(noise(4)) / 20)
+    sources = r"rain|water|wind|engine|clock|tapping|footsteps|siren|animal|\bman\b|\bwoman\b"
+    for sound in sounds:
+        for part in describe(clip(sound), RATE, prompt).split(", "):
+            if re.search(sources, part):
+                assert re.match(r"perhaps|probably|a man or a woman", part), part
+
+
+def test_as_a_model_it_takes_pcm_and_says_the_same_as_describe() -> None:
+    pcm = (clip(babble()) * 32767).astype("<i2")
+    audio = SentAudio(pcm.tobytes(), "pcm16", RATE, 1, pcm.size / RATE, "")
+    model = create_model("listener")
+    reply = anyio.run(model.answer, Question("a", SPEECH, audio))
+    assert reply.text == describe(pcm.astype(np.float32) / np.float32(32767), RATE, SPEECH)
+    assert model.cacheable
+    assert model.parameters == {"version": 2}
 
 
 def test_real_speech_is_recognised_in_most_clips(shared: Path) -> None:

@@ -59,7 +59,7 @@ def create_model(name: str, settings: ModelSettings | None = None) -> Model:
             f"{name} takes no system prompt; {', '.join(f'{one}/…' for one in _TAKE_SYSTEM)} do"
         )
     if name == "listener":
-        from audiocapbench.models.listener.model import Listener
+        from audiocapbench.models.listener import Listener
 
         return Listener()
     if provider == "control":
@@ -84,7 +84,7 @@ def create_model(name: str, settings: ModelSettings | None = None) -> Model:
 
 def list_models() -> list[ModelEntry]:
     """Every model that can be asked here; a plug-in stands for all models of its provider."""
-    from audiocapbench.models.listener.model import Listener
+    from audiocapbench.models.listener import Listener
 
     entries = [
         ModelEntry("listener", "embedded captioner, offline and free", Listener.contract),

@@ -1,24 +1,43 @@
-"""An embedded captioner that listens with signal processing alone: no weights, no network."""
+"""The embedded captioner: listens with signal processing alone; no weights, no network, no cost."""
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
+from anyio import to_thread
 from numpy.typing import NDArray
 
-from audiocapbench.models.listener.asking import asked_about
-from audiocapbench.models.listener.hearing import hear
-from audiocapbench.models.listener.wording import put_into_words
-
-__all__ = ["describe"]
+from audiocapbench.data.outcome import Reply
+from audiocapbench.data.sample import Sample
+from audiocapbench.models.model import AudioContract, Question
 
 
 def describe(samples: NDArray[np.float32], rate: int, instruction: str) -> str:
-    """Describe a mono clip in a sentence or two.
+    """Describe a mono clip of at least one finite sample; guesses are marked as guesses."""
+    from audiocapbench.models.listener.hearing import hear
+    from audiocapbench.models.listener.wording import put_into_words
 
-    Args:
-        samples: Finite samples between -1 and 1, at least one.
-        rate: Samples a second.
-        instruction: What is asked; decides whether sounds, music or speech are described.
+    return put_into_words(hear(samples, rate), instruction)
 
-    Returns:
-        A caption that states what was measured and marks its guesses as guesses.
-    """
-    return put_into_words(hear(samples, rate), asked_about(instruction))
+
+class Listener:
+    """The listener as a model."""
+
+    name = "listener"
+    contract = AudioContract("pcm16", rate=16_000, longest_s=120.0, past_limit="truncate")
+    # The version goes up whenever a clip may be described otherwise than before.
+    parameters: Mapping[str, str | int | float | bool] = {"version": 2}
+    cacheable = True
+    concurrency = os.cpu_count() or 1
+
+    def prepare(self, samples: Sequence[Sample]) -> None:
+        """Nothing to do: it hears one clip at a time."""
+
+    async def answer(self, question: Question) -> Reply:
+        """Describe the clip in a worker thread."""
+        if (audio := question.audio) is None or not audio.content:
+            return Reply("")
+        samples = np.frombuffer(audio.content, dtype="<i2").astype(np.float32) / np.float32(32767)
+        call = partial(describe, samples, audio.rate, question.instruction)
+        return Reply(await to_thread.run_sync(call, abandon_on_cancel=True))
