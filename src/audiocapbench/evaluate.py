@@ -289,7 +289,7 @@ class _Evaluation(NamedTuple):
             self.benchmark,
             [model],
             self.store,
-            self.benchmark.metrics,
+            self.benchmark.traits.metrics,
             judges=(),
             selection=self.selection,
             rate_limits=self.rate_limits,
@@ -309,7 +309,10 @@ class _Evaluation(NamedTuple):
 
         judges = self._have_judged(end)
         left_out = self._score_extra(end.run)
-        metrics = [*self.benchmark.metrics, *(n for n in self.extra_metrics if n not in left_out)]
+        metrics = [
+            *self.benchmark.traits.metrics,
+            *(n for n in self.extra_metrics if n not in left_out),
+        ]
         summary = summarise(self.store, end.run, metrics, judges)
         from audiocapbench.report.published_result import published_result
 
@@ -317,7 +320,7 @@ class _Evaluation(NamedTuple):
             self.store, summary, provider=model.provider, model_id=model.model_id
         )
         _write(path, document | {"left_out": left_out})
-        print_tables([summary], self.benchmark.columns, self.benchmark.headline)
+        print_tables([summary], self.benchmark.traits.columns, self.benchmark.traits.headline)
         if self.benchmark.missing:
             present = len(self.benchmark.samples)
             total = present + len(self.benchmark.missing)

@@ -7,8 +7,8 @@ import pytest
 
 from audiocapbench.benchmarks.corpora import CorpusScores, check_metrics, compute_by_corpus
 from audiocapbench.benchmarks.mecat.items import MecatItem
-from audiocapbench.benchmarks.mecat.layouts import CAPTION_LAYOUT, QA_LAYOUT
 from audiocapbench.benchmarks.mecat.references import read_items
+from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION, QA_AGGREGATION
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.date import date
@@ -23,7 +23,7 @@ def items(tmp_path: Path) -> list[MecatItem]:
 def scored(items: list[MecatItem], *metrics: str) -> CorpusScores:
     texts = [one.references[-1] for one in items]
     references = [one.references[:1] for one in items]
-    return compute_by_corpus(CAPTION_LAYOUT, metrics, items, texts, references)
+    return compute_by_corpus(CAPTION_AGGREGATION, metrics, items, texts, references)
 
 
 def of(made: CorpusScores, corpus: str, metric: str) -> np.ndarray:
@@ -97,7 +97,7 @@ def test_a_group_of_mostly_null_references_is_also_scored_without_them(
 def test_null_references_can_be_left_out_of_everything(items: list[MecatItem]) -> None:
     made = scored(items, "rouge_l[null=out]")
     assert {one.corpus for one in made.scores} == {
-        *CAPTION_LAYOUT.weights,
+        *CAPTION_AGGREGATION.weights,
     }
     assert len(of(made, "mixed_music", "rouge_l[null=out]")) == 12
 
@@ -126,13 +126,17 @@ def test_a_corpus_of_one_is_told_about_and_the_rest_is_scored(items: list[MecatI
 )
 def test_what_cannot_be_scored_is_refused_at_once(metric: str, words: str) -> None:
     with pytest.raises(MetricError, match=words):
-        check_metrics(CAPTION_LAYOUT, [metric])
+        check_metrics(CAPTION_AGGREGATION, [metric])
 
 
-def test_only_mecat_knows_null_references() -> None:
-    with pytest.raises(MetricError, match="only MECAT's benchmarks know the option 'null'"):
+def test_only_an_aggregation_knows_null_references() -> None:
+    with pytest.raises(
+        MetricError, match="only a benchmark with an aggregation knows the option 'null'"
+    ):
         check_metrics(None, ["date[null=out]"])
-    with pytest.raises(MetricError, match="only MECAT's benchmarks know the option 'null'"):
+    with pytest.raises(
+        MetricError, match="only a benchmark with an aggregation knows the option 'null'"
+    ):
         compute(["rouge_l[null=out]"], ["a", "b"], [["a"], ["b"]])
 
 
@@ -143,8 +147,10 @@ def test_questions_are_scored_by_kind_and_an_answer_may_be_none(tmp_path: Path) 
             fields["answer"] = "None"
     items = read_items("mecat-qa", write_references(tmp_path, "qa", asked))
     texts = [one.references[0] for one in items]
-    made = compute_by_corpus(QA_LAYOUT, ["date"], items, texts, [one.references for one in items])
-    assert {one.corpus for one in made.scores} == set(QA_LAYOUT.weights)
+    made = compute_by_corpus(
+        QA_AGGREGATION, ["date"], items, texts, [one.references for one in items]
+    )
+    assert {one.corpus for one in made.scores} == set(QA_AGGREGATION.weights)
     assert {one.result.name for one in made.scores} == {
         "date",
         "date_similarity",

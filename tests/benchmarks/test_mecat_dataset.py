@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from audiocapbench.benchmarks import layout_of, list_benchmarks, open_benchmark
+from audiocapbench.benchmarks import list_benchmarks, open_benchmark
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.benchmarks.mecat.prompts import caption_prompt
 from audiocapbench.benchmarks.mecat.references import read_items
+from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION
 from audiocapbench.data import InvalidDataError
 from audiocapbench.errors import BenchmarkError
 from folders import write_lines, write_tone
@@ -52,7 +53,7 @@ def folder_of(root: Path, rows: list[dict[str, Any]]) -> Path:
 
 def test_a_clip_is_asked_about_six_times(tmp_path: Path) -> None:
     benchmark = open_benchmark("mecat-caption", folder_of(tmp_path / "data", caption_rows()))
-    assert (benchmark.name, benchmark.headline) == ("mecat-caption", "date")
+    assert (benchmark.name, benchmark.traits.headline) == ("mecat-caption", "date")
     music = benchmark.samples[:6]
     assert [one.id for one in music] == [f"clip_0M0_0/{name}" for name in SUBTASKS]
     assert [one.category for one in music] == [
@@ -81,7 +82,8 @@ def test_the_other_prompts_make_another_benchmark(tmp_path: Path) -> None:
     assert other.name == "mecat-caption[prompts=i1]"
     assert other.samples[0].instruction == "Provide a caption for this audio within 1-2 sentences"
     assert other.fingerprint != plain.fingerprint
-    assert layout_of(other.name) is layout_of(plain.name) is not None
+    assert other.traits == plain.traits
+    assert plain.traits.aggregation is not None
     assert open_benchmark("mecat-caption[prompts=i2]", folder).name == "mecat-caption"
     for wrong, words in (("prompts=i9", "no prompts 'i9'"), ("x=1", "no option 'x'")):
         with pytest.raises(BenchmarkError, match=words):
@@ -147,15 +149,13 @@ def test_questions_are_not_taken_for_captions(tmp_path: Path) -> None:
 
 def test_both_are_listed() -> None:
     assert {"mecat-caption", "mecat-qa"} <= {one.name for one in list_benchmarks()}
-    assert layout_of("demo") is None
+    assert open_benchmark("demo").traits.aggregation is None
 
 
 def test_the_real_references_are_read_whole(shared: Path) -> None:
     items = read_items("mecat-caption", shared / "mecat")
     assert len(items) == 6 * (179 + 848 + 2593)
-    layout = layout_of("mecat-caption")
-    assert layout is not None
-    null = [one for one in items if layout.null(one)]
+    null = [one for one in items if CAPTION_AGGREGATION.null(one)]
     assert len(null) == 3620 + 1027 + 2772
     assert {one.category for one in null} == {"outside_speech", "outside_music", "outside_sound"}
     asked = read_items("mecat-qa", shared / "mecat")

@@ -15,7 +15,7 @@ from audiocapbench.benchmarks.mecat.groups import (
     score_qa,
     subtask_of,
 )
-from audiocapbench.benchmarks.mecat.layouts import LAYOUTS, corpus_of
+from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION, QA_AGGREGATION, corpus_of
 from audiocapbench.errors import BenchmarkError
 
 
@@ -97,7 +97,6 @@ def test_score_qa_is_the_mean_of_six() -> None:
 
 
 def test_each_corpus_gives_date_its_own_sub_task() -> None:
-    captions = LAYOUTS["mecat-caption"]
-    assert captions.options("mixed_music") == {"subtask": "music"}
-    assert captions.options("outside_speech") == {"subtask": "speech"}
-    assert LAYOUTS["mecat-qa"].options("direct_perception") == {"subtask": "qa"}
+    assert CAPTION_AGGREGATION.options("mixed_music") == {"subtask": "music"}
+    assert CAPTION_AGGREGATION.options("outside_speech") == {"subtask": "speech"}
+    assert QA_AGGREGATION.options("direct_perception") == {"subtask": "qa"}

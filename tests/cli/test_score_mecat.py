@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from audiocapbench.benchmarks.mecat.groups import GROUPS, SUBTASKS, score_cap, score_qa
-from audiocapbench.benchmarks.mecat.layouts import CAPTION_LAYOUT
 from audiocapbench.benchmarks.mecat.predictions import read_answers, source_of
 from audiocapbench.benchmarks.mecat.references import read_items
+from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION
 from audiocapbench.metrics.date import date_parts
 from audiocapbench.report.groups.sheet import score_groups
 from folders import write_lines, write_tone
@@ -308,7 +308,7 @@ def test_the_reference_values_come_out_of_this_door(tmp_path: Path, shared: Path
     (tmp_path / "sound.json").write_text(json.dumps(answers))
     source = source_of("mecat-caption", str(tmp_path / "sound.json"))
     texts = read_answers("mecat-caption", [source], items).texts
-    sheet = score_groups(CAPTION_LAYOUT, ["date[encoder=minilm]"], items, texts)
+    sheet = score_groups(CAPTION_AGGREGATION, ["date[encoder=minilm]"], items, texts)
     figures = sheet.figures.by_group["pure_sound"].values()
     assert [round(one.score or 0, 4) for one in figures] == [0.5760, 0.5144, 0.6965]
 

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from audiocapbench.benchmarks import stored_traits
 from audiocapbench.judges import ModelJudge, audiocapbench, create_judges, mecat
 from audiocapbench.judges.contract import Case
 from audiocapbench.judges.errors import JudgeError
+from audiocapbench.store import Dataset
 
 
 def seed(shared: Path, number: str) -> str:
@@ -161,6 +163,7 @@ def test_another_wording_has_another_hash() -> None:
     ("benchmark", "contract"),
     [
         ("audiocapbench", "audiocapbench"),
+        ("demo", "audiocapbench"),
         ("folder/mine", "audiocapbench"),
         ("mecat-caption", "mecat-caption"),
         ("mecat-caption[prompts=i1]", "mecat-caption"),
@@ -170,8 +173,9 @@ def test_another_wording_has_another_hash() -> None:
 def test_a_benchmark_s_answers_are_judged_by_its_own_contract(
     benchmark: str, contract: str
 ) -> None:
+    traits = stored_traits(Dataset("", benchmark, "", (), ()))
     judge, rules = create_judges(
-        ["control/safe", "elements", "control/safe"], benchmark, hears=False
+        ["control/safe", "elements", "control/safe"], traits.judge, hears=False
     )
     assert isinstance(judge, ModelJudge)
     assert judge.contract.name == contract

@@ -10,12 +10,15 @@ from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.engine import run_benchmark, score_run
 from audiocapbench.errors import ModelError
 from audiocapbench.models import Question, create_model
+from audiocapbench.models.controls import ControlRules, RuleFollower
 from audiocapbench.store import Store
 from folders import write_folder, write_lines, write_tone
 
 
 def answers(benchmark: Benchmark, kind: str) -> dict[str, Reply]:
     model = create_model(f"control/{kind}")
+    assert isinstance(model, RuleFollower)
+    model.follow_rules(benchmark.traits.controls)
     model.prepare(benchmark.samples)
     return {
         sample.id: anyio.run(model.answer, Question(sample.id, sample.instruction, None))
@@ -108,3 +111,20 @@ def test_wrong_needs_another_clip(tmp_path: Path) -> None:
 def test_there_are_four_controls() -> None:
     with pytest.raises(ModelError, match="choose one of control/right, control/safe"):
         create_model("control/left")
+
+
+def test_safe_says_the_benchmarks_own_sentences(demo: Benchmark) -> None:
+    rules = ControlRules({"music": "A melody."}, "Something is heard.")
+    own = Benchmark("own", demo.root, demo.samples, controls=rules)
+    found = answers(own, "safe")
+    for sample in own.samples:
+        expected = "A melody." if sample.category == "music" else "Something is heard."
+        assert found[sample.id].text == expected
+
+
+def test_wrong_may_be_kept_to_the_category_of_the_clip(demo: Benchmark) -> None:
+    own = Benchmark("own", demo.root, demo.samples, controls=ControlRules(wrong_from="category"))
+    found = answers(own, "wrong")
+    for sample in own.samples:
+        others = [one for one in own.samples if one.category == sample.category and one != sample]
+        assert found[sample.id].text in {text for one in others for text in one.references}

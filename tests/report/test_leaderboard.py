@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mecat_runs
-from audiocapbench.benchmarks import layout_of
+from audiocapbench.benchmarks.mecat.traits import QA_AGGREGATION
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import ReportError
@@ -283,11 +283,9 @@ def test_mecat_has_its_own_published_models_and_audiocapbenchs_are_not_shown(
 
 
 def test_a_total_of_corpora_is_ranked_as_the_benchmark_adds_it_up(store: Store) -> None:
-    layout = layout_of("mecat-qa")
-    assert layout is not None
     samples = tuple(
         replace(one, details={"clip": one.clip.file_name, "difficulty": "basic", "domain": "S00"})
-        for one in made_samples(120, categories=tuple(layout.weights), questions=3)
+        for one in made_samples(120, categories=tuple(QA_AGGREGATION.weights), questions=3)
     )
     for seed, mean in ((1, 0.3), (2, 0.6)):
         drawn = np.random.default_rng(seed).normal(mean, 0.05, (120, 2)).clip(0.01, 1)

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import mecat_runs
-from audiocapbench.benchmarks import headline_of, layout_of
+from audiocapbench.benchmarks import stored_traits
 from audiocapbench.benchmarks.mecat.items import MecatItem
+from audiocapbench.benchmarks.mecat.traits import QA_AGGREGATION
 from audiocapbench.data.outcome import Status
 from audiocapbench.judges.summary import OVERALL
 from audiocapbench.report.exports import fitted
@@ -20,7 +21,7 @@ from audiocapbench.report.leaderboard.records import document, records
 from audiocapbench.report.leaderboard.scores import RunReader, Scorer
 from audiocapbench.report.summary import summarise
 from audiocapbench.stats.multiple import Correction
-from audiocapbench.store import Store
+from audiocapbench.store import Dataset, Store
 from made_store import MadeRun, made_samples, put_run
 
 SAMPLES = made_samples(60, categories=("sound", "music"))
@@ -168,7 +169,9 @@ def test_runs_of_trials_are_left_out_unless_they_are_named(store: Store) -> None
 
 
 def test_the_benchmarks_own_metric_ranks_unless_most_runs_have_a_judge(store: Store) -> None:
-    assert (headline_of("mecat-caption[prompts=i1]"), headline_of("demo")) == ("date", "meteor")
+    before = Dataset("", "mecat-caption[prompts=i1]", "", (), ())
+    assert stored_traits(before).headline == "date"
+    assert stored_traits(replace(before, benchmark="demo")).headline == "meteor"
     values = dict.fromkeys(IDS, 0.5)
     grades = {"gpt": {key: {"accuracy": 5.0} for key in IDS}}
     put_run(store, MadeRun("a", {"bleu_4": values, "meteor": values}, grades), SAMPLES)
@@ -213,17 +216,15 @@ def test_a_run_that_fails_a_whole_group_has_no_total_but_its_zeros_and_bounds(
 
 
 def test_a_judge_on_mecat_is_the_same_weighted_total(store: Store) -> None:
-    layout = layout_of("mecat-qa")
-    assert layout is not None
     samples = tuple(
         replace(one, details={"clip": one.clip.file_name})
-        for one in made_samples(140, categories=(*layout.weights, "outside_this"))
+        for one in made_samples(140, categories=(*QA_AGGREGATION.weights, "outside_this"))
     )
-    grade = {name: float(place) for place, name in enumerate(layout.weights)}
+    grade = {name: float(place) for place, name in enumerate(QA_AGGREGATION.weights)}
     grades = {one.id: {"accuracy": grade.get(one.category, 10.0)} for one in samples}
     put_run(store, MadeRun("model", grades={"gpt": grades}), samples, "mecat-qa")
     (entry,) = only_board(store).entries
-    expected = sum(weight * grade[name] for name, weight in layout.weights.items())
+    expected = sum(weight * grade[name] for name, weight in QA_AGGREGATION.weights.items())
     assert entry.overall.score == pytest.approx(expected)
     assert entry.dimensions["accuracy"] == pytest.approx(expected)
     assert entry.overall.total == 120

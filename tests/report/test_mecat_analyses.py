@@ -9,7 +9,7 @@ import pytest
 
 from audiocapbench.benchmarks.mecat.groups import QA_CATEGORIES, score_cap
 from audiocapbench.benchmarks.mecat.items import MecatItem
-from audiocapbench.benchmarks.mecat.layouts import CAPTION_LAYOUT
+from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION
 from audiocapbench.errors import ReportError, StoreError
 from audiocapbench.report.mecat.answers import AnswerSet, GivenAnswer, answers_of_run
 from audiocapbench.report.mecat.beside import PUBLISHED, mecat_standings, places
@@ -82,7 +82,9 @@ def test_a_file_of_scores_says_the_same_as_its_run(
         if "variant" not in name
     }
     path = tmp_path / "scores.csv"
-    write_group_scores(path, CAPTION_LAYOUT, store.dataset(store.run(1).dataset).samples, columns)
+    write_group_scores(
+        path, CAPTION_AGGREGATION, store.dataset(store.run(1).dataset).samples, columns
+    )
     read = read_scored(str(path), None)
     assert (read.name, read.origin, read.benchmark) == ("scores", "file", "mecat-caption")
     assert set(read.groups) == set(own.groups)

@@ -1,21 +1,21 @@
 """What is asked, and how it adds up."""
 
+from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.benchmarks.benchmark import Benchmark, Selection, captioning
-from audiocapbench.benchmarks.registry import (
-    BenchmarkEntry,
-    headline_of,
-    layout_of,
-    list_benchmarks,
-    open_benchmark,
-)
+from audiocapbench.benchmarks.registry import BenchmarkEntry, list_benchmarks, open_benchmark
+from audiocapbench.benchmarks.stored import stored_traits
+from audiocapbench.benchmarks.traits import Traits
+from audiocapbench.models.controls import ControlRules
 
 __all__ = [
+    "Aggregation",
     "Benchmark",
     "BenchmarkEntry",
+    "ControlRules",
     "Selection",
+    "Traits",
     "captioning",
-    "headline_of",
-    "layout_of",
     "list_benchmarks",
     "open_benchmark",
+    "stored_traits",
 ]

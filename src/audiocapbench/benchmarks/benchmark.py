@@ -2,43 +2,69 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Unpack
 
 from audiocapbench.benchmarks.instructions import instruction_for
+from audiocapbench.benchmarks.mecat import traits as mecat
+from audiocapbench.benchmarks.traits import TraitFields, Traits
 from audiocapbench.data import Folder, MissingClip, Sample
 from audiocapbench.errors import BenchmarkError
-
-METRICS = ("meteor", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l")
-COLUMNS = ("meteor", "bleu_4", "rouge_l")
-HEADLINE = "meteor"
 
 TRIAL = "trial/"
 """Begins the names of runs that serve a trial, not a benchmark: they have no captions to score."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class Benchmark:
-    """What is asked, about which clips.
+    """What is asked, about which clips, and how the answers are scored.
 
     Attributes:
         name: ``demo``, or ``folder/NAME`` for a folder of one's own.
         root: The dataset folder.
         samples: All samples in their order.
         missing: Clips that belong to it but are not in the folder.
-        metrics: What it is scored with unless the user says otherwise.
-        columns: Those of them that a leaderboard in a terminal has room for.
-        headline: The metric that models are ranked by.
+        traits: How its answers are scored, ranked and judged.
     """
 
     name: str
     root: Path
     samples: tuple[Sample, ...]
-    missing: tuple[MissingClip, ...] = ()
-    metrics: tuple[str, ...] = METRICS
-    columns: tuple[str, ...] = COLUMNS
-    headline: str = HEADLINE
+    missing: tuple[MissingClip, ...]
+    traits: Traits
+
+    def __init__(
+        self,
+        name: str,
+        root: Path,
+        samples: Iterable[Sample],
+        missing: Iterable[MissingClip] = (),
+        traits: Traits | None = None,
+        **own: Unpack[TraitFields],
+    ) -> None:
+        """Put a benchmark together.
+
+        Args:
+            name: What it is called.
+            root: The dataset folder.
+            samples: All samples in their order.
+            missing: Clips that belong to it but are not in the folder.
+            traits: How its answers are scored; as AudioCapBench's by default.
+            **own: Single traits, such as ``headline="rouge_l"``, in place of those.
+
+        Raises:
+            BenchmarkError: The traits contradict each other.
+        """
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "root", Path(root))
+        object.__setattr__(self, "samples", tuple(samples))
+        object.__setattr__(self, "missing", tuple(missing))
+        object.__setattr__(self, "traits", replace(traits, **own) if traits else Traits(**own))
+
+    def __repr__(self) -> str:
+        return f"Benchmark({self.name!r}, {len(self.samples):,} samples)"
 
     @property
     def presence(self) -> str:
@@ -49,10 +75,13 @@ class Benchmark:
     @property
     def fingerprint(self) -> str:
         """SHA-256 over everything that decides what is asked and scored."""
-        content = [
+        content: list[Any] = [
             [one.id, one.clip.sha256, one.instruction, one.category, one.position, one.references]
             for one in self.samples
         ]
+        # Traits as they were before they were stored leave the fingerprint as it was then.
+        if self.traits not in (Traits(), *mecat.TRAITS.values()):
+            content.append(self.traits.to_dict())
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from audiocapbench.benchmarks.layout import Grouped, Layout
+from audiocapbench.benchmarks.aggregation import Aggregation, TextSample
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics import MetricResult, compute, find_metric
 from audiocapbench.metrics.names import ScorerName, parse_name
@@ -66,7 +66,7 @@ def with_parts(metrics: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def check_metrics(layout: Layout | None, metrics: Sequence[str]) -> None:
+def check_metrics(aggregation: Aggregation | None, metrics: Sequence[str]) -> None:
     """Refuse metrics that a benchmark cannot be scored with, before anybody is asked.
 
     Raises:
@@ -74,27 +74,30 @@ def check_metrics(layout: Layout | None, metrics: Sequence[str]) -> None:
     """
     for metric in metrics:
         _, name = find_metric(metric)
-        if layout is None and _NULL in name.options:
-            raise MetricError(f"{name}: only MECAT's benchmarks know the option {_NULL!r}")
+        if aggregation is None and _NULL in name.options:
+            raise MetricError(
+                f"{name}: only a benchmark with an aggregation knows the option {_NULL!r}"
+            )
         if name.options.get(_NULL, _OUT) != _OUT:
             raise MetricError(f"{name}: {_NULL} can only be {_OUT!r}")
-        if layout is not None:
-            _check_options(layout, name)
+        if aggregation is not None:
+            _check_options(aggregation, name)
 
 
-def _check_options(layout: Layout, name: ScorerName) -> None:
-    for corpus in layout.weights:
-        for option in layout.options(corpus):
+def _check_options(aggregation: Aggregation, name: ScorerName) -> None:
+    for corpus in aggregation.weights:
+        for option in aggregation.options(corpus):
             if option in name.options:
                 raise MetricError(
-                    f"{name}: {layout.total} sets {option!r} for each group itself; leave it out"
+                    f"{name}: {aggregation.total} sets {option!r} for each group itself; "
+                    "leave it out"
                 )
 
 
 def compute_by_corpus(
-    layout: Layout,
+    aggregation: Aggregation,
     metrics: Sequence[str],
-    samples: Sequence[Grouped],
+    samples: Sequence[TextSample],
     predictions: Sequence[str],
     references: Sequence[Sequence[str]],
 ) -> CorpusScores:
@@ -104,7 +107,7 @@ def compute_by_corpus(
     others alone, under the name with ``null=out``. Each DATE comes with its two parts.
 
     Args:
-        layout: How the samples make corpora.
+        aggregation: How the samples make corpora.
         metrics: Names; ``date[null=out]`` leaves samples with null references out everywhere.
         samples: What was asked.
         predictions: What was answered.
@@ -113,18 +116,18 @@ def compute_by_corpus(
     Raises:
         MetricError: A name is unknown, or a metric cannot be computed.
     """
-    check_metrics(layout, metrics)
+    check_metrics(aggregation, metrics)
     names = with_parts(metrics)
     scores: list[CorpusScore] = []
     unscored: list[Unscored] = []
-    for corpus, rows, wanted in _tasks(layout, names, samples):
+    for corpus, rows, wanted in _tasks(aggregation, names, samples):
         texts = [predictions[row] for row in rows]
         answers = [references[row] for row in rows]
         # A corpus of one is too small for some metrics; others still have something to say of it.
         batches = [wanted] if len(rows) > 1 else [[name] for name in wanted]
         for batch in batches:
             try:
-                made = _compute(layout, corpus, batch, texts, answers)
+                made = _compute(aggregation, corpus, batch, texts, answers)
             except MetricError as error:
                 if len(rows) > 1:
                     raise
@@ -135,14 +138,14 @@ def compute_by_corpus(
 
 
 def _tasks(
-    layout: Layout, names: Sequence[str], samples: Sequence[Grouped]
+    aggregation: Aggregation, names: Sequence[str], samples: Sequence[TextSample]
 ) -> Iterator[tuple[str, list[int], list[str]]]:
     corpora: dict[str, list[int]] = {}
     for row, sample in enumerate(samples):
         corpora.setdefault(sample.category, []).append(row)
     everything = [name for name in names if not leaves_null_out(name)]
     for corpus, rows in corpora.items():
-        kept = [row for row in rows if not layout.null(samples[row])]
+        kept = [row for row in rows if not aggregation.null(samples[row])]
         rest = [name for name in names if leaves_null_out(name)]
         if len(rows) - len(kept) > _MOST * len(rows):
             rest = list(dict.fromkeys([*rest, *map(without_null, everything)]))
@@ -153,13 +156,13 @@ def _tasks(
 
 
 def _compute(
-    layout: Layout,
+    aggregation: Aggregation,
     corpus: str,
     names: Sequence[str],
     predictions: Sequence[str],
     references: Sequence[Sequence[str]],
 ) -> list[MetricResult]:
-    given = layout.options(corpus)
+    given = aggregation.options(corpus)
     full = []
     for text in names:
         metric, name = find_metric(text)

@@ -4,11 +4,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from audiocapbench.benchmarks import audiocapbench
-from audiocapbench.benchmarks.benchmark import HEADLINE, Benchmark, captioning
+from audiocapbench.benchmarks.benchmark import Benchmark, captioning
 from audiocapbench.benchmarks.demo import load_demo
-from audiocapbench.benchmarks.layout import Layout
-from audiocapbench.benchmarks.mecat import layouts as mecat
-from audiocapbench.benchmarks.mecat.dataset import HEADLINE as MECAT_HEADLINE
+from audiocapbench.benchmarks.mecat import traits as mecat
 from audiocapbench.benchmarks.mecat.dataset import load_captions, load_questions
 from audiocapbench.benchmarks.mecat.prompts import I2
 from audiocapbench.data import open_folder
@@ -39,7 +37,7 @@ def open_benchmark(name: str, data: Path | None = None) -> Benchmark:
         BenchmarkError: There is neither such a benchmark nor such a folder.
         DatasetError: The folder is not a dataset.
     """
-    kind = mecat.kind_of(name)
+    kind = mecat.base_name(name)
     if data is not None and kind not in _WITH_DATA:
         raise BenchmarkError(f"{name} takes no --data; only {', '.join(_WITH_DATA)} do")
     if name == "demo":
@@ -60,16 +58,6 @@ def open_benchmark(name: str, data: Path | None = None) -> Benchmark:
     raise BenchmarkError(
         f"there is no benchmark and no folder {name!r}; 'audiocapbench benchmarks' lists the former"
     )
-
-
-def layout_of(name: str) -> Layout | None:
-    """How a benchmark's samples make corpora; None where they are one."""
-    return mecat.LAYOUTS.get(mecat.kind_of(name))
-
-
-def headline_of(name: str) -> str:
-    """The metric that models are ranked by on a benchmark, known by its name alone."""
-    return HEADLINE if layout_of(name) is None else MECAT_HEADLINE
 
 
 def prompts_of(name: str) -> str:

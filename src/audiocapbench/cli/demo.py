@@ -50,7 +50,7 @@ def demo(
         benchmark,
         [create_model(name) for name in MODELS],
         kept,
-        benchmark.metrics,
+        benchmark.traits.metrics,
         judges=[create_judge(JUDGE)],
         selection=Selection(),
         rate_limits=RateLimits(),
@@ -62,8 +62,8 @@ def demo(
         explain_end(end, kept)
     if ends[-1].stop is not None:
         raise typer.Exit(INTERRUPTED)
-    summaries = [summarise(kept, end.run, benchmark.metrics, [JUDGE]) for end in ends]
-    print_tables(summaries, benchmark.columns, benchmark.headline)
+    summaries = [summarise(kept, end.run, benchmark.traits.metrics, [JUDGE]) for end in ends]
+    print_tables(summaries, benchmark.traits.columns, benchmark.traits.headline)
     write_report(kept, gather(kept, summaries), out, title="Demo", audio="embed")
     say(f"Report: {relative(out)}   Answers: {kept.name}")
     say(NEXT)

@@ -73,7 +73,7 @@ def check(
     for warning in load_credentials(credentials) if credentials is not None else ():
         say(warning)
     opened = open_benchmark(data) if benchmark is None else open_benchmark(benchmark, Path(data))
-    [asked] = create_judges([judge], opened.name, hears=hears)
+    [asked] = create_judges([judge], opened.traits.judge, hears=hears)
     kept = Store.open(store)
     with bars_on_stderr() as bars:
         found = check_judge(

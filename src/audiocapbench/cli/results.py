@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from audiocapbench.benchmarks import layout_of
 from audiocapbench.cli.console import say, show, stdout
 from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.failures import failure_lines
@@ -38,14 +37,14 @@ def print_tables(summaries: Sequence[RunSummary], metrics: Sequence[str], headli
 
 def _print_groups(summary: RunSummary, metrics: Sequence[str], headline: str) -> None:
     """What the leaderboard does not say of a benchmark whose overall is a total of groups."""
-    layout = layout_of(summary.run.benchmark)
-    if layout is None or summary.groups is None:
+    aggregation = summary.traits.aggregation
+    if aggregation is None or summary.groups is None:
         return
-    title = f"{summary.run.model}: the groups of {layout.total}, with 95 % intervals"
-    show(group_table(summary.groups, layout, metrics, title))
+    title = f"{summary.run.model}: the groups of {aggregation.total}, with 95 % intervals"
+    show(group_table(summary.groups, aggregation, metrics, title))
     for facet, places in summary.groups.facets.items():
         show(facet_table(facet, places, [headline]))
-    for sentence in lacking(summary.groups, layout, metrics):
+    for sentence in lacking(summary.groups, aggregation, metrics):
         say(f"{summary.run.model}: {sentence}")
 
 

@@ -92,7 +92,7 @@ def run(
 
     The same command goes on where it was stopped: only what is missing is asked.
     """
-    from audiocapbench.benchmarks import Selection, layout_of, open_benchmark
+    from audiocapbench.benchmarks import Selection, open_benchmark
     from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.cli.console import print_json, say
     from audiocapbench.cli.preview import confirm, preview, preview_judges
@@ -113,9 +113,10 @@ def run(
     settings = ModelSettings(temperature, max_tokens, timeout, system)
     models = [create_model(name, settings) for name in dict.fromkeys(model)]
     opened = open_benchmark(benchmark, data)
-    judges = create_judges(judge or (), opened.name, hears=judge_hears)
-    names = split_names(metrics) if metrics is not None else list(opened.metrics)
-    check_metrics(layout_of(opened.name), names)
+    traits = opened.traits
+    judges = create_judges(judge or (), traits.judge, hears=judge_hears)
+    names = split_names(metrics) if metrics is not None else list(traits.metrics)
+    check_metrics(traits.aggregation, names)
     selection = Selection(tuple(category or ()), limit)
     selection.of(opened)
     kept = Store.open(store)
@@ -145,7 +146,7 @@ def run(
     if json:
         print_json({"store": kept.name, "runs": [run_document(one) for one in summaries]})
     elif summaries:
-        print_tables(summaries, names if metrics is not None else opened.columns, opened.headline)
+        print_tables(summaries, names if metrics is not None else traits.columns, traits.headline)
     if opened.missing:
         say(f"{opened.presence}; manifest.json says why.")
     warn_about(kept, judge_names)

@@ -19,6 +19,7 @@ from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
+    from audiocapbench.benchmarks import Traits
     from audiocapbench.engine import RunScores, Stop
     from audiocapbench.report.sheet import Sheet
     from audiocapbench.store import Run, Store
@@ -113,7 +114,9 @@ class _Panel(NamedTuple):
     budget_usd: float | None
     credentials: Path | None
 
-    def judge(self, store: "Store", run: "Run") -> "tuple[list[str], Stop | None]":
+    def judge(
+        self, store: "Store", run: "Run", traits: "Traits"
+    ) -> "tuple[list[str], Stop | None]":
         """Have a run judged; the judges' names, and why it stopped early, if it did."""
         from audiocapbench.cli.console import say
         from audiocapbench.cli.progress import bars_on_stderr, judge_watcher
@@ -123,7 +126,7 @@ class _Panel(NamedTuple):
 
         for warning in load_credentials(self.credentials) if self.credentials else ():
             say(warning)
-        judges = create_judges(self.judges, run.benchmark, hears=self.hears)
+        judges = create_judges(self.judges, traits.judge, hears=self.hears)
         if not judges:
             return [], None
         with bars_on_stderr() as bars:
@@ -147,8 +150,9 @@ def _score_run(
     *,
     json: bool,
 ) -> None:
-    from audiocapbench.benchmarks import layout_of
+    from audiocapbench.benchmarks import stored_traits
     from audiocapbench.benchmarks.benchmark import TRIAL
+    from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.cli.console import print_json, say
     from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.engine import score_run
@@ -164,10 +168,11 @@ def _score_run(
         raise AudioCapBenchError(
             f"run {number} is of {found.benchmark}: its answers are no captions to score"
         )
-    default = _PUBLISHED if layout_of(found.benchmark) is None else _MECAT
-    names = split_names(default if metrics is None else metrics)
+    traits = stored_traits(kept.dataset(found.dataset))
+    names = split_names(metrics) if metrics is not None else list(traits.metrics)
+    check_metrics(traits.aggregation, names)
     results = score_run(kept, found, names)
-    judges, stop = panel.judge(kept, found)
+    judges, stop = panel.judge(kept, found, traits)
     if stop is not None:
         say(f"Stopped ({stop}); what was judged is kept. The same command goes on from here.")
         raise typer.Exit(INTERRUPTED)
@@ -184,20 +189,21 @@ def _score_run(
 
 
 def _write_samples(path: Path, store: "Store", run: "Run", scored: "RunScores") -> None:
-    from audiocapbench.benchmarks import layout_of
+    from audiocapbench.benchmarks import stored_traits
     from audiocapbench.report.samples import write_group_scores, write_scores
 
-    layout = layout_of(run.benchmark)
-    if layout is None:
+    dataset = store.dataset(run.dataset)
+    aggregation = stored_traits(dataset).aggregation
+    if aggregation is None:
         write_scores(path, scored.ids, scored.metrics)
         return
     chosen = set(scored.ids)
-    samples = [one for one in store.dataset(run.dataset).samples if one.id in chosen]
+    samples = [one for one in dataset.samples if one.id in chosen]
     columns = {
         name: {one.sample_id: one.value for one in scores}
         for name, scores in store.scores(run.id).items()
     }
-    write_group_scores(path, layout, samples, columns)
+    write_group_scores(path, aggregation, samples, columns)
 
 
 def _score_files(

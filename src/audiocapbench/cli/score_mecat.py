@@ -32,25 +32,25 @@ def score_mecat(
     Raises:
         AudioCapBenchError: The benchmark, a file or a metric is not what it should be.
     """
-    from audiocapbench.benchmarks import layout_of
     from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.benchmarks.mecat.groups import SUBTASKS
-    from audiocapbench.benchmarks.mecat.layouts import asks_for_captions
     from audiocapbench.benchmarks.mecat.predictions import looks_like, read_answers, source_of
     from audiocapbench.benchmarks.mecat.prompts import caption_prompt
     from audiocapbench.benchmarks.mecat.references import read_items
+    from audiocapbench.benchmarks.mecat.traits import TRAITS, asks_for_captions, base_name
     from audiocapbench.benchmarks.registry import prompts_of
     from audiocapbench.cli.console import print_json
     from audiocapbench.errors import BenchmarkError, DatasetError
     from audiocapbench.report.groups.sheet import score_groups
     from audiocapbench.report.samples import write_group_scores
 
-    layout = layout_of(benchmark)
-    if layout is None:
+    traits = TRAITS.get(base_name(benchmark))
+    if traits is None or traits.aggregation is None:
         raise BenchmarkError(f"{benchmark}: only mecat-caption and mecat-qa are scored from files")
     if asks_for_captions(benchmark):
         caption_prompt(SUBTASKS[0], prompts_of(benchmark))
-    check_metrics(layout, metrics)
+    aggregation = traits.aggregation
+    check_metrics(aggregation, metrics)
     sources = [source_of(benchmark, text) for text in predictions]
     given = (source.path for source in sources)
     refuse_overwriting(per_sample, chain(given, reference_files(references)))
@@ -63,9 +63,9 @@ def score_mecat(
         raise DatasetError(
             f"no prediction belongs to any of the references; nothing was scored{hint}"
         )
-    sheet = score_groups(layout, metrics, items, answers.texts)
+    sheet = score_groups(aggregation, metrics, items, answers.texts)
     if per_sample is not None:
-        write_group_scores(per_sample, layout, items, sheet.columns)
+        write_group_scores(per_sample, aggregation, items, sheet.columns)
     if json:
         print_json({"benchmark": benchmark, **_facts(answers), **sheet.document()})
     else:
@@ -94,10 +94,10 @@ def _print_tables(benchmark: str, sheet: "GroupSheet", metrics: Sequence[str]) -
     from audiocapbench.report.groups.tables import facet_table, group_table, lacking
 
     title = f"{benchmark}: {sheet.answered:,} answers, with 95 % intervals"
-    show(group_table(sheet.figures, sheet.layout, metrics, title))
+    show(group_table(sheet.figures, sheet.aggregation, metrics, title))
     for facet, places in sheet.figures.facets.items():
         show(facet_table(facet, places, metrics))
-    for sentence in lacking(sheet.figures, sheet.layout, metrics):
+    for sentence in lacking(sheet.figures, sheet.aggregation, metrics):
         say(sentence)
     for one in sheet.unscored:
         say(f"{one.corpus}: no {one.metric}. {one.reason}")

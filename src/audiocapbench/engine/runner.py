@@ -18,6 +18,7 @@ from audiocapbench.engine.retrying_client import RetryingClient
 from audiocapbench.engine.worker_pool import Stop, WorkerPool, close
 from audiocapbench.errors import ModelError
 from audiocapbench.models import Model
+from audiocapbench.models.controls import RuleFollower
 from audiocapbench.models.prices import Price
 from audiocapbench.store import Dataset, Run, RunSpec, Store
 
@@ -144,6 +145,8 @@ class _Asking:
         if self.budget is not None:
             self.budget.check(model.name, self.price)
         self.samples = (options.get("selection") or Selection()).of(benchmark)
+        if isinstance(model, RuleFollower):
+            model.follow_rules(benchmark.traits.controls)
         model.prepare(benchmark.samples)
         spec = _spec(benchmark, model, self.samples)
         self.run = store.begin_run(spec, _dataset(benchmark), fresh=self.fresh)
@@ -218,7 +221,8 @@ def _spec(benchmark: Benchmark, model: Model, samples: tuple[Sample, ...]) -> Ru
 def _dataset(benchmark: Benchmark) -> Dataset:
     missing = tuple(one.model_dump(exclude_none=True) for one in benchmark.missing)
     root = str(benchmark.root.resolve())
-    return Dataset(benchmark.fingerprint, benchmark.name, root, benchmark.samples, missing)
+    traits = benchmark.traits.to_dict()
+    return Dataset(benchmark.fingerprint, benchmark.name, root, benchmark.samples, missing, traits)
 
 
 def find_run(

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from audiocapbench.benchmarks import layout_of
+from audiocapbench.benchmarks import stored_traits
 from audiocapbench.benchmarks.corpora import CorpusScore, Unscored, compute_by_corpus
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome
 from audiocapbench.metrics import MetricResult, compute
-from audiocapbench.store import Run, Store, StoredScore
+from audiocapbench.store import Dataset, Run, Store, StoredScore
 
 
 class Answered(NamedTuple):
@@ -27,10 +27,11 @@ class Answered(NamedTuple):
         return tuple(text for text in self.sample.references if text != given)
 
 
-def answered(store: Store, run: Run) -> list[Answered]:
+def answered(store: Store, run: Run, dataset: Dataset | None = None) -> list[Answered]:
     """The samples of a run whose answers can be scored, in the benchmark's order."""
     outcomes = store.outcomes(run.id)
-    samples = {sample.id: sample for sample in store.dataset(run.dataset).samples}
+    dataset = dataset or store.dataset(run.dataset)
+    samples = {sample.id: sample for sample in dataset.samples}
     pairs = [Answered(samples[key], outcomes[key]) for key in run.sample_ids if key in outcomes]
     return [one for one in pairs if one.outcome.reply.status in SCORED]
 
@@ -57,13 +58,14 @@ def score_run(store: Store, run: Run, metrics: Sequence[str]) -> RunScores:
     Raises:
         MetricError: A metric is unknown, or cannot be computed on these answers.
     """
-    pairs = answered(store, run)
+    dataset = store.dataset(run.dataset)
+    pairs = answered(store, run, dataset)
     predictions = [one.outcome.reply.text for one in pairs]
     references = [one.references for one in pairs]
-    layout = layout_of(run.benchmark)
-    if layout is not None:
+    aggregation = stored_traits(dataset).aggregation
+    if aggregation is not None:
         samples = [one.sample for one in pairs]
-        made = compute_by_corpus(layout, metrics, samples, predictions, references)
+        made = compute_by_corpus(aggregation, metrics, samples, predictions, references)
         for name, scores in _by_metric(made.scores, samples).items():
             store.put_scores(run.id, name, scores)
         return RunScores(tuple(one.id for one in samples), (), made.unscored)

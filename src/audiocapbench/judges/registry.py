@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
 
-from audiocapbench.benchmarks.mecat.layouts import kind_of
 from audiocapbench.judges import audiocapbench, mecat
 from audiocapbench.judges.contract import Contract
 from audiocapbench.judges.errors import JudgeError
@@ -42,15 +41,13 @@ def list_judges() -> list[JudgeEntry]:
     return entries
 
 
-def create_judges(names: Iterable[str], benchmark: str, *, hears: bool) -> list[Judge]:
-    """The judges of a benchmark's answers, each once, with the benchmark's own contract.
+def create_judges(names: Iterable[str], contract: str, *, hears: bool) -> list[Judge]:
+    """The judges of a benchmark's answers, each once, with the contract that is its trait.
 
     Raises:
         JudgeError: As for one judge.
         ModelError: As for one judge.
     """
-    plain = kind_of(benchmark)
-    contract = plain if plain in CONTRACTS else audiocapbench.NAME
     return [create_judge(name, contract=contract, hears=hears) for name in dict.fromkeys(names)]
 
 

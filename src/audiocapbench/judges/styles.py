@@ -7,7 +7,7 @@ from dataclasses import replace
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.data.sample import Sample
 from audiocapbench.models import AudioContract, Question
-from audiocapbench.models.controls import Control
+from audiocapbench.models.controls import Control, ControlRules
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _SIDES = re.compile(r"(?P<first>[^,]+?),? (?P<joint>while|with) (?P<second>[^,]+)", re.IGNORECASE)
@@ -65,6 +65,10 @@ class StyledControl:
         self._style = STYLES[style]
         self.name = f"control/right+{style}"
         self.parameters = {**self._right.parameters, "style": style}
+
+    def follow_rules(self, rules: ControlRules) -> None:
+        """As the control does."""
+        self._right.follow_rules(rules)
 
     def prepare(self, samples: Sequence[Sample]) -> None:
         """As the control does."""

@@ -189,7 +189,9 @@ def compute(
     for _, name in asked:
         for option in CORPUS_OPTIONS:
             if option in name.options:
-                raise MetricError(f"{name}: only MECAT's benchmarks know the option {option!r}")
+                raise MetricError(
+                    f"{name}: only a benchmark with an aggregation knows the option {option!r}"
+                )
     done: dict[tuple[Compute, tuple[tuple[str, str], ...]], dict[str, MetricResult]] = {}
     results = []
     for metric, name in asked:

@@ -6,6 +6,8 @@ with a generic sentence; ``wrong`` with a reference of another clip; ``empty`` w
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.data.sample import Sample
@@ -14,14 +16,31 @@ from audiocapbench.models.model import AudioContract, Question
 
 KINDS = ("right", "safe", "wrong", "empty")
 
-_SAFE = {
-    "sound": "A sound is heard in the background.",
-    "music": "An instrumental piece of music with a steady beat and a pleasant mood.",
-    "speech": "A person is speaking in a clear voice.",
-    "mixed": "A person is speaking with a sound in the background.",
-    "silence": "There is almost no sound in the recording.",
-}
-_SAFE_ANYWHERE = "A sound is heard."
+
+@dataclass(frozen=True, slots=True)
+class ControlRules:
+    """What the controls of a benchmark say.
+
+    Attributes:
+        safe: The sentence of ``safe`` by category.
+        safe_anywhere: Its sentence in a category that has none of its own.
+        wrong_from: Where ``wrong`` takes another clip's reference from: the whole benchmark, or
+            samples of the same category.
+    """
+
+    __pydantic_config__: ClassVar = {"extra": "forbid"}
+
+    safe: Mapping[str, str] = field(default_factory=dict)
+    safe_anywhere: str = "A sound is heard."
+    wrong_from: Literal["benchmark", "category"] = "benchmark"
+
+
+@runtime_checkable
+class RuleFollower(Protocol):
+    """A control: whoever asks it tells it the benchmark's rules before anything else."""
+
+    def follow_rules(self, rules: ControlRules) -> None:
+        """Answer by these rules from now on."""
 
 
 class Control:
@@ -37,6 +56,7 @@ class Control:
             raise ModelError(f"there is no control/{kind}; choose one of {choices}")
         self._kind = kind
         self._seed = seed
+        self._rules = ControlRules()
         self._samples: dict[str, Sample] = {}
         self._order: list[str] = []
 
@@ -50,6 +70,10 @@ class Control:
         """The seed, where it decides anything."""
         return {"seed": self._seed} if self._kind in ("right", "wrong") else {}
 
+    def follow_rules(self, rules: ControlRules) -> None:
+        """Answer by a benchmark's rules."""
+        self._rules = rules
+
     def prepare(self, samples: Sequence[Sample]) -> None:
         """Remember all samples: a filter must not change which clip is the wrong one."""
         self._samples = {sample.id: sample for sample in samples}
@@ -62,7 +86,7 @@ class Control:
             case "right":
                 return self._right(sample)
             case "safe":
-                return Reply(_SAFE.get(sample.category, _SAFE_ANYWHERE))
+                return Reply(self._rules.safe.get(sample.category, self._rules.safe_anywhere))
             case "wrong":
                 return self._wrong(sample)
             case _:
@@ -80,13 +104,16 @@ class Control:
         start = self._draw(sample.id, "wrong") % len(self._order)
         for step in range(len(self._order)):
             other = self._samples[self._order[(start + step) % len(self._order)]]
-            if other.clip.sha256 == sample.clip.sha256:
+            if other.clip.sha256 == sample.clip.sha256 or not self._may_lend(other, sample):
                 continue
             index = self._draw(sample.id, other.id) % len(other.references)
             if other.references[index] not in own:
                 return Reply(other.references[index])
         reason = "control/wrong needs another clip with other references"
         return Reply("", Status.SKIPPED, f"{sample.id}: {reason}")
+
+    def _may_lend(self, other: Sample, sample: Sample) -> bool:
+        return self._rules.wrong_from == "benchmark" or other.category == sample.category
 
     def _draw(self, *parts: str) -> int:
         """A number that depends on the seed and the words alone, on every machine."""

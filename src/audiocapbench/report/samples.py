@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from audiocapbench.benchmarks.layout import Grouped, Layout
+from audiocapbench.benchmarks.aggregation import Aggregation, TextSample
 from audiocapbench.errors import ReportError
 from audiocapbench.metrics import MetricResult
 
@@ -25,15 +25,15 @@ def write_scores(path: Path, ids: Sequence[str], results: Sequence[MetricResult]
 
 def write_group_scores(
     path: Path,
-    layout: Layout,
-    samples: Sequence[Grouped],
+    aggregation: Aggregation,
+    samples: Sequence[TextSample],
     columns: Mapping[str, Mapping[str, float]],
 ) -> None:
     """Write one row a scored sample with its group, and one column a metric.
 
     Args:
         path: The file.
-        layout: Says which references are null.
+        aggregation: Says which references are null.
         samples: What was asked; samples that no metric scored are left out.
         columns: Scores by metric and sample id; a cell is blank where there is none.
 
@@ -46,7 +46,7 @@ def write_group_scores(
             one.id,
             one.category,
             *(one.details.get(name, "") for name in details),
-            "yes" if layout.null(one) else "no",
+            "yes" if aggregation.null(one) else "no",
             *(scores.get(one.id, "") for scores in columns.values()),
         ]
         for one in samples

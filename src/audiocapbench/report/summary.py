@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audiocapbench.benchmarks import layout_of
-from audiocapbench.benchmarks.layout import Layout
+from audiocapbench.benchmarks import Traits, stored_traits
+from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome, Status
 from audiocapbench.judges import JudgeSummary, PanelSummary, summarise_judge, summarise_panel
@@ -32,10 +32,12 @@ class RunSummary:
     """All figures of one run.
 
     Attributes:
+        traits: The benchmark's, as they were when the run began.
         groups: More views of a benchmark whose samples make corpora; its overall is a total.
     """
 
     run: Run
+    traits: Traits
     statuses: Counter[str]
     missing_clips: int
     overall: dict[str, Figure]
@@ -69,24 +71,26 @@ def summarise(
             metric: _figure(metric, scores.get(metric, []), group, outcomes) for metric in metrics
         }
 
-    layout = layout_of(run.benchmark)
-    by_group = _by_group(layout, metrics, samples, outcomes, scores) if layout else None
+    traits = stored_traits(dataset)
+    aggregation = traits.aggregation
+    by_group = _by_group(aggregation, metrics, samples, outcomes, scores) if aggregation else None
     return RunSummary(
         run,
+        traits,
         Counter(str(outcome.reply.status) for outcome in outcomes.values()),
         len(dataset.missing),
         by_group.overall if by_group else figures(samples),
         by_group.by_group
         if by_group
         else {category: figures(group) for category, group in groups.items()},
-        {judge: _judged(store, run, judge, groups, layout) for judge in judges},
+        {judge: _judged(store, run, judge, groups, aggregation) for judge in judges},
         summarise_panel(store, run, judges, clips=_clips(samples)) if len(judges) > 1 else None,
         by_group,
     )
 
 
 def _by_group(
-    layout: Layout,
+    aggregation: Aggregation,
     metrics: Sequence[str],
     samples: Sequence[Sample],
     outcomes: dict[str, Outcome],
@@ -104,7 +108,7 @@ def _by_group(
         )
         for metric, stored in scores.items()
     }
-    return group_figures(layout, metrics, samples, blank, marks)
+    return group_figures(aggregation, metrics, samples, blank, marks)
 
 
 def _clips(samples: Sequence[Sample]) -> dict[str, str]:
@@ -112,7 +116,11 @@ def _clips(samples: Sequence[Sample]) -> dict[str, str]:
 
 
 def _judged(
-    store: Store, run: Run, judge: str, groups: dict[str, list[Sample]], layout: Layout | None
+    store: Store,
+    run: Run,
+    judge: str,
+    groups: dict[str, list[Sample]],
+    aggregation: Aggregation | None,
 ) -> JudgedRun:
     samples = [sample for group in groups.values() for sample in group]
     clips = _clips(samples)
@@ -121,10 +129,10 @@ def _judged(
         category: summarise_judge(store, run, judge, {one.id for one in group}, clips=clips)
         for category, group in groups.items()
     }
-    if layout is not None:
+    if aggregation is not None:
         found = store.judgements(run.id, judge)
         current = by_judge(one for one in found if one.signature == whole.signature)
-        whole = with_totals(whole, layout, by_category, current.get(judge, {}), samples)
+        whole = with_totals(whole, aggregation, by_category, current.get(judge, {}), samples)
     return JudgedRun(whole, by_category)
 
 

@@ -3,7 +3,8 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from audiocapbench.data import Sample
 from audiocapbench.signature import Signature
@@ -71,13 +72,18 @@ class RunLine:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """The samples that a run was about, as they were when it began."""
+    """The samples that a run was about, as they were when it began.
+
+    ``traits`` says how their answers are scored, ranked and judged; empty where a store of schema 1
+    kept none.
+    """
 
     fingerprint: str
     benchmark: str
     root: str
     samples: tuple[Sample, ...]
     missing: tuple[Mapping[str, str], ...]
+    traits: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from pathlib import Path
 from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.benchmarks.mecat.items import MecatItem, caption_items, question_item
-from audiocapbench.benchmarks.mecat.layouts import CAPTION, QA, asks_for_captions
 from audiocapbench.benchmarks.mecat.prompts import I2, caption_prompt
+from audiocapbench.benchmarks.mecat.traits import CAPTION, QA, TRAITS, asks_for_captions, base_name
 from audiocapbench.data import (
     FolderEntry,
     InvalidDataError,
@@ -28,10 +28,6 @@ from audiocapbench.data import (
 )
 from audiocapbench.data.folder import METADATA
 from audiocapbench.errors import BenchmarkError
-
-METRICS = ("date", "similarity", "bleu_4", "rouge_l")
-COLUMNS = ("date", "similarity", "bleu_4")
-HEADLINE = "date"
 
 _LARGEST_POSITION = 2**31 - 1
 
@@ -77,7 +73,7 @@ def _load(name: str, data: Path, read: Read) -> Benchmark:
         raise InvalidDataError(data, problems)
     samples = [one for one in found if isinstance(one, Sample)]
     samples.sort(key=lambda sample: sample.position)
-    return Benchmark(name, folder.root, tuple(samples), folder.missing, METRICS, COLUMNS, HEADLINE)
+    return Benchmark(name, folder.root, samples, folder.missing, TRAITS[base_name(name)])
 
 
 def _captions(entry: FolderEntry, prompts: str) -> Iterator[Sample | Problem]:

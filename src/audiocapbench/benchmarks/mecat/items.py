@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES, DOMAINS, QA_CATEGORIES, SUBTASKS
-from audiocapbench.benchmarks.mecat.layouts import corpus_of
+from audiocapbench.benchmarks.mecat.traits import corpus_of
 from audiocapbench.data import Problem
 
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.benchmarks.mecat.items import MecatItem
-from audiocapbench.benchmarks.mecat.layouts import OUTSIDE, asks_for_captions
 from audiocapbench.benchmarks.mecat.prediction_files import Prediction, read_file
+from audiocapbench.benchmarks.mecat.traits import OUTSIDE, asks_for_captions
 from audiocapbench.data import Problem
 from audiocapbench.errors import DatasetError
 

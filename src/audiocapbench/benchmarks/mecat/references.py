@@ -11,7 +11,7 @@ from typing import Any
 from audiocapbench.benchmarks.mecat.dataset import row_items
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.benchmarks.mecat.items import MecatItem, caption_items, question_item
-from audiocapbench.benchmarks.mecat.layouts import asks_for_captions
+from audiocapbench.benchmarks.mecat.traits import asks_for_captions
 from audiocapbench.data import InvalidDataError, MetadataRow, Problem
 from audiocapbench.data.folder import METADATA
 from audiocapbench.data.records import json_lines

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.benchmarks.layout import Layout
+from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
 from audiocapbench.judges.summary import OVERALL
@@ -97,7 +97,7 @@ def compare_runs(
             f"runs {first} and {second} have no score in common. {' '.join(notes)}".rstrip()
         )
     scored = [(one.scored(scorer), other.scored(scorer)) for scorer in scorers]
-    differences = _differences(scorers, scored, common.samples, one.layout, correction)
+    differences = _differences(scorers, scored, common.samples, one.aggregation, correction)
     shown = list(dict.fromkeys(found.scorer for found in differences))
     headline = scorers.index(shown[0])
     return Comparison(
@@ -188,19 +188,19 @@ def _differences(
     scorers: Sequence[Scorer],
     scored: Sequence[tuple[Scored, Scored]],
     samples: Sequence[Sample],
-    layout: Layout | None,
+    aggregation: Aggregation | None,
     correction: Correction,
 ) -> list[Difference]:
     """Scorers without a number on all samples are left out, unless none has one."""
     pairs = [
-        _pair(scorer, ALL, own, whole(samples, scorer, layout))
+        _pair(scorer, ALL, own, whole(samples, scorer, aggregation))
         for scorer, own in zip(scorers, scored, strict=True)
     ]
     kept = [place for place, pair in enumerate(pairs) if pair.present.any()]
     kept = kept or list(range(len(pairs)))
     overall = _tested([pairs[place] for place in kept])
     clips = {ALL: _units(pairs[kept[0]].clusters, len(samples))}
-    categories = by_category(samples, layout)
+    categories = by_category(samples, aggregation)
     if len(categories) < 2:
         return _corrected(overall, clips, correction)
     found: list[Difference] = []

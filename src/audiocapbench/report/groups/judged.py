@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from audiocapbench.benchmarks.layout import Layout
+from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.data import Sample
 from audiocapbench.judges import JudgeFigure, JudgeSummary
 from audiocapbench.judges.aggregation import overall
@@ -19,7 +19,7 @@ Scores = Mapping[str, float]
 
 def with_totals(
     whole: JudgeSummary,
-    layout: Layout,
+    aggregation: Aggregation,
     by_corpus: Mapping[str, JudgeSummary],
     verdicts: Mapping[str, Scores],
     samples: Sequence[Sample],
@@ -28,27 +28,29 @@ def with_totals(
 
     Args:
         whole: The summary of all samples.
-        layout: What each corpus counts for.
+        aggregation: What each corpus counts for.
         by_corpus: The summary of each corpus.
         verdicts: Scores of each sample that was judged.
         samples: Everything that was asked.
     """
-    figures = {name: _total(name, layout, by_corpus, verdicts, samples) for name in whole.figures}
+    figures = {
+        name: _total(name, aggregation, by_corpus, verdicts, samples) for name in whole.figures
+    }
     return replace(whole, figures=figures)
 
 
 def _total(
     name: str,
-    layout: Layout,
+    aggregation: Aggregation,
     by_corpus: Mapping[str, JudgeSummary],
     verdicts: Mapping[str, Scores],
     samples: Sequence[Sample],
 ) -> JudgeFigure:
     none = JudgeFigure(None, None, None, None)
-    if any(corpus not in by_corpus for corpus in layout.weights):
+    if any(corpus not in by_corpus for corpus in aggregation.weights):
         return none
-    parts = [by_corpus[corpus].figures.get(name, none) for corpus in layout.weights]
-    weights = list(layout.weights.values())
+    parts = [by_corpus[corpus].figures.get(name, none) for corpus in aggregation.weights]
+    weights = list(aggregation.weights.values())
     scores = [one.score for one in parts]
     # A corpus without a verdict counts as zero, and as anything up to the best.
     zero = _sum(weights, [one.as_zero or 0.0 for one in parts])
@@ -57,24 +59,24 @@ def _total(
     known = [score for score in scores if score is not None]
     if len(known) < len(scores):
         return JudgeFigure(None, None, zero, bounds)
-    interval = _interval(name, layout, verdicts, samples)
+    interval = _interval(name, aggregation, verdicts, samples)
     return JudgeFigure(_sum(weights, known), interval, zero, bounds)
 
 
 def _interval(
-    name: str, layout: Layout, verdicts: Mapping[str, Scores], samples: Sequence[Sample]
+    name: str, aggregation: Aggregation, verdicts: Mapping[str, Scores], samples: Sequence[Sample]
 ) -> Interval | None:
-    places = {corpus: place for place, corpus in enumerate(layout.weights)}
+    places = {corpus: place for place, corpus in enumerate(aggregation.weights)}
     judged = [one for one in samples if one.id in verdicts and one.category in places]
     scores = [
         overall(verdicts[one.id]) if name == OVERALL else verdicts[one.id][name] for one in judged
     ]
     return total_interval(
         first_column,
-        np.array(list(layout.weights.values())),
+        np.array(list(aggregation.weights.values())),
         np.array(scores, dtype=np.float64)[:, np.newaxis],
         np.array([places[one.category] for one in judged], dtype=np.int64),
-        [layout.clip(one) for one in judged],
+        [aggregation.clip(one) for one in judged],
     )
 
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from audiocapbench.benchmarks.aggregation import Aggregation, TextSample
 from audiocapbench.benchmarks.corpora import CorpusScores, Unscored, compute_by_corpus, with_parts
-from audiocapbench.benchmarks.layout import Grouped, Layout
 from audiocapbench.report.figures import Figure
 from audiocapbench.report.groups.figures import GroupFigures, Marks, group_figures
 
@@ -15,7 +15,7 @@ class GroupSheet:
     """Scores of a set of answers.
 
     Attributes:
-        layout: How the groups add up.
+        aggregation: How the groups add up.
         samples: Everything that could have been answered.
         answered: How many of them were.
         figures: The total, the groups and the other views.
@@ -23,8 +23,8 @@ class GroupSheet:
         unscored: Groups that were too small for a metric.
     """
 
-    layout: Layout
-    samples: tuple[Grouped, ...]
+    aggregation: Aggregation
+    samples: tuple[TextSample, ...]
     answered: int
     figures: GroupFigures
     columns: dict[str, dict[str, float]]
@@ -32,13 +32,16 @@ class GroupSheet:
 
     def document(self) -> dict[str, Any]:
         """The sheet as a JSON object."""
-        return {"n": self.answered, "total": self.layout.total} | group_document(
+        return {"n": self.answered, "total": self.aggregation.total} | group_document(
             self.figures, self.unscored
         )
 
 
 def score_groups(
-    layout: Layout, metrics: Sequence[str], samples: Sequence[Grouped], texts: Mapping[str, str]
+    aggregation: Aggregation,
+    metrics: Sequence[str],
+    samples: Sequence[TextSample],
+    texts: Mapping[str, str],
 ) -> GroupSheet:
     """Score answers within their groups; each DATE comes with the two that it is made of.
 
@@ -47,7 +50,7 @@ def score_groups(
     """
     chosen = [one for one in samples if one.id in texts]
     made = compute_by_corpus(
-        layout,
+        aggregation,
         metrics,
         chosen,
         [texts[one.id] for one in chosen],
@@ -55,9 +58,9 @@ def score_groups(
     )
     blank = {one.id: not texts[one.id].strip() for one in chosen}
     marks = _marks(made, chosen)
-    figures = group_figures(layout, with_parts(metrics), samples, blank, marks)
+    figures = group_figures(aggregation, with_parts(metrics), samples, blank, marks)
     return GroupSheet(
-        layout, tuple(samples), len(chosen), figures, _columns(made, chosen), made.unscored
+        aggregation, tuple(samples), len(chosen), figures, _columns(made, chosen), made.unscored
     )
 
 
@@ -82,7 +85,7 @@ def _documents(figures: Mapping[str, Figure]) -> dict[str, Any]:
     return {name: figure.document() for name, figure in figures.items()}
 
 
-def _marks(made: CorpusScores, samples: Sequence[Grouped]) -> dict[str, Marks]:
+def _marks(made: CorpusScores, samples: Sequence[TextSample]) -> dict[str, Marks]:
     marks: dict[str, Marks] = {}
     for one in made.scores:
         own = marks.setdefault(one.result.name, Marks())
@@ -92,7 +95,7 @@ def _marks(made: CorpusScores, samples: Sequence[Grouped]) -> dict[str, Marks]:
     return marks
 
 
-def _columns(made: CorpusScores, samples: Sequence[Grouped]) -> dict[str, dict[str, float]]:
+def _columns(made: CorpusScores, samples: Sequence[TextSample]) -> dict[str, dict[str, float]]:
     columns: dict[str, dict[str, float]] = {}
     for one in made.scores:
         ids = [samples[row].id for row in one.rows]

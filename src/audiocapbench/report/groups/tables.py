@@ -6,15 +6,17 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.benchmarks.corpora import without_null
-from audiocapbench.benchmarks.layout import Layout
 from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.figures import Figure
 from audiocapbench.report.groups.figures import Figures, GroupFigures
 from audiocapbench.report.tables import shown, shown_interval
 
 
-def group_table(figures: GroupFigures, layout: Layout, metrics: Sequence[str], title: str) -> Table:
+def group_table(
+    figures: GroupFigures, aggregation: Aggregation, metrics: Sequence[str], title: str
+) -> Table:
     """Every metric by group with its interval, and the total below.
 
     A group with null references says how many; where most are null, the line below it is the same
@@ -32,7 +34,7 @@ def group_table(figures: GroupFigures, layout: Layout, metrics: Sequence[str], t
             left = f"{nulls.total - nulls.null} left"
             table.add_row("  without null", left, "", *_cells(nulls.without, names))
     table.add_section()
-    table.add_row(layout.total, "", "", *_cells(figures.overall, metrics))
+    table.add_row(aggregation.total, "", "", *_cells(figures.overall, metrics))
     return table
 
 
@@ -54,7 +56,7 @@ def facet_table(facet: str, places: dict[str, Figures], metrics: Sequence[str]) 
     return table
 
 
-def lacking(figures: GroupFigures, layout: Layout, metrics: Sequence[str]) -> list[str]:
+def lacking(figures: GroupFigures, aggregation: Aggregation, metrics: Sequence[str]) -> list[str]:
     """Why there is no total, in a sentence for all metrics that lack the same groups."""
     lacks: dict[tuple[str, ...], list[str]] = {}
     for metric in metrics:
@@ -62,7 +64,7 @@ def lacking(figures: GroupFigures, layout: Layout, metrics: Sequence[str]) -> li
         if missing:
             lacks.setdefault(missing, []).append(metric)
     return [
-        f"No {layout.total} of {', '.join(names)}: there is no score of {', '.join(missing)}."
+        f"No {aggregation.total} of {', '.join(names)}: there is no score of {', '.join(missing)}."
         for missing, names in lacks.items()
     ]
 

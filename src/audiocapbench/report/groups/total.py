@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.benchmarks.layout import Layout
+from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.metrics import find_metric
 from audiocapbench.report.figures import Coverage, Figure
 from audiocapbench.signature import Signature
@@ -25,7 +25,7 @@ class Scored(NamedTuple):
 
 
 def total_figure(
-    metric: str, layout: Layout, figures: Mapping[str, Figure], scored: Sequence[Scored]
+    metric: str, aggregation: Aggregation, figures: Mapping[str, Figure], scored: Sequence[Scored]
 ) -> Figure:
     """Add corpora up; without a score of each there is no total, and nothing stands in for it.
 
@@ -33,31 +33,33 @@ def total_figure(
 
     Args:
         metric: Its name.
-        layout: What each corpus counts for.
+        aggregation: What each corpus counts for.
         figures: The metric's figure of each corpus.
         scored: The samples of those corpora; others are left alone.
     """
     lacks = tuple(
-        name for name in layout.weights if name not in figures or figures[name].score is None
+        name for name in aggregation.weights if name not in figures or figures[name].score is None
     )
-    counted = [figures[name] for name in layout.weights if name in figures]
+    counted = [figures[name] for name in aggregation.weights if name in figures]
     coverage = Coverage(
         sum(one.coverage.total for one in counted),
         sum(one.coverage.answered for one in counted),
         sum(one.coverage.empty for one in counted),
     )
-    signature = joined((one.signature for one in counted), layout.total)
+    signature = joined((one.signature for one in counted), aggregation.total)
     asked = [one for one in counted if one.as_zero is not None and one.bounds is not None]
     zero, bounds = None, None
-    if len(asked) == len(layout.weights):
-        weights = list(layout.weights.values())
+    if len(asked) == len(aggregation.weights):
+        weights = list(aggregation.weights.values())
         ends = [one.bounds or Interval(0.0, 0.0) for one in asked]
         zero = _weighted(weights, [one.as_zero or 0.0 for one in asked])
         bounds = Interval(*(_weighted(weights, list(side)) for side in zip(*ends, strict=True)))
     if lacks:
         return Figure(None, None, zero, bounds, signature, coverage, lacks)
-    score = _weighted(list(layout.weights.values()), [one.score or 0.0 for one in counted])
-    return Figure(score, _interval(metric, layout, scored), zero, bounds, signature, coverage, ())
+    score = _weighted(list(aggregation.weights.values()), [one.score or 0.0 for one in counted])
+    return Figure(
+        score, _interval(metric, aggregation, scored), zero, bounds, signature, coverage, ()
+    )
 
 
 def joined(signatures: Iterable[Signature], total: str = "") -> Signature:
@@ -70,13 +72,13 @@ def _weighted(weights: Sequence[float], values: Sequence[float]) -> float:
     return sum(weight * value for weight, value in zip(weights, values, strict=True))
 
 
-def _interval(metric: str, layout: Layout, scored: Sequence[Scored]) -> Interval | None:
-    corpora = {name: place for place, name in enumerate(layout.weights)}
+def _interval(metric: str, aggregation: Aggregation, scored: Sequence[Scored]) -> Interval | None:
+    corpora = {name: place for place, name in enumerate(aggregation.weights)}
     chosen = [one for one in scored if one.corpus in corpora]
     kind, _ = find_metric(metric)
     return total_interval(
         kind.aggregate,
-        np.array(list(layout.weights.values())),
+        np.array(list(aggregation.weights.values())),
         np.array([one.statistics for one in chosen], dtype=np.float64),
         np.array([corpora[one.corpus] for one in chosen], dtype=np.int64),
         [one.clip for one in chosen],

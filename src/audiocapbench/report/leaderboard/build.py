@@ -6,7 +6,6 @@ Runs on different samples, or with scores made in different ways, stand on diffe
 from collections import Counter
 from collections.abc import Sequence
 
-from audiocapbench.benchmarks import headline_of
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.benchmarks.published_results import published_results
 from audiocapbench.data.outcome import SCORED
@@ -124,7 +123,7 @@ def _boards(group: Sequence[StoredRun], wanted: Wanted, notes: list[str]) -> lis
         else:
             notes.append(_unscored(one, scorer))
     if not by_signature and len(hopeless) == len(group):
-        scorer = scorer or Scorer(headline_of(group[0].run.benchmark))
+        scorer = scorer or Scorer(group[0].traits.headline)
         # A judge that nobody has may be a slip of the pen; metrics were looked up.
         if scorer.dimension is None:
             by_signature[UNSIGNED] = []
@@ -140,7 +139,7 @@ def _default(group: Sequence[StoredRun]) -> Scorer | None:
     order = list(dict.fromkeys(scorer for one in scored for scorer in one.scorers))
     order.sort(key=lambda one: -counts[one])
     judges = [one for one in order if one.dimension is not None and 2 * counts[one] > len(scored)]
-    headline = headline_of(group[0].run.benchmark)
+    headline = group[0].traits.headline
     metrics = [one for one in order if one.dimension is None]
     own = [one for one in metrics if one.name == headline] or [
         one for one in metrics if parse_name(one.name).name == headline
@@ -166,10 +165,10 @@ def _board(
 ) -> Board:
     first = group[0]
     scored = [one.scored(scorer) for one in group]
-    everything = whole(first.samples, scorer, first.layout)
+    everything = whole(first.samples, scorer, first.aggregation)
     (overall,) = standings(scorer, [everything], scored, wanted.correction)
     order = sorted(range(len(group)), key=lambda place: _sort_key(overall.runs[place]))
-    categories = by_category(first.samples, first.layout, scorer)
+    categories = by_category(first.samples, first.aggregation, scorer)
     parts: dict[str, Standings] = {}
     if wanted.by_category:
         found = standings(scorer, list(categories.values()), scored, wanted.correction)
@@ -223,7 +222,7 @@ def _entry(
     judged = stored.judged.get(scorer.name) if scorer.dimension == OVERALL else None
     dimensions = {}
     for one in stored.dimensions(scorer.name) if judged is not None else ():
-        part = whole(stored.samples, one, stored.layout)
+        part = whole(stored.samples, one, stored.aggregation)
         score = score_of(one, part, stored.scored(one))
         if score is not None and one.dimension is not None:
             dimensions[one.dimension] = score
@@ -246,7 +245,7 @@ def unscored_samples(stored: StoredRun, scorer: Scorer) -> dict[str, int]:
     """How many samples that count have no score, for each reason."""
     have = stored.scored(scorer).statistics
     reasons: Counter[str] = Counter()
-    for sample in whole(stored.samples, scorer, stored.layout).samples:
+    for sample in whole(stored.samples, scorer, stored.aggregation).samples:
         outcome = stored.outcomes.get(sample.id)
         if sample.id in have:
             continue

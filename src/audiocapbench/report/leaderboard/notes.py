@@ -34,8 +34,8 @@ def board_notes(
         part: The samples.
         correction: How p-values are corrected.
     """
-    if part.is_total and part.layout is not None:
-        yield f"The score is {part.layout.total}, the weighted sum of the categories."
+    if part.is_total and part.aggregation is not None:
+        yield f"The score is {part.aggregation.total}, the weighted sum of the categories."
     if overall.by_zero:
         yield (
             "The models do not have scores of the same samples. So 'as zero', where a sample "

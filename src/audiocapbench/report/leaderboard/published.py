@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from audiocapbench.benchmarks import audiocapbench, layout_of
+from audiocapbench.benchmarks import audiocapbench
+from audiocapbench.benchmarks.mecat.traits import TRAITS, base_name
 from audiocapbench.benchmarks.published_results import PublishedResults, published_results
 from audiocapbench.judges.summary import OVERALL
 from audiocapbench.report.leaderboard.board import Board, PublishedEntry, Wanted
@@ -36,7 +37,7 @@ def with_published(boards: Sequence[Board], wanted: Wanted, notes: list[str]) ->
             notes.append(f"The published results have no {board.scorer.name}.")
     results = published_results(wanted.benchmark or audiocapbench.NAME)
     asked = [wanted.benchmark] if wanted.benchmark else [one.benchmark for one in boards]
-    own = not asked or any(layout_of(name) is None for name in asked)
+    own = not asked or any(base_name(name) not in TRAITS for name in asked)
     if results is not None and own and not mixed and _has_any(wanted.scorer, results):
         found.append(_alone(results, wanted))
     if mixed or len(found) > len(boards):
@@ -59,7 +60,7 @@ def _has_any(scorer: Scorer | None, results: PublishedResults) -> bool:
 
 
 def _no_results(benchmark: str) -> str:
-    if layout_of(benchmark) is not None:
+    if base_name(benchmark) in TRAITS:
         return f"'audiocapbench mecat standings' shows the published models of {benchmark}."
     return f"There are no published results of {benchmark} in this package."
 

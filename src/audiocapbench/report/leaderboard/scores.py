@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.benchmarks import layout_of
-from audiocapbench.benchmarks.layout import Layout
+from audiocapbench.benchmarks import Traits, stored_traits
+from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome, median_latency, total_cost
 from audiocapbench.errors import MetricError
@@ -19,7 +19,7 @@ from audiocapbench.metrics.result import first_column
 from audiocapbench.report.groups.total import joined
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats.units import Aggregate
-from audiocapbench.store import Run, Store, StoredScore
+from audiocapbench.store import Dataset, Run, Store, StoredScore
 from audiocapbench.store.judgements import Judgement
 
 FloatArray = NDArray[np.float64]
@@ -103,6 +103,7 @@ class StoredRun:
     """A run with everything that the store has of it."""
 
     run: Run
+    traits: Traits
     samples: tuple[Sample, ...]
     missing_clips: int
     outcomes: dict[str, Outcome]
@@ -110,9 +111,9 @@ class StoredRun:
     judged: dict[str, Judged]
 
     @property
-    def layout(self) -> Layout | None:
+    def aggregation(self) -> Aggregation | None:
         """How the benchmark's samples make corpora; None where they are one."""
-        return layout_of(self.run.benchmark)
+        return self.traits.aggregation
 
     @property
     def scorers(self) -> list[Scorer]:
@@ -155,7 +156,7 @@ class StoredRun:
 
     def _measured(self, scores: Sequence[StoredScore]) -> Scored:
         kept = [one for one in scores if self._counts(one.sample_id)]
-        total = self.layout.total if self.layout is not None else ""
+        total = self.aggregation.total if self.aggregation is not None else ""
         return Scored(
             {one.sample_id: one.value for one in kept},
             {one.sample_id: one.statistics for one in kept},
@@ -209,22 +210,23 @@ class RunReader:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._datasets: dict[str, tuple[tuple[Sample, ...], int]] = {}
+        self._datasets: dict[str, tuple[Dataset, Traits]] = {}
 
     def read(self, run: Run) -> StoredRun:
         """A run with all its outcomes, scores and judgements."""
         if run.dataset not in self._datasets:
             found = self._store.dataset(run.dataset)
-            self._datasets[run.dataset] = (found.samples, len(found.missing))
-        samples, missing = self._datasets[run.dataset]
+            self._datasets[run.dataset] = (found, stored_traits(found))
+        dataset, traits = self._datasets[run.dataset]
         chosen = set(run.sample_ids)
         judgements: dict[str, list[Judgement]] = {}
         for one in self._store.judgements(run.id):
             judgements.setdefault(one.judge, []).append(one)
         return StoredRun(
             run,
-            tuple(sample for sample in samples if sample.id in chosen),
-            missing,
+            traits,
+            tuple(sample for sample in dataset.samples if sample.id in chosen),
+            len(dataset.missing),
             self._store.outcomes(run.id),
             self._store.scores(run.id),
             {judge: Judged.of(given) for judge, given in judgements.items()},

@@ -7,8 +7,8 @@ from itertools import compress
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.benchmarks.corpora import leaves_null_out
-from audiocapbench.benchmarks.layout import Layout
 from audiocapbench.data import Sample
 from audiocapbench.report.groups.total import (
     corpus_means,
@@ -30,61 +30,61 @@ class Part:
 
     Attributes:
         samples: The samples.
-        layout: How the benchmark's samples make corpora; None where they are one.
+        aggregation: How the benchmark's samples make corpora; None where they are one.
         is_total: Whether the score is the weighted sum of the corpora rather than of one.
     """
 
     samples: tuple[Sample, ...]
-    layout: Layout | None = None
+    aggregation: Aggregation | None = None
     is_total: bool = False
 
     @property
     def clusters(self) -> list[str] | None:
         """The clip of each sample; None where every sample has its own."""
-        clip = self.layout.clip if self.layout is not None else _clip
+        clip = self.aggregation.clip if self.aggregation is not None else _clip
         clips = [clip(sample) for sample in self.samples]
         return clips if len(set(clips)) < len(clips) else None
 
     @property
     def weights(self) -> FloatArray:
         """What each corpus counts for; a single one where the score is no total."""
-        if not self.is_total or self.layout is None:
+        if not self.is_total or self.aggregation is None:
             return np.ones(1)
-        return np.array(list(self.layout.weights.values()))
+        return np.array(list(self.aggregation.weights.values()))
 
     @property
     def places(self) -> NDArray[np.int64]:
         """The corpus of each sample, by its place among the weights."""
-        if not self.is_total or self.layout is None:
+        if not self.is_total or self.aggregation is None:
             return np.zeros(len(self.samples), dtype=np.int64)
-        order = {name: place for place, name in enumerate(self.layout.weights)}
+        order = {name: place for place, name in enumerate(self.aggregation.weights)}
         return np.array([order[sample.category] for sample in self.samples], dtype=np.int64)
 
 
-def whole(samples: Sequence[Sample], scorer: Scorer, layout: Layout | None) -> Part:
+def whole(samples: Sequence[Sample], scorer: Scorer, aggregation: Aggregation | None) -> Part:
     """All samples; of a benchmark with corpora those that count, and the score is their total."""
-    asked = _asked(samples, scorer, layout)
-    if layout is None:
+    asked = _asked(samples, scorer, aggregation)
+    if aggregation is None:
         return Part(tuple(asked))
-    counted = tuple(sample for sample in asked if sample.category in layout.weights)
-    return Part(counted, layout, is_total=True)
+    counted = tuple(sample for sample in asked if sample.category in aggregation.weights)
+    return Part(counted, aggregation, is_total=True)
 
 
 def by_category(
-    samples: Sequence[Sample], layout: Layout | None, scorer: Scorer | None = None
+    samples: Sequence[Sample], aggregation: Aggregation | None, scorer: Scorer | None = None
 ) -> dict[str, Part]:
     """The samples of each category, or those of them that a scorer is about."""
     groups: dict[str, list[Sample]] = {}
-    for sample in samples if scorer is None else _asked(samples, scorer, layout):
+    for sample in samples if scorer is None else _asked(samples, scorer, aggregation):
         groups.setdefault(sample.category, []).append(sample)
-    return {name: Part(tuple(group), layout) for name, group in groups.items()}
+    return {name: Part(tuple(group), aggregation) for name, group in groups.items()}
 
 
 def spread_out(part: Part, statistics: FloatArray) -> FloatArray:
     """Statistics of shape (n, ..., k), for a total with a place for each corpus and a count."""
-    if not part.is_total or part.layout is None:
+    if not part.is_total or part.aggregation is None:
         return statistics
-    return spread_by_corpus(statistics, part.places, len(part.layout.weights))
+    return spread_by_corpus(statistics, part.places, len(part.aggregation.weights))
 
 
 def finish_of(part: Part, scorer: Scorer, whole: FloatArray | float = 1.0) -> Aggregate:
@@ -146,10 +146,10 @@ def enough(part: Part, present: NDArray[np.bool_]) -> bool:
 
 def lacks(part: Part, present: NDArray[np.bool_]) -> list[str]:
     """Corpora of a total that have no score, so that there is no total."""
-    if not part.is_total or part.layout is None:
+    if not part.is_total or part.aggregation is None:
         return []
     found = set(part.places[present].tolist())
-    return [name for place, name in enumerate(part.layout.weights) if place not in found]
+    return [name for place, name in enumerate(part.aggregation.weights) if place not in found]
 
 
 def policies(
@@ -185,11 +185,13 @@ def _policies(scorer: Scorer, statistics: FloatArray, present: NDArray[np.bool_]
     return with_failures(score, float(present.mean()), scorer.max_value)
 
 
-def _asked(samples: Sequence[Sample], scorer: Scorer, layout: Layout | None) -> Sequence[Sample]:
+def _asked(
+    samples: Sequence[Sample], scorer: Scorer, aggregation: Aggregation | None
+) -> Sequence[Sample]:
     """The samples that a scorer is about: some leave those out that have nothing to describe."""
-    if layout is None or scorer.dimension is not None or not leaves_null_out(scorer.name):
+    if aggregation is None or scorer.dimension is not None or not leaves_null_out(scorer.name):
         return samples
-    return [sample for sample in samples if not layout.null(sample)]
+    return [sample for sample in samples if not aggregation.null(sample)]
 
 
 def _clip(sample: Sample) -> str:

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from audiocapbench.benchmarks.mecat.items import MecatItem
-from audiocapbench.benchmarks.mecat.layouts import CAPTION, LAYOUTS, QA, kind_of
 from audiocapbench.benchmarks.mecat.predictions import PredictionFile, read_answers, source_of
 from audiocapbench.benchmarks.mecat.references import read_items
+from audiocapbench.benchmarks.mecat.traits import CAPTION, QA, TRAITS, base_name
 from audiocapbench.engine.scoring import answered
 from audiocapbench.errors import ReportError
 from audiocapbench.store import Store
@@ -59,8 +59,8 @@ def answers_of_run(number: int, store: Store) -> AnswerSet:
         StoreError: There is no such run.
     """
     run = store.run(number)
-    benchmark = kind_of(run.benchmark)
-    if benchmark not in LAYOUTS:
+    benchmark = base_name(run.benchmark)
+    if benchmark not in TRAITS:
         raise ReportError(
             f"run {number} is of {run.benchmark}; these analyses are of {CAPTION} and {QA}"
         )
@@ -102,7 +102,7 @@ def answers_of_files(
     if len(set(names)) < len(names):
         names = [", ".join(str(source.path) for source in sources) for sources in models]
     return [
-        _answers(name, sources, items, kind_of(benchmark))
+        _answers(name, sources, items, base_name(benchmark))
         for name, sources in zip(names, models, strict=True)
     ]
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from audiocapbench.benchmarks.mecat.groups import Total, score_cap, score_qa
-from audiocapbench.benchmarks.mecat.layouts import CAPTION
 from audiocapbench.benchmarks.mecat.published import (
     CAPTION_DATE,
     QA_DATE,
@@ -14,6 +13,7 @@ from audiocapbench.benchmarks.mecat.published import (
     published_table,
     source,
 )
+from audiocapbench.benchmarks.mecat.traits import CAPTION
 from audiocapbench.errors import ReportError
 from audiocapbench.report.mecat.scored import ScoredAnswers
 from audiocapbench.signature import Signature

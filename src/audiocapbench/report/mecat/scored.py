@@ -14,7 +14,7 @@ import numpy as np
 
 from audiocapbench.benchmarks.corpora import without_null
 from audiocapbench.benchmarks.mecat.groups import GROUPS, QA_CATEGORIES
-from audiocapbench.benchmarks.mecat.layouts import CAPTION, LAYOUTS, QA, kind_of
+from audiocapbench.benchmarks.mecat.traits import CAPTION, QA, TRAITS, base_name
 from audiocapbench.errors import ReportError
 from audiocapbench.metrics.date import aggregate_date
 from audiocapbench.metrics.names import ScorerName, parse_name
@@ -101,8 +101,8 @@ def names_of(name: ScorerName) -> tuple[str, str, str]:
 
 def _of_run(number: int, store: Store, name: ScorerName) -> ScoredAnswers:
     run = store.run(number)
-    benchmark = kind_of(run.benchmark)
-    if benchmark not in LAYOUTS:
+    benchmark = base_name(run.benchmark)
+    if benchmark not in TRAITS:
         raise ReportError(
             f"run {number} is of {run.benchmark}; these analyses are of {CAPTION} and {QA}"
         )

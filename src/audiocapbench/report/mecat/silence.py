@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
-from audiocapbench.benchmarks.mecat.layouts import QA
+from audiocapbench.benchmarks.mecat.traits import QA
 from audiocapbench.errors import ReportError
 from audiocapbench.report.exports import Heading, Page, Record
 from audiocapbench.report.mecat.answers import QA_SUBTASK, AnswerSet, GivenAnswer

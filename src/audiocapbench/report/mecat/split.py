@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from audiocapbench.benchmarks.mecat.groups import GROUPS, QA_CATEGORIES
-from audiocapbench.benchmarks.mecat.layouts import QA
 from audiocapbench.benchmarks.mecat.published import SPEECH_SPLIT, published_split
+from audiocapbench.benchmarks.mecat.traits import QA
 from audiocapbench.errors import ReportError
 from audiocapbench.report.exports import Heading, Page, Record
 from audiocapbench.report.mecat.beside import (

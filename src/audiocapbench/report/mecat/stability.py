@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from audiocapbench.benchmarks.mecat.groups import GROUPS, QA_CATEGORIES, subtask_of
-from audiocapbench.benchmarks.mecat.layouts import QA
 from audiocapbench.benchmarks.mecat.published import published_stability
+from audiocapbench.benchmarks.mecat.traits import QA
 from audiocapbench.errors import MetricError, ReportError
 from audiocapbench.metrics.date.pieces import piece_encoder
 from audiocapbench.metrics.date.resampled import encode, resampled_date

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from audiocapbench.benchmarks.mecat.layouts import CAPTION
 from audiocapbench.benchmarks.mecat.published import TOTAL
+from audiocapbench.benchmarks.mecat.traits import CAPTION
 from audiocapbench.errors import ReportError
 from audiocapbench.report.exports import Heading, Page, Record
 from audiocapbench.report.mecat.beside import (

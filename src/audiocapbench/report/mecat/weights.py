@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from audiocapbench.benchmarks.mecat.groups import WEIGHTINGS, score_cap
-from audiocapbench.benchmarks.mecat.layouts import CAPTION
 from audiocapbench.benchmarks.mecat.published import CAPTION_DATE, published_table
+from audiocapbench.benchmarks.mecat.traits import CAPTION
 from audiocapbench.errors import ReportError
 from audiocapbench.report.exports import Heading, Page, Record
 from audiocapbench.report.mecat.beside import (

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.benchmarks import headline_of as own_metric_of
-from audiocapbench.benchmarks import layout_of
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome, median_latency, total_cost
@@ -86,8 +84,8 @@ class Gathered:
 
     def clip_of(self, sample: Sample) -> str:
         """What tells a sample's clip from others."""
-        layout = layout_of(self.benchmark)
-        return sample.clip.sha256 if layout is None else layout.clip(sample)
+        aggregation = self.runs[0].summary.traits.aggregation
+        return sample.clip.sha256 if aggregation is None else aggregation.clip(sample)
 
     @property
     def one_selection(self) -> bool:
@@ -134,7 +132,7 @@ def gather(store: Store, summaries: Sequence[RunSummary], by: str | None = None)
     samples = _samples(store, summaries)
     measures = tuple(measures_of(summaries))
     benchmark = summaries[0].run.benchmark
-    headline = headline_of(measures, by, own_metric_of(benchmark))
+    headline = headline_of(measures, by, summaries[0].traits.headline)
     best_first = sorted(summaries, key=lambda one: _rank(headline, one))
     names = Counter(one.run.model for one in summaries)
     runs = []

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from audiocapbench.benchmarks import layout_of
 from audiocapbench.data.outcome import Status
 from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.leaderboard.standing import Standing
@@ -152,7 +151,7 @@ def _note(gathered: Gathered, measures: Sequence[Measure], rows: Sequence[Row]) 
         note = "From 0 to 10."
     if any(not cell.interval for row in rows for cell in row.cells if cell.value != NO_SCORE):
         note += f" Fewer than {FEWEST_FOR_INTERVAL} samples give no interval"
-        is_sum = layout_of(gathered.benchmark) is not None
+        is_sum = gathered.runs[0].summary.traits.aggregation is not None
         note += f"; of a sum, fewer than {FEWEST_FOR_INTERVAL} in any category." if is_sum else "."
     return note
 

@@ -56,7 +56,7 @@ def headline_ties(store: Store, gathered: Gathered) -> Ties:
     scored = [one.scored(scorer) for one in stored]
     if len({one.signature for one in scored if one.signature}) > 1:
         return _none_ranked(f"{measure.label} was not made in the same way for all")
-    part = whole(stored[0].samples, scorer, stored[0].layout)
+    part = whole(stored[0].samples, scorer, stored[0].aggregation)
     (found,) = standings(scorer, [part], scored)
     for run, standing in zip(gathered.runs, found.runs, strict=True):
         figure = measure.of(run.summary)

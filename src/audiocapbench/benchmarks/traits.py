@@ -1,0 +1,114 @@
+"""Traits: what a benchmark is besides its samples. Stored with the dataset, looked up nowhere."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from typing import Any, ClassVar, TypedDict
+
+from pydantic import TypeAdapter, ValidationError
+
+from audiocapbench.benchmarks.aggregation import Aggregation
+from audiocapbench.errors import AudioCapBenchError, BenchmarkError
+from audiocapbench.metrics.names import parse_name
+from audiocapbench.models.controls import ControlRules
+
+METRICS = ("meteor", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l")
+_COLUMNS = ("meteor", "bleu_4", "rouge_l")
+_ROOM = 3
+_SAFE = {
+    "sound": "A sound is heard in the background.",
+    "music": "An instrumental piece of music with a steady beat and a pleasant mood.",
+    "speech": "A person is speaking in a clear voice.",
+    "mixed": "A person is speaking with a sound in the background.",
+    "silence": "There is almost no sound in the recording.",
+}
+
+
+class TraitFields(TypedDict, total=False):
+    """The fields of ``Traits`` by name, for those who give some of them."""
+
+    aggregation: Aggregation | None
+    metrics: tuple[str, ...]
+    columns: tuple[str, ...]
+    headline: str
+    judge: str
+    controls: ControlRules
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """How a benchmark's answers are scored, ranked and judged.
+
+    Attributes:
+        aggregation: How its samples make corpora and add up; None where they are one corpus.
+        metrics: What it is scored with unless the user says otherwise.
+        columns: Those of them that a table in a terminal has room for; the first three by default.
+        headline: The metric that models are ranked by; the first one by default.
+        judge: The name of the contract (prompt and parser) that models judge its answers by.
+        controls: What its control models say.
+    """
+
+    __pydantic_config__: ClassVar = {"extra": "forbid"}
+
+    aggregation: Aggregation | None = None
+    metrics: tuple[str, ...] = METRICS
+    columns: tuple[str, ...] = ()
+    headline: str = ""
+    judge: str = "audiocapbench"
+    controls: ControlRules = field(default_factory=lambda: ControlRules(_SAFE))
+
+    def __post_init__(self) -> None:
+        metrics = _names("metrics", self.metrics)
+        if not metrics:
+            raise BenchmarkError("a benchmark needs at least one metric")
+        own = _COLUMNS if metrics == METRICS else metrics[:_ROOM]
+        object.__setattr__(self, "metrics", metrics)
+        object.__setattr__(self, "columns", _names("columns", self.columns) or own)
+        object.__setattr__(self, "headline", self.headline or metrics[0])
+        known = {*metrics, *(parse_name(name).name for name in metrics)}
+        for name in (*self.columns, self.headline):
+            if name not in known:
+                raise BenchmarkError(
+                    f"{name!r} is not among the benchmark's metrics: {', '.join(metrics)}"
+                )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The traits as a JSON object, as it is stored with the dataset."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, value: Mapping[str, Any], where: str = "traits") -> "Traits":
+        """The traits that a JSON object describes.
+
+        Args:
+            value: What ``to_dict`` made.
+            where: What to call it in an error.
+
+        Raises:
+            BenchmarkError: It is something else; the message says what is wrong with it.
+        """
+        try:
+            return _adapter().validate_json(json.dumps(value), strict=True)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise BenchmarkError(f"{where}: {_first_problem(error)}") from None
+        except AudioCapBenchError as error:
+            raise BenchmarkError(f"{where}: {error}") from None
+
+
+def _names(what: str, given: tuple[str, ...]) -> tuple[str, ...]:
+    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
+        raise BenchmarkError(f"{what}: give a tuple of names, not {given!r}")
+    return tuple(given)
+
+
+@cache
+def _adapter() -> TypeAdapter[Traits]:
+    return TypeAdapter(Traits)
+
+
+def _first_problem(error: Exception) -> str:
+    if not isinstance(error, ValidationError):
+        return f"not a JSON object that can be kept ({error})"
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}"
