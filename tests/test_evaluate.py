@@ -18,7 +18,7 @@ import pytest
 pytest.importorskip("openai", reason="needs the extra audiocapbench[openai]")
 
 from audiocapbench.benchmarks import audiocapbench
-from audiocapbench.benchmarks.benchmark import METRICS
+from audiocapbench.benchmarks.traits import METRICS
 from audiocapbench.metrics import compute
 from fakes.faults import Plan, status
 from fakes.http_server import Request, json_response

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import soundfile
 
-from audiocapbench.benchmarks.benchmark import METRICS
+from audiocapbench.benchmarks.traits import METRICS
 from audiocapbench.data import Manifest, MissingClip, write_manifest
 from folders import write_folder, write_lines, write_ten_faults, write_tone
 from plugin import COMMAND, environment, install

@@ -13,7 +13,7 @@ from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.store import Store
 from plugin import COMMAND
 
-METRICS = open_benchmark("demo").metrics
+METRICS = open_benchmark("demo").traits.metrics
 
 
 @pytest.fixture(scope="module")
