@@ -18,7 +18,7 @@ import numpy as np
 
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
-from audiocapbench.models.published import published_models
+from audiocapbench.models import published_models
 from audiocapbench.report.page.gathered import gather, stored_summaries
 from audiocapbench.report.page.html import write_report
 from audiocapbench.store import Dataset, RunSpec, Store, StoredScore

@@ -58,8 +58,10 @@ def test_the_other_commands_run_against_local_servers(
 def test_the_examples_of_your_own_parts_work_together(place: Path) -> None:
     module = "\n".join(blocks(EXTENDING, "python"))
     install(place, module, blocks(EXTENDING, "toml")[0])
-    ran, listed, checked = (run(place, command) for command in commands(EXTENDING, remote=False))
+    printed = commands(EXTENDING, remote=False)
+    ran, warm, listed, checked = (run(place, command) for command in printed)
     assert ran.returncode == 0, ran.stderr
+    assert warm.returncode == 0, warm.stderr
     assert "shared_words" in ran.stdout
     assert "brevity" in ran.stdout
     assert "share of words that a reference has too" in " ".join(listed.stdout.split())

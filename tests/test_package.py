@@ -64,9 +64,9 @@ def test_torch_is_not_part_of_the_core() -> None:
 def test_the_public_names_are_these() -> None:
     assert sorted(audiocapbench.__all__) == sorted(
         """AudioCapBenchError AudioContract Benchmark Clip InvalidDataError Metric MetricResult
-        Model Outcome Question Reply RunEnd Sample Selection Status Store __version__ compute
-        create_model
-        open_benchmark open_folder run_benchmark score_run Signature sign""".split()
+        Model ModelSettings Outcome Provider Question Reply RunEnd Sample Selection SimpleModel
+        Status Store __version__ compute create_model open_benchmark open_folder run_benchmark
+        score_run Signature sign""".split()
     )
     for name in audiocapbench.__all__:
         assert getattr(audiocapbench, name) is not None

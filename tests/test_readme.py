@@ -16,7 +16,8 @@ README = page("README.md")
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A folder as the README's reader has it: my-clips with the lines that it prints."""
+    """A folder as the README's reader has it: my-clips with the lines that it prints, mine.py."""
+    (tmp_path / "mine.py").write_text(blocks(README, "python")[0])
     return lay_out(tmp_path, blocks(README, "json")[0])
 
 
@@ -59,6 +60,22 @@ def test_the_extras_that_it_installs_exist() -> None:
         assert extra in project["optional-dependencies"], extra
 
 
+def test_the_table_of_providers_says_what_their_records_say() -> None:
+    from audiocapbench.models.registry import built_in_providers
+
+    table = README.split("| model | extra | key |")[1].split("\n\n")[0]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
+    records = {name: one for name, one in built_in_providers().items() if one.key_names}
+    assert [re.split("[/`]", models)[1] for models, _, _ in rows] == list(records)
+    for (models, extra, key), record in zip(rows, records.values(), strict=True):
+        assert extra == f"`{record.extra}`"
+        assert ("none" in key) == record.key_optional
+        named = re.findall(r"`([A-Z_]+)`", key)
+        assert named == [record.key_names[0], *record.other_access]
+        for model in re.findall(r"`([^`]+)`", models):
+            assert model.startswith(f"{record.name}/")
+
+
 def test_the_make_targets_exist() -> None:
     targets = re.findall(r"make ([a-z-]+)", README)
     assert {"demo", "test", "check", "test-all"} <= set(targets)
@@ -77,8 +94,15 @@ def test_the_metrics_that_it_names_exist() -> None:
     assert names <= set(METRICS)
 
 
-def test_the_model_plug_in_works(place: Path) -> None:
-    install(place, blocks(README, "python")[0], blocks(README, "toml")[0])
+@pytest.mark.parametrize("base", ["SimpleModel", "object"])
+def test_the_model_plug_in_works(place: Path, base: str) -> None:
+    module = blocks(README, "python")[0]
+    if base == "object":
+        # All that SimpleModel has, written out, works as well.
+        own = "    parameters, cacheable, concurrency = {}, True, 4\n\n"
+        own += "    def __init__(self, name: str) -> None:\n        self.name = name\n\n"
+        module = module.replace("Mine(SimpleModel):\n", f"Mine:\n{own}")
+    install(place, module, blocks(README, "toml")[0])
     done = run(place, "audiocapbench run my-clips --model mine/anything --json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["runs"][0]["answered"] == 2

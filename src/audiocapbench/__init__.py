@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from audiocapbench.engine import RunEnd, run_benchmark, score_run
     from audiocapbench.errors import AudioCapBenchError
     from audiocapbench.metrics import Metric, MetricResult, compute
-    from audiocapbench.models import AudioContract, Model, Question, create_model
+    from audiocapbench.models import (
+        AudioContract,
+        Model,
+        ModelSettings,
+        Provider,
+        Question,
+        SimpleModel,
+        create_model,
+    )
     from audiocapbench.signature import Signature, sign
     from audiocapbench.store import Store
 
@@ -31,13 +39,16 @@ _HOMES = {
     "Metric": "metrics",
     "MetricResult": "metrics",
     "Model": "models",
+    "ModelSettings": "models",
     "Outcome": "data.outcome",
+    "Provider": "models",
     "Question": "models",
     "Reply": "data.outcome",
     "RunEnd": "engine",
     "Sample": "data",
     "Selection": "benchmarks",
     "Signature": "signature",
+    "SimpleModel": "models",
     "Status": "data.outcome",
     "Store": "store",
     "compute": "metrics",
@@ -58,13 +69,16 @@ __all__ = [
     "Metric",
     "MetricResult",
     "Model",
+    "ModelSettings",
     "Outcome",
+    "Provider",
     "Question",
     "Reply",
     "RunEnd",
     "Sample",
     "Selection",
     "Signature",
+    "SimpleModel",
     "Status",
     "Store",
     "__version__",

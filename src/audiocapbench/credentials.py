@@ -8,16 +8,11 @@ from pathlib import Path
 
 from audiocapbench.errors import AudioCapBenchError, ModelError
 
-SECRET_NAMES = (
-    "OPENAI_API_KEY",
-    "GEMINI_API_KEY",
-    "GOOGLE_API_KEY",
-    "DASHSCOPE_API_KEY",
-    "ENDPOINT_API_KEY",
-    "HF_TOKEN",
-)
 HIDDEN = "[secret]"
 
+_asked_for: set[str] = set()
+
+_SECRET = re.compile(r".+_API_KEY|HF_TOKEN")
 _LINE = re.compile(r"(?:export\s+)?(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>.*)")
 
 
@@ -50,11 +45,12 @@ def load_credentials(path: Path) -> list[str]:
 
 
 def credential(*names: str) -> str:
-    """The first of these variables that is set.
+    """The first of these variables that is set; its value is hidden wherever text is kept.
 
     Raises:
         ModelError: None is set.
     """
+    _asked_for.update(names)
     for name in names:
         value = os.environ.get(name, "").strip()
         if value:
@@ -63,10 +59,20 @@ def credential(*names: str) -> str:
     raise ModelError(f"{wanted} is not set; export it, or put it into a file for --credentials")
 
 
+def known_secrets() -> set[str]:
+    """Values of all variables that are named like a key, or that were asked for as one."""
+    names = {name for name in os.environ if _SECRET.fullmatch(name)} | _asked_for
+    return {os.environ.get(name, "").strip() for name in names}
+
+
 def redacted(text: str, secrets: Iterable[str] = ()) -> str:
     """Text without any key that the environment or the caller knows."""
-    known = {os.environ.get(name, "").strip() for name in SECRET_NAMES} | set(secrets)
-    for secret in sorted(known, key=len, reverse=True):
+    return without(text, known_secrets() | set(secrets))
+
+
+def without(text: str, secrets: Iterable[str]) -> str:
+    """Text in which these secrets are hidden; what is too short to be one stays."""
+    for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) >= 8:
             text = text.replace(secret, HIDDEN)
     return text

@@ -41,12 +41,6 @@ _DEFAULT_MODELS = {
     "gemini": "gemini-2.5-flash",
     "qwen": "qwen-audio-turbo",
 }
-_KEYS = {
-    "openai": ("OPENAI_API_KEY",),
-    "openai-realtime": ("OPENAI_API_KEY",),
-    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY", "VERTEX_PROJECT"),
-    "dashscope": ("DASHSCOPE_API_KEY",),
-}
 
 
 class _Command(TyperCommand):
@@ -190,18 +184,17 @@ def _named(provider: str | None, model: str | None) -> _Named:
 
 def _with_keys() -> list[_Named]:
     from audiocapbench.cli.console import say
-    from audiocapbench.models.published import published_models
+    from audiocapbench.models import published_models
+    from audiocapbench.models.registry import built_in_providers
 
-    able = {
-        provider
-        for provider, keys in _KEYS.items()
-        if any(os.environ.get(key, "").strip() for key in keys)
-    }
+    records = [one for one in built_in_providers().values() if one.key_names and one.models]
+    keys = {one.name: (*one.key_names, *one.other_access) for one in records}
+    able = [one for one in keys if any(os.environ.get(key, "").strip() for key in keys[one])]
     if not able:
-        wanted = ", ".join(dict.fromkeys(key for keys in _KEYS.values() for key in keys))
+        wanted = ", ".join(dict.fromkeys(key for names in keys.values() for key in names))
         raise AudioCapBenchError(f"--all-models needs a key, and none is set: {wanted}")
-    for provider in [one for one in _KEYS if one not in able]:
-        say(f"Without {provider}/…: {' or '.join(_KEYS[provider])} is not set.")
+    for provider in [one for one in keys if one not in able]:
+        say(f"Without {provider}/…: {' or '.join(keys[provider])} is not set.")
     return [
         _Named(_THEIRS.get(one.provider, one.provider), one.model_id, one.name)
         for one in published_models()

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from audiocapbench.benchmarks.published_results import PublishedResults, published_results
-from audiocapbench.models.published import published_models
+from audiocapbench.models import published_models
 from published_checks import Misfit, published_misfits
 
 

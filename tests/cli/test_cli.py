@@ -76,6 +76,15 @@ def test_a_folder_with_ten_faults_gives_ten_lines_and_no_run(tmp_path: Path) -> 
         (["run", "demo", "--model", "listener", "--category", "noise"], "has no category 'noise'"),
         (["run", "demo", "--model", "listener", "--limit", "0"], "--limit"),
         (["run", "demo", "--model", "listener", "--store", "no/where.db"], "does not exist"),
+        (
+            ["run", "demo", "--model", "listener", "--temperature", "0.7"],
+            "listener takes no temperature; it takes no settings",
+        ),
+        (
+            ["run", "demo", "--model", "control/safe", "--timeout", "9"],
+            "control/safe takes no timeout; it takes no settings",
+        ),
+        (["run", "demo", "--model", "nowhere.py:Mine"], "'nowhere.py' cannot be read"),
         (["runs", "--store", "oracle://x"], "oracle is not supported"),
         (["dance"], "dance"),
     ],
@@ -248,6 +257,14 @@ def test_a_stream_that_knows_only_ascii_is_no_reason_to_fail(tmp_path: Path) -> 
     )
     assert done.returncode == 0, done.stderr
     assert "listener" in done.stdout
+
+
+def test_a_setting_that_a_plug_in_does_not_take_is_refused(tmp_path: Path) -> None:
+    install(tmp_path)
+    done = call(tmp_path, "run", "demo", "--model", "diary/x", "--temperature", "0.7")
+    assert done.returncode == 2
+    assert "diary/x takes no temperature; it takes no settings" in done.stderr
+    assert not (tmp_path / "audiocapbench.db").exists()
 
 
 def test_a_plug_in_that_cannot_be_imported_is_named(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_an_answer_that_drips_or_never_comes_is_asked_for_again(
     place: Path, server: OpenAIServer
 ) -> None:
     server.plan = Plan([faults.drip(0.5), faults.hang()])
-    model = create_model(endpoint(server), ModelSettings(timeout_s=4.0))
+    model = create_model(endpoint(server), ModelSettings(timeout=4.0))
     store = Store.open(str(place / "audiocapbench.db"))
     end = run_benchmark(open_benchmark(str(place / "tones")), model, store)
     store.close()

@@ -37,7 +37,7 @@ def serving(monkeypatch: pytest.MonkeyPatch) -> Iterator[GeminiServer]:
 
 def model(name: str = FLASH, **settings: Any) -> Gemini:
     """A model that asks the server of the environment."""
-    return create(name, ModelSettings(**{"timeout_s": 20.0} | settings))
+    return create(name, ModelSettings(**{"timeout": 20.0} | settings))
 
 
 def sent(seconds: float = 0.5, rate: int = 16_000) -> SentAudio:

@@ -34,7 +34,7 @@ def serving(monkeypatch: pytest.MonkeyPatch) -> Iterator[RealtimeServer]:
 
 def model(name: str = GA, **settings: Any) -> OpenAIRealtime:
     """A model that asks the server of the environment."""
-    return create(name, ModelSettings(**{"timeout_s": 20.0} | settings))
+    return create(name, ModelSettings(**{"timeout": 20.0} | settings))
 
 
 def sent(seconds: float = 0.5) -> SentAudio:

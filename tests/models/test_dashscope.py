@@ -15,8 +15,8 @@ pytest.importorskip("openai", reason="needs the extra audiocapbench[openai]")
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import AudioError, FatalError, ModelError, TransientError
-from audiocapbench.models import Question, contracts
-from audiocapbench.models.dashscope import create
+from audiocapbench.models import Question
+from audiocapbench.models.dashscope import QWEN_AUDIO, QWEN_OMNI, create
 from audiocapbench.models.settings import ModelSettings
 from fakes import faults
 from fakes.dashscope_server import COMPATIBLE, GENERATION, DashScopeServer, generation
@@ -39,11 +39,11 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[DashScopeServer]:
 
 @pytest.fixture
 def asked(tmp_path: Path) -> Question:
-    return question(tmp_path, contracts.QWEN_AUDIO)
+    return question(tmp_path, QWEN_AUDIO)
 
 
 def answer(name: str, asked: Question, **settings: Any) -> Reply:
-    return ask(create(name, ModelSettings(**{"timeout_s": 5.0, **settings})), asked)[0]
+    return ask(create(name, ModelSettings(**{"timeout": 5.0, **settings})), asked)[0]
 
 
 def test_qwen_audio_gets_every_byte_as_its_api_wants_it(
@@ -139,7 +139,7 @@ def test_what_may_pass_is_transient_and_asked_only_once(
     server.plan = Plan(always=fault)
     slow = fault.kind in ("hang", "drip")
     with pytest.raises(TransientError) as caught:
-        answer(name, asked, timeout_s=1.0 if slow else 5.0)
+        answer(name, asked, timeout=1.0 if slow else 5.0)
     assert len(server.requests) == 1
     assert caught.value.throttled is (fault.status == 429)
     assert caught.value.retry_after_s == (3.0 if "Retry-After" in fault.headers else None)
@@ -191,9 +191,9 @@ def test_no_audio_that_an_error_echoes_gets_through(
 
 def test_a_clip_longer_than_thirty_seconds_is_refused_before_it_is_sent(tmp_path: Path) -> None:
     with pytest.raises(AudioError, match="at most 30 s"):
-        question(tmp_path, contracts.QWEN_AUDIO, seconds=30.5)
-    assert question(tmp_path, contracts.QWEN_AUDIO, seconds=30.0).audio is not None
-    assert question(tmp_path, contracts.QWEN_OMNI, seconds=30.5).audio is not None
+        question(tmp_path, QWEN_AUDIO, seconds=30.5)
+    assert question(tmp_path, QWEN_AUDIO, seconds=30.0).audio is not None
+    assert question(tmp_path, QWEN_OMNI, seconds=30.5).audio is not None
 
 
 def test_qwen_omni_is_streamed_in_its_own_dialect(server: DashScopeServer, asked: Question) -> None:

@@ -9,8 +9,8 @@ pytest.importorskip("openai", reason="needs the extra audiocapbench[openai]")
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import FatalError, ModelError, TransientError
-from audiocapbench.models import Question, contracts, create_model
-from audiocapbench.models.endpoint import create
+from audiocapbench.models import Question
+from audiocapbench.models.endpoint import PROVIDER, create
 from audiocapbench.models.settings import ModelSettings
 from fakes import faults
 from fakes.faults import Plan
@@ -32,7 +32,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
 
 @pytest.fixture
 def asked(tmp_path: Path) -> Question:
-    return question(tmp_path, contracts.ENDPOINT)
+    return question(tmp_path, PROVIDER.contract)
 
 
 def test_a_server_gets_the_protocol_and_nothing_else(server: OpenAIServer, asked: Question) -> None:
@@ -150,16 +150,10 @@ def test_a_system_prompt_goes_before_every_question_and_into_the_cache_key(
 ) -> None:
     name = f"endpoint/qwen@{server.base_url}"
     told = create(name, ModelSettings(system="You are a helpful assistant"))
-    ask(told, question(tmp_path, contracts.ENDPOINT))
+    ask(told, question(tmp_path, PROVIDER.contract))
     [request] = server.requests
     system, asked = request.json["messages"]
     assert system == {"role": "system", "content": "You are a helpful assistant"}
     assert asked["role"] == "user"
     assert told.parameters["system"] == "You are a helpful assistant"
     assert "system" not in create(name, ModelSettings()).parameters
-
-
-@pytest.mark.parametrize("name", ["listener", "control/safe", "gemini/gemini-2.5-flash"])
-def test_a_model_that_takes_no_system_prompt_says_so(name: str) -> None:
-    with pytest.raises(ModelError, match=f"{name} takes no system prompt; openai/…"):
-        create_model(name, ModelSettings(system="You are a helpful assistant"))

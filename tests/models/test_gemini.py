@@ -18,9 +18,9 @@ from audiocapbench.data import Clip
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine.prepare import prepare
 from audiocapbench.errors import AudioError, FatalError, ModelError, TransientError
+from audiocapbench.models import create_model, published_models
 from audiocapbench.models.gemini import Gemini, create
 from audiocapbench.models.model import Question, SentAudio
-from audiocapbench.models.published import published_models
 from audiocapbench.models.settings import ModelSettings
 from fakes import faults
 from fakes.faults import Plan
@@ -188,7 +188,7 @@ def test_a_missing_key_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_missing_sdk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "google.genai", None)
     with pytest.raises(ModelError, match=r"gemini/… needs: pip install 'audiocapbench\[gemini\]'"):
-        create(FLASH, ModelSettings())
+        create_model(FLASH)
 
 
 def test_an_address_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,7 +222,7 @@ def vertex(
     monkeypatch.setenv("VERTEX_PROJECT", "my-project")
 
     def make(name: str = FLASH) -> Gemini:
-        return create(name, ModelSettings(timeout_s=20.0))
+        return create(name, ModelSettings(timeout=20.0))
 
     return make
 

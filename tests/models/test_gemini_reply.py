@@ -139,7 +139,7 @@ def test_every_way_to_ask_for_patience_is_read(server: GeminiServer) -> None:
 @pytest.mark.parametrize("fault", [faults.hang(), faults.drip(0.05)], ids=["hang", "drip"])
 def test_an_answer_that_takes_too_long_is_given_up(server: GeminiServer, fault: Fault) -> None:
     server.plan = Plan([fault])
-    found = failure(model(timeout_s=0.8))
+    found = failure(model(timeout=0.8))
     assert isinstance(found, TransientError)
     assert "did not answer within 0.8 s" in str(found)
 

@@ -3,21 +3,24 @@
 import pytest
 
 from audiocapbench.errors import FatalError, ModelError, TransientError
-from audiocapbench.models.http_errors import Provider, status_error
+from audiocapbench.models.access import Address, RemoteModel
+from audiocapbench.models.http_errors import status_error
 
-PROVIDER = Provider("endpoint/x@http://h/v1", "x", "h", "ENDPOINT_API_KEY", "the address", ())
+REMOTE = RemoteModel(
+    "endpoint/x@http://h/v1", "x", Address("http://h/v1", "h"), "ENDPOINT_API_KEY", "the address"
+)
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
 def test_what_may_pass_is_asked_again(status: int) -> None:
-    error = status_error(PROVIDER, status, {}, "busy")
+    error = status_error(REMOTE, status, {}, "busy")
     assert isinstance(error, TransientError)
     assert error.throttled is (status == 429)
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404])
 def test_what_will_not_pass_ends_the_run(status: int) -> None:
-    assert isinstance(status_error(PROVIDER, status, {}, "no"), FatalError)
+    assert isinstance(status_error(REMOTE, status, {}, "no"), FatalError)
 
 
 @pytest.mark.parametrize(
@@ -25,12 +28,12 @@ def test_what_will_not_pass_ends_the_run(status: int) -> None:
     [(413, ""), (400, "context_length_exceeded"), (400, "exceed_context_size_error")],
 )
 def test_one_sample_that_is_too_large_ends_nothing_else(status: int, code: str) -> None:
-    error = status_error(PROVIDER, status, {}, "too long", code)
+    error = status_error(REMOTE, status, {}, "too long", code)
     assert type(error) is ModelError
 
 
 def test_a_model_that_cannot_hear_is_not_asked_again_and_again() -> None:
     said = "audio input is not supported - hint: you may need to provide the mmproj"
-    error = status_error(PROVIDER, 500, {}, said)
+    error = status_error(REMOTE, 500, {}, said)
     assert isinstance(error, FatalError)
     assert "choose a model that takes audio" in str(error)

@@ -17,8 +17,8 @@ pytest.importorskip("openai", reason="needs the extra audiocapbench[openai]")
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, ModelError, TransientError
-from audiocapbench.models import Question, contracts
-from audiocapbench.models.openai_chat import ChatModel, create
+from audiocapbench.models import Question, create_model
+from audiocapbench.models.openai_chat import PROVIDER, ChatModel, create
 from audiocapbench.models.settings import ModelSettings
 from fakes import faults
 from fakes.faults import Fault, Plan
@@ -38,11 +38,11 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
 
 @pytest.fixture
 def asked(tmp_path: Path) -> Question:
-    return question(tmp_path, contracts.OPENAI)
+    return question(tmp_path, PROVIDER.contract)
 
 
 def model(name: str = "openai/gpt-audio", **settings: Any) -> ChatModel:
-    return create(name, ModelSettings(**{"timeout_s": 5.0, **settings}))
+    return create(name, ModelSettings(**{"timeout": 5.0, **settings}))
 
 
 def reply_to(server: OpenAIServer, asked: Question, body: dict[str, Any]) -> Reply:
@@ -200,7 +200,7 @@ def test_oddly_shaped_choices_are_an_answer_or_empty_never_a_crash(
 def test_the_timeout_is_for_the_whole_answer_however_slowly_it_drips(
     server: OpenAIServer, asked: Question, fault: Fault
 ) -> None:
-    error = failure(server, asked, fault, timeout_s=0.4)
+    error = failure(server, asked, fault, timeout=0.4)
     assert isinstance(error, TransientError)
     assert "within 0.4 s" in str(error)
 
@@ -379,7 +379,7 @@ def test_an_address_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, url
 
 def test_a_name_without_a_model_is_refused() -> None:
     with pytest.raises(ModelError, match="names no model"):
-        model("openai/")
+        create_model("openai/")
 
 
 def test_a_missing_sdk_is_one_sentence_and_loading_the_module_needs_none() -> None:
@@ -387,10 +387,9 @@ def test_a_missing_sdk_is_one_sentence_and_loading_the_module_needs_none() -> No
 import sys
 sys.modules["openai"] = None
 from audiocapbench.errors import ModelError
-from audiocapbench.models.openai_chat import create
-from audiocapbench.models.settings import ModelSettings
+from audiocapbench.models import create_model
 try:
-    create("openai/gpt-audio", ModelSettings())
+    create_model("openai/gpt-audio")
 except ModelError as error:
     print(error)
 """

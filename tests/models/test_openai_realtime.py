@@ -19,6 +19,7 @@ from audiocapbench.data import Clip
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine.prepare import prepare
 from audiocapbench.errors import ModelError
+from audiocapbench.models import create_model
 from audiocapbench.models.model import Question, SentAudio
 from audiocapbench.models.openai_realtime import CHUNK_BYTES, create
 from audiocapbench.models.settings import ModelSettings
@@ -225,14 +226,14 @@ def test_the_address_may_be_written_in_several_ways(
 ) -> None:
     address = form.format(ws=server.url, http="http" + server.url.removeprefix("ws"))
     monkeypatch.setenv("OPENAI_REALTIME_BASE_URL", address)
-    assert ask(create(GA, ModelSettings(timeout_s=20))).status is Status.OK
+    assert ask(create(GA, ModelSettings(timeout=20))).status is Status.OK
 
 
 def test_a_proxy_for_the_other_apis_stands_for_this_one_too(
     server: RealtimeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http" + server.url.removeprefix("ws"))
-    assert ask(create(GA, ModelSettings(timeout_s=20))).status is Status.OK
+    assert ask(create(GA, ModelSettings(timeout=20))).status is Status.OK
 
 
 @pytest.mark.parametrize("address", ["ftp://host/v1", "host:8000", "wss://", "ws://u:p@host/v1"])
@@ -252,7 +253,7 @@ def test_a_missing_key_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_missing_package_is_one_sentence(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ModelError, match=r"needs: pip install 'audiocapbench\[openai\]'"):
-        create(GA, ModelSettings())
+        create_model(GA)
 
 
 def test_the_fake_notices_a_wav_header(server: RealtimeServer) -> None:

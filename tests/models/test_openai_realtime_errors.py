@@ -190,7 +190,7 @@ def test_retry_after_is_read_from_a_refused_handshake(server: RealtimeServer) ->
 @pytest.mark.parametrize("fault", [faults.hang(), faults.drip(0.2)], ids=["hang", "drip"])
 def test_an_answer_that_takes_too_long_is_given_up(server: RealtimeServer, fault: Fault) -> None:
     server.plan = Plan([fault])
-    error = failure(model(timeout_s=0.6))
+    error = failure(model(timeout=0.6))
     assert isinstance(error, TransientError)
     assert "did not answer within 0.6 s" in str(error)
 
@@ -198,7 +198,7 @@ def test_an_answer_that_takes_too_long_is_given_up(server: RealtimeServer, fault
 def test_a_server_that_is_not_there_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     with RealtimeServer() as gone:
         monkeypatch.setenv("OPENAI_REALTIME_BASE_URL", gone.url)
-    assert isinstance(failure(create(GA, ModelSettings(timeout_s=5))), TransientError)
+    assert isinstance(failure(create(GA, ModelSettings(timeout=5))), TransientError)
 
 
 def test_a_wrong_key_is_fatal_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:

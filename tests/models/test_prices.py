@@ -9,8 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from audiocapbench.errors import ModelError
+from audiocapbench.models import published_models
 from audiocapbench.models.prices import Price, price_of
-from audiocapbench.models.published import published_models
 
 PAPER = [model.name for model in published_models() if model.in_paper]
 JUDGE = "openai/gpt-4.1"
@@ -180,6 +180,12 @@ def test_a_file_that_is_no_table_is_one_sentence(tmp_path: Path, content: bytes)
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="cannot be read \\(No such file or directory\\)"):
         price_of("a/b", tmp_path / "none.json")
+
+
+def test_the_price_file_that_the_documentation_shows_is_one(tmp_path: Path) -> None:
+    page = Path(__file__).resolve().parents[2] / "docs" / "troubleshooting.md"
+    (tmp_path / "p.json").write_text(page.read_text().split("```json\n")[1].split("```")[0])
+    assert known("openai/gpt-audio", tmp_path / "p.json").source == "our contract"
 
 
 def test_a_price_cannot_be_changed() -> None:

@@ -1,6 +1,10 @@
 """The published models: which they are, and the settings that the paper used."""
 
-from audiocapbench.models.published import published, published_models
+from audiocapbench.models import KnownModel, published_models
+
+
+def published(name: str) -> KnownModel | None:
+    return next((model for model in published_models() if model.name == name), None)
 
 
 def test_the_thirteen_models_of_the_paper_are_known() -> None:

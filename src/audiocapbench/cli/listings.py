@@ -11,8 +11,11 @@ def models(json: JsonOption = False) -> None:
     """List the models that can be asked, with the audio that each takes."""
     from audiocapbench.models import list_models
 
-    fields = ("name", "description", "audio")
-    rows = [(one.name, one.description, str(one.contract or "its own")) for one in list_models()]
+    fields = ("name", "description", "audio", "settings")
+    rows = [
+        (one.name, one.description, str(one.contract or "its own"), ", ".join(one.settings))
+        for one in list_models()
+    ]
     print_listing("models", fields, rows, json=json)
 
 

@@ -73,9 +73,11 @@ def run(
         typer.Option("--max-tokens", min=1, metavar="N", help="Longest answer, in tokens."),
     ] = None,
     timeout: Annotated[
-        float,
-        typer.Option("--timeout", min=1, metavar="S", help="Seconds to wait for one answer."),
-    ] = 120.0,
+        float | None,
+        typer.Option(
+            "--timeout", min=1, metavar="S", help="Seconds to wait for one answer. [default: 120]"
+        ),
+    ] = None,
     system: Annotated[
         str | None,
         typer.Option("--system", metavar="TEXT", help="What a chat model is told beforehand."),

@@ -19,6 +19,7 @@ from audiocapbench.engine.worker_pool import Stop, WorkerPool, close
 from audiocapbench.errors import ModelError
 from audiocapbench.models import Model
 from audiocapbench.models.controls import RuleFollower
+from audiocapbench.models.model import CorpusModel
 from audiocapbench.models.prices import Price
 from audiocapbench.store import Dataset, Run, RunSpec, Store
 
@@ -147,7 +148,8 @@ class _Asking:
         self.samples = (options.get("selection") or Selection()).of(benchmark)
         if isinstance(model, RuleFollower):
             model.follow_rules(benchmark.traits.controls)
-        model.prepare(benchmark.samples)
+        if isinstance(model, CorpusModel):
+            model.prepare(benchmark.samples)
         spec = _spec(benchmark, model, self.samples)
         self.run = store.begin_run(spec, _dataset(benchmark), fresh=self.fresh)
         self.missing = _unanswered(store, self.run, self.samples)

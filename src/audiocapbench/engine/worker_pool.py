@@ -4,7 +4,7 @@ import signal
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import anyio
 from anyio.from_thread import start_blocking_portal
@@ -12,6 +12,7 @@ from anyio.from_thread import start_blocking_portal
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.retrying_client import OverBudgetError
 from audiocapbench.errors import FatalError
+from audiocapbench.models.model import ClosableModel, Model
 
 Task = TypeVar("Task")
 
@@ -128,12 +129,11 @@ def _in_event_loop() -> bool:
     return True
 
 
-async def close(model: Any) -> None:
+async def close(model: Model) -> None:
     """Let a model that holds connections give them back before its event loop ends."""
-    aclose = getattr(model, "aclose", None)
-    if aclose is not None:
+    if isinstance(model, ClosableModel):
         with anyio.CancelScope(shield=True), anyio.move_on_after(5):
-            await aclose()
+            await model.aclose()
 
 
 def _first_of(error: BaseException) -> BaseException:

@@ -22,7 +22,7 @@ from audiocapbench.judges.judge import Judge
 from audiocapbench.judges.styles import STYLES, StyledControl
 from audiocapbench.judges.summary import figure_of
 from audiocapbench.models import Model
-from audiocapbench.models.controls import Control
+from audiocapbench.models.controls import ControlModel
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval
 from audiocapbench.stats.agreement import category_counts, fleiss_kappa
@@ -136,7 +136,7 @@ def check_judge(
     study = _Study(judge, store)
     # A name of its own keeps the controls' runs out of the benchmark's leaderboards.
     benchmark = replace(benchmark, name=f"{TRIAL}check/{benchmark.name}")
-    controls: list[Model] = [*map(Control, KINDS), *map(StyledControl, STYLES)]
+    controls: list[Model] = [*map(ControlModel, KINDS), *map(StyledControl, STYLES)]
     judged: dict[str, _Judged] = {}
     for control in controls:
         kind = control.name.removeprefix("control/")

@@ -2,9 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import FatalError
@@ -13,6 +13,7 @@ from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.quoting import RULES
 from audiocapbench.judges.verdict import Verdict
 from audiocapbench.models import Model, Question
+from audiocapbench.models.model import CompletionModel, SchemaModel
 from audiocapbench.models.varied import VariedModel
 from audiocapbench.signature import Signature, sign
 
@@ -101,22 +102,22 @@ def judge_texts(judge: TextJudge, cases: Sequence[Case]) -> Sequence[Verdict]:
 
 def held_to_schema(model: Model, contract: Contract, *, hears: bool) -> Model | None:
     """The model with its replies held to a contract's schema; None where it offers no way."""
-    offered = getattr(model, "with_schema", None)
-    if callable(offered):
-        held: Model = offered(contract.schema)
-        return held
-    if not hears and callable(getattr(model, "complete", None)):
-        return _Completing(model, contract)
+    if isinstance(model, SchemaModel):
+        return model.with_schema(contract.schema)
+    if not hears and isinstance(model, CompletionModel):
+        return _Completing(model, model.complete, contract)
     return None
 
 
 class _Completing(VariedModel):
     """A chat model whose completions are held to a schema; for questions without audio."""
 
-    def __init__(self, model: Any, contract: Contract) -> None:
+    def __init__(
+        self, model: Model, complete: Callable[..., Awaitable[Reply]], contract: Contract
+    ) -> None:
         text = json.dumps(contract.schema, sort_keys=True)
         super().__init__(model, {"schema": hashlib.sha256(text.encode()).hexdigest()[:12]})
-        self._complete = model.complete
+        self._complete = complete
         wanted = {"name": contract.name.replace("-", "_"), "schema": contract.schema}
         self._format = {"type": "json_schema", "json_schema": {**wanted, "strict": True}}
 
@@ -124,10 +125,9 @@ class _Completing(VariedModel):
         """Answer with JSON."""
         messages = [{"role": "user", "content": question.instruction}]
         try:
-            reply: Reply = await self._complete(messages, response_format=self._format)
+            return await self._complete(messages, response_format=self._format)
         except FatalError as error:
             if "response_format" not in str(error) and "json_schema" not in str(error):
                 raise
             hint = "it cannot be held to a schema; write [schema=no] after the judge's name"
             raise FatalError(f"{error}; {hint}") from None
-        return reply

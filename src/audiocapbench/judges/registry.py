@@ -65,19 +65,23 @@ def create_judge(
             ``openai/gpt-4.1[contract=mecat-qa,hears=yes,schema=no]``.
         contract: What a model is asked unless the name says otherwise.
         hears: Whether a model is given the clip unless the name says otherwise.
-        settings: What the user says about a remote model; temperature 0 and the contract's
-            longest reply unless given.
+        settings: What the user says about a model, which it takes or refuses; temperature 0 and
+            the contract's longest reply unless given.
 
     Raises:
         JudgeError: There is no such judge, option or contract.
         ModelError: There is no such model, or it cannot be asked here.
     """
     plain, options = _parsed(name)
-    if plain == "elements":
-        return _elements(options)
-    if plain in plugins("judges"):
-        return _from_plugin(plain, options)
-    return _model_judge(name, plain, options, contract, hears, settings or ModelSettings())
+    offline = {"elements": _elements} | {
+        one: partial(_from_plugin, one) for one in plugins("judges")
+    }
+    if plain not in offline:
+        return _model_judge(name, plain, options, contract, hears, settings)
+    if settings is not None and settings.given:
+        refused = " and no ".join(settings.given)
+        raise JudgeError(f"{plain} takes no {refused}; it takes options in brackets")
+    return offline[plain](options)
 
 
 def _model_judge(
@@ -86,7 +90,7 @@ def _model_judge(
     options: dict[str, str],
     contract: str,
     hears: bool,
-    settings: ModelSettings,
+    settings: ModelSettings | None,
 ) -> ModelJudge:
     for option in options:
         if option not in ("contract", "hears", "schema"):
@@ -96,7 +100,8 @@ def _model_judge(
         raise JudgeError(f"there is no contract {chosen!r}; there are {', '.join(CONTRACTS)}")
     made = CONTRACTS[chosen]()
     hears = _yes("hears", options.get("hears", "yes" if hears else "no"))
-    model = create_model(plain, _settings(settings, made))
+    defaults = ModelSettings(temperature=0.0, max_tokens=made.max_tokens)
+    model = create_model(plain, settings, defaults)
     held = None
     if _yes("schema", options.get("schema", "yes")):
         held = held_to_schema(model, made, hears=hears)
@@ -105,15 +110,7 @@ def _model_judge(
     # Options of the command line are part of the name, so that two judges never share one.
     full = dict(options) | ({"contract": chosen} if chosen != audiocapbench.NAME else {})
     full |= {"hears": "yes"} if hears else {}
-    return ModelJudge(_written(plain, full), held or model, made, hears)
-
-
-def _settings(given: ModelSettings, contract: Contract) -> ModelSettings:
-    return ModelSettings(
-        0.0 if given.temperature is None else given.temperature,
-        contract.max_tokens if given.max_tokens is None else given.max_tokens,
-        given.timeout_s,
-    )
+    return ModelJudge(_written(model.name, full), held or model, made, hears)
 
 
 def _elements(options: dict[str, str]) -> Judge:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.data.sample import Sample
 from audiocapbench.models import AudioContract, Question
-from audiocapbench.models.controls import Control, ControlRules
+from audiocapbench.models.controls import ControlModel, ControlRules
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _SIDES = re.compile(r"(?P<first>[^,]+?),? (?P<joint>while|with) (?P<second>[^,]+)", re.IGNORECASE)
@@ -61,7 +61,7 @@ class StyledControl:
     concurrency = 1
 
     def __init__(self, style: str) -> None:
-        self._right = Control("right")
+        self._right = ControlModel("right")
         self._style = STYLES[style]
         self.name = f"control/right+{style}"
         self.parameters = {**self._right.parameters, "style": style}

@@ -1,16 +1,21 @@
-"""Who answers: the listener, the controls, and models that plug-ins bring."""
+"""Who answers: providers and their models, the listener, the controls, and plug-ins."""
 
-from audiocapbench.models.model import AudioContract, Model, Question, SentAudio
-from audiocapbench.models.registry import ModelEntry, create_model, list_models
+from audiocapbench.models.model import AudioContract, Model, Question, SentAudio, SimpleModel
+from audiocapbench.models.provider import KnownModel, Provider
+from audiocapbench.models.registry import ModelEntry, create_model, list_models, published_models
 from audiocapbench.models.settings import ModelSettings
 
 __all__ = [
     "AudioContract",
+    "KnownModel",
     "Model",
     "ModelEntry",
     "ModelSettings",
+    "Provider",
     "Question",
     "SentAudio",
+    "SimpleModel",
     "create_model",
     "list_models",
+    "published_models",
 ]

@@ -1,10 +1,17 @@
 """Addresses and keys of providers, checked before anything is sent to them."""
 
+import os
 import re
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from anyio.lowlevel import RunVar
+
+from audiocapbench.credentials import credential
 from audiocapbench.errors import ModelError
+from audiocapbench.models.provider import Provider
 
 
 class Address(NamedTuple):
@@ -12,6 +19,97 @@ class Address(NamedTuple):
 
     url: str
     host: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteModel:
+    """A model at a provider: how it is asked, and the words that an error needs.
+
+    Attributes:
+        name: The model as the user wrote it.
+        model_id: The provider's own name for it.
+        address: Where it is asked.
+        key_name: The variable that holds the key.
+        address_hint: What decides the address, such as ``OPENAI_BASE_URL``.
+        key: The key, which no message may show; None where there is none.
+    """
+
+    name: str
+    model_id: str
+    address: Address
+    key_name: str
+    address_hint: str
+    key: str | None = field(default=None, repr=False)
+
+    @property
+    def host(self) -> str:
+        """Host and port that are asked."""
+        return self.address.host
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What no message may show."""
+        return (self.key,) if self.key else ()
+
+
+class LoopClient:
+    """A client whose connections live and die with the event loop that opened them.
+
+    Args:
+        connect: Makes a client.
+        close: Closes one.
+    """
+
+    def __init__(self, connect: Callable[[], Any], close: Callable[[Any], Awaitable[None]]) -> None:
+        self._connect, self._close = connect, close
+        self._client: RunVar[Any] = RunVar("client")
+
+    def get(self) -> Any:
+        """The client of this event loop."""
+        client = self._client.get(None)
+        if client is None:
+            client = self._connect()
+            self._client.set(client)
+        return client
+
+    async def aclose(self) -> None:
+        """Close the client of this event loop, if there is one."""
+        client = self._client.get(None)
+        if client is not None:
+            self._client.set(None)
+            await self._close(client)
+
+
+def remote_model(provider: Provider, name: str, standard_url: str, *url_names: str) -> RemoteModel:
+    """How a model is asked, by its provider's key and the first variable that names an address.
+
+    Raises:
+        ModelError: The key is missing or cannot be one, or the address is none.
+    """
+    said_by = next((one for one in url_names if os.environ.get(one, "").strip()), url_names[0])
+    url = os.environ.get(said_by, "").strip() or standard_url
+    # WebSockets have schemes of their own, which stand for those of the web.
+    address = checked_url(re.sub(r"^ws(?=s?:)", "http", url), said_by)
+    key_name = " or ".join(provider.key_names)
+    model_id = name.partition("/")[2]
+    return RemoteModel(name, model_id, address, key_name, url_names[0], key_of(provider))
+
+
+def key_of(provider: Provider) -> str | None:
+    """A provider's key; the error does not show it.
+
+    Raises:
+        ModelError: It is missing where it is needed, or holds characters that no key has.
+    """
+    if provider.key_optional and not any(os.environ.get(one) for one in provider.key_names):
+        return None
+    key = credential(*provider.key_names)
+    if not re.fullmatch(r"[!-~]+", key):
+        wanted = " or ".join(provider.key_names)
+        raise ModelError(
+            f"{wanted} holds spaces or characters that a key cannot have; copy it again"
+        )
+    return key
 
 
 def checked_url(url: str, said_by: str) -> Address:
@@ -40,14 +138,3 @@ def checked_url(url: str, said_by: str) -> Address:
         )
     shown = f"[{host}]" if ":" in host else host
     return Address(url.rstrip("/"), shown if port is None else f"{shown}:{port}")
-
-
-def checked_key(key: str, name: str) -> str:
-    """A key that can stand in a header; the error does not show it.
-
-    Raises:
-        ModelError: It holds characters that no key has.
-    """
-    if not re.fullmatch(r"[!-~]+", key):
-        raise ModelError(f"{name} holds spaces or characters that a key cannot have; copy it again")
-    return key

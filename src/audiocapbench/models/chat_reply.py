@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from audiocapbench.data.outcome import Reply, Status
-from audiocapbench.models.http_errors import Provider, no_answer
+from audiocapbench.models.access import RemoteModel
+from audiocapbench.models.http_errors import no_answer
 from audiocapbench.models.scrubbing import raw_json, short
 
 Json = Mapping[str, Any]
@@ -15,17 +16,17 @@ FILTER_CODES = frozenset(
 """Codes of errors that are a content filter's verdict on one sample."""
 
 
-def completion_reply(body: Any, provider: Provider) -> Reply:
+def completion_reply(body: Any, remote: RemoteModel) -> Reply:
     """Read a chat completion; text is as it came.
 
     Raises:
         TransientError: The body is not a completion.
     """
     if not isinstance(body, dict) or not isinstance(body.get("choices"), list):
-        said = raw_json(body, provider.secrets)
-        raise no_answer(provider, f"answered with something that is not a completion: {said}")
+        said = raw_json(body, remote.secrets)
+        raise no_answer(remote, f"answered with something that is not a completion: {said}")
     usage = json_object(body.get("usage"))
-    text, status, error = _verdict(body["choices"], provider)
+    text, status, error = choice_verdict(body["choices"], remote)
     return Reply(
         text,
         status,
@@ -33,14 +34,14 @@ def completion_reply(body: Any, provider: Provider) -> Reply:
         input_tokens=count(usage.get("prompt_tokens")),
         output_tokens=count(usage.get("completion_tokens")),
         audio_tokens=count(json_object(usage.get("prompt_tokens_details")).get("audio_tokens")),
-        raw=raw_json(_without_speech(body), provider.secrets),
+        raw=raw_json(_without_speech(body), remote.secrets),
     )
 
 
-def filtered_reply(body: Any, said: str, provider: Provider) -> Reply:
+def filtered_reply(body: Any, said: str, remote: RemoteModel) -> Reply:
     """The reply to a question that a content filter stopped with an error."""
-    error = f"stopped by the provider's content filter ({short(said, provider.secrets)})"
-    return Reply("", Status.FILTERED, error, raw=raw_json(body, provider.secrets))
+    error = f"stopped by the provider's content filter ({short(said, remote.secrets)})"
+    return Reply("", Status.FILTERED, error, raw=raw_json(body, remote.secrets))
 
 
 def count(value: Any) -> int | None:
@@ -58,8 +59,9 @@ def text_of(content: Any) -> str:
     return ""
 
 
-def _verdict(choices: list[Any], provider: Provider) -> tuple[str, Status, str | None]:
-    if not choices:
+def choice_verdict(choices: Any, remote: RemoteModel) -> tuple[str, Status, str | None]:
+    """Text of the first choice, how it ended, and what there is to say about that."""
+    if not isinstance(choices, list) or not choices:
         return "", Status.EMPTY, "the reply holds no choices"
     choice = json_object(choices[0])
     message = json_object(choice.get("message"))
@@ -67,7 +69,7 @@ def _verdict(choices: list[Any], provider: Provider) -> tuple[str, Status, str |
     ended = choice.get("finish_reason")
     text = text_of(message.get("content"))
     if isinstance(refusal, str) and refusal.strip():
-        return "", Status.REFUSED, short(refusal, provider.secrets)
+        return "", Status.REFUSED, short(refusal, remote.secrets)
     if ended == "content_filter":
         return "", Status.FILTERED, "stopped by the provider's content filter"
     if ended == "length":
@@ -92,3 +94,8 @@ def _without_speech(body: Json) -> Json:
 def json_object(value: Any) -> Json:
     """The value if it is an object, else an empty one: providers send null for what is missing."""
     return value if isinstance(value, dict) else {}
+
+
+def json_objects(value: Any) -> list[Json]:
+    """The objects of a list, if it is one."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

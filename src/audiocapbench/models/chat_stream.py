@@ -2,15 +2,16 @@
 
 from typing import Any
 
+from audiocapbench.models.access import RemoteModel
 from audiocapbench.models.chat_reply import text_of
-from audiocapbench.models.http_errors import Provider, no_answer
+from audiocapbench.models.http_errors import no_answer
 
 
 class StreamedCompletion:
     """Collects the chunks of a stream; a stream that ends early is not a completion."""
 
-    def __init__(self, provider: Provider) -> None:
-        self._provider = provider
+    def __init__(self, remote: RemoteModel) -> None:
+        self._remote = remote
         self._text: list[str] = []
         self._refusal: list[str] = []
         self._finish_reason: str | None = None
@@ -25,7 +26,7 @@ class StreamedCompletion:
         """
         body = chunk.to_dict() if hasattr(chunk, "to_dict") else chunk
         if not isinstance(body, dict):
-            raise no_answer(self._provider, "sent a piece that is not part of a completion")
+            raise no_answer(self._remote, "sent a piece that is not part of a completion")
         known = ("id", "model", "usage", "system_fingerprint")
         self._top |= {name: body[name] for name in known if body.get(name) is not None}
         choices = body.get("choices")
@@ -42,7 +43,7 @@ class StreamedCompletion:
             TransientError: The stream ended before the answer did.
         """
         if self._finish_reason is None and not self._ended:
-            raise no_answer(self._provider, "broke off in the middle of its answer")
+            raise no_answer(self._remote, "broke off in the middle of its answer")
         if self._finish_reason is None:
             return {**self._top, "choices": []}
         message = {"content": "".join(self._text), "refusal": "".join(self._refusal) or None}

@@ -4,6 +4,9 @@ Links and images go whole, with their text; so do bare addresses.
 """
 
 import re
+from dataclasses import replace
+
+from audiocapbench.data.outcome import Reply, Status
 
 # The bounds keep a hostile answer (a hundred thousand brackets) from taking quadratic time.
 _LINK_OR_IMAGE = re.compile(r"!?\[[^\]]{0,400}\]\([^)]{1,1000}\)")
@@ -24,3 +27,10 @@ def clean(text: str, *, emphasis: bool) -> str:
     text = _LINK_OR_IMAGE.sub("", text)
     text = _ADDRESS.sub("", text)
     return _NEWLINES.sub("\n\n", text).strip()
+
+
+def cleaned(reply: Reply) -> Reply:
+    """A reply whose text is cleaned as published; what is blank then is empty."""
+    text = clean(reply.text, emphasis=False)
+    blank = reply.status is Status.OK and not text
+    return replace(reply, text=text, status=Status.EMPTY if blank else reply.status)

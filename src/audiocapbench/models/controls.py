@@ -11,10 +11,16 @@ from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.data.sample import Sample
-from audiocapbench.errors import ModelError
 from audiocapbench.models.model import AudioContract, Question
+from audiocapbench.models.price import FREE
+from audiocapbench.models.provider import KnownModel, Provider
 
-KINDS = ("right", "safe", "wrong", "empty")
+KINDS = {
+    "right": "one of the clip's references, withheld from scoring: the level of a person",
+    "safe": "one generic sentence for the category: what saying nothing earns",
+    "wrong": "a reference of another clip (seeded): what fluent nonsense earns",
+    "empty": "nothing at all: the floor",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,7 @@ class RuleFollower(Protocol):
         """Answer by these rules from now on."""
 
 
-class Control:
+class ControlModel:
     """One of the four controls; needs no audio, only the benchmark's samples."""
 
     contract = AudioContract("none")
@@ -51,9 +57,6 @@ class Control:
     concurrency = 1
 
     def __init__(self, kind: str, seed: int = 0) -> None:
-        if kind not in KINDS:
-            choices = ", ".join(f"control/{one}" for one in KINDS)
-            raise ModelError(f"there is no control/{kind}; choose one of {choices}")
         self._kind = kind
         self._seed = seed
         self._rules = ControlRules()
@@ -119,3 +122,14 @@ class Control:
         """A number that depends on the seed and the words alone, on every machine."""
         text = "\0".join([str(self._seed), *parts])
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+PROVIDER = Provider(
+    "control",
+    "a model whose quality is known beforehand",
+    lambda name, _: ControlModel(name.partition("/")[2]),
+    contract=ControlModel.contract,
+    models=tuple(KnownModel(f"control/{kind}", words) for kind, words in KINDS.items()),
+    any_model=False,
+    price=FREE,
+)

@@ -1,24 +1,23 @@
 """``endpoint/NAME@URL``: any server that speaks OpenAI's protocol (vLLM, SGLang, llama.cpp)."""
 
-import os
 import re
 
 from audiocapbench.errors import ModelError
-from audiocapbench.models import contracts
-from audiocapbench.models.access import checked_key, checked_url
-from audiocapbench.models.http_errors import Provider
+from audiocapbench.models.access import RemoteModel, checked_url, key_of
+from audiocapbench.models.model import AudioContract
 from audiocapbench.models.openai_chat import (
+    CHAT_SETTINGS,
     ChatDialect,
     ChatModel,
     request_options,
     text_then_audio,
 )
+from audiocapbench.models.provider import Provider
 from audiocapbench.models.settings import ModelSettings
-
-KEY_NAME = "ENDPOINT_API_KEY"
 
 _NAME = re.compile(r"endpoint/(?P<model>.+?)@(?P<url>[a-z]+://.*)", re.IGNORECASE | re.DOTALL)
 _EXAMPLE = "endpoint/Qwen/Qwen2-Audio-7B-Instruct@http://127.0.0.1:8000/v1"
+_AUDIO = AudioContract("wav")
 
 
 def create(name: str, settings: ModelSettings) -> ChatModel:
@@ -27,23 +26,27 @@ def create(name: str, settings: ModelSettings) -> ChatModel:
     The key is optional and comes from ENDPOINT_API_KEY; no other key is ever sent there.
 
     Raises:
-        ModelError: The SDK is missing, or the name or its address is not understood.
+        ModelError: The name or its address is not understood.
     """
     found = _NAME.fullmatch(name)
     if found is None:
         raise ModelError(f"{name!r} is not endpoint/NAME@URL; write for example {_EXAMPLE}")
     address = checked_url(found["url"], "the address after @")
-    said = os.environ.get(KEY_NAME, "").strip()
-    key = checked_key(said, KEY_NAME) if said else None
     hint = "the address, which usually ends in /v1"
-    secrets = (key,) if key else ()
-    return ChatModel(
-        Provider(name, found["model"], address.host, KEY_NAME, hint, secrets),
-        address.url,
-        key,
-        request_options(name, settings, limit_name="max_tokens"),
-        contracts.ENDPOINT,
-        settings.timeout_s,
-        ChatDialect(text_then_audio, {}),
-        settings.system,
-    )
+    (key_name,) = PROVIDER.key_names
+    remote = RemoteModel(name, found["model"], address, key_name, hint, key_of(PROVIDER))
+    options = request_options(settings, None)
+    return ChatModel(remote, _AUDIO, settings, options, ChatDialect(text_then_audio, {}))
+
+
+PROVIDER = Provider(
+    "endpoint",
+    "NAME@URL: any OpenAI-compatible server",
+    create,
+    contract=_AUDIO,
+    settings=CHAT_SETTINGS,
+    key_names=("ENDPOINT_API_KEY",),
+    key_optional=True,
+    extra="openai",
+    packages=("openai",),
+)

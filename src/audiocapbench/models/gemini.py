@@ -7,10 +7,8 @@ import io
 import json
 import os
 import re
-import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import requires
 from importlib.util import find_spec
@@ -18,19 +16,20 @@ from typing import Any, NamedTuple
 
 import anyio
 from anyio import to_thread
-from anyio.lowlevel import RunVar
 
-from audiocapbench.credentials import credential
 from audiocapbench.data.outcome import Reply
-from audiocapbench.data.sample import Sample
 from audiocapbench.errors import FatalError, ModelError
-from audiocapbench.models import contracts
-from audiocapbench.models.access import Address, checked_key, checked_url
+from audiocapbench.models.access import Address, LoopClient, RemoteModel, checked_url, key_of
 from audiocapbench.models.gemini_reply import api_failure, content_reply
-from audiocapbench.models.http_errors import Provider, no_answer, timed_out
-from audiocapbench.models.model import Question, SentAudio
-from audiocapbench.models.published import published
+from audiocapbench.models.http_errors import no_answer, time_to_answer
+from audiocapbench.models.model import AudioContract, Question, SentAudio
+from audiocapbench.models.price import Price
+from audiocapbench.models.provider import PAPER, KnownModel, Provider
 from audiocapbench.models.settings import ModelSettings
+
+AUDIO = AudioContract("wav", longest_s=34_200.0, largest_bytes=2_000_000_000)
+# Vertex AI has no file service: what does not fit into a request cannot be sent.
+AUDIO_ON_VERTEX = AudioContract("wav", longest_s=34_200.0, largest_bytes=14_000_000)
 
 LARGEST_REQUEST = 20_000_000
 """Bytes of a request with audio inside; base64 makes four of every three."""
@@ -42,60 +41,47 @@ FIRST_POLL_S, SLOWEST_POLL_S, DELETING_S = 0.2, 4.0, 10.0
 
 _BESIDE_AUDIO = 8_192
 _LARGEST_INLINE = (LARGEST_REQUEST - _BESIDE_AUDIO) // 4 * 3
-_KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 _MIME = "audio/wav"
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
-    """How Gemini is reached: by a key, or by a project of Vertex AI.
+class VertexProject(NamedTuple):
+    """A project of Vertex AI, through which Gemini is reached without a key."""
 
-    Attributes:
-        address: Where; its URL is empty where the SDK is to find it.
-        key: The API key, or None with Vertex AI.
-        project, location: Of Vertex AI.
-        api_version: Which version of the API; None is the SDK's choice.
-    """
-
-    address: Address
-    key: str | None = None
-    project: str | None = None
-    location: str | None = None
-    api_version: str | None = None
+    project: str
+    location: str
 
 
-class _Connected(NamedTuple):
+class _Clients(NamedTuple):
     sdk: Any
     http: Any
 
 
 def create(name: str, settings: ModelSettings) -> "Gemini":
-    """The Gemini of this name; through Vertex AI where VERTEX_PROJECT is set, else with a key.
-
-    Raises:
-        ModelError: The SDK or the key is missing, or the address is none.
-    """
-    try:
-        import google.genai  # noqa: F401
-    except ImportError:
-        raise ModelError("gemini/… needs: pip install 'audiocapbench[gemini]'") from None
+    """The Gemini of this name; through Vertex AI where VERTEX_PROJECT is set, else with a key."""
     model_id = name.partition("/")[2]
-    if not model_id:
-        raise ModelError(f"{name!r} names no model; write gemini/gemini-2.5-flash or another")
-    access = _access()
-    key_name = "VERTEX_PROJECT and its credentials" if access.project else " or ".join(_KEYS)
-    hint = "VERTEX_LOCATION" if access.project else "GOOGLE_GEMINI_BASE_URL"
-    secrets = (access.key,) if access.key else ()
-    provider = Provider(name, model_id, access.address.host, key_name, hint, secrets)
-    return Gemini(provider, access, _options(name, settings), settings.timeout_s)
+    options = _options(name, settings)
+    project = os.environ.get("VERTEX_PROJECT", "").strip()
+    if not project:
+        address = _address("GOOGLE_GEMINI_BASE_URL", "generativelanguage.googleapis.com")
+        key_name = " or ".join(PROVIDER.key_names)
+        hint, key = "GOOGLE_GEMINI_BASE_URL", key_of(PROVIDER)
+        remote = RemoteModel(name, model_id, address, key_name, hint, key)
+        return Gemini(remote, None, options, settings.timeout_s)
+    location = os.environ.get("VERTEX_LOCATION", "").strip() or "global"
+    standard = "aiplatform.googleapis.com"
+    host = standard if location == "global" else f"{location}-{standard}"
+    address = _address("GOOGLE_VERTEX_BASE_URL", host)
+    key_name = "VERTEX_PROJECT and its credentials"
+    remote = RemoteModel(name, model_id, address, key_name, "VERTEX_LOCATION")
+    return Gemini(remote, VertexProject(project, location), options, settings.timeout_s)
 
 
 class Gemini:
     """A Gemini model that answers a question about one clip.
 
     Args:
-        provider: Who is asked, for errors.
-        access: How it is reached.
+        remote: Who is asked; the URL of its address is empty where the SDK is to find it.
+        vertex: The project of Vertex AI, or None with a key.
         options: Temperature, output limit and thinking budget.
         timeout_s: Seconds for one answer, an upload included.
     """
@@ -105,23 +91,20 @@ class Gemini:
 
     def __init__(
         self,
-        provider: Provider,
-        access: Access,
+        remote: RemoteModel,
+        vertex: VertexProject | None,
         options: Mapping[str, int | float],
         timeout_s: float,
     ) -> None:
-        self.name = provider.name
-        self.contract = contracts.GEMINI_ON_VERTEX if access.project else contracts.GEMINI
-        self.parameters = {"host": provider.host, **options}
-        self._provider = provider
-        self._access = access
+        self.name = remote.name
+        self.contract = AUDIO_ON_VERTEX if vertex else AUDIO
+        self.parameters = {"host": remote.host, **options}
+        self._remote = remote
+        self._vertex = vertex
         self._options = options
         self._timeout_s = timeout_s
-        # A client's connections live and die with the event loop that opened them.
-        self._client: RunVar[_Connected | None] = RunVar("gemini client")
-
-    def prepare(self, samples: Sequence[Sample]) -> None:
-        """Nothing to prepare."""
+        self._client = LoopClient(self._connect, _close)
+        self.aclose = self._client.aclose
 
     async def answer(self, question: Question) -> Reply:
         """Answer one question, cleaned as published.
@@ -133,34 +116,16 @@ class Gemini:
         from google.auth import exceptions as auth
         from google.genai import errors
 
-        try:
-            with anyio.fail_after(self._timeout_s):
-                body = await self._ask(self._connected(), question)
-        except TimeoutError:
-            raise timed_out(self._provider, self._timeout_s) from None
-        except errors.APIError as error:
-            raise api_failure(self._provider, error) from None
-        except auth.TransportError:
-            raise no_answer(self._provider, "could not be signed in to") from None
-        except auth.GoogleAuthError as error:
-            raise self._not_signed_in(error) from None
-        except _broken_connection() as error:
-            reason = f"could not be reached or broke off ({type(error).__name__})"
-            raise no_answer(self._provider, reason) from None
-        except (ValueError, KeyError, RecursionError):
-            # The SDK's own words quote the whole body.
-            raise no_answer(self._provider, "answered with something unreadable") from None
-        return content_reply(body, self._provider)
-
-    async def aclose(self) -> None:
-        """Close the connections of this event loop."""
-        connected = self._client.get(None)
-        if connected is not None:
-            self._client.set(None)
-            await connected.sdk.aio.aclose()
-            connected.sdk.close()
-            # The SDK leaves a client that was handed to it open.
-            await connected.http.aclose()
+        with time_to_answer(self._remote, self._timeout_s):
+            try:
+                body = await self._ask(self._client.get().sdk, question)
+            except errors.APIError as error:
+                raise api_failure(self._remote, error) from None
+            except auth.TransportError:
+                raise no_answer(self._remote, "could not be signed in to") from None
+            except auth.GoogleAuthError as error:
+                raise self._not_signed_in(error) from None
+        return content_reply(body, self._remote)
 
     async def _ask(self, client: Any, question: Question) -> Any:
         from google.genai import types
@@ -186,7 +151,7 @@ class Gemini:
             **options, thinking_config=thinking, should_return_http_response=True
         )
         response = await client.aio.models.generate_content(
-            model=self._provider.model_id, contents=contents, config=config
+            model=self._remote.model_id, contents=contents, config=config
         )
         return json.loads(response.sdk_http_response.body or "")
 
@@ -216,14 +181,7 @@ class Gemini:
             file = await client.aio.files.get(name=file.name)
         return str(file.uri)
 
-    def _connected(self) -> Any:
-        connected = self._client.get(None)
-        if connected is None:
-            connected = self._connect()
-            self._client.set(connected)
-        return connected.sdk
-
-    def _connect(self) -> "_Connected":
+    def _connect(self) -> _Clients:
         from google import genai
         from google.genai import types
 
@@ -231,22 +189,18 @@ class Gemini:
         # Handed to the SDK, which else takes aiohttp where that happens to be installed; how many
         # questions are asked at once is decided elsewhere.
         http = library.AsyncClient(timeout=None, limits=library.Limits(max_connections=None))
+        # Preview models are only in v1beta; which one the SDK would choose has changed over time.
+        chosen = self._vertex is not None or os.environ.get("GOOGLE_GENAI_API_VERSION")
         http_options = types.HttpOptions(
-            base_url=self._access.address.url or None,
-            api_version=self._access.api_version,
+            base_url=self._remote.address.url or None,
+            api_version=None if chosen else "v1beta",
             timeout=round(self._timeout_s * 1000),
             retry_options=types.HttpRetryOptions(attempts=1),
             httpx_async_client=http,
         )
-        if self._access.project is None:
-            key = self._access.key
-            sdk = genai.Client(vertexai=False, api_key=key, http_options=http_options)
-        else:
-            project, location = self._access.project, self._access.location
-            sdk = genai.Client(
-                vertexai=True, project=project, location=location, http_options=http_options
-            )
-        return _Connected(sdk, http)
+        access = self._vertex._asdict() if self._vertex else {"api_key": self._remote.key}
+        vertexai = self._vertex is not None
+        return _Clients(genai.Client(vertexai=vertexai, http_options=http_options, **access), http)
 
     def _not_signed_in(self, error: Exception) -> FatalError:
         return FatalError(
@@ -255,21 +209,29 @@ class Gemini:
         )
 
 
+async def _close(clients: _Clients) -> None:
+    await clients.sdk.aio.aclose()
+    clients.sdk.close()
+    # The SDK leaves a client that was handed to it open.
+    await clients.http.aclose()
+
+
 def _options(name: str, settings: ModelSettings) -> dict[str, int | float]:
     """The user's settings, else the paper's, else what the paper gave to models of this age."""
-    known = published(name)
-    thinks = _thinks(name.partition("/")[2])
-    temperature = known.temperature if known else 0.0
-    limit = known.max_output_tokens if known else (THINKING_MAX_TOKENS if thinks else None)
-    budget = known.thinking_budget if known else (THINKING_BUDGET if thinks else None)
-    if settings.temperature is not None:
-        temperature = settings.temperature
+    known = PROVIDER.known(name) or _of_this_age(name)
     wanted = {
-        "temperature": temperature,
-        "max_output_tokens": settings.max_tokens or limit,
-        "thinking_budget": budget,
+        "temperature": known.temperature if settings.temperature is None else settings.temperature,
+        "max_output_tokens": settings.max_tokens or known.max_output_tokens,
+        "thinking_budget": known.thinking_budget,
     }
     return {key: value for key, value in wanted.items() if value is not None}
+
+
+def _of_this_age(name: str, description: str = "", price: Price | None = None) -> KnownModel:
+    """What the paper gave to models like this one."""
+    thinks = _thinks(name.partition("/")[2])
+    budget, limit = (THINKING_BUDGET, THINKING_MAX_TOKENS) if thinks else (None, None)
+    return KnownModel(name, description, 0.0, budget, limit, price=price)
 
 
 def _thinks(model_id: str) -> bool:
@@ -278,20 +240,6 @@ def _thinks(model_id: str) -> bool:
     if found is None:
         return "gemini-" in model_id
     return (int(found["major"]), int(found["minor"] or 0)) >= (2, 5)
-
-
-def _access() -> Access:
-    project = os.environ.get("VERTEX_PROJECT", "").strip()
-    if not project:
-        key = checked_key(credential(*_KEYS), " or ".join(_KEYS))
-        address = _address("GOOGLE_GEMINI_BASE_URL", "generativelanguage.googleapis.com")
-        # Preview models are only there; which one the SDK would choose has changed over time.
-        version = None if os.environ.get("GOOGLE_GENAI_API_VERSION") else "v1beta"
-        return Access(address, key, api_version=version)
-    location = os.environ.get("VERTEX_LOCATION", "").strip() or "global"
-    standard = "aiplatform.googleapis.com"
-    host = standard if location == "global" else f"{location}-{standard}"
-    return Access(_address("GOOGLE_VERTEX_BASE_URL", host), None, project, location)
 
 
 def _address(variable: str, standard: str) -> Address:
@@ -312,7 +260,36 @@ def _http_library() -> Any:
     return import_module(next((one for one in names if find_spec(one)), "httpx"))
 
 
-def _broken_connection() -> tuple[type[Exception], ...]:
-    """Errors of a connection, from whichever HTTP library the SDK stands on."""
-    libraries = [sys.modules[one] for one in ("httpx", "httpx2") if one in sys.modules]
-    return (OSError, *(one.HTTPError for one in libraries))
+_PRICING = "https://ai.google.dev/gemini-api/docs/pricing"
+_TOOLS = "as transcribed by litellm 1.108.4 and genai-prices 0.2.1"
+_GONE = "last price before shutdown, as transcribed by genai-prices 0.2.1"
+_SHORT = "prompts up to 200,000 tokens"
+
+
+def _published(
+    model_id: str, text_in: float, audio_in: float, out: float, note: str = _TOOLS
+) -> KnownModel:
+    day = "2026-10-15" if _GONE in note else "2026-11-15"
+    price = Price.of(text_in, audio_in, out, 32, f"{_PRICING} ({note})", day)
+    return _of_this_age(f"gemini/{model_id}", PAPER, price)
+
+
+PROVIDER = Provider(
+    "gemini",
+    "Google Gemini",
+    create,
+    contract=AUDIO,
+    settings=("temperature", "max_tokens", "timeout"),
+    key_names=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    other_access=("VERTEX_PROJECT",),
+    extra="gemini",
+    packages=("google.genai",),
+    models=(
+        _published("gemini-2.0-flash", 0.1, 0.7, 0.4, _GONE),
+        _published("gemini-2.5-flash-lite", 0.1, 0.3, 0.4),
+        _published("gemini-2.5-flash", 0.3, 1, 2.5),
+        _published("gemini-2.5-pro", 1.25, 1.25, 10, f"{_SHORT}; {_TOOLS}"),
+        _published("gemini-3-flash-preview", 0.5, 1, 3),
+        _published("gemini-3-pro-preview", 2, 2, 12, f"{_SHORT}; {_GONE}"),
+    ),
+)

@@ -7,9 +7,10 @@ from typing import Any
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, ModelError, TransientError
-from audiocapbench.models.chat_reply import count
+from audiocapbench.models.access import RemoteModel
+from audiocapbench.models.chat_reply import count, json_object, json_objects
 from audiocapbench.models.cleaning import clean
-from audiocapbench.models.http_errors import Provider, no_answer, status_error
+from audiocapbench.models.http_errors import no_answer, status_error
 from audiocapbench.models.scrubbing import raw_json, short
 
 _FILTERED = frozenset(
@@ -19,47 +20,47 @@ _ENDED_WELL = frozenset({"STOP", "FINISH_REASON_UNSPECIFIED", ""})
 _SECONDS = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")
 
 
-def content_reply(body: Any, provider: Provider) -> Reply:
+def content_reply(body: Any, remote: RemoteModel) -> Reply:
     """Read a generateContent reply; its text is cleaned as published.
 
     Raises:
         TransientError: The body is not such a reply.
     """
     if not isinstance(body, dict) or "error" in body:
-        raise no_answer(provider, "answered with something that is not a generateContent reply")
-    usage = _object(body.get("usageMetadata"))
+        raise no_answer(remote, "answered with something that is not a generateContent reply")
+    usage = json_object(body.get("usageMetadata"))
     reply = Reply(
         "",
         input_tokens=count(usage.get("promptTokenCount")),
         output_tokens=_output_tokens(usage),
         audio_tokens=_audio_tokens(usage),
-        raw=raw_json(body, provider.secrets),
+        raw=raw_json(body, remote.secrets),
     )
-    blocked = _object(body.get("promptFeedback")).get("blockReason")
+    blocked = json_object(body.get("promptFeedback")).get("blockReason")
     if blocked:
         return replace(reply, status=Status.FILTERED, error=f"the prompt was blocked ({blocked})")
-    candidates = _objects(body.get("candidates"))
+    candidates = json_objects(body.get("candidates"))
     if not candidates:
         return replace(reply, status=Status.EMPTY, error="the reply holds no candidates")
     return _ended(reply, candidates[0])
 
 
-def api_failure(provider: Provider, error: Any) -> ModelError:
+def api_failure(remote: RemoteModel, error: Any) -> ModelError:
     """The error that the SDK's APIError stands for."""
-    details = _object(error.details)
-    inner = _object(details.get("error")) or details
-    notes = _objects(inner.get("details"))
+    details = json_object(error.details)
+    inner = json_object(details.get("error")) or details
+    notes = json_objects(inner.get("details"))
     message, status = str(error.message or error), str(error.status or "")
     headers = getattr(error.response, "headers", None) or {}
-    said = short(message, provider.secrets)
-    text = f"{provider.name}: {provider.host} answered {error.code} ({said})"
+    said = short(message, remote.secrets)
+    text = f"{remote.name}: {remote.host} answered {error.code} ({said})"
     if any(note.get("reason") == "API_KEY_INVALID" for note in notes):
-        return FatalError(f"{text}; check {provider.key_name}")
+        return FatalError(f"{text}; check {remote.key_name}")
     if error.code == 429 and re.search(r"\blimit: 0\b", message):
-        return FatalError(f"{text}; this account has no quota for {provider.model_id}")
+        return FatalError(f"{text}; this account has no quota for {remote.model_id}")
     if error.code == 400 and "payload size exceeds" in message:
         return ModelError(f"{text}; this sample is too large for the model")
-    failure = status_error(provider, int(error.code), headers, message, status)
+    failure = status_error(remote, int(error.code), headers, message, status)
     if isinstance(failure, TransientError) and failure.retry_after_s is None:
         failure.retry_after_s = _retry_delay_s(notes)
     return failure
@@ -67,7 +68,7 @@ def api_failure(provider: Provider, error: Any) -> ModelError:
 
 def _ended(reply: Reply, candidate: Mapping[str, Any]) -> Reply:
     reason = str(candidate.get("finishReason") or "")
-    parts = _objects(_object(candidate.get("content")).get("parts"))
+    parts = json_objects(json_object(candidate.get("content")).get("parts"))
     spoken = (part.get("text") for part in parts if not part.get("thought"))
     text = clean("".join(one for one in spoken if isinstance(one, str)), emphasis=True)
     if reason in _ENDED_WELL:
@@ -88,7 +89,7 @@ def _output_tokens(usage: Mapping[str, Any]) -> int | None:
 
 
 def _audio_tokens(usage: Mapping[str, Any]) -> int | None:
-    for part in _objects(usage.get("promptTokensDetails")):
+    for part in json_objects(usage.get("promptTokensDetails")):
         if part.get("modality") == "AUDIO":
             return count(part.get("tokenCount"))
     return None
@@ -101,11 +102,3 @@ def _retry_delay_s(notes: list[Mapping[str, Any]]) -> float | None:
         if found:
             return float(found[1])
     return None
-
-
-def _object(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(value: object) -> list[Mapping[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

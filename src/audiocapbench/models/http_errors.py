@@ -1,12 +1,16 @@
 """What an HTTP error of a provider means: ask again later, mend something, or drop one sample."""
 
 import re
+import sys
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 
+import anyio
+
 from audiocapbench.errors import FatalError, ModelError, TransientError
+from audiocapbench.models.access import RemoteModel
 from audiocapbench.models.scrubbing import short
 
 _AGAIN = frozenset({408, 409, 425, 429})
@@ -21,29 +25,8 @@ _SPAN = re.compile(r"(?P<count>\d+(?:\.\d+)?)(?P<unit>ms|h|m|s)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
-@dataclass(frozen=True, slots=True)
-class Provider:
-    """Who is asked, in the words that an error needs to say what to mend.
-
-    Attributes:
-        name: The model as the user wrote it.
-        model_id: The provider's own name for it.
-        host: Host and port that are asked.
-        key_name: The variable that holds the key.
-        address_hint: What decides the address, such as ``OPENAI_BASE_URL``.
-        secrets: Keys that no message may show.
-    """
-
-    name: str
-    model_id: str
-    host: str
-    key_name: str
-    address_hint: str
-    secrets: tuple[str, ...] = ()
-
-
 def status_error(
-    provider: Provider,
+    remote: RemoteModel,
     status: int,
     headers: Mapping[str, str],
     message: str,
@@ -52,14 +35,14 @@ def status_error(
     """The error that an HTTP status stands for.
 
     Args:
-        provider: Who was asked.
+        remote: Who was asked.
         status: The HTTP status.
         headers: The reply's headers; names in lower case, or a mapping that ignores case.
         message: What the provider says.
         code: The provider's own code, where it has one.
     """
-    said = short(message, provider.secrets) or "no reason given"
-    text = f"{provider.name}: {provider.host} answered {status} ({said})"
+    said = short(message, remote.secrets) or "no reason given"
+    text = f"{remote.name}: {remote.host} answered {status} ({said})"
     known = (code or "").lower()
     if known in _NO_MONEY_CODES:
         return FatalError(f"{text}; the account has no credit left: see its billing page")
@@ -69,17 +52,32 @@ def status_error(
         return TransientError(text, retry_after_s=retry_after_s(headers), throttled=status == 429)
     if status in _ONE_SAMPLE or known in _ONE_SAMPLE_CODES:
         return ModelError(f"{text}; this sample is too large for the model")
-    return FatalError(f"{text}; {_what_to_mend(provider, status)}")
+    return FatalError(f"{text}; {_what_to_mend(remote, status)}")
 
 
-def no_answer(provider: Provider, reason: str) -> TransientError:
+def no_answer(remote: RemoteModel, reason: str) -> TransientError:
     """The error for a connection that broke, or a reply that cannot be read."""
-    return TransientError(f"{provider.name}: {provider.host} {short(reason, provider.secrets)}")
+    return TransientError(f"{remote.name}: {remote.host} {short(reason, remote.secrets)}")
 
 
-def timed_out(provider: Provider, seconds: float) -> TransientError:
-    """The error for an answer that did not come in time."""
-    return no_answer(provider, f"did not answer within {seconds:g} s")
+@contextmanager
+def time_to_answer(remote: RemoteModel, seconds: float) -> Iterator[None]:
+    """Give a question so much time; whatever breaks meanwhile is an error to ask again after.
+
+    Raises:
+        TransientError: There was no answer in time, or none that can be read.
+    """
+    try:
+        with anyio.fail_after(seconds):
+            yield
+    except _also_of_httpx("TimeoutException", TimeoutError):
+        raise no_answer(remote, f"did not answer within {seconds:g} s") from None
+    except _also_of_httpx("HTTPError", OSError, anyio.BrokenResourceError) as error:
+        reason = f"could not be reached or broke off ({type(error).__name__})"
+        raise no_answer(remote, reason) from None
+    except (ValueError, KeyError, RecursionError):
+        # An SDK's own words may quote the whole body.
+        raise no_answer(remote, "answered with something unreadable") from None
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
@@ -94,18 +92,24 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
     return _limit_reset_s(headers)
 
 
-def _what_to_mend(provider: Provider, status: int) -> str:
+def _also_of_httpx(name: str, *errors: type[Exception]) -> tuple[type[Exception], ...]:
+    """Errors, and the one of this name of whichever HTTP libraries the SDKs stand on."""
+    libraries = [sys.modules[one] for one in ("httpx", "httpx2") if one in sys.modules]
+    return (*errors, *(getattr(one, name) for one in libraries))
+
+
+def _what_to_mend(remote: RemoteModel, status: int) -> str:
     match status:
         case 401:
-            return f"check {provider.key_name}"
+            return f"check {remote.key_name}"
         case 402:
             return "the account has no credit left: see its billing page"
         case 403:
-            return f"the key in {provider.key_name} may not use {provider.model_id}"
+            return f"the key in {remote.key_name} may not use {remote.model_id}"
         case 404:
-            return f"check the model id {provider.model_id!r} and {provider.address_hint}"
+            return f"check the model id {remote.model_id!r} and {remote.address_hint}"
         case _:
-            return f"check that {provider.model_id} takes audio and the settings given"
+            return f"check that {remote.model_id} takes audio and the settings given"
 
 
 def _number(text: str | None) -> float | None:

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from types import MappingProxyType
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.data.sample import Sample
+from audiocapbench.models.settings import ModelSettings
 
 Container = Literal["none", "file", "wav", "pcm16"]
 PastLimit = Literal["reject", "truncate"]
@@ -65,7 +67,7 @@ class Question:
 
 
 class Model(Protocol):
-    """Answers an instruction about a clip with text.
+    """Answers an instruction about a clip with text; what else it can do, other protocols say.
 
     Attributes:
         name: ``provider/model``, as the user wrote it.
@@ -86,12 +88,59 @@ class Model(Protocol):
     @property
     def concurrency(self) -> int: ...
 
-    def prepare(self, samples: Sequence[Sample]) -> None:
-        """Called once, before the first question, with all samples of the benchmark."""
-
     async def answer(self, question: Question) -> Reply:
         """Answer one question.
 
         Raises:
             ModelError: The model could not answer; the sample becomes ``failed``.
         """
+
+
+@runtime_checkable
+class CorpusModel(Protocol):
+    """A model that must see the whole benchmark, or load weights, before the first question."""
+
+    def prepare(self, samples: Sequence[Sample]) -> None:
+        """Called once, before the first question, with all samples of the benchmark."""
+
+
+@runtime_checkable
+class ClosableModel(Protocol):
+    """A model that holds connections."""
+
+    async def aclose(self) -> None:
+        """Give back what belongs to this event loop."""
+
+
+@runtime_checkable
+class CompletionModel(Protocol):
+    """A model that completes a conversation of text, in the form of OpenAI's protocol."""
+
+    async def complete(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> Reply:
+        """Complete a conversation; options of the request win over the model's own."""
+
+
+@runtime_checkable
+class SchemaModel(Protocol):
+    """A model whose answers can be held to a JSON schema, with audio too."""
+
+    def with_schema(self, schema: Mapping[str, Any]) -> Model:
+        """The model that answers with JSON of this schema."""
+
+
+class SimpleModel:
+    """A model to derive from: declare a contract, write ``answer``, and the rest has defaults.
+
+    Attributes:
+        given: What the user said of the settings that the class declares in ``settings``.
+    """
+
+    contract: AudioContract
+    parameters: Mapping[str, str | int | float | bool] = MappingProxyType({})
+    settings: tuple[str, ...] = ()
+    cacheable = False
+    concurrency = 1
+
+    def __init__(self, name: str, settings: ModelSettings | None = None) -> None:
+        self.name = name
+        self.given = settings or ModelSettings()

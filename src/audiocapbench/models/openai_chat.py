@@ -4,35 +4,29 @@ The same class serves every provider that speaks this protocol, and text without
 """
 
 import json
-import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from typing import Any
 
-import anyio
-from anyio.lowlevel import RunVar
-
-from audiocapbench.credentials import credential
-from audiocapbench.data.outcome import Reply, Status
-from audiocapbench.data.sample import Sample
-from audiocapbench.errors import ModelError
-from audiocapbench.models import contracts
-from audiocapbench.models.access import checked_key, checked_url
+from audiocapbench.data.outcome import Reply
+from audiocapbench.models.access import LoopClient, RemoteModel, remote_model
 from audiocapbench.models.chat_reply import FILTER_CODES, completion_reply, filtered_reply
 from audiocapbench.models.chat_stream import StreamedCompletion
-from audiocapbench.models.cleaning import clean
-from audiocapbench.models.http_errors import Provider, no_answer, status_error, timed_out
+from audiocapbench.models.cleaning import cleaned
+from audiocapbench.models.http_errors import no_answer, status_error, time_to_answer
 from audiocapbench.models.model import AudioContract, Question
-from audiocapbench.models.published import published
+from audiocapbench.models.price import Price
+from audiocapbench.models.provider import PAPER, KnownModel, Provider
 from audiocapbench.models.sent_body import SentBody
 from audiocapbench.models.settings import ModelSettings
 
 Messages = Sequence[Mapping[str, Any]]
 Content = Sequence[Mapping[str, Any]]
 
-OPENAI_URL = "https://api.openai.com/v1"
+_AUDIO = AudioContract("wav", largest_bytes=20_000_000)
+CHAT_SETTINGS = ("temperature", "max_tokens", "timeout", "system")
 
 _COMPLETIONS = "/chat/completions"
 _RAW = {"X-Stainless-Raw-Response": "true"}  # how the SDK is asked for the response as it came
@@ -68,14 +62,11 @@ class ChatModel:
     """A model behind a chat completions endpoint.
 
     Args:
-        provider: Who is asked.
-        url: Where; requests go to ``/chat/completions`` below it.
-        key: The key, or None where the server wants none.
-        options: Sent with every question, such as the temperature.
+        remote: Who is asked; requests go to ``/chat/completions`` below its address.
         contract: The audio that it takes.
-        timeout_s: Seconds for one answer, from the first byte sent to the last one read.
+        settings: What the user says.
+        options: Sent with every question, such as the temperature.
         dialect: How this server speaks the protocol.
-        system: What it is told before every question, if anything.
     """
 
     cacheable = True
@@ -83,32 +74,23 @@ class ChatModel:
 
     def __init__(
         self,
-        provider: Provider,
-        url: str,
-        key: str | None,
-        options: Mapping[str, str | int | float | bool],
+        remote: RemoteModel,
         contract: AudioContract,
-        timeout_s: float,
+        settings: ModelSettings,
+        options: Mapping[str, str | int | float | bool],
         dialect: ChatDialect,
-        system: str | None = None,
     ) -> None:
-        require_sdk(provider.name)
-        self._provider = provider
-        self._url = url
-        self._key = key
+        self._remote = remote
         self._options = options
-        self._timeout_s = timeout_s
+        self._timeout_s = settings.timeout_s
         self._dialect = dialect
-        self._system = [] if system is None else [{"role": "system", "content": system}]
-        # A client's connections live and die with the event loop that opened them.
-        self._client: RunVar[Any] = RunVar("chat client")
-        self.name = provider.name
+        system = {} if settings.system is None else {"system": settings.system}
+        self._system = [{"role": role, "content": text} for role, text in system.items()]
+        self._client = LoopClient(self._connect, lambda client: client.close())
+        self.aclose = self._client.aclose
+        self.name = remote.name
         self.contract = contract
-        told = {} if system is None else {"system": system}
-        self.parameters = {"host": provider.host, **options, **told}
-
-    def prepare(self, samples: Sequence[Sample]) -> None:
-        """Nothing to prepare."""
+        self.parameters = {"host": remote.host, **options, **system}
 
     async def answer(self, question: Question) -> Reply:
         """Answer one question, cleaned as published."""
@@ -138,7 +120,7 @@ class ChatModel:
     def _request(self, messages: Messages, options: Mapping[str, Any]) -> dict[str, Any]:
         streamed = {"stream": True, "stream_options": {"include_usage": True}}
         return {
-            "model": self._provider.model_id,
+            "model": self._remote.model_id,
             "messages": [*self._system, *messages],
             **self._options,
             **(streamed if self._dialect.streamed else {}),
@@ -148,56 +130,37 @@ class ChatModel:
     async def _send(self, body: SentBody) -> Reply:
         import openai
 
-        try:
-            with anyio.fail_after(self._timeout_s):
+        with time_to_answer(self._remote, self._timeout_s):
+            try:
                 return await self._ask(body)
-        except (TimeoutError, openai.APITimeoutError):
-            raise timed_out(self._provider, self._timeout_s) from None
-        except openai.APIError as error:
-            return self._failure(error)
-        except _broken_connection() as error:
-            reason = f"broke off ({type(error).__name__})"
-            raise no_answer(self._provider, reason) from None
-        except (ValueError, RecursionError):
-            raise no_answer(self._provider, "answered with malformed JSON") from None
-
-    async def aclose(self) -> None:
-        """Close the connections of this event loop."""
-        client = self._client.get(None)
-        if client is not None:
-            self._client.set(None)
-            await client.close()
+            except openai.APITimeoutError:
+                raise TimeoutError from None
+            except openai.APIError as error:
+                return self._failure(error)
 
     async def _ask(self, body: SentBody) -> Reply:
         import openai
         from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
-        post = partial(self._connected().post, _COMPLETIONS, cast_to=ChatCompletion, content=body)
+        post = partial(self._client.get().post, _COMPLETIONS, cast_to=ChatCompletion, content=body)
         headers = self._left_out() | body.headers
         if not self._dialect.streamed:
             # The answer is read here and not by the SDK, which would drop what it does not know.
             response = await post(options={"headers": headers | _RAW})
-            return completion_reply(json.loads(response.http_response.text), self._provider)
-        whole = StreamedCompletion(self._provider)
+            return completion_reply(json.loads(response.http_response.text), self._remote)
+        whole = StreamedCompletion(self._remote)
         stream = openai.AsyncStream[ChatCompletionChunk]
         async with await post(options={"headers": headers}, stream=True, stream_cls=stream) as it:
             async for chunk in it:
                 whole.add(chunk)
-        return completion_reply(whole.body(), self._provider)
+        return completion_reply(whole.body(), self._remote)
 
-    def _connected(self) -> Any:
-        client = self._client.get(None)
-        if client is None:
-            client = self._new_client()
-            self._client.set(client)
-        return client
-
-    def _new_client(self) -> Any:
+    def _connect(self) -> Any:
         import openai
 
         return openai.AsyncOpenAI(
-            api_key=self._key or "none",
-            base_url=self._url,
+            api_key=self._remote.key or "none",
+            base_url=self._remote.address.url,
             max_retries=0,
             timeout=self._timeout_s,
         )
@@ -207,7 +170,7 @@ class ChatModel:
         import openai
 
         names = [] if self._dialect.openai else ["OpenAI-Organization", "OpenAI-Project"]
-        if self._key is None:
+        if self._remote.key is None:
             names.append("Authorization")
         return {name: openai.Omit() for name in names}
 
@@ -217,83 +180,42 @@ class ChatModel:
 
         if isinstance(error, openai.APIConnectionError):
             cause = type(error.__cause__ or error).__name__
-            raise no_answer(
-                self._provider, f"could not be reached or broke off ({cause})"
-            ) from None
+            raise no_answer(self._remote, f"could not be reached or broke off ({cause})") from None
         said, code = _said(error.body) or error.message, str(error.code or "")
         if code.isdigit():
             # llama.cpp repeats the status as its code and says what happened in the type.
             code = str(error.type or "")
         if code.lower() in FILTER_CODES:
-            return filtered_reply(error.body, said, self._provider)
+            return filtered_reply(error.body, said, self._remote)
         if isinstance(error, openai.APIStatusError):
             headers = error.response.headers
-            raise status_error(self._provider, error.status_code, headers, said, code) from None
-        raise no_answer(self._provider, f"broke off ({said})") from None
+            raise status_error(self._remote, error.status_code, headers, said, code) from None
+        raise no_answer(self._remote, f"broke off ({said})") from None
 
 
 def create(name: str, settings: ModelSettings) -> ChatModel:
-    """Make the model of a name such as ``openai/gpt-audio``.
-
-    Raises:
-        ModelError: The SDK or the key is missing, or the address is none.
-    """
-    model_id = name.partition("/")[2]
-    if not model_id:
-        raise ModelError(f"{name!r} names no model; write openai/MODEL, such as openai/gpt-audio")
-    key = checked_key(credential("OPENAI_API_KEY"), "OPENAI_API_KEY")
-    url = os.environ.get("OPENAI_BASE_URL", "").strip() or OPENAI_URL
-    address = checked_url(url, "OPENAI_BASE_URL")
-    provider = Provider(name, model_id, address.host, "OPENAI_API_KEY", "OPENAI_BASE_URL", (key,))
-    return ChatModel(
-        provider,
-        address.url,
-        key,
-        request_options(name, settings, limit_name="max_completion_tokens"),
-        contracts.OPENAI,
-        settings.timeout_s,
-        ChatDialect(text_then_audio, {"modalities": ["text"]}, openai=True),
-        settings.system,
-    )
+    """Make the model of a name such as ``openai/gpt-audio``."""
+    remote = remote_model(PROVIDER, name, "https://api.openai.com/v1", "OPENAI_BASE_URL")
+    options = request_options(settings, PROVIDER.known(name), limit_name="max_completion_tokens")
+    dialect = ChatDialect(text_then_audio, {"modalities": ["text"]}, openai=True)
+    return ChatModel(remote, _AUDIO, settings, options, dialect)
 
 
 def request_options(
-    name: str, settings: ModelSettings, *, limit_name: str, temperature: float | None = 0.0
+    settings: ModelSettings,
+    known: KnownModel | None,
+    *,
+    limit_name: str = "max_tokens",
+    temperature: float | None = 0.0,
 ) -> dict[str, str | int | float | bool]:
     """Temperature and output limit: the user's, else the paper's, else the given default."""
-    known = published(name)
     if settings.temperature is not None:
         temperature = settings.temperature
     elif known is not None:
         temperature = known.temperature
     limit = settings.max_tokens or (known.max_output_tokens if known else None)
-    options: dict[str, str | int | float | bool] = {}
-    if temperature is not None:
-        options["temperature"] = temperature
-    if limit is not None:
-        options[limit_name] = limit
-    return options
-
-
-def require_sdk(name: str) -> None:
-    """Check that the SDK is there.
-
-    Raises:
-        ModelError: It is not; the message says how to install it.
-    """
-    try:
-        import openai  # noqa: F401
-    except ImportError:
-        provider = name.partition("/")[0]
-        needed = "pip install 'audiocapbench[openai]'"
-        raise ModelError(f"{provider}/… needs: {needed}") from None
-
-
-def cleaned(reply: Reply) -> Reply:
-    """A reply whose text is cleaned as published; what is blank then is empty."""
-    text = clean(reply.text, emphasis=False)
-    blank = reply.status is Status.OK and not text
-    return replace(reply, text=text, status=Status.EMPTY if blank else reply.status)
+    options = {"temperature": temperature, limit_name: limit}
+    return {key: value for key, value in options.items() if value is not None}
 
 
 def _said(body: Any) -> str:
@@ -306,7 +228,40 @@ def _said(body: Any) -> str:
     return ""
 
 
-def _broken_connection() -> tuple[type[Exception], ...]:
-    """Errors of a connection, from whichever HTTP library the SDK stands on."""
-    libraries = [sys.modules[one] for one in ("httpx", "httpx2") if one in sys.modules]
-    return (OSError, anyio.BrokenResourceError, *(one.HTTPError for one in libraries))
+DOCS = "https://developers.openai.com/api/docs"
+PRICING = f"{DOCS}/pricing (as transcribed by litellm 1.108.4 and genai-prices 0.2.1)"
+_TEXT_ALONE = (
+    f"{DOCS}/pricing (as transcribed by litellm 1.108.4 and genai-prices 0.2.1; "
+    "the model's own page gives text prices only)"
+)
+_DAY = "2026-11-15"
+
+
+def _published(model_id: str, text_in: float, audio_in: float, out: float, page: str) -> KnownModel:
+    price = Price.of(text_in, audio_in, out, 10, page, _DAY)
+    return KnownModel(f"openai/{model_id}", PAPER, temperature=0.0, price=price)
+
+
+PROVIDER = Provider(
+    "openai",
+    "OpenAI chat completions",
+    create,
+    contract=_AUDIO,
+    settings=CHAT_SETTINGS,
+    key_names=("OPENAI_API_KEY",),
+    extra="openai",
+    packages=("openai",),
+    models=(
+        _published("gpt-4o-audio-preview", 2.5, 40, 10, f"{DOCS}/models/gpt-4o-audio-preview"),
+        _published(
+            "gpt-4o-mini-audio-preview", 0.15, 10, 0.6, f"{DOCS}/models/gpt-4o-mini-audio-preview"
+        ),
+        _published("gpt-audio", 2.5, 32, 10, f"{DOCS}/models/gpt-audio"),
+        _published("gpt-audio-mini", 0.6, 10, 2.4, _TEXT_ALONE),
+        KnownModel(
+            "openai/gpt-4.1",
+            temperature=0.0,
+            price=Price(text_in=2, out=8, source=PRICING, as_of=date.fromisoformat(_DAY)),
+        ),
+    ),
+)

@@ -9,24 +9,23 @@ import contextlib
 import json
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
 import anyio
 
-from audiocapbench.credentials import credential
 from audiocapbench.data.outcome import Reply, Status
-from audiocapbench.data.sample import Sample
 from audiocapbench.errors import ModelError, TransientError
-from audiocapbench.models import contracts
-from audiocapbench.models.access import Address, checked_key, checked_url
-from audiocapbench.models.chat_reply import count
+from audiocapbench.models.access import Address, RemoteModel, remote_model
+from audiocapbench.models.chat_reply import count, json_object, json_objects
 from audiocapbench.models.cleaning import clean
-from audiocapbench.models.http_errors import Provider, no_answer, status_error, timed_out
-from audiocapbench.models.model import Question, SentAudio
+from audiocapbench.models.http_errors import no_answer, status_error, time_to_answer
+from audiocapbench.models.model import AudioContract, Question, SentAudio
+from audiocapbench.models.openai_chat import DOCS, PRICING
 from audiocapbench.models.openai_realtime_errors import closed, reported
-from audiocapbench.models.published import published
+from audiocapbench.models.price import Price
+from audiocapbench.models.provider import PAPER, KnownModel, Provider
 from audiocapbench.models.scrubbing import raw_json
 from audiocapbench.models.settings import ModelSettings
 
@@ -46,61 +45,47 @@ def create(name: str, settings: ModelSettings) -> "OpenAIRealtime":
     """The Realtime model of this name.
 
     Raises:
-        ModelError: The SDK or the key is missing, or a setting is not one that the API takes.
+        ModelError: The key is missing, or a setting is not one that the API takes.
     """
-    try:
-        import openai
-        import websockets  # noqa: F401  the SDK needs it for this API, and fails late without it
-    except ImportError:
-        raise ModelError(f"{name} needs: pip install 'audiocapbench[openai]'") from None
-    model_id = name.partition("/")[2]
-    if not model_id:
-        raise ModelError(f"{name!r} names no model; write openai-realtime/gpt-realtime or another")
-    address = _address()
     dialect = _dialect(name)
     temperature = _temperature(name, dialect, settings.temperature)
-    key = checked_key(credential("OPENAI_API_KEY"), "OPENAI_API_KEY")
-    client = openai.AsyncOpenAI(api_key=key, websocket_base_url=address.url, max_retries=0)
-    provider = Provider(name, model_id, address.host, "OPENAI_API_KEY", URL_VARIABLE, (key,))
-    return OpenAIRealtime(provider, settings, client, dialect, temperature)
+    known = PROVIDER.known(name)
+    limit = settings.max_tokens or (known.max_output_tokens if known else None)
+    return OpenAIRealtime(_remote(name), dialect, temperature, limit, settings.timeout_s)
 
 
 class OpenAIRealtime:
     """Asks one question a connection, so that no clip is heard in the light of another."""
 
-    contract = contracts.OPENAI_REALTIME
+    contract = AudioContract("pcm16", rate=24_000, longest_s=2_400.0)
     cacheable = True
     concurrency = 64
 
     def __init__(
         self,
-        provider: Provider,
-        settings: ModelSettings,
-        client: Any,
+        remote: RemoteModel,
         dialect: Dialect,
         temperature: float | None,
+        max_tokens: int | None,
+        timeout_s: float,
     ) -> None:
-        self.name = provider.name
-        self._provider = provider
-        self._timeout_s = settings.timeout_s
-        known = published(provider.name)
-        self._max_tokens = settings.max_tokens or (known.max_output_tokens if known else None)
-        self._client = client
+        import openai
+
+        self._remote = remote
         self._dialect = dialect
         self._temperature = temperature
-
-    @property
-    def parameters(self) -> Mapping[str, str | int | float | bool]:
-        """What changes the answer beside the question; the current API has no temperature."""
-        return {
-            "host": self._provider.host,
-            "temperature": "default" if self._temperature is None else self._temperature,
-            "max_output_tokens": self._max_tokens or "inf",
-            "dialect": self._dialect,
+        self._limit = max_tokens or "inf"
+        self._timeout_s = timeout_s
+        url = remote.address.url
+        self._client = openai.AsyncOpenAI(api_key=remote.key, websocket_base_url=url, max_retries=0)
+        self.name = remote.name
+        # The current API has no temperature.
+        self.parameters: Mapping[str, str | int | float | bool] = {
+            "host": remote.host,
+            "temperature": "default" if temperature is None else temperature,
+            "max_output_tokens": self._limit,
+            "dialect": dialect,
         }
-
-    def prepare(self, samples: Sequence[Sample]) -> None:
-        """Nothing is needed beforehand."""
 
     async def answer(self, question: Question) -> Reply:
         """Ask over a connection of its own.
@@ -113,15 +98,12 @@ class OpenAIRealtime:
         audio = question.audio
         if audio is None or (audio.container, audio.rate, audio.channels) != ("pcm16", 24_000, 1):
             raise ModelError(f"{self.name}: takes raw 16-bit PCM, mono, at 24,000 Hz")
-        turn = _Turn(self._provider)
-        try:
-            with anyio.fail_after(self._timeout_s):
-                response = await self._ask(turn, audio, question.instruction)
-        except TimeoutError:
-            raise timed_out(self._provider, self._timeout_s) from None
+        turn = _Turn(self._remote)
+        with time_to_answer(self._remote, self._timeout_s):
+            response = await self._ask(turn, audio, question.instruction)
         return turn.reply(response)
 
-    async def _ask(self, turn: "_Turn", audio: SentAudio, instruction: str) -> dict[str, Any]:
+    async def _ask(self, turn: "_Turn", audio: SentAudio, instruction: str) -> Mapping[str, Any]:
         from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 
         try:
@@ -133,26 +115,26 @@ class OpenAIRealtime:
         except ConnectionClosed as error:
             frame = error.rcvd
             code, reason = (frame.code, frame.reason) if frame else (None, "")
-            raise closed(self._provider, code, reason) from None
+            raise closed(self._remote, code, reason) from None
         except InvalidStatus as error:
             raise self._refused(error.response) from None
         except (OSError, EOFError, WebSocketException) as error:
             reason = str(error) or type(error).__name__
-            raise no_answer(self._provider, f"cannot be reached ({reason})") from None
+            raise no_answer(self._remote, f"cannot be reached ({reason})") from None
 
     async def _connected(self) -> Any:
         headers = {"OpenAI-Beta": "realtime=v1"} if self._dialect == "beta" else {}
         # A limit on what comes in; nothing that is asked for here is anywhere near it.
         options = {"max_size": 1 << 24, "compression": None, "logger": _quiet()}
         return await self._client.realtime.connect(
-            model=self._provider.model_id,
+            model=self._remote.model_id,
             extra_headers=headers,
             websocket_connection_options=options,
         ).enter()
 
     async def _converse(
         self, connection: Any, turn: "_Turn", audio: SentAudio, instruction: str
-    ) -> dict[str, Any]:
+    ) -> Mapping[str, Any]:
         from websockets.exceptions import ConnectionClosed
 
         # Where the server hangs up while it is being told, what it said before says why.
@@ -163,11 +145,10 @@ class OpenAIRealtime:
         with contextlib.suppress(ConnectionClosed):
             await _tell(connection, audio.content, instruction)
         done = await turn.until("response.done", connection)
-        return _mapping(done.get("response"))
+        return json_object(done.get("response"))
 
     def _session(self, instruction: str) -> dict[str, Any]:
         """Settings of the session; its instructions replace the server's talkative standard."""
-        limit = self._max_tokens or "inf"
         if self._dialect == "ga":
             heard = {"format": {"type": "audio/pcm", "rate": 24_000}, "turn_detection": None}
             return {
@@ -175,7 +156,7 @@ class OpenAIRealtime:
                 "output_modalities": ["text"],
                 "audio": {"input": heard},
                 "instructions": instruction,
-                "max_output_tokens": limit,
+                "max_output_tokens": self._limit,
             }
         return {
             "modalities": ["text"],
@@ -183,7 +164,7 @@ class OpenAIRealtime:
             "turn_detection": None,
             "instructions": instruction,
             "temperature": self._temperature,
-            "max_response_output_tokens": limit,
+            "max_response_output_tokens": self._limit,
         }
 
     def _refused(self, response: Any) -> ModelError:
@@ -192,15 +173,15 @@ class OpenAIRealtime:
         said = _error_of(body)
         message, code = str(said.get("message") or body), said.get("code")
         status = int(response.status_code)
-        return status_error(self._provider, status, headers, message, code and str(code))
+        return status_error(self._remote, status, headers, message, code and str(code))
 
 
 class _Turn:
     """One answer in the making: what the server has said so far, in either dialect."""
 
-    def __init__(self, provider: Provider) -> None:
-        self._provider = provider
-        self._name = provider.name
+    def __init__(self, remote: RemoteModel) -> None:
+        self._remote = remote
+        self._name = remote.name
         self._deltas: list[str] = []
         self._limits: list[Mapping[str, Any]] = []
 
@@ -216,27 +197,27 @@ class _Turn:
             if kind == wanted:
                 return event
             if kind == "error":
-                raise reported(self._provider, _mapping(event.get("error")), self._limits)
+                raise reported(self._remote, json_object(event.get("error")), self._limits)
             if kind in _TEXT_DELTAS:
                 self._deltas.append(str(event.get("delta") or ""))
             elif kind == "rate_limits.updated":
-                self._limits = _mappings(event.get("rate_limits"))
+                self._limits = json_objects(event.get("rate_limits"))
 
-    def reply(self, response: dict[str, Any]) -> Reply:
+    def reply(self, response: Mapping[str, Any]) -> Reply:
         """What the finished response amounts to."""
-        details = _mapping(response.get("status_details"))
+        details = json_object(response.get("status_details"))
         status, reason = response.get("status"), details.get("reason")
         if status == "failed":
-            raise reported(self._provider, _mapping(details.get("error")), self._limits)
+            raise reported(self._remote, json_object(details.get("error")), self._limits)
         text = clean(_written(response) or "".join(self._deltas), emphasis=False)
-        usage = _mapping(response.get("usage"))
-        heard = _mapping(usage.get("input_token_details"))
+        usage = json_object(response.get("usage"))
+        heard = json_object(usage.get("input_token_details"))
         reply = Reply(
             text,
             input_tokens=count(usage.get("input_tokens")),
             output_tokens=count(usage.get("output_tokens")),
             audio_tokens=count(heard.get("audio_tokens")),
-            raw=raw_json(response, self._provider.secrets),
+            raw=raw_json(response, self._remote.secrets),
         )
         if status == "completed":
             return replace(reply, status=Status.OK if text else Status.EMPTY)
@@ -252,8 +233,8 @@ class _Turn:
         try:
             event = json.loads(message)
         except (ValueError, RecursionError):
-            raise no_answer(self._provider, "sent what is not JSON") from None
-        return _mapping(event)
+            raise no_answer(self._remote, "sent what is not JSON") from None
+        return json_object(event)
 
 
 def _quiet() -> logging.Logger:
@@ -285,8 +266,8 @@ def _written(response: Mapping[str, Any]) -> str:
     """The text of the response's messages; both dialects' names for it."""
     return "".join(
         str(part.get("text") or "")
-        for item in _mappings(response.get("output"))
-        for part in _mappings(item.get("content"))
+        for item in json_objects(response.get("output"))
+        for part in json_objects(item.get("content"))
         if part.get("type") in _TEXT_PARTS
     )
 
@@ -294,17 +275,9 @@ def _written(response: Mapping[str, Any]) -> str:
 def _error_of(body: str) -> Mapping[str, Any]:
     """The error object of a refused handshake; empty where it is a page for people."""
     try:
-        return _mapping(_mapping(json.loads(body)).get("error"))
+        return json_object(json_object(json.loads(body)).get("error"))
     except (ValueError, RecursionError):
         return {}
-
-
-def _mapping(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _mappings(value: object) -> list[Mapping[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def _dialect(name: str) -> Dialect:
@@ -327,7 +300,7 @@ def _temperature(name: str, dialect: Dialect, asked: float | None) -> float | No
                 f"{name}: the current Realtime API has no temperature; leave --temperature out"
             )
         return None
-    known = published(name)
+    known = PROVIDER.known(name)
     standard = known.temperature if known else None
     wanted = asked if asked is not None else (standard or LOWEST_TEMPERATURE)
     if not LOWEST_TEMPERATURE <= wanted <= HIGHEST_TEMPERATURE:
@@ -338,15 +311,38 @@ def _temperature(name: str, dialect: Dialect, asked: float | None) -> float | No
     return wanted
 
 
-def _address() -> Address:
+def _remote(name: str) -> RemoteModel:
     """Where the API is, without /realtime; a proxy for OpenAI's other APIs stands for this too."""
-    variables = (URL_VARIABLE, "OPENAI_BASE_URL")
-    said_by = next((one for one in variables if os.environ.get(one, "").strip()), None)
-    if said_by is None:
-        return Address("wss://api.openai.com/v1", "api.openai.com")
-    scheme, colon, rest = os.environ[said_by].strip().partition(":")
-    web = {"ws": "http", "wss": "https"}
-    address = checked_url(web.get(scheme, scheme) + colon + rest, said_by)
+    names = (URL_VARIABLE, "OPENAI_BASE_URL")
+    remote = remote_model(PROVIDER, name, "https://api.openai.com/v1", *names)
     # Both schemes of the web begin with "http", as those of WebSockets begin with "ws".
-    url = "ws" + address.url.removeprefix("http").removesuffix("/realtime")
-    return Address(url, address.host)
+    url = "ws" + remote.address.url.removeprefix("http").removesuffix("/realtime")
+    return replace(remote, address=Address(url, remote.host))
+
+
+def _published(model_id: str, text_in: float, audio_in: float, out: float, page: str) -> KnownModel:
+    price = Price.of(text_in, audio_in, out, 10, page, "2026-11-15")
+    return KnownModel(f"openai-realtime/{model_id}", PAPER, LOWEST_TEMPERATURE, price=price)
+
+
+PROVIDER = Provider(
+    "openai-realtime",
+    "OpenAI Realtime",
+    create,
+    contract=OpenAIRealtime.contract,
+    settings=("temperature", "max_tokens", "timeout"),
+    key_names=("OPENAI_API_KEY",),
+    extra="openai",
+    packages=("openai", "websockets"),  # the SDK needs the latter, and fails late without it
+    models=(
+        _published(
+            "gpt-4o-realtime-preview",
+            5,
+            40,
+            20,
+            f"{DOCS}/pricing (as transcribed by genai-prices 0.2.1)",
+        ),
+        _published("gpt-realtime", 4, 32, 16, PRICING),
+        _published("gpt-realtime-mini", 0.6, 10, 2.4, PRICING),
+    ),
+)

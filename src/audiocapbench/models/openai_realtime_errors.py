@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from audiocapbench.errors import FatalError, ModelError, TransientError
-from audiocapbench.models.http_errors import Provider
+from audiocapbench.models.access import RemoteModel
 from audiocapbench.models.scrubbing import short
 
 _OTHER_DIALECT = "the server speaks the other dialect; set OPENAI_REALTIME_DIALECT to ga or beta"
@@ -36,18 +36,18 @@ _CLOSED_FOR_GOOD = {
 
 
 def reported(
-    provider: Provider, error: Mapping[str, Any], limits: Sequence[Mapping[str, Any]] = ()
+    remote: RemoteModel, error: Mapping[str, Any], limits: Sequence[Mapping[str, Any]] = ()
 ) -> ModelError:
     """What to raise for an error event, or for the error of a failed response.
 
     Args:
-        provider: Who was asked.
+        remote: Who was asked.
         error: Its type, code, message and param.
         limits: The latest rate limits that the server told, which say when they end.
     """
     kind, code = str(error.get("type") or ""), str(error.get("code") or "")
-    message = short(str(error.get("message") or code or kind), provider.secrets).rstrip(".")
-    text = f"{provider.name}: {provider.host} reported: {message or 'no reason given'}"
+    message = short(str(error.get("message") or code or kind), remote.secrets).rstrip(".")
+    text = f"{remote.name}: {remote.host} reported: {message or 'no reason given'}"
     if "rate_limit" in code or "rate_limit" in kind:
         wait = _wait_s(message) or _exhausted_for_s(limits)
         return TransientError(text, retry_after_s=wait, throttled=True)
@@ -61,7 +61,7 @@ def reported(
     return TransientError(text)
 
 
-def closed(provider: Provider, code: int | None, reason: str) -> ModelError:
+def closed(remote: RemoteModel, code: int | None, reason: str) -> ModelError:
     """What to raise when the server closes the connection before it has answered.
 
     OpenAI writes ``type.code`` as the reason, such as invalid_request_error.invalid_api_key.
@@ -69,9 +69,9 @@ def closed(provider: Provider, code: int | None, reason: str) -> ModelError:
     kind, _, detail = reason.partition(".")
     if kind in _FATAL_TYPES or kind in _TO_DO or "rate_limit" in reason:
         said = f"{reason} (closed with {code})"
-        return reported(provider, {"type": kind, "code": detail or kind, "message": said})
-    why = short(reason, provider.secrets) or "no reason given"
-    text = f"{provider.name}: {provider.host} closed the connection ({code or 'broken'}: {why})"
+        return reported(remote, {"type": kind, "code": detail or kind, "message": said})
+    why = short(reason, remote.secrets) or "no reason given"
+    text = f"{remote.name}: {remote.host} closed the connection ({code or 'broken'}: {why})"
     if code in _CLOSED_FOR_GOOD:
         return FatalError(f"{text}; {_CLOSED_FOR_GOOD[code]}")
     if code == 1009:

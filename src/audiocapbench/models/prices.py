@@ -1,121 +1,18 @@
-"""What a model's tokens cost: a dated table with its sources, which a user's file may override.
+"""What a model costs: its provider's dated price with its source, or the one in a user's file."""
 
-It prices usage and estimates a run; it does not count tokens and keeps no account (engine/budget).
-"""
-
-from datetime import date
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from audiocapbench.errors import ModelError
+from audiocapbench.models.price import Price
+from audiocapbench.models.registry import provider_of
 
-_PER = 1_000_000
-_Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-
-
-class Price(BaseModel):
-    """Dollars for 1,000,000 tokens of one model.
-
-    Attributes:
-        text_in, audio_in, out: Prices of text read, audio heard and text written; a model without
-            ``audio_in`` hears nothing.
-        audio_tokens_per_s: How many tokens a second of audio becomes, about.
-        source: The page that the prices come from.
-        as_of: Day on which the prices were looked up.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-    text_in: _Amount
-    out: _Amount
-    audio_in: _Amount | None = None
-    audio_tokens_per_s: _Amount | None = None
-    source: Annotated[str, Field(min_length=1)]
-    as_of: date
-
-    @model_validator(mode="after")
-    def _audio_is_whole(self) -> Self:
-        if (self.audio_in is None) != (self.audio_tokens_per_s is None):
-            raise ValueError("audio_in and audio_tokens_per_s go together: give both or neither")
-        return self
-
-    def cost(
-        self,
-        *,
-        input_tokens: int | None,
-        output_tokens: int | None,
-        audio_tokens: int | None,
-        audio_s: float,
-    ) -> float | None:
-        """Dollars that one answer cost; None where no usage is known, or audio has no price.
-
-        Usage that is reported in part gives a lower bound: what is missing counts nothing, but
-        for audio, whose length is known.
-
-        Args:
-            input_tokens: All tokens read, those of the audio among them.
-            output_tokens: All tokens written, thinking included.
-            audio_tokens: Those of the input that were audio; estimated where not reported.
-            audio_s: Seconds of audio as sent.
-        """
-        if self._is_free:
-            return 0.0
-        read, written, heard = map(_reported, (input_tokens, output_tokens, audio_tokens))
-        if read is None and written is None and heard is None:
-            return None
-        audio = self._audio_tokens(audio_s) if heard is None else heard
-        if audio is None or (audio > 0 and self.audio_in is None):
-            return None
-        return self._dollars(max(0.0, (read or 0) - audio), audio, written or 0)
-
-    def estimate(self, audio_s: float, text_tokens: int = 60, answer_tokens: int = 120) -> float:
-        """Dollars that one question will likely cost, before it is asked.
-
-        Args:
-            audio_s: Seconds of audio to be sent.
-            text_tokens: Length of the instruction.
-            answer_tokens: Length of the answer and of the thinking before it.
-
-        Raises:
-            ModelError: Audio is to be sent to a model that has no price for it.
-        """
-        audio = self._audio_tokens(audio_s)
-        if audio is None:
-            raise ModelError(
-                f"no price for {audio_s:g} s of audio in {self.source}; "
-                "give audio_in and audio_tokens_per_s in a price file"
-            )
-        return self._dollars(text_tokens, audio, answer_tokens)
-
-    @property
-    def _is_free(self) -> bool:
-        return self.text_in == self.out == self.audio_in == 0
-
-    def _audio_tokens(self, audio_s: float) -> float | None:
-        if audio_s <= 0:
-            return 0.0
-        return None if self.audio_tokens_per_s is None else audio_s * self.audio_tokens_per_s
-
-    def _dollars(self, text: float, audio: float, written: float) -> float:
-        heard = audio * (self.audio_in or 0)
-        return (text * self.text_in + heard + written * self.out) / _PER
+__all__ = ["Price", "price_of"]
 
 
-_FREE = Price(
-    text_in=0,
-    audio_in=0,
-    out=0,
-    audio_tokens_per_s=0,
-    source="answers on this machine, by construction free",
-    as_of=date(2026, 11, 15),
-)
-
-
-class _Table(BaseModel):
+class _PriceFile(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     currency: Literal["USD"]
@@ -128,40 +25,25 @@ def price_of(model: str, overrides: Path | None = None) -> Price | None:
 
     Args:
         model: The whole name, as ``openai/gpt-audio``.
-        overrides: A file in the format of ``prices.json`` whose models come before the table's.
+        overrides: A file of prices that come before the providers' own.
 
     Raises:
         ModelError: The file cannot be read or is not a price table.
     """
-    if overrides is not None:
-        given = _read(overrides).models.get(model)
-        if given is not None:
-            return given
-    if model == "listener" or model.startswith("control/"):
-        return _FREE
-    return _built_in().models.get(model)
+    given = None if overrides is None else _read(overrides).models.get(model)
+    provider = provider_of(model)
+    return given or (provider.price_of(model) if provider is not None else None)
 
 
-def _reported(tokens: int | None) -> int | None:
-    """A count below zero is a provider's mistake and says nothing; it must not earn money."""
-    return None if tokens is None or tokens < 0 else tokens
-
-
-@cache
-def _built_in() -> _Table:
-    text = files("audiocapbench.models").joinpath("prices.json").read_bytes()
-    return _Table.model_validate_json(text)
-
-
-def _read(path: Path) -> _Table:
+def _read(path: Path) -> _PriceFile:
     try:
-        return _Table.model_validate_json(path.read_bytes())
+        return _PriceFile.model_validate_json(path.read_bytes())
     except OSError as error:
         raise ModelError(f"price file {path} cannot be read ({error.strerror})") from error
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         field = ".".join(map(str, first["loc"])) or "the file"
         raise ModelError(
-            f"price file {path}: {field}: {first['msg']}; "
-            "it needs currency, unit and models as in the package's models/prices.json"
+            f"price file {path}: {field}: {first['msg']}; it needs currency, unit and models, as "
+            "docs/troubleshooting.md shows"
         ) from error

@@ -1,15 +1,28 @@
 """Which models there are and how a name becomes one."""
 
+from functools import cache
 from importlib import import_module
 from typing import NamedTuple
 
-from audiocapbench.errors import AudioCapBenchError, ModelError
-from audiocapbench.models.contracts import contract_of
-from audiocapbench.models.controls import KINDS, Control
+from audiocapbench.errors import ModelError
 from audiocapbench.models.model import AudioContract, Model
-from audiocapbench.models.published import published_models
+from audiocapbench.models.plugin_models import provider_in_file, provider_of_plugin
+from audiocapbench.models.provider import PAPER, TOOL, KnownModel, Provider
 from audiocapbench.models.settings import ModelSettings
 from audiocapbench.plugins import plugins
+
+_MODULES = (
+    "listener",
+    "controls",
+    "openai_chat",
+    "openai_realtime",
+    "gemini",
+    "dashscope",
+    "endpoint",
+)
+"""Modules that have a record ``PROVIDER``, in the order of the listing."""
+
+_in_files: dict[str, Provider] = {}
 
 
 class ModelEntry(NamedTuple):
@@ -18,83 +31,80 @@ class ModelEntry(NamedTuple):
     name: str
     description: str
     contract: AudioContract | None
+    settings: tuple[str, ...]
 
 
-class _Provider(NamedTuple):
-    module: str
-    description: str
+@cache
+def built_in_providers() -> dict[str, Provider]:
+    """The records of the providers that come with this package, by name."""
+    modules = [import_module(f"audiocapbench.models.{name}") for name in _MODULES]
+    return {module.PROVIDER.name: module.PROVIDER for module in modules}
 
 
-_PROVIDERS = {
-    "openai": _Provider("openai_chat", "OpenAI chat completions; OPENAI_API_KEY"),
-    "openai-realtime": _Provider("openai_realtime", "OpenAI Realtime; OPENAI_API_KEY"),
-    "gemini": _Provider("gemini", "Google Gemini; GEMINI_API_KEY, or VERTEX_PROJECT"),
-    "dashscope": _Provider("dashscope", "Alibaba DashScope; DASHSCOPE_API_KEY"),
-    "endpoint": _Provider("endpoint", "NAME@URL: any OpenAI-compatible server"),
-}
+def provider_of(name: str) -> Provider | None:
+    """Who answers under a model's name.
 
-_TAKE_SYSTEM = ("openai", "endpoint", "dashscope")
-
-_CONTROLS = {
-    "right": "one of the clip's references, withheld from scoring: the level of a person",
-    "safe": "one generic sentence for the category: what saying nothing earns",
-    "wrong": "a reference of another clip (seeded): what fluent nonsense earns",
-    "empty": "nothing at all: the floor",
-}
+    Raises:
+        ModelError: It is a plug-in that cannot be loaded.
+    """
+    provider = name.partition("/")[0]
+    known = built_in_providers().get(provider) or _in_files.get(name)
+    if known is not None:
+        return known
+    point = plugins("models").get(provider)
+    return provider_of_plugin(point) if point is not None else None
 
 
-def create_model(name: str, settings: ModelSettings | None = None) -> Model:
+def create_model(
+    name: str, settings: ModelSettings | None = None, defaults: ModelSettings | None = None
+) -> Model:
     """Make the model that a name stands for.
 
     Args:
-        name: ``provider/model``, ``listener`` or ``control/KIND``.
-        settings: What the user says about a remote model; others ignore it.
+        name: ``provider/model``, ``listener``, ``control/KIND`` or ``path/to/file.py:Class``.
+        settings: What the user says; a setting that the model does not take is refused.
+        defaults: What holds where the user says nothing and the model takes the setting.
 
     Raises:
-        ModelError: There is no such model, or it cannot be asked here.
+        ModelError: There is no such model, it cannot be asked here, or it does not take one of
+            the settings.
     """
-    provider, _, rest = name.partition("/")
-    if settings is not None and settings.system is not None and provider not in _TAKE_SYSTEM:
-        raise ModelError(
-            f"{name} takes no system prompt; {', '.join(f'{one}/…' for one in _TAKE_SYSTEM)} do"
-        )
-    if name == "listener":
-        from audiocapbench.models.listener import Listener
-
-        return Listener()
-    if provider == "control":
-        return Control(rest)
-    if provider in _PROVIDERS and rest:
-        module = import_module(f"audiocapbench.models.{_PROVIDERS[provider].module}")
-        remote: Model = module.create(name, settings or ModelSettings())
-        return remote
-    found = plugins("models").get(provider)
-    if found is None:
+    in_file = provider_in_file(name)
+    if in_file is not None:
+        _in_files[in_file.name] = in_file
+        return in_file.create(in_file.name, settings, defaults)
+    provider = provider_of(name)
+    if provider is None:
         raise ModelError(
             f"there is no model {name!r}; 'audiocapbench models' lists those that can be asked"
         )
-    try:
-        model: Model = found.load()(name)
-    except AudioCapBenchError:
-        raise
-    except Exception as error:  # a plug-in may raise anything
-        raise ModelError(f"model {name!r}: its plug-in {found.value} fails ({error})") from error
-    return model
+    return provider.create(name, settings, defaults)
+
+
+def published_models() -> tuple[KnownModel, ...]:
+    """Every model with published results, in the paper's order."""
+    known = [model for provider in built_in_providers().values() for model in provider.models]
+    return tuple(model for model in known if model.description in (PAPER, TOOL))
 
 
 def list_models() -> list[ModelEntry]:
     """Every model that can be asked here; a plug-in stands for all models of its provider."""
-    from audiocapbench.models.listener import Listener
-
+    records = built_in_providers().values()
     entries = [
-        ModelEntry("listener", "embedded captioner, offline and free", Listener.contract),
-        *(ModelEntry(f"control/{kind}", _CONTROLS[kind], Control.contract) for kind in KINDS),
+        ModelEntry(model.name, model.description, one.contract_of(model.name), one.settings)
+        for one in records
+        for model in one.models
+        if model.description
     ]
-    for model in published_models():
-        where = "of the paper" if model.in_paper else "of the published tool"
-        entries.append(ModelEntry(model.name, where, contract_of(model.name)))
-    for provider, (_, description) in _PROVIDERS.items():
-        entries.append(ModelEntry(f"{provider}/…", description, contract_of(provider)))
-    for provider, point in sorted(plugins("models").items()):
-        entries.append(ModelEntry(f"{provider}/…", f"plug-in {point.value}", None))
+    for one in records:
+        if one.any_model:
+            access = ", or ".join([*one.key_names[:1], *one.other_access])
+            description = one.description + (f"; {access}" if access else "")
+            entries.append(ModelEntry(f"{one.name}/…", description, one.contract, one.settings))
+    for name, point in sorted(plugins("models").items()):
+        try:
+            one = provider_of_plugin(point)
+            entries.append(ModelEntry(f"{name}/…", one.description, one.contract, one.settings))
+        except ModelError as error:
+            entries.append(ModelEntry(f"{name}/…", str(error), None, ()))
     return entries

@@ -4,7 +4,13 @@ from collections.abc import Mapping, Sequence
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.data.sample import Sample
-from audiocapbench.models.model import AudioContract, Model, Question
+from audiocapbench.models.model import (
+    AudioContract,
+    ClosableModel,
+    CorpusModel,
+    Model,
+    Question,
+)
 
 Parameters = Mapping[str, str | int | float | bool]
 
@@ -37,8 +43,9 @@ class VariedModel:
         return self._model.concurrency
 
     def prepare(self, samples: Sequence[Sample]) -> None:
-        """What the model prepares."""
-        self._model.prepare(samples)
+        """What the model prepares, if anything."""
+        if isinstance(self._model, CorpusModel):
+            self._model.prepare(samples)
 
     async def answer(self, question: Question) -> Reply:
         """Answer as the model does."""
@@ -46,9 +53,8 @@ class VariedModel:
 
     async def aclose(self) -> None:
         """Close the model's connections, where it keeps any."""
-        close = getattr(self._model, "aclose", None)
-        if close is not None:
-            await close()
+        if isinstance(self._model, ClosableModel):
+            await self._model.aclose()
 
 
 def without_audio(model: Model) -> VariedModel:

@@ -1,7 +1,7 @@
 """The embedded captioner: listens with signal processing alone; no weights, no network, no cost."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -9,8 +9,9 @@ from anyio import to_thread
 from numpy.typing import NDArray
 
 from audiocapbench.data.outcome import Reply
-from audiocapbench.data.sample import Sample
 from audiocapbench.models.model import AudioContract, Question
+from audiocapbench.models.price import FREE
+from audiocapbench.models.provider import KnownModel, Provider
 
 
 def describe(samples: NDArray[np.float32], rate: int, instruction: str) -> str:
@@ -31,9 +32,6 @@ class Listener:
     cacheable = True
     concurrency = os.cpu_count() or 1
 
-    def prepare(self, samples: Sequence[Sample]) -> None:
-        """Nothing to do: it hears one clip at a time."""
-
     async def answer(self, question: Question) -> Reply:
         """Describe the clip in a worker thread."""
         if (audio := question.audio) is None or not audio.content:
@@ -41,3 +39,14 @@ class Listener:
         samples = np.frombuffer(audio.content, dtype="<i2").astype(np.float32) / np.float32(32767)
         call = partial(describe, samples, audio.rate, question.instruction)
         return Reply(await to_thread.run_sync(call, abandon_on_cancel=True))
+
+
+PROVIDER = Provider(
+    "listener",
+    "embedded captioner",
+    lambda *_: Listener(),
+    contract=Listener.contract,
+    models=(KnownModel("listener", "embedded captioner, offline and free"),),
+    any_model=False,
+    price=FREE,
+)

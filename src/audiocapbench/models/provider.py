@@ -1,0 +1,162 @@
+"""What the package knows of a provider: one record, which everything else reads."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+
+from audiocapbench.credentials import credential
+from audiocapbench.errors import ModelError
+from audiocapbench.models.model import AudioContract, Model
+from audiocapbench.models.price import Price
+from audiocapbench.models.settings import SETTINGS, ModelSettings
+
+PAPER, TOOL = "of the paper", "of the published tool"
+_IN_WORDS = {"system": "system prompt"}
+
+
+@dataclass(frozen=True, slots=True)
+class KnownModel:
+    """A model that is known by name; of most providers any other can be asked too.
+
+    Attributes:
+        name: ``provider/model``.
+        description: What the listing says of it; what is not listed has none.
+        temperature: The published sampling temperature; None where the provider's own was left.
+        thinking_budget: The published tokens to think with; None where it does not think.
+        max_output_tokens: The published limit; None where the provider's own was left.
+        contract: The audio that it takes, where that is not its provider's.
+        price: What it costs, where that is known.
+    """
+
+    name: str
+    description: str = ""
+    temperature: float | None = None
+    thinking_budget: int | None = None
+    max_output_tokens: int | None = None
+    contract: AudioContract | None = None
+    price: Price | None = None
+
+    @property
+    def provider(self) -> str:
+        """What stands before the first slash."""
+        return self.name.partition("/")[0]
+
+    @property
+    def model_id(self) -> str:
+        """The provider's own name for it."""
+        return self.name.partition("/")[2]
+
+    @property
+    def in_paper(self) -> bool:
+        """Whether it is one of the paper's 13."""
+        return self.description == PAPER
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """Who answers under the names that begin with ``name/``.
+
+    Attributes:
+        name: What stands before the slash.
+        description: What the listing says of it.
+        factory: Makes a model of a name and the settings that are taken.
+        contract: The audio that its models take, where that is known beforehand.
+        settings: Names of the settings that it takes; others are refused.
+        key_names: Variables of which the first that is set holds the key.
+        other_access: Variables that stand for a key, such as the name of a project.
+        key_optional: Whether it can be asked without a key.
+        extra: The extra of this package that brings its libraries.
+        packages: Modules that must be there.
+        models: Those of its models that something is known of.
+        any_model: Whether there are models beside these.
+        price: What every model costs that has no price of its own.
+    """
+
+    name: str
+    description: str
+    factory: Callable[[str, ModelSettings], Model]
+    contract: AudioContract | None = None
+    settings: tuple[str, ...] = ()
+    key_names: tuple[str, ...] = ()
+    other_access: tuple[str, ...] = ()
+    key_optional: bool = False
+    extra: str = ""
+    packages: tuple[str, ...] = ()
+    models: tuple[KnownModel, ...] = ()
+    any_model: bool = True
+    price: Price | None = None
+
+    def __post_init__(self) -> None:
+        unknown = [one for one in self.settings if one not in SETTINGS]
+        if isinstance(self.settings, str) or unknown:
+            raise ModelError(
+                f"{self.name}/… declares the settings {self.settings!r}; "
+                f"a tuple of these is known: {', '.join(SETTINGS)}"
+            )
+
+    def create(
+        self,
+        name: str,
+        settings: ModelSettings | None = None,
+        defaults: ModelSettings | None = None,
+    ) -> Model:
+        """Make the model of a name.
+
+        Args:
+            name: ``provider/model``.
+            settings: What the user says; each is taken or refused.
+            defaults: What holds of the settings that are taken where the user says nothing.
+
+        Raises:
+            ModelError: There is no such model, it cannot be asked here, or it does not take one
+                of the settings.
+        """
+        given = settings or ModelSettings()
+        self._check_name(name)
+        self._check_settings(name, given)
+        self._check_packages()
+        optional = self.key_optional or any(map(os.environ.get, self.other_access))
+        if self.key_names and not optional:
+            credential(*self.key_names)
+        return self.factory(name, given.filled(defaults or ModelSettings(), self.settings))
+
+    def known(self, name: str) -> KnownModel | None:
+        """What is known of the model of this name."""
+        return next((model for model in self.models if model.name == name), None)
+
+    def contract_of(self, name: str) -> AudioContract | None:
+        """The audio that a model takes, where it is known beforehand."""
+        known = self.known(name)
+        return (known.contract if known else None) or self.contract
+
+    def price_of(self, name: str) -> Price | None:
+        """What a model costs; None where nobody has said."""
+        known = self.known(name)
+        if known is None:
+            return self.price if self.any_model else None
+        return known.price or self.price
+
+    def _check_name(self, name: str) -> None:
+        if self.known(name) is not None:
+            return
+        if not self.any_model:
+            choices = ", ".join(model.name for model in self.models)
+            raise ModelError(f"there is no {name}; choose one of {choices}")
+        if not name.partition("/")[2]:
+            example = self.models[0].name if self.models else f"{self.name}/MODEL"
+            raise ModelError(f"{name!r} names no model; write for example {example}")
+
+    def _check_settings(self, name: str, given: ModelSettings) -> None:
+        refused = [_IN_WORDS.get(one, one) for one in given.given if one not in self.settings]
+        if refused:
+            taken = ", ".join(_IN_WORDS.get(one, one) for one in self.settings) or "no settings"
+            raise ModelError(f"{name} takes no {' and no '.join(refused)}; it takes {taken}")
+
+    def _check_packages(self) -> None:
+        try:
+            for package in self.packages:
+                import_module(package)
+        except ImportError:
+            needed = f"pip install 'audiocapbench[{self.extra}]'"
+            raise ModelError(f"{self.name}/… needs: {needed}") from None

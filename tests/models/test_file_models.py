@@ -1,0 +1,135 @@
+"""``--model path/to/file.py:Class``: a model without a package, in real processes."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from audiocapbench.errors import ModelError
+from audiocapbench.models import create_model
+from folders import write_folder
+from plugin import COMMAND, environment
+
+CAPTIONER = '''
+"""A captioner with a neighbour."""
+
+from audiocapbench import AudioContract, Reply, SimpleModel
+
+from words import HEARD
+
+
+class Captioner(SimpleModel):
+    contract = AudioContract("wav", rate=8_000)
+    settings = ("temperature",)
+    cacheable = True
+
+    async def answer(self, question):
+        with open("diary.txt", "a") as diary:
+            diary.write(question.sample_id + "\\n")
+        return Reply(f"{HEARD} at {self.given.temperature}")
+
+
+class Verdicts(SimpleModel):
+    contract = AudioContract("none")
+
+    async def answer(self, question):
+        return Reply('{"accuracy": 7, "completeness": 5, "hallucination": 9, "reasoning": ""}')
+'''
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    for folder in ("tones", "code"):
+        (tmp_path / folder).mkdir()
+    write_folder(tmp_path / "tones", 3)
+    (tmp_path / "code" / "captioner.py").write_text(CAPTIONER)
+    (tmp_path / "code" / "words.py").write_text('HEARD = "A steady tone"\n')
+    return tmp_path
+
+
+def run(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, "run", "tones", "--metrics", "rouge_l", "--json", *words],
+        cwd=place,
+        env=environment(place),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def document(done: subprocess.CompletedProcess[str]) -> dict[str, object]:
+    assert done.returncode == 0, done.stderr
+    (only,) = json.loads(done.stdout)["runs"]
+    return dict(only)
+
+
+def test_a_class_in_a_file_is_a_model_under_a_name_that_does_not_move(place: Path) -> None:
+    first = document(run(place, "--model", "code/captioner.py:Captioner"))
+    assert (first["model"], first["answered"]) == ("captioner.py:Captioner", 3)
+    moved = document(run(place, "--model", f"{place}/./code/captioner.py:Captioner"))
+    assert moved["run"] == first["run"]
+    assert len((place / "diary.txt").read_text().split()) == 3
+
+
+def test_a_changed_file_or_setting_is_another_run_and_asks_again(place: Path) -> None:
+    words = ("--model", "code/captioner.py:Captioner")
+    first = document(run(place, *words))
+    warmer = document(run(place, *words, "--temperature", "0.7"))
+    (place / "code" / "captioner.py").write_text(CAPTIONER + "# changed\n")
+    changed = document(run(place, *words))
+    assert len({first["run"], warmer["run"], changed["run"]}) == 3
+    assert len((place / "diary.txt").read_text().split()) == 9
+
+
+def test_a_class_in_a_file_judges(place: Path) -> None:
+    words = ("--model", "control/safe", "--judge", "./code/captioner.py:Verdicts[schema=no]")
+    found = document(run(place, *words))
+    assert list(found["judges"]) == ["captioner.py:Verdicts[schema=no]"]  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("none.py:Captioner", "'none.py' cannot be read (No such file or directory)"),
+        ("folder.py:Captioner", "'folder.py' cannot be read (Is a directory)"),
+        ("a\0b.py:Captioner", "cannot be read"),
+        ("a\n\x1b[31m.py:Captioner", "cannot be read"),
+        (".py:Captioner", "'.py' cannot be read"),
+        ("good.py:", "the file has no class ''; it has Captioner, Verdicts"),
+        ("good.py:Missing", "the file has no class 'Missing'; it has Captioner, Verdicts"),
+        ("good.py:HEARD", "is neither a class or function nor a Provider"),
+        ("empty.py:Mine", "the file has no class 'Mine'; it has none"),
+        ("syntax.py:Mine", "the file fails (SyntaxError: "),
+        ("binary.py:Mine", "the file fails (SyntaxError: "),
+        ("imports.py:Mine", "the file fails (ModuleNotFoundError: No module named 'nobody_has'"),
+        ("exits.py:Mine", "the file fails (SystemExit: 0)"),
+        ("bare.py:Mine", "makes a Mine without contract, answer; audiocapbench.SimpleModel"),
+        ("raises.py:Mine", "fails (OSError: no weights)"),
+        ("nameless.py:Mine", "fails (TypeError: "),
+    ],
+)
+def test_a_file_that_is_no_model_is_one_sentence(
+    place: Path, monkeypatch: pytest.MonkeyPatch, name: str, reason: str
+) -> None:
+    monkeypatch.chdir(place / "code")
+    files = {
+        "good.py": CAPTIONER.encode(),
+        "empty.py": b"",
+        "syntax.py": b"class Mine(:\n",
+        "binary.py": b"\x00\xff",
+        "imports.py": b"import nobody_has\n",
+        "exits.py": b"raise SystemExit(0)\n",
+        "bare.py": b"from audiocapbench import SimpleModel\nclass Mine(SimpleModel): ...\n",
+        "raises.py": b"def Mine(name): raise OSError('no weights')\n",
+        "nameless.py": b"class Mine: ...\n",
+    }
+    for file, content in files.items():
+        Path(file).write_bytes(content)
+    Path("folder.py").mkdir()
+    with pytest.raises(ModelError) as caught:
+        create_model(name)
+    assert reason in str(caught.value)
+    assert str(caught.value).startswith(f"model {name!r}")
