@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.meta.corrupt.trial import Corruption
+from audiocapbench.meta.corrupt.corruption import Corruption
 from audiocapbench.meta.pairs.brace_hallucination import read_brace_hallucination
 from audiocapbench.meta.pairs.table import read_csv_pairs
 from folders import write_lines, write_tone

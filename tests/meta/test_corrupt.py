@@ -17,23 +17,22 @@ from audiocapbench.meta.corrupt.clauses import (
     pieces_of,
     read_clause,
 )
+from audiocapbench.meta.corrupt.corruption import CorruptedPair, Corruption, Unit
 from audiocapbench.meta.corrupt.count_change import change_counts
-from audiocapbench.meta.corrupt.event_added import add_events
-from audiocapbench.meta.corrupt.event_dropped import drop_events
-from audiocapbench.meta.corrupt.make import make_trials
+from audiocapbench.meta.corrupt.event_change import add_events, drop_events
+from audiocapbench.meta.corrupt.make import make_pairs
 from audiocapbench.meta.corrupt.noun_exchange import exchange_nouns
-from audiocapbench.meta.corrupt.nouns import excluding, nouns, unlike
 from audiocapbench.meta.corrupt.order_swap import swap_orders
 from audiocapbench.meta.corrupt.text import plain_form, tokens_of, written
-from audiocapbench.meta.corrupt.trial import Candidates, CorruptedPair, Corruption
+from audiocapbench.meta.corrupt.words import excluding, nouns, unlike
 
 
 def captions(*clips: Sequence[str]) -> CaptionSet:
     return caption_set([(f"clip {n}", f"{n}.wav", texts) for n, texts in enumerate(clips)])
 
 
-def texts(found: Candidates) -> dict[str, str]:
-    return {trial.true: trial.false for unit in found.units for trial in unit}
+def texts(found: Sequence[Unit]) -> dict[str, str]:
+    return {trial.true: trial.false for unit in found for trial in unit}
 
 
 @pytest.mark.parametrize(
@@ -69,8 +68,8 @@ def test_articles_follow_the_next_word() -> None:
 )
 def test_what_the_rules_cannot_read_is_left_alone(text: str) -> None:
     assert tokens_of(text) is None
-    made = make_trials(captions([text, "A man speaks"], ["A woman speaks"]))
-    assert all(text not in (trial.true, trial.false) for one in made for trial in one.trials)
+    made = make_pairs(captions([text, "A man speaks"], ["A woman speaks"]))
+    assert all(text not in (trial.true, trial.false) for one in made for trial in one.corruptions)
 
 
 def test_two_captions_swap_a_noun_in_like_surroundings() -> None:
@@ -82,7 +81,7 @@ def test_two_captions_swap_a_noun_in_like_surroundings() -> None:
         "A man speaks as rain falls.": "A woman speaks as rain falls.",
         "An infant laughs, then a woman speaks.": "An infant laughs, then a man speaks.",
     }
-    assert [len(unit) for unit in found.units] == [2]
+    assert [len(unit) for unit in found] == [2]
 
 
 def test_articles_agree_with_the_new_noun() -> None:
@@ -95,7 +94,7 @@ def test_articles_agree_with_the_new_noun() -> None:
 
 def test_a_noun_that_another_reference_has_is_never_put_in() -> None:
     clips = captions(["A man speaks", "A lady talks to a man"], ["A woman speaks"])
-    assert not exchange_nouns(clips, random.Random(1)).units
+    assert not exchange_nouns(clips, random.Random(1))
 
 
 @pytest.mark.parametrize(
@@ -131,8 +130,8 @@ def test_events_change_places_with_their_forms() -> None:
     ],
 )
 def test_an_order_that_a_reference_doubts_is_not_swapped(other: str) -> None:
-    assert swap_orders(captions(["A man speaks, then a dog barks"])).units
-    assert not swap_orders(captions(["A man speaks, then a dog barks", other])).units
+    assert swap_orders(captions(["A man speaks, then a dog barks"]))
+    assert not swap_orders(captions(["A man speaks, then a dog barks", other]))
 
 
 def test_a_quality_becomes_its_opposite_unless_a_reference_says_so() -> None:
@@ -141,7 +140,7 @@ def test_a_quality_becomes_its_opposite_unless_a_reference_says_so() -> None:
     assert texts(found)["A bell rings loudly."] == "A bell rings softly."
     assert texts(found)["A horn blows softly."] == "A horn blows loudly."
     clips[0].append("A faint bell rings")
-    assert not change_attributes(captions(*clips), random.Random(1)).units
+    assert not change_attributes(captions(*clips), random.Random(1))
 
 
 def test_a_relation_between_events_changes() -> None:
@@ -178,7 +177,7 @@ def test_two_becomes_many_where_no_reference_counts_otherwise() -> None:
         "Many people shout.": "Two people shout.",
     }
     clips[0].append("Several men talk")
-    assert not change_counts(captions(*clips), random.Random(1)).units
+    assert not change_counts(captions(*clips), random.Random(1))
 
 
 def test_an_added_event_is_right_in_one_clip_and_wrong_in_the_other() -> None:
@@ -189,7 +188,7 @@ def test_an_added_event_is_right_in_one_clip_and_wrong_in_the_other() -> None:
         ),
         random.Random(1),
     )
-    (unit,) = found.units
+    (unit,) = found
     assert {(trial.true, trial.false) for trial in unit} == {
         ("A car passes, and a dog barks.", "A car passes, and a clock ticks."),
         ("Rain falls, and a clock ticks.", "Rain falls, and a dog barks."),
@@ -213,7 +212,7 @@ def test_the_false_caption_loses_what_most_references_name() -> None:
         )
     )
     assert texts(found) == {"A dog barks.": "A clock ticks."}
-    assert not drop_events(captions(["A dog barks while a clock ticks"])).units
+    assert not drop_events(captions(["A dog barks while a clock ticks"]))
 
 
 @pytest.mark.parametrize(
@@ -275,9 +274,9 @@ def test_the_seed_decides_and_the_limit_holds() -> None:
     people = [[f"A man {verb} as rain falls"] for verb in ("speaks", "sings", "laughs", "coughs")]
     people += [[f"A woman {verb} in a hall"] for verb in ("speaks", "sings", "laughs", "coughs")]
     clips = captions(*people)
-    first, again = (make_trials(clips, [Corruption.NOUN], per_kind=4, seed=7)[0] for _ in range(2))
+    first, again = (make_pairs(clips, [Corruption.NOUN], per_kind=4, seed=7)[0] for _ in range(2))
     assert first == again
     assert len(first.pairs) == 4
     assert first.not_applicable == 0
     assert first.left_out == 4
-    assert make_trials(clips, [Corruption.NOUN], per_kind=4, seed=8)[0].pairs != first.pairs
+    assert make_pairs(clips, [Corruption.NOUN], per_kind=4, seed=8)[0].pairs != first.pairs

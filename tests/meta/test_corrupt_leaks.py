@@ -17,8 +17,8 @@ from audiocapbench.meta.corrupt.checks import (
     trained_warnings,
     warnings,
 )
-from audiocapbench.meta.corrupt.make import CorruptionResult, make_trials
-from audiocapbench.meta.corrupt.trial import CorruptedPair, Corruption
+from audiocapbench.meta.corrupt.corruption import CorruptedPair, Corruption
+from audiocapbench.meta.corrupt.make import CorruptionResult, make_pairs
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.stats import Interval
 
@@ -36,7 +36,7 @@ def made(request: pytest.FixtureRequest, shared: Path) -> list[CorruptionResult]
         for row in csv.DictReader(stream):
             clips[row[key]].append(row[column])
     captions = caption_set([(name, name, texts) for name, texts in clips.items()])
-    return make_trials(captions, per_kind=600)
+    return make_pairs(captions, per_kind=600)
 
 
 def test_every_kind_is_made_of_real_captions(made: list[CorruptionResult]) -> None:
@@ -75,7 +75,7 @@ def test_true_and_false_captions_have_one_form(made: list[CorruptionResult]) -> 
 
 def test_the_false_caption_is_never_a_reference(made: list[CorruptionResult]) -> None:
     for one in made:
-        for trial in one.trials:
+        for trial in one.corruptions:
             said = {text.strip(" .").lower() for text in trial.clip.references}
             if one.kind is not Corruption.DROPPED:
                 assert trial.false.strip(".").lower() not in said

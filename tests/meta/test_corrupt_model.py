@@ -11,13 +11,18 @@ import pytest
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget, RateLimits, RetryPolicy
 from audiocapbench.errors import ModelError
-from audiocapbench.meta.corrupt.by_model import CorruptionSettings, make_by_model, prompt_hash
+from audiocapbench.meta.corrupt.by_model import (
+    RejectedError,
+    make_by_model,
+    prompt_hash,
+    read_reply,
+)
 from audiocapbench.meta.corrupt.captions import CaptionSet, ReferenceCaption, caption_set
+from audiocapbench.meta.corrupt.corruption import Corruption
 from audiocapbench.meta.corrupt.make import CorruptionResult
-from audiocapbench.meta.corrupt.model_replies import RejectedError, read_reply
 from audiocapbench.meta.corrupt.text import tokens_of
-from audiocapbench.meta.corrupt.trial import Corruption
 from audiocapbench.meta.errors import TrialStoppedError
+from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import create_model
 from audiocapbench.store import Store
 from fakes.faults import Plan, status
@@ -64,8 +69,8 @@ def noun(caption: str) -> dict[str, str]:
 
 def make(server: OpenAIServer, captions: CaptionSet, store: Store, **more: Any) -> CorruptionResult:
     model = create_model(f"endpoint/gpt@{server.base_url}")
-    asking = CorruptionSettings(store, rate_limits=FAST, **more)
-    (made,) = make_by_model(captions, model, asking, [Corruption.NOUN])
+    settings = TrialSettings(store_url=store.name, rate_limits=FAST, **more)
+    (made,) = make_by_model(captions, model, settings, [Corruption.NOUN])
     return made
 
 

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     from audiocapbench.meta.corrupt.captions import CaptionSet
     from audiocapbench.meta.corrupt.checks import Check, ControlAccuracy
+    from audiocapbench.meta.corrupt.corruption import Corruption
     from audiocapbench.meta.corrupt.make import CorruptionResult
-    from audiocapbench.meta.corrupt.trial import Corruption
+    from audiocapbench.meta.settings import TrialSettings
 
 _KINDS = {
     "noun": "one thing for another",
@@ -87,8 +88,10 @@ def corrupt(
     'audiocapbench meta csv' then shows which scorers can tell them apart.
     """
     from audiocapbench.cli.console import print_json, say
+    from audiocapbench.credentials import load_credentials
     from audiocapbench.data.folder import METADATA, SEED_METADATA
     from audiocapbench.data.manifest import FILE_NAME as MANIFEST
+    from audiocapbench.engine import Budget, RateLimits
     from audiocapbench.meta.corrupt.captions import read_captions
     from audiocapbench.meta.corrupt.checks import (
         check_controls,
@@ -96,8 +99,8 @@ def corrupt(
         trained_warnings,
         warnings,
     )
-    from audiocapbench.meta.corrupt.make import make_trials
-    from audiocapbench.meta.corrupt.writing import check_path, write_pairs
+    from audiocapbench.meta.corrupt.make import check_path, make_pairs, write_pairs
+    from audiocapbench.meta.settings import TrialSettings
 
     check_path(out)
     listed = (captions / name for name in (METADATA, SEED_METADATA, MANIFEST))
@@ -105,12 +108,23 @@ def corrupt(
     refuse_overwriting(out, [path for path in given if path is not None])
     wanted = _kinds(kinds)
     found = read_captions(captions)
-    name = captions.resolve().stem
+    options: dict[str, Any] = {
+        "per_kind": per_kind,
+        "seed": seed,
+        "dataset": captions.resolve().stem,
+    }
     if model is None:
-        made = make_trials(found, wanted, per_kind=per_kind, seed=seed, dataset=name)
+        made = make_pairs(found, wanted, **options)
     else:
-        asking = _Asked(model, budget, prices, concurrency, credentials, store)
-        made = asking.make(found, wanted, per_kind=per_kind, seed=seed, dataset=name)
+        for warning in load_credentials(credentials) if credentials else ():
+            say(warning)
+        settings = TrialSettings(
+            store_url=store,
+            budget=Budget(budget),
+            prices=prices,
+            rate_limits=RateLimits(concurrency),
+        )
+        made = _ask(model, settings, found, wanted, **options)
     total = sum(len(one.pairs) for one in made)
     if not total:
         raise AudioCapBenchError(
@@ -130,7 +144,7 @@ def corrupt(
 
 
 def _kinds(text: str) -> "list[Corruption]":
-    from audiocapbench.meta.corrupt.trial import Corruption
+    from audiocapbench.meta.corrupt.corruption import Corruption
 
     names = [name.strip() for name in text.split(",") if name.strip()]
     known = [str(kind) for kind in Corruption]
@@ -142,50 +156,30 @@ def _kinds(text: str) -> "list[Corruption]":
     return [Corruption(name) for name in dict.fromkeys(names)]
 
 
-class _Asked:
-    """A model that makes the trials, and how it is asked."""
+def _ask(
+    name: str,
+    settings: "TrialSettings",
+    captions: "CaptionSet",
+    kinds: "list[Corruption]",
+    **options: Any,
+) -> "list[CorruptionResult]":
+    """Have the model make pairs, with a bar on stderr."""
+    from dataclasses import replace
 
-    def __init__(
-        self,
-        model: str,
-        budget: float | None,
-        prices: Path | None,
-        concurrency: int | None,
-        credentials: Path | None,
-        store: str,
-    ) -> None:
-        self._model = model
-        self._budget = budget
-        self._prices = prices
-        self._concurrency = concurrency
-        self._credentials = credentials
-        self._store = store
+    from audiocapbench.cli.progress import bars_on_stderr
+    from audiocapbench.meta.corrupt.by_model import make_by_model
+    from audiocapbench.models import create_model
 
-    def make(
-        self, captions: "CaptionSet", kinds: "list[Corruption]", **options: Any
-    ) -> "list[CorruptionResult]":
-        """Have the model make trials, with a bar on stderr."""
-        from audiocapbench.cli.console import say
-        from audiocapbench.cli.progress import bars_on_stderr
-        from audiocapbench.credentials import load_credentials
-        from audiocapbench.engine import Budget, RateLimits
-        from audiocapbench.meta.corrupt.by_model import CorruptionSettings, make_by_model
-        from audiocapbench.models import create_model
-        from audiocapbench.store import Store
+    model = create_model(name)
+    with bars_on_stderr() as bars:
+        task = bars.add_task(model.name, total=None, note="")
 
-        for warning in load_credentials(self._credentials) if self._credentials else ():
-            say(warning)
-        model = create_model(self._model)
-        with bars_on_stderr() as bars:
-            task = bars.add_task(model.name, total=None, note="")
-            asking = CorruptionSettings(
-                Store.open(self._store),
-                Budget(self._budget),
-                self._prices,
-                RateLimits(self._concurrency),
-                lambda done, total: bars.update(task, completed=done, total=total),
-            )
-            return make_by_model(captions, model, asking, kinds, **options)
+        def progress(_name: str, done: int, total: int) -> None:
+            bars.update(task, completed=done, total=total)
+
+        return make_by_model(
+            captions, model, replace(settings, progress=progress), kinds, **options
+        )
 
 
 def _document(
@@ -210,26 +204,19 @@ def _document(
             for one in made
         },
         "controls": {
-            group: {name: _figure(figure) for name, figure in figures.items()}
+            group: {
+                name: _accuracy(one) | {"ties": one.ties, "within_5_points": one.is_level}
+                for name, one in figures.items()
+            }
             for group, figures in controls.items()
         },
-        "trained": {
-            group: {
-                "accuracy": figure.accuracy,
-                "ci": list(figure.interval) if figure.interval else None,
-            }
-            for group, figure in trained.items()
-        },
+        "trained": {group: _accuracy(figure) for group, figure in trained.items()},
     }
 
 
-def _figure(figure: "ControlAccuracy") -> dict[str, Any]:
-    return {
-        "accuracy": figure.accuracy,
-        "ci": list(figure.interval) if figure.interval else None,
-        "ties": figure.ties,
-        "within_5_points": figure.is_level,
-    }
+def _accuracy(figure: "ControlAccuracy") -> dict[str, Any]:
+    ends = list(figure.interval) if figure.interval else None
+    return {"accuracy": figure.accuracy, "ci": ends}
 
 
 def _print(
@@ -239,7 +226,7 @@ def _print(
     from rich.table import Table
 
     from audiocapbench.cli.console import say, show
-    from audiocapbench.meta.corrupt.trial import LESS_COMPLETE
+    from audiocapbench.meta.corrupt.corruption import LESS_COMPLETE
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     names = list(next(iter(controls.values())))
@@ -249,10 +236,8 @@ def _print(
     rows = {str(one.kind): one for one in made}
     for group in [*rows, "all"]:
         one = rows.get(group)
-        numbers = [one.pairs, one.not_applicable, one.left_out] if one else ["", "", ""]
-        counts = [
-            f"{len(made_of)}" if isinstance(made_of, tuple) else str(made_of) for made_of in numbers
-        ]
+        numbers = [len(one.pairs), one.not_applicable, one.left_out] if one else ["", "", ""]
+        counts = [str(number) for number in numbers]
         figures = controls.get(group, {})
         cells = [_shown(figures.get(name)) for name in names]
         last = [_shown(trained.get(group))] if trained else []

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from audiocapbench.engine import Budget
+from audiocapbench.engine import Budget, RateLimits
 from audiocapbench.meta.pairs.pair import Protocol
 from audiocapbench.store import Store
 
@@ -25,6 +25,7 @@ class TrialSettings:
         seed: For whatever is drawn by lot.
         budget: What all scorers together may spend.
         prices: Prices that replace the built-in table's.
+        rate_limits: How hard models may be asked.
         confirm: Told in words what a scorer is about to spend; raises to stop it.
         progress: Told the scorer's name, how much is done, and of how much.
     """
@@ -39,6 +40,7 @@ class TrialSettings:
     seed: int = 42
     budget: Budget = field(default_factory=Budget)
     prices: Path | None = None
+    rate_limits: RateLimits = field(default_factory=RateLimits)
     confirm: Callable[[str], None] = lambda _words: None
     progress: Callable[[str, int, int], None] = lambda _scorer, _done, _total: None
 

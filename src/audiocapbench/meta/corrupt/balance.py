@@ -1,32 +1,38 @@
-"""Chooses trials so that nothing in the text tells true from false, and puts them in places.
+"""Chooses pairs so that nothing in the text tells true from false, and puts them in places.
 
-Units of an exchange balance themselves. Of the others, those are left out one by one whose words,
-length or rarity tip the set to one side more than chance would, down to half of them.
+What a text-only scorer could see in a caption is its length, its nouns' rarity and its words. Units
+of an exchange balance themselves. Of the others, those are left out one by one that tip the set to
+one side more than chance would, down to half of them.
 """
 
 import random
 from collections import Counter
 from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
 
 import numpy as np
 
-from audiocapbench.meta.corrupt.traces import RULES, differences
-from audiocapbench.meta.corrupt.trial import CorruptedPair, Unit
+from audiocapbench.judges.elements.words import ElementKind, kind_of
+from audiocapbench.meta.corrupt.corruption import CorruptedPair, Unit
 from audiocapbench.meta.pairs.pair import Answer
 
 _FEWEST_LEFT = 0.5
 _STRICTER = 0.2
 _MOST_AT_ONCE = 3_000
+_SCALES = {"number of letters": 0.1, "number of words": 0.5}
+# How much more a simple rule (longer, rarer) weighs than a single word, and how many there are.
+_RULE_WEIGHT, _RULES = 10.0, 2
 
 
 def choose(
     units: Sequence[Unit], limit: int | None, frequencies: Counter[str], draw: random.Random
 ) -> list[Unit]:
-    """Units that together are level, at most so many trials.
+    """Units that together are level, at most so many pairs.
 
     Args:
         units: All that could be made.
-        limit: Most trials; all by default.
+        limit: Most pairs; all by default.
         frequencies: In how many captions of the set each word occurs.
         draw: Source of chance.
     """
@@ -34,21 +40,11 @@ def choose(
     draw.shuffle(drawn)
     most = limit if limit is not None else sum(len(unit) for unit in drawn)
     # More than twice as many as wanted leave enough to choose from, and keep the table small.
-    pool = _first(drawn, min(2 * most, _MOST_AT_ONCE) if limit is not None else _MOST_AT_ONCE)
-    rest = drawn[len(pool) :] if limit is None else []
-    level = _level(pool, most, frequencies)
-    return [*level, *(_level(rest, most, frequencies) if rest else [])]
-
-
-def _first(units: Sequence[Unit], trials: int) -> list[Unit]:
-    found: list[Unit] = []
-    count = 0
-    for unit in units:
-        if count >= trials:
-            break
-        found.append(unit)
-        count += len(unit)
-    return found
+    wanted = _MOST_AT_ONCE if limit is None else min(2 * most, _MOST_AT_ONCE)
+    before = accumulate((len(unit) for unit in drawn), initial=0)
+    size = sum(count < wanted for count in list(before)[:-1])
+    rest = drawn[size:] if limit is None else []
+    return _level(drawn[:size], most, frequencies) + _level(rest, most, frequencies)
 
 
 def _level(units: list[Unit], most: int, frequencies: Counter[str]) -> list[Unit]:
@@ -59,7 +55,7 @@ def _level(units: list[Unit], most: int, frequencies: Counter[str]) -> list[Unit
     """
     if not units:
         return []
-    table = differences(units, frequencies)
+    table = _differences(units, frequencies)
     sizes = np.array([len(unit) for unit in units])
     kept = np.ones(len(units), dtype=bool)
     fewest = _FEWEST_LEFT * sizes.sum()
@@ -67,7 +63,7 @@ def _level(units: list[Unit], most: int, frequencies: Counter[str]) -> list[Unit
     squares = np.asarray(table.multiply(table).sum(axis=0)).ravel()
     while True:
         chance = np.sqrt(np.maximum(squares, 0.0))
-        chance[-RULES:] *= _STRICTER
+        chance[-_RULES:] *= _STRICTER
         gains = np.where(kept, table @ np.where(np.abs(sums) > chance, sums, 0.0), -np.inf)
         worst = int(np.argmax(gains))
         count = int(sizes[kept].sum())
@@ -80,20 +76,82 @@ def _level(units: list[Unit], most: int, frequencies: Counter[str]) -> list[Unit
 
 
 def placed(units: Sequence[Unit], draw: random.Random) -> list[tuple[CorruptedPair, Answer]]:
-    """Every trial with the place of its true caption: each place half of the time.
+    """Every pair with the place of its true caption: each place half of the time.
 
-    The halves are level among trials in which the true caption is longer, shorter or as long, so
+    The halves are level among pairs in which the true caption is longer, shorter or as long, so
     that length and place together tell nothing either.
     """
-    trials = [trial for unit in units for trial in unit]
-    draw.shuffle(trials)
-    trials.sort(
-        key=lambda trial: (
-            (len(trial.true) > len(trial.false)) - (len(trial.true) < len(trial.false))
-        )
-    )
+    pairs = [pair for unit in units for pair in unit]
+    draw.shuffle(pairs)
+    pairs.sort(key=_longer)
     start = draw.randrange(2)
     answers: list[Answer] = [0, 1]
-    found = [(trial, answers[(start + place) % 2]) for place, trial in enumerate(trials)]
+    found = [(pair, answers[(start + place) % 2]) for place, pair in enumerate(pairs)]
     draw.shuffle(found)
     return found
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a caption in lower case, without marks."""
+    return text.lower().replace(",", " ").replace(";", " ").rstrip(".").split()
+
+
+def differences_of(texts: Sequence[str], others: Sequence[str]) -> Any:
+    """What each text has more than its other, as a sparse table of shape (texts, features).
+
+    Features are counts of words, the first and the last word, commas, and lengths.
+    """
+    from scipy.sparse import csr_matrix
+
+    rows, columns, values = [], [], []
+    places: dict[str, int] = {}
+    for row, (text, other) in enumerate(zip(texts, others, strict=True)):
+        difference = _counts(text)
+        difference.subtract(_counts(other))
+        for name, number in difference.items():
+            if number:
+                rows.append(row)
+                columns.append(places.setdefault(name, len(places)))
+                values.append(float(number) * _SCALES.get(name, 1.0))
+    return csr_matrix((values, (rows, columns)), shape=(len(texts), max(1, len(places))))
+
+
+def _counts(text: str) -> Counter[str]:
+    words = words_of(text)
+    found = Counter(words)
+    if words:
+        found.update([f"first word {words[0]}", f"last word {words[-1]}"])
+    found["number of commas"] = text.count(",")
+    found["number of letters"] = len(text)
+    found["number of words"] = len(words)
+    return found
+
+
+def _differences(units: Sequence[Unit], frequencies: Counter[str]) -> Any:
+    """What each unit adds to the difference between true and false captions, as a sparse table.
+
+    The last columns say which caption simple rules would take.
+    """
+    from scipy.sparse import csr_matrix, hstack
+
+    pairs = [pair for unit in units for pair in unit]
+    words = differences_of([one.true for one in pairs], [one.false for one in pairs])
+    rules = [[_longer(pair), _rarer(pair, frequencies)] for pair in pairs]
+    table = hstack([words, csr_matrix(_RULE_WEIGHT * np.array(rules))], format="csr")
+    owners = np.repeat(np.arange(len(units)), [len(unit) for unit in units])
+    ones = np.ones(len(pairs))
+    owned = csr_matrix((ones, (owners, np.arange(len(pairs)))), shape=(len(units), len(pairs)))
+    return owned @ table
+
+
+def _longer(pair: CorruptedPair) -> float:
+    return float(np.sign(len(pair.true) - len(pair.false)))
+
+
+def _rarer(pair: CorruptedPair, frequencies: Counter[str]) -> float:
+    return float(np.sign(_rarest(pair.false, frequencies) - _rarest(pair.true, frequencies)))
+
+
+def _rarest(text: str, frequencies: Counter[str]) -> int:
+    named = [frequencies[word] for word in words_of(text) if kind_of(word) is ElementKind.SOURCE]
+    return min(named, default=1 << 30)

@@ -1,4 +1,4 @@
-"""Trials made by a language model with our own prompt, asked through the engine.
+"""Pairs made by a language model with our own prompt; what it gives is refused unless it is right.
 
 Answers are kept in the store like those of any run: the same command asks only what is missing.
 """
@@ -7,8 +7,7 @@ import hashlib
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -18,46 +17,40 @@ from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Status
-from audiocapbench.engine import Budget, Progress, RateLimits, Stop, run_benchmark
+from audiocapbench.judges.elements.words import COUNTS, ElementKind, kind_of
+from audiocapbench.judges.errors import ReplyError
+from audiocapbench.judges.loose_json import find_objects
 from audiocapbench.judges.quoting import as_data, fill
+from audiocapbench.meta.asking import ask
+from audiocapbench.meta.corrupt.balance import words_of
 from audiocapbench.meta.corrupt.captions import CaptionSet, ReferenceCaption
-from audiocapbench.meta.corrupt.make import SEED, CorruptionResult, finish
-from audiocapbench.meta.corrupt.model_replies import RejectedError, read_reply
+from audiocapbench.meta.corrupt.corruption import CorruptedPair, Corruption, Unit
+from audiocapbench.meta.corrupt.events import core
+from audiocapbench.meta.corrupt.make import SEED, CorruptionResult, balanced
 from audiocapbench.meta.corrupt.text import plain_form
-from audiocapbench.meta.corrupt.trial import Candidates, CorruptedPair, Corruption
-from audiocapbench.meta.errors import TrialStoppedError
+from audiocapbench.meta.corrupt.words import meaning_of
+from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import Model
-from audiocapbench.models.prices import price_of
 from audiocapbench.models.varied import without_audio
-from audiocapbench.store import Store
 
 PER_KIND = 100
 """Captions asked about for each kind, unless the user says otherwise."""
 
+_LENGTHS = (0.7, 1.43)
+_SAME_WORDS = 0.5
+_MOST_CHANGED = {Corruption.NOUN: 1, Corruption.ATTRIBUTE: 4, Corruption.COUNT: 6}
+_ARTICLES = frozenset({"a", "an"})
+_NUMBERS = COUNTS | {"a", "an", "times", "repeatedly", "lot", "number"}
 
-@dataclass(frozen=True, slots=True)
-class CorruptionSettings:
-    """How the model is asked.
 
-    Attributes:
-        store: Where answers are kept, and looked up.
-        budget: What may be spent.
-        prices: Prices that replace the built-in table's.
-        rate_limits: How hard it may be asked.
-        progress: Told how much is done, and of how much.
-    """
-
-    store: Store
-    budget: Budget = field(default_factory=Budget)
-    prices: Path | None = None
-    rate_limits: RateLimits = field(default_factory=RateLimits)
-    progress: Callable[[int, int], None] = lambda _done, _total: None
+class RejectedError(Exception):
+    """A reply that is no use; the message is the reason, in few words, to be counted by."""
 
 
 def make_by_model(
     captions: CaptionSet,
     model: Model,
-    asking: CorruptionSettings,
+    settings: TrialSettings,
     kinds: Sequence[Corruption] = tuple(Corruption),
     *,
     per_kind: int | None = None,
@@ -72,11 +65,14 @@ def make_by_model(
         ModelError: A budget is given, and no price is known for the model.
     """
     drawn = {kind: _drawn(captions, kind, per_kind or PER_KIND, seed) for kind in kinds}
-    outcomes = _ask(model, drawn, asking)
+    asked = [(kind, caption) for kind, own in drawn.items() for caption in own]
+    samples = tuple(_sample(kind, one, position) for position, (kind, one) in enumerate(asked))
+    benchmark = Benchmark(f"{TRIAL}corrupt/{prompt_hash()}", Path(), samples)
+    outcomes = ask(benchmark, without_audio(model), settings, model.name) if samples else {}
     made = []
-    for kind in kinds:
-        found, rejected = _read(kind, drawn[kind], outcomes)
-        made.append(finish(kind, found, captions, per_kind, seed, dataset, rejected))
+    for kind, own in drawn.items():
+        units, rejected = _read(kind, own, outcomes)
+        made.append(balanced(kind, units, captions, len(own), per_kind, seed, dataset, rejected))
     return made
 
 
@@ -92,57 +88,20 @@ def _drawn(captions: CaptionSet, kind: Corruption, count: int, seed: int) -> lis
     return [draw.choice(by_clip[clip]) for clip in clips[:count]]
 
 
-def _ask(
-    model: Model, drawn: Mapping[Corruption, list[ReferenceCaption]], asking: CorruptionSettings
-) -> Mapping[str, Outcome]:
-    places = [(kind, caption) for kind, own in drawn.items() for caption in own]
-    if not places:
-        return {}
-    samples = tuple(
-        _sample(kind, caption, position) for position, (kind, caption) in enumerate(places)
-    )
-    done = 0
-
-    def planned(_run: object, total: int, known: int) -> None:
-        nonlocal done
-        done = known
-        asking.progress(done, total)
-
-    def arrived(_outcome: Outcome) -> None:
-        nonlocal done
-        done += 1
-        asking.progress(done, len(samples))
-
-    end = run_benchmark(
-        Benchmark(f"{TRIAL}corrupt/{prompt_hash()}", Path(), samples),
-        without_audio(model),
-        asking.store,
-        rate_limits=asking.rate_limits,
-        budget=asking.budget,
-        price=price_of(model.name, asking.prices),
-        progress=Progress(planned=planned, arrived=arrived),
-    )
-    if end.stop is not None:
-        why = "the budget is spent" if end.stop is Stop.BUDGET else "it was interrupted"
-        answered = sum(end.statuses.values())
-        raise TrialStoppedError(
-            f"stopped after {answered} of {end.total} captions: {why}; answers are kept in "
-            f"{asking.store.name}, and the same command goes on from here"
-        )
-    return asking.store.outcomes(end.run.id)
+def _name(kind: Corruption, caption: ReferenceCaption) -> str:
+    return f"{kind}/{caption.clip.id}/{caption.number}"
 
 
 def _sample(kind: Corruption, caption: ReferenceCaption, position: int) -> Sample:
     others = caption.clip.others(caption.number)
-    listed = "\n".join(f"- “{as_data(text)}”" for text in others)
     prompt = _prompt()
     instruction = fill(
         "\n".join(prompt["template"]),
         task=prompt["tasks"][str(kind)],
         caption=as_data(plain_form(caption.clip.references[caption.number])),
-        others=listed or prompt["none"],
+        others="\n".join(f"- “{as_data(text)}”" for text in others) or prompt["none"],
     )
-    name = f"{kind}/{caption.clip.id}/{caption.number}"
+    name = _name(kind, caption)
     digest = hashlib.sha256(name.encode()).hexdigest()
     clip = Clip(Path(caption.clip.audio), caption.clip.audio, digest, 0.0, 0, 1)
     return Sample(name, clip, instruction, caption.clip.references, str(kind), position)
@@ -150,11 +109,11 @@ def _sample(kind: Corruption, caption: ReferenceCaption, position: int) -> Sampl
 
 def _read(
     kind: Corruption, drawn: Sequence[ReferenceCaption], outcomes: Mapping[str, Outcome]
-) -> tuple[Candidates, Counter[str]]:
-    found = Candidates(captions=len(drawn))
+) -> tuple[list[Unit], Counter[str]]:
+    units: list[Unit] = []
     rejected: Counter[str] = Counter()
     for caption in drawn:
-        reply = outcomes[f"{kind}/{caption.clip.id}/{caption.number}"].reply
+        reply = outcomes[_name(kind, caption)].reply
         if reply.status is not Status.OK:
             rejected[f"no answer ({reply.status})"] += 1
             continue
@@ -165,10 +124,64 @@ def _read(
             continue
         true = plain_form(caption.clip.references[caption.number])
         sources = (caption.number,)
-        found.units.append(
-            (CorruptedPair(kind, caption.clip, sources, true, false, "by the model"),)
-        )
-    return found, rejected
+        units.append((CorruptedPair(kind, caption.clip, sources, true, false, "by the model"),))
+    return units, rejected
+
+
+def read_reply(reply: str, kind: Corruption, caption: ReferenceCaption) -> str:
+    """The caption that was made wrong, in the plain form.
+
+    Raises:
+        RejectedError: The reply is not one JSON object with a caption, or the caption is not
+            what was asked for.
+    """
+    try:
+        objects = find_objects(reply)
+    except ReplyError:
+        raise RejectedError("not JSON") from None
+    if len(objects) != 1 or set(objects[0]) != {"caption"}:
+        raise RejectedError("not one object with a caption")
+    value = objects[0]["caption"]
+    if value is None:
+        raise RejectedError("the model said that it cannot be done")
+    if not isinstance(value, str) or not value.strip():
+        raise RejectedError("the caption is blank or not text")
+    made = plain_form(value)
+    _check_text(made, kind, caption)
+    return made
+
+
+def _check_text(made: str, kind: Corruption, caption: ReferenceCaption) -> None:
+    true = plain_form(caption.clip.references[caption.number])
+    if made.lower() in {plain_form(text).lower() for text in caption.clip.references}:
+        raise RejectedError("nothing was changed")
+    if not _LENGTHS[0] <= len(made) / len(true) <= _LENGTHS[1]:
+        raise RejectedError("much longer or shorter")
+    old, new = (Counter(w for w in words_of(text) if w not in _ARTICLES) for text in (true, made))
+    same = (old & new).total() >= _SAME_WORDS * max(1, old.total())
+    strange = any(letter not in true and not letter.isascii() for letter in made)
+    if strange or not made.isprintable() or not (same or kind is Corruption.DROPPED):
+        raise RejectedError("another text or language")
+    most = _MOST_CHANGED.get(kind)
+    if most is not None and max((old - new).total(), (new - old).total()) > most:
+        raise RejectedError("more was changed than asked for")
+    _check_kind(set(new - old), set(old - new), kind, caption)
+
+
+def _check_kind(
+    added: set[str], gone: set[str], kind: Corruption, caption: ReferenceCaption
+) -> None:
+    strange = {word for word in added if meaning_of(word) not in caption.clip.meanings}
+    told = {word for word in strange if kind_of(word) in (ElementKind.SOURCE, ElementKind.EVENT)}
+    needed = {Corruption.NOUN: told, Corruption.ADDED: told, Corruption.ATTRIBUTE: strange}
+    if kind in needed and not needed[kind]:
+        raise RejectedError("what was put in is in the clip")
+    if kind in (Corruption.ORDER, Corruption.DROPPED) and told:
+        raise RejectedError("something was put in")
+    if kind is Corruption.DROPPED and not core(gone):
+        raise RejectedError("no event was left out")
+    if kind is Corruption.COUNT and not (added | gone) & _NUMBERS:
+        raise RejectedError("no number was changed")
 
 
 def prompt_hash() -> str:

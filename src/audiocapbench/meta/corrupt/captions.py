@@ -1,15 +1,15 @@
 """A caption set as corruptions see it: clips with their references, and how often words occur."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from audiocapbench.errors import DatasetError
-from audiocapbench.meta.corrupt.meanings import meaning_of
 from audiocapbench.meta.corrupt.text import Tokens, plain_form, tokens_of
+from audiocapbench.meta.corrupt.words import meaning_of
 
 
 class ReferenceCaption(NamedTuple):
@@ -43,10 +43,8 @@ class CaptionedClip:
     @cached_property
     def words(self) -> frozenset[str]:
         """All words of all references, in lower case."""
-        found: set[str] = set()
-        for text in self.references:
-            found.update(plain_form(text).lower().strip(".").replace(",", " ").split())
-        return frozenset(found)
+        texts = (plain_form(text).lower().strip(".") for text in self.references)
+        return frozenset(word for text in texts for word in text.replace(",", " ").split())
 
     @cached_property
     def meanings(self) -> frozenset[str]:
@@ -59,6 +57,11 @@ class CaptionedClip:
             plain_form(text) for place, text in enumerate(self.references) if place != number
         )
 
+    def words_beside(self, number: int) -> frozenset[str]:
+        """All words of all references but one, in lower case."""
+        found = (text.lower().split() for text in self.others(number))
+        return frozenset(word.strip(".,;") for words in found for word in words)
+
 
 @dataclass(frozen=True)
 class CaptionSet:
@@ -69,7 +72,12 @@ class CaptionSet:
     @cached_property
     def captions(self) -> tuple[ReferenceCaption, ...]:
         """Every caption that the rules can read."""
-        return tuple(self._readable())
+        return tuple(
+            ReferenceCaption(clip, number, tokens)
+            for clip in self.clips
+            for number, text in enumerate(clip.references)
+            if (tokens := tokens_of(text)) is not None
+        )
 
     @cached_property
     def total(self) -> int:
@@ -79,17 +87,7 @@ class CaptionSet:
     @cached_property
     def frequencies(self) -> Counter[str]:
         """In how many captions each word occurs."""
-        counted: Counter[str] = Counter()
-        for caption in self.captions:
-            counted.update(set(caption.tokens))
-        return counted
-
-    def _readable(self) -> Iterator[ReferenceCaption]:
-        for clip in self.clips:
-            for number, text in enumerate(clip.references):
-                tokens = tokens_of(text)
-                if tokens is not None:
-                    yield ReferenceCaption(clip, number, tokens)
+        return Counter(token for caption in self.captions for token in set(caption.tokens))
 
 
 def read_captions(path: Path) -> CaptionSet:
@@ -101,12 +99,8 @@ def read_captions(path: Path) -> CaptionSet:
     if path.is_dir():
         from audiocapbench.data.folder import open_folder
 
-        return caption_set(
-            [
-                (one.row.key, one.row.file_name, one.row.references)
-                for one in open_folder(path).entries
-            ]
-        )
+        rows = [entry.row for entry in open_folder(path).entries]
+        return caption_set([(row.key, row.file_name, row.references) for row in rows])
     from audiocapbench.data.tables import read_references
 
     found = read_references(path)

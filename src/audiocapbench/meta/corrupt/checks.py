@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.meta.corrupt.balance import differences_of
 from audiocapbench.meta.corrupt.make import CorruptionResult
-from audiocapbench.meta.corrupt.traces import differences_of
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.controls import CONTROLS, create_control
 from audiocapbench.meta.scorers.scorer import Choice

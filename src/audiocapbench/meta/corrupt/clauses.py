@@ -5,37 +5,34 @@ This is no parser. A clause that it does not understand is left alone.
 
 from typing import NamedTuple
 
-from audiocapbench.judges.elements.words import ATTRIBUTES, COUNTS, kind_of
-from audiocapbench.judges.elements.words import ElementKind as Content
-from audiocapbench.meta.corrupt.grammar import (
+from audiocapbench.judges.elements.words import ATTRIBUTES, COUNTS, ElementKind, kind_of
+from audiocapbench.meta.corrupt.text import Tokens
+from audiocapbench.meta.corrupt.words import (
+    AUXILIARIES,
     DETERMINERS,
     JOINING,
     MARKS,
     PREPOSITIONS,
+    nouns,
     verb_forms,
+    words,
 )
-from audiocapbench.meta.corrupt.nouns import nouns
-from audiocapbench.meta.corrupt.text import Tokens
 
 FINITE, GERUND, OTHER = "finite", "gerund", "other"
 ORDERED = frozenset({("followed", "by"), ("then",), ("and", "then"), ("before",)})
 
-_IRREGULAR_PLURALS = frozenset("men women people children geese sheep mice police cattle".split())
+_JOINTS = (
+    ("followed", "by"),
+    ("and", "then"),
+    *((one,) for one in ("and", "while", "as", "with", "then", "before", "after", "but")),
+)
+_IRREGULAR_PLURALS, _PLURAL_SOUNDS = words("irregular_plurals"), words("plural_sounds")
 _SINGULAR_IN_S = frozenset("bus glass grass gas brass".split())
+_SOUNDS = frozenset("sound sounds noise noises machine machines of".split())
+_NOT_IN_NAMES = words("not_in_names")
+_NO_SUBJECT = JOINING | PREPOSITIONS | AUXILIARIES | words("no_subject")
+_DETERMINING = DETERMINERS | ATTRIBUTES | COUNTS
 _LONGEST_SUBJECT = 5
-_PLURAL_SOUNDS = frozenset(
-    "footsteps noises sounds voices gunshots sirens bells clicks beeps waves series".split()
-)
-_AUXILIARIES = frozenset("is are was were has have".split())
-_NOT_IN_NAMES = frozenset("is are was were be being to can could has have".split())
-_NO_SUBJECT = (
-    JOINING
-    | PREPOSITIONS
-    | _AUXILIARIES
-    | frozenset(
-        "there it they he she sits stands gets goes comes becomes begins makes takes".split()
-    )
-)
 
 
 class Clause(NamedTuple):
@@ -90,7 +87,7 @@ def read_clause(tokens: Tokens) -> Clause:
         if any(word in _NO_SUBJECT for word in before):
             break
         verb = verb_forms().get(tokens[place])
-        if verb is None or not _can_head(head):
+        if verb is None or not head or head in _DETERMINING:
             continue
         many = is_plural(head)
         if verb.form == "gerund" and not _describes(tokens, place):
@@ -100,16 +97,11 @@ def read_clause(tokens: Tokens) -> Clause:
     return Clause(tokens, OTHER, -1, is_plural(tokens[-1]) if tokens else False)
 
 
-def _can_head(word: str) -> bool:
-    """Whether a word can be the last of a subject, rather than an adjective or an article."""
-    return bool(word) and word not in DETERMINERS and word not in ATTRIBUTES | COUNTS
-
-
 def _describes(tokens: Tokens, place: int) -> bool:
     """Whether a gerund belongs to a noun behind it, as in "a car racing engine"."""
     following = tokens[place + 1] if place + 1 < len(tokens) else ""
-    return following in ("sound", "sounds", "noise", "noises", "machine", "machines", "of") or (
-        kind_of(following) is Content.SOURCE
+    return following in _SOUNDS or (
+        kind_of(following) is ElementKind.SOURCE
         and following not in verb_forms()
         and tokens[place] in ("sewing", "washing", "running", "racing", "speaking")
     )
@@ -126,10 +118,8 @@ def ends_in_full_clause(tokens: Tokens) -> bool:
 
 
 def _first_segment(tokens: Tokens) -> Tokens:
-    for place, token in enumerate(tokens):
-        if token in JOINING:
-            return tokens[:place]
-    return tokens
+    end = next((place for place, token in enumerate(tokens) if token in JOINING), len(tokens))
+    return tokens[:end]
 
 
 def pieces_of(tokens: Tokens) -> list[Piece]:
@@ -151,16 +141,9 @@ def pieces_of(tokens: Tokens) -> list[Piece]:
 
 def _joint_at(tokens: Tokens, place: int) -> int:
     """Length of the joint that begins here; 0 without one."""
-    end = place
-    if tokens[end] == ",":
-        end += 1
-    for phrase in (("followed", "by"), ("and", "then"), ("and",), ("while",), ("as",), ("with",)):
-        if tokens[end : end + len(phrase)] == phrase:
-            return end + len(phrase) - place
-    for word in ("then", "before", "after", "but"):
-        if tokens[end : end + 1] == (word,):
-            return end + 1 - place
-    return end - place
+    start = place + (tokens[place] == ",")
+    ends = (start + len(joint) for joint in _JOINTS if tokens[start : start + len(joint)] == joint)
+    return next(ends, start) - place
 
 
 def _parts(tokens: Tokens, start: int, place: int, length: int) -> bool:

@@ -13,79 +13,60 @@ from typing import NamedTuple
 from audiocapbench.judges.elements.words import ATTRIBUTES
 from audiocapbench.meta.corrupt.captions import CaptionedClip, CaptionSet, ReferenceCaption
 from audiocapbench.meta.corrupt.clauses import is_plural
-from audiocapbench.meta.corrupt.exchange import PhraseSpan, find_partners, units_of
-from audiocapbench.meta.corrupt.grammar import JOINING, PREPOSITIONS, PRONOUNS, verb_forms
-from audiocapbench.meta.corrupt.meanings import meaning_of
-from audiocapbench.meta.corrupt.nouns import excluding, nouns
-from audiocapbench.meta.corrupt.text import Tokens, plain_form, written
-from audiocapbench.meta.corrupt.trial import Candidates, CorruptedPair, Corruption, Unit
+from audiocapbench.meta.corrupt.corruption import (
+    CorruptedPair,
+    Corruption,
+    Unit,
+    corrupted,
+    unused,
+)
+from audiocapbench.meta.corrupt.exchange import PhraseSpan, exchange
+from audiocapbench.meta.corrupt.text import Tokens, plain_form
+from audiocapbench.meta.corrupt.words import (
+    AUXILIARIES,
+    JOINING,
+    PREPOSITIONS,
+    PRONOUNS,
+    excluding,
+    meaning_of,
+    nouns,
+    phrases,
+    verb_forms,
+    words,
+)
 
-_TWO = frozenset({("two",), ("a", "couple", "of"), ("a", "pair", "of")})
-_MANY = frozenset(
-    {
-        ("several",),
-        ("many",),
-        ("multiple",),
-        ("numerous",),
-        ("four",),
-        ("five",),
-        ("a", "group", "of"),
-        ("a", "lot", "of"),
-        ("a", "number", "of"),
-    }
+_CLASSES = (
+    ("things", phrases("two"), phrases("many")),
+    ("times", phrases("few_times"), phrases("many_times")),
 )
-_FEW_TIMES = frozenset({("once",), ("twice",), ("two", "times")})
-_MANY_TIMES = frozenset(
-    {("several", "times"), ("many", "times"), ("multiple", "times"), ("repeatedly",)}
-)
-_CLASSES = (("things", _TWO, _MANY), ("times", _FEW_TIMES, _MANY_TIMES))
-_SAYS_MANY = frozenset(
-    """
-    several many multiple numerous group crowd lots lot three four five six seven eight ten series
-    bunch various flock herd number few
-    """.split()
-)
-_SAYS_TWO = frozenset("two couple pair both duo twice".split())
-_SAYS_MANY_TIMES = _SAYS_MANY | frozenset(
-    "repeatedly times continuously constantly continuous constant repetitive series again".split()
-)
-_SAYS_FEW_TIMES = frozenset("once twice single one brief briefly".split())
-_SAYS_MORE_THAN_ONE = _SAYS_MANY | _SAYS_TWO | frozenset("another other others some".split())
-_PEOPLE = frozenset(
-    """
-    people persons men women man woman children kids child kid boys girls boy girl males females
-    voices voice crowd group adults individuals others conversation conversations audience
-    """.split()
-)
-_SEVERAL_PEOPLE = _PEOPLE - frozenset("man woman child kid boy girl voice".split())
-_NOT_BEFORE_NUMBERS = frozenset("a an the of these those other all or".split())
-_AGREEING = frozenset("is are was were has have".split())
+_SAYS_TWO, _SAYS_MANY = words("says_two"), words("says_many")
+_SAYS_MANY_TIMES = _SAYS_MANY | words("says_many_times")
+_SAYS_FEW_TIMES = words("says_few_times")
+_SAYS_MORE_THAN_ONE = _SAYS_MANY | _SAYS_TWO | words("says_more_than_one")
+_PEOPLE = words("people")
+_SEVERAL_PEOPLE = _PEOPLE - words("one_person")
+_NOT_BEFORE_NUMBERS = words("not_before_numbers")
 _ONE = frozenset({"a", "an", "one"})
 _SEVERAL = frozenset("two three several multiple many".split())
 
 
-def change_counts(captions: CaptionSet, draw: random.Random) -> Candidates:
+def change_counts(captions: CaptionSet, draw: random.Random) -> list[Unit]:
     """All changes of numbers that can be made in a set."""
-    places = [place for caption in captions.captions for place in _places(caption)]
-    units = units_of(
-        Corruption.COUNT, find_partners([places], _is_wrong, lambda _one, _other: 0.0, draw)
-    )
-    taken = {(trial.clip.id, trial.sources[0]) for unit in units for trial in unit}
-    left = [one for one in captions.captions if (one.clip.id, one.number) not in taken]
-    return Candidates([*units, *_one_and_several(left, draw)], captions.total)
+    spans = [span for caption in captions.captions for span in _spans(caption)]
+    units = exchange(Corruption.COUNT, spans, _is_wrong, draw)
+    return units + _one_and_several(unused(captions.captions, units), draw)
 
 
-def _places(caption: ReferenceCaption) -> Iterator[PhraseSpan]:
+def _spans(caption: ReferenceCaption) -> Iterator[PhraseSpan]:
     tokens = caption.tokens
     for start in range(len(tokens)):
         for name, few, many in _CLASSES:
             for phrase in sorted(few | many):
                 end = start + len(phrase)
                 if tokens[start:end] == phrase and _stands_right(tokens, start, end, name):
-                    noun = _noun_after(tokens, end)
-                    people = " people" if noun in _PEOPLE else ""
+                    people = " people" if _noun_after(tokens, end) in _PEOPLE else ""
                     if "group" not in phrase or people:
-                        yield PhraseSpan(caption, start, end, name + people, phrase)
+                        yield PhraseSpan(caption, start, end, name + people)
 
 
 def _stands_right(tokens: Tokens, start: int, end: int, name: str) -> bool:
@@ -98,7 +79,8 @@ def _stands_right(tokens: Tokens, start: int, end: int, name: str) -> bool:
     noun = _noun_after(tokens, end)
     if noun is None or noun == "times":
         return False
-    return not _is_third(tokens[tokens.index(noun, end) + 1 :][:1])
+    verbs = [verb_forms().get(word) for word in tokens[tokens.index(noun, end) + 1 :][:1]]
+    return not any(verb is not None and verb.form == "third" for verb in verbs)
 
 
 def _noun_after(tokens: Tokens, place: int) -> str | None:
@@ -111,20 +93,15 @@ def _noun_after(tokens: Tokens, place: int) -> str | None:
     return None
 
 
-def _is_third(tokens: Tokens) -> bool:
-    verb = verb_forms().get(tokens[0]) if tokens else None
-    return verb is not None and verb.form == "third"
-
-
-def _is_wrong(place: PhraseSpan, phrase: Tokens) -> bool:
-    clip = place.caption.clip
+def _is_wrong(span: PhraseSpan, phrase: Tokens) -> bool:
+    clip = span.caption.clip
     for name, few, many in _CLASSES:
-        more = place.phrase in few and phrase in many
-        if not more and not (place.phrase in many and phrase in few):
+        more = span.phrase in few and phrase in many
+        if not more and not (span.phrase in many and phrase in few):
             continue
         if name == "times":
             return not clip.words & (_SAYS_MANY_TIMES if more else _SAYS_FEW_TIMES)
-        noun = _noun_after(place.caption.tokens, place.end) or ""
+        noun = _noun_after(span.caption.tokens, span.end) or ""
         return not _is_counted(clip, noun, _SAYS_MANY if more else _SAYS_TWO)
     return False
 
@@ -133,9 +110,9 @@ def _is_counted(clip: CaptionedClip, noun: str, numbers: frozenset[str]) -> bool
     """Whether a reference of the clip gives such a number of this noun, or of its like."""
     like = _PEOPLE if noun in _PEOPLE else frozenset({meaning_of(noun)})
     for text in clip.references:
-        words = plain_form(text).lower().replace(",", "").rstrip(".").split()
-        for place, word in enumerate(words):
-            counted = words[place : place + 4]
+        said = plain_form(text).lower().replace(",", "").rstrip(".").split()
+        for place, word in enumerate(said):
+            counted = said[place : place + 4]
             if word in numbers and any(one in like or meaning_of(one) in like for one in counted):
                 return True
     return False
@@ -161,16 +138,17 @@ class _CountedNoun(NamedTuple):
         """The word of number."""
         return self.caption.tokens[self.start]
 
-    def with_number(self, word: str) -> str:
+    def with_number(self, word: str) -> CorruptedPair:
         """The caption with another number, and noun and verb to match."""
         tokens = list(self.caption.tokens)
-        noun = nouns()[tokens[self.noun]]
+        written, noun = tokens[self.noun], nouns()[tokens[self.noun]]
         tokens[self.start] = word
         tokens[self.noun] = noun.one if word in _ONE else noun.many
         if self.verb >= 0:
             verb = verb_forms()[tokens[self.verb]]
             tokens[self.verb] = verb.third if word in _ONE else verb.base
-        return written(tokens)
+        change = f"{self.number} {written} → {word}"
+        return corrupted(Corruption.COUNT, self.caption, tokens, change)
 
 
 def _one_and_several(captions: list[ReferenceCaption], draw: random.Random) -> list[Unit]:
@@ -187,7 +165,7 @@ def _one_and_several(captions: list[ReferenceCaption], draw: random.Random) -> l
         draw.shuffle(plurals[name])
         for several, one in zip(plurals[name], singles[name], strict=False):
             if several.caption.clip.id != one.caption.clip.id:
-                found.append((_trial(several, "a"), _trial(one, several.number)))
+                found.append((several.with_number("a"), one.with_number(several.number)))
     return found
 
 
@@ -224,7 +202,7 @@ def _verb_after(tokens: Tokens, noun: int, number: str) -> int | None:
     if place < len(tokens) and tokens[place].endswith("ly"):
         place += 1
     if place == len(tokens) or tokens[place] in JOINING | PREPOSITIONS:
-        return None if _AGREEING & set(tokens[place : place + 10]) else -1
+        return None if AUXILIARIES & set(tokens[place : place + 10]) else -1
     verb = verb_forms().get(tokens[place])
     if verb is None:
         return None
@@ -244,19 +222,4 @@ def _is_certain(caption: ReferenceCaption, place: int) -> bool:
         return not clip.words & plurals and not _is_counted(clip, noun.one, _SAYS_MORE_THAN_ONE)
     if noun.one in clip.words:
         return False
-    others = clip.others(caption.number)
-    said = {word.strip(".,;") for text in others for word in text.lower().split()}
-    return not others or bool(said & plurals)
-
-
-def _trial(counted: _CountedNoun, word: str) -> CorruptedPair:
-    sources = (counted.caption.number,)
-    noun = counted.caption.tokens[counted.noun]
-    return CorruptedPair(
-        Corruption.COUNT,
-        counted.caption.clip,
-        sources,
-        written(counted.caption.tokens),
-        counted.with_number(word),
-        f"{counted.number} {noun} → {word}",
-    )
+    return len(clip.references) == 1 or bool(clip.words_beside(caption.number) & plurals)

@@ -1,17 +1,26 @@
-"""Single events of a clip, as clauses that can stand in another caption."""
+"""Events of clips: which clauses tell one, and what the references of a clip say of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from audiocapbench.meta.corrupt.captions import CaptionedClip, CaptionSet, ReferenceCaption
-from audiocapbench.meta.corrupt.clauses import FINITE, GERUND, OTHER, Clause, pieces_of
-from audiocapbench.meta.corrupt.grammar import JOINING, PRONOUNS
-from audiocapbench.meta.corrupt.text import Tokens
-from audiocapbench.meta.corrupt.truth import core
+from audiocapbench.judges.elements.splitting import split
+from audiocapbench.judges.elements.thesaurus import meanings
+from audiocapbench.judges.elements.words import ElementKind, kind_of
+from audiocapbench.meta.corrupt.captions import CaptionedClip, CaptionSet
+from audiocapbench.meta.corrupt.clauses import FINITE, OTHER, Clause, pieces_of
+from audiocapbench.meta.corrupt.words import (
+    AUXILIARIES,
+    JOINING,
+    PRONOUNS,
+    excluding,
+    meaning_of,
+    nouns,
+    words,
+)
 
+_EVENTFUL = (ElementKind.SOURCE, ElementKind.EVENT)
 _LONGEST = 8
-_AUXILIARIES = frozenset("is are was were has have".split())
-_HANGS_ON_ANOTHER = frozenset("once when whenever if because although since where until".split())
+_HANGING, _TOGETHER, _TAKING_TURNS = map(words, ("hanging", "together", "taking_turns"))
 
 
 class ClipEvent(NamedTuple):
@@ -33,16 +42,62 @@ class ClipEvent(NamedTuple):
         return core(self.clause.tokens)
 
 
+def core(tokens: Iterable[str]) -> frozenset[str]:
+    """What the sources and events among these words mean."""
+    return frozenset(meaning_of(token) for token in tokens if kind_of(token) in _EVENTFUL)
+
+
+def kin(meant: Iterable[str]) -> set[int]:
+    """The groups of the thesaurus in which these meanings are akin."""
+    akin = meanings().akin
+    return {group for word in meant for group in akin.get(word, ())}
+
+
+def mentions(text: str, event: frozenset[str]) -> bool:
+    """Whether a caption names one of the event's sources or sounds, or something akin to it."""
+    elements = split(text).elements
+    said = frozenset(meaning_of(element.word) for element in elements if not element.denied)
+    return bool(said & event) or bool(kin(event) & kin(said))
+
+
+def may_be_heard(tokens: Iterable[str], clip: CaptionedClip) -> bool:
+    """Whether any reference of the clip could mean a source or event among these words."""
+    tokens = list(tokens)
+    families = {nouns()[token].family for token in tokens if token in nouns()}
+    if any(clip.words & excluding(family) for family in families):
+        return True
+    own = core(tokens)
+    return bool(own & clip.meanings or kin(own) & kin(clip.meanings))
+
+
+def order_is_certain(
+    clip: CaptionedClip, number: int, earlier: frozenset[str], later: frozenset[str]
+) -> bool:
+    """Whether no reference lets the later event come before the earlier one, or again."""
+    if clip.words & _TAKING_TURNS:
+        return False
+    for text in clip.others(number):
+        if "before and after" in text:
+            return False
+        told = [(meaning_of(one.word), one.stage) for one in split(text).elements]
+        first = [stage for meaning, stage in told if meaning in earlier]
+        second = [stage for meaning, stage in told if meaning in later]
+        if not first or not second:
+            continue
+        together = max(first) == min(second) and _TOGETHER & set(text.split())
+        if together or max(first) > min(second):
+            return False
+    return True
+
+
 def is_clean(clause: Clause) -> bool:
     """Whether a clause tells one event and points to nothing outside itself."""
-    tokens = clause.tokens
+    foreign = PRONOUNS | JOINING | _HANGING
     return (
         clause.form != OTHER
-        and len(tokens) <= _LONGEST
-        and PRONOUNS.isdisjoint(tokens)
-        and JOINING.isdisjoint(tokens)
-        and _HANGS_ON_ANOTHER.isdisjoint(tokens)
-        and (clause.form == FINITE or _AUXILIARIES.isdisjoint(tokens))
+        and len(clause.tokens) <= _LONGEST
+        and foreign.isdisjoint(clause.tokens)
+        and (clause.form == FINITE or AUXILIARIES.isdisjoint(clause.tokens))
     )
 
 
@@ -50,16 +105,10 @@ def events_by_clip(captions: CaptionSet) -> dict[str, list[ClipEvent]]:
     """The events of each clip that can be told on their own."""
     found: dict[str, list[ClipEvent]] = {}
     for caption in captions.captions:
-        found.setdefault(caption.clip.id, []).extend(_events(caption))
+        own = [
+            ClipEvent(caption.clip, caption.number, piece.clause)
+            for piece in pieces_of(caption.tokens)
+        ]
+        clean = [event for event in own if is_clean(event.clause) and len(event.meaning) > 1]
+        found.setdefault(caption.clip.id, []).extend(clean)
     return found
-
-
-def _events(caption: ReferenceCaption) -> Iterator[ClipEvent]:
-    for piece in pieces_of(caption.tokens):
-        if is_clean(piece.clause) and len(core(piece.clause.tokens)) > 1:
-            yield ClipEvent(caption.clip, caption.number, piece.clause)
-
-
-def joint_for(clause: Clause) -> Tokens:
-    """How an event is added to a caption without saying when it happens."""
-    return {FINITE: (",", "and"), GERUND: ("with",)}[clause.form]

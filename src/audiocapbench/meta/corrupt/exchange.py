@@ -8,125 +8,125 @@ each right once and wrong once, neither length nor rarity nor the words themselv
 import math
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from audiocapbench.meta.corrupt.captions import ReferenceCaption
-from audiocapbench.meta.corrupt.text import Tokens, written
-from audiocapbench.meta.corrupt.trial import CorruptedPair, Corruption, Unit
+from audiocapbench.meta.corrupt.corruption import CorruptedPair, Corruption, Unit, corrupted
+from audiocapbench.meta.corrupt.text import Tokens
 
 _LOOKED_AT = 40
 
 
 class PhraseSpan(NamedTuple):
-    """A phrase in a caption that may be exchanged.
+    """A phrase in a caption that may be exchanged: from ``start`` up to ``end``.
 
     Attributes:
         caption: Where it stands.
         start: Its first token.
         end: Past its last token.
-        frame: Its surroundings; only places in the same frame are exchanged.
-        phrase: The words.
+        frame: Its surroundings.
     """
 
     caption: ReferenceCaption
     start: int
     end: int
     frame: str
-    phrase: Tokens
 
-    def with_phrase(self, phrase: Tokens) -> str:
-        """The caption with another phrase in this place."""
-        tokens = self.caption.tokens
-        return written(tokens[: self.start] + phrase + tokens[self.end :])
+    @property
+    def phrase(self) -> Tokens:
+        """Its words."""
+        return self.caption.tokens[self.start : self.end]
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Names the caption."""
+        return self.caption.clip.id, self.caption.number
 
 
-Partners = list[tuple[PhraseSpan, PhraseSpan]]
-Distance = Callable[[Tokens, Tokens], float]
 Admits = Callable[[PhraseSpan, Tokens], bool]
+Distance = Callable[[Tokens, Tokens], float]
+_Waiting = Mapping[Tokens, list[PhraseSpan]]
 
 
-def find_partners(
-    rounds: Sequence[Iterable[PhraseSpan]], admits: Admits, distance: Distance, draw: random.Random
-) -> Partners:
-    """Pair places of the same frame; each caption is used once.
+def phrases_of_frames(spans: Sequence[PhraseSpan]) -> Mapping[str, set[Tokens]]:
+    """Which phrases were seen in which surroundings."""
+    seen: dict[str, set[Tokens]] = defaultdict(set)
+    for span in spans:
+        seen[span.frame].add(span.phrase)
+    return seen
+
+
+def exchange(
+    kind: Corruption,
+    spans: Sequence[PhraseSpan],
+    admits: Admits,
+    draw: random.Random,
+    *,
+    rounds: Sequence[Callable[[PhraseSpan], str]] = (lambda span: span.frame,),
+    distance: Distance = lambda _one, _other: 0.0,
+) -> list[Unit]:
+    """Swap phrases between captions; each caption is used once, each unit is one swap.
 
     Args:
-        rounds: Places in any order; who finds no partner in one round may look again in the next.
+        kind: What the units are called.
+        spans: Phrases in any order.
         admits: Whether a phrase is surely wrong in a place.
+        draw: Source of chance.
+        rounds: Only phrases for which this is the same are swapped; who finds no partner in one
+            round may look again in the next.
         distance: How unlike the frequencies of two phrases are: the least unlike is taken, and
             those infinitely unlike never.
-        draw: Source of chance.
     """
     used: set[tuple[str, int]] = set()
-    found: Partners = []
-    for places in rounds:
-        by_frame: dict[str, dict[Tokens, list[PhraseSpan]]] = defaultdict(lambda: defaultdict(list))
-        for place in places:
-            by_frame[place.frame][place.phrase].append(place)
-        frames = sorted(by_frame)
-        draw.shuffle(frames)
-        for frame in frames:
-            phrases = by_frame[frame]
-            for waiting in phrases.values():
+    found: list[Unit] = []
+    for group_of in rounds:
+        groups: dict[str, dict[Tokens, list[PhraseSpan]]] = defaultdict(lambda: defaultdict(list))
+        for span in spans:
+            groups[group_of(span)][span.phrase].append(span)
+        names = sorted(groups)
+        draw.shuffle(names)
+        for name in names:
+            for waiting in groups[name].values():
                 draw.shuffle(waiting)
-            found += _within(phrases, admits, distance, used)
+            for one, other in _partners(groups[name], admits, distance, used):
+                found.append((_pair(kind, one, other.phrase), _pair(kind, other, one.phrase)))
     return found
 
 
-def _within(
-    phrases: dict[Tokens, list[PhraseSpan]],
-    admits: Admits,
-    distance: Distance,
-    used: set[tuple[str, int]],
-) -> Partners:
-    found: Partners = []
+def _partners(
+    phrases: _Waiting, admits: Admits, distance: Distance, used: set[tuple[str, int]]
+) -> list[tuple[PhraseSpan, PhraseSpan]]:
+    found = []
     # The rarest phrase chooses first: the common ones will find somebody.
     for phrase in sorted(phrases, key=lambda one: (len(phrases[one]), one)):
         gaps = sorted((distance(phrase, other), other) for other in phrases if other != phrase)
         waiting = [phrases[other] for gap, other in gaps if gap < math.inf]
-        for place in phrases[phrase]:
-            partner = _partner(place, waiting, admits, used)
+        for span in phrases[phrase]:
+            partner = None if span.key in used else _partner(span, waiting, admits, used)
             if partner is not None:
-                used |= {_key(place), _key(partner)}
-                found.append((place, partner))
+                used |= {span.key, partner.key}
+                found.append((span, partner))
     return found
 
 
 def _partner(
-    place: PhraseSpan, waiting: list[list[PhraseSpan]], admits: Admits, used: set[tuple[str, int]]
+    span: PhraseSpan,
+    waiting: list[list[PhraseSpan]],
+    admits: Admits,
+    used: set[tuple[str, int]],
 ) -> PhraseSpan | None:
-    if _key(place) in used:
-        return None
     for others in waiting:
-        if not admits(place, others[0].phrase):
+        if not admits(span, others[0].phrase):
             continue
-        free = [one for one in others if _key(one) not in used]
-        for other in free[:_LOOKED_AT]:
-            apart = other.caption.clip.id != place.caption.clip.id
-            if apart and admits(other, place.phrase):
+        for other in [one for one in others if one.key not in used][:_LOOKED_AT]:
+            apart = other.caption.clip.id != span.caption.clip.id
+            if apart and admits(other, span.phrase):
                 return other
     return None
 
 
-def _key(place: PhraseSpan) -> tuple[str, int]:
-    return place.caption.clip.id, place.caption.number
-
-
-def units_of(kind: Corruption, partners: Partners) -> list[Unit]:
-    """Both trials of each exchange, as one unit."""
-    return [
-        (_trial(kind, one, other.phrase), _trial(kind, other, one.phrase))
-        for one, other in partners
-    ]
-
-
-def _trial(kind: Corruption, place: PhraseSpan, phrase: Tokens) -> CorruptedPair:
-    return CorruptedPair(
-        kind,
-        place.caption.clip,
-        (place.caption.number,),
-        written(place.caption.tokens),
-        place.with_phrase(phrase),
-        f"{' '.join(place.phrase)} → {' '.join(phrase)}",
-    )
+def _pair(kind: Corruption, span: PhraseSpan, phrase: Tokens) -> CorruptedPair:
+    tokens = span.caption.tokens
+    false = tokens[: span.start] + phrase + tokens[span.end :]
+    return corrupted(kind, span.caption, false, f"{' '.join(span.phrase)} → {' '.join(phrase)}")

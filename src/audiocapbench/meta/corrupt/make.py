@@ -1,24 +1,29 @@
-"""From a caption set to pairs: every kind of corruption, balanced, and put in places."""
+"""From a caption set to pairs: every kind of corruption, balanced, put in places, and written."""
 
+import csv
+import json
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+from audiocapbench.errors import DatasetError
 from audiocapbench.meta.corrupt.attribute_change import change_attributes
 from audiocapbench.meta.corrupt.balance import choose, placed
 from audiocapbench.meta.corrupt.captions import CaptionSet
+from audiocapbench.meta.corrupt.corruption import CorruptedPair, Corruption, Unit
 from audiocapbench.meta.corrupt.count_change import change_counts
-from audiocapbench.meta.corrupt.event_added import add_events
-from audiocapbench.meta.corrupt.event_dropped import drop_events
+from audiocapbench.meta.corrupt.event_change import add_events, drop_events
 from audiocapbench.meta.corrupt.noun_exchange import exchange_nouns
 from audiocapbench.meta.corrupt.order_swap import swap_orders
-from audiocapbench.meta.corrupt.trial import Candidates, CorruptedPair, Corruption
 from audiocapbench.meta.pairs.pair import CaptionPair
 
 SEED = 42
+SUFFIXES = (".csv", ".tsv", ".json")
+_COLUMNS = ("id", "audio", "caption_a", "caption_b", "preferred", "type", "dataset", "source")
 
-Rule = Callable[[CaptionSet, random.Random], Candidates]
-_RULES: Mapping[Corruption, Rule] = {
+_RULES: Mapping[Corruption, Callable[[CaptionSet, random.Random], list[Unit]]] = {
     Corruption.NOUN: exchange_nouns,
     Corruption.ORDER: lambda captions, _draw: swap_orders(captions),
     Corruption.ATTRIBUTE: change_attributes,
@@ -30,28 +35,28 @@ _RULES: Mapping[Corruption, Rule] = {
 
 @dataclass(frozen=True, slots=True)
 class CorruptionResult:
-    """The trials of one kind.
+    """The pairs of one kind.
 
     Attributes:
         kind: What was made wrong.
-        pairs: The trials, each as a pair.
-        trials: The same with what was changed, in the same order.
+        pairs: As scorers are shown them.
+        corruptions: The same with what was changed, in the same order.
         units: Number of the unit that each belongs to, for checks that must not part them.
         not_applicable: Captions that nothing of this kind could be made of.
-        left_out: Trials that would have tipped the balance, or were more than asked for.
+        left_out: Pairs that would have tipped the balance, or were more than asked for.
         rejected: What a model gave and was refused, by reason; empty for rules.
     """
 
     kind: Corruption
     pairs: tuple[CaptionPair, ...]
-    trials: tuple[CorruptedPair, ...]
+    corruptions: tuple[CorruptedPair, ...]
     units: tuple[int, ...]
     not_applicable: int
     left_out: int
     rejected: Mapping[str, int]
 
 
-def make_trials(
+def make_pairs(
     captions: CaptionSet,
     kinds: Sequence[Corruption] = tuple(Corruption),
     *,
@@ -59,64 +64,121 @@ def make_trials(
     seed: int = SEED,
     dataset: str = "",
 ) -> list[CorruptionResult]:
-    """Make trials by rule; the same captions and seed always give the same.
+    """Make pairs by rule; the same captions and seed always give the same.
 
     Args:
         captions: Where captions, nouns and events come from.
         kinds: What to make wrong.
-        per_kind: Most trials of a kind; as many as can be made by default.
+        per_kind: Most pairs of a kind; as many as can be made by default.
         seed: For whatever is drawn by lot.
         dataset: The name that pairs carry.
     """
+    found = {kind: _RULES[kind](captions, _draw(seed, kind)) for kind in kinds}
     return [
-        finish(kind, _RULES[kind](captions, _draw(seed, kind)), captions, per_kind, seed, dataset)
-        for kind in kinds
+        balanced(kind, units, captions, captions.total, per_kind, seed, dataset)
+        for kind, units in found.items()
     ]
 
 
-def finish(
+def balanced(
     kind: Corruption,
-    found: Candidates,
+    found: Sequence[Unit],
     captions: CaptionSet,
+    tried: int,
     per_kind: int | None,
     seed: int,
     dataset: str,
     rejected: Mapping[str, int] | None = None,
 ) -> CorruptionResult:
-    """Balance what was found and write it as pairs."""
+    """Balance what was made of the captions that were tried, and put it in places."""
     draw = _draw(seed, f"{kind} places")
-    units = choose(found.units, per_kind, captions.frequencies, draw)
-    numbers = {id(trial): number for number, unit in enumerate(units) for trial in unit}
+    units = choose(found, per_kind, captions.frequencies, draw)
+    numbers = {id(one): number for number, unit in enumerate(units) for one in unit}
     rows = placed(units, draw)
-    pairs = []
-    for place, (trial, answer) in enumerate(rows):
-        texts = (trial.true, trial.false) if answer == 0 else (trial.false, trial.true)
-        pairs.append(
-            CaptionPair(
-                id=f"{kind}-{place + 1:05d}",
-                clip=trial.clip.id,
-                first=texts[0],
-                second=texts[1],
-                answer=answer,
-                type=str(kind),
-                subtype=str(kind),
-                dataset=dataset,
-                references_first=trial.references,
-                references_second=trial.references,
-                audio=trial.clip.audio,
-            )
+    pairs = [
+        CaptionPair(
+            id=f"{kind}-{place + 1:05d}",
+            clip=one.clip.id,
+            first=one.true if answer == 0 else one.false,
+            second=one.false if answer == 0 else one.true,
+            answer=answer,
+            type=str(kind),
+            subtype=str(kind),
+            dataset=dataset,
+            references_first=one.references,
+            references_second=one.references,
+            audio=one.clip.audio,
         )
-    used = {(one.clip.id, one.sources[0]) for unit in found.units for one in unit}
+        for place, (one, answer) in enumerate(rows)
+    ]
+    used = {(one.clip.id, one.sources[0]) for unit in found for one in unit}
     return CorruptionResult(
         kind,
         tuple(pairs),
-        tuple(trial for trial, _ in rows),
-        tuple(numbers[id(trial)] for trial, _ in rows),
-        found.captions - len(used),
-        found.applicable - len(pairs),
+        tuple(one for one, _ in rows),
+        tuple(numbers[id(one)] for one, _ in rows),
+        tried - len(used),
+        sum(map(len, found)) - len(pairs),
         dict(rejected or {}),
     )
 
 
 def _draw(seed: int, purpose: str) -> random.Random:
     return random.Random(f"{seed} {purpose}")
+
+
+def check_path(path: Path) -> None:
+    """Refuse a file name whose form is not known, before anything is made.
+
+    Raises:
+        DatasetError: It ends neither in .csv, .tsv nor .json.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise DatasetError(f"{path}: pairs are written as {', '.join(SUFFIXES)}; name one of them")
+
+
+def write_pairs(path: Path, made: Sequence[CorruptionResult]) -> None:
+    """Write files that ``audiocapbench meta`` reads: BRACE-Hallucination's JSON, else a table.
+
+    Raises:
+        DatasetError: The file cannot be written, or its form cannot hold these pairs.
+    """
+    check_path(path)
+    write = _write_json if path.suffix.lower() == ".json" else _write_table
+    try:
+        write(path, made)
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be written ({error.strerror})") from None
+
+
+def _write_table(path: Path, made: Sequence[CorruptionResult]) -> None:
+    rows = [row for one in made for row in zip(one.pairs, one.corruptions, strict=True)]
+    most = max((len(pair.references_first) for pair, _ in rows), default=0)
+    names = [f"reference_{number + 1}" for number in range(most)]
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+        writer.writerow([*_COLUMNS, *names])
+        for pair, one in rows:
+            row = [pair.id, pair.audio or pair.clip, pair.first, pair.second]
+            source = f"{one.clip.id}#{'+'.join(str(number + 1) for number in one.sources)}"
+            row += ["b" if pair.answer else "a", pair.type, pair.dataset, source]
+            blank = [""] * (most - len(pair.references_first))
+            writer.writerow([*row, *pair.references_first, *blank])
+
+
+def _write_json(path: Path, made: Sequence[CorruptionResult]) -> None:
+    clips: dict[str, dict[str, Any]] = {}
+    for pair in (pair for one in made for pair in one.pairs):
+        if not pair.references_first:
+            raise DatasetError(
+                f"{path}: BRACE's form needs another reference of every clip, and {pair.clip!r} "
+                "has none; write a .csv"
+            )
+        name = pair.audio or pair.clip
+        clip = clips.setdefault(name, {"file_name": name})
+        types = ["human", "hallucination"] if pair.answer == 0 else ["hallucination", "human"]
+        more = {"references": list(pair.references_first), "kind": pair.type}
+        clip[f"caption_{len(clip)}"] = [pair.first, pair.second, *types, more]
+    text = json.dumps(list(clips.values()), ensure_ascii=False, indent=1)
+    path.write_text(f"{text}\n", encoding="utf-8")

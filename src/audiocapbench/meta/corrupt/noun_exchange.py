@@ -6,55 +6,58 @@ The new noun comes from another caption of the set and was seen in the same surr
 
 import math
 import random
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from audiocapbench.judges.elements.words import ATTRIBUTES, COUNTS, kind_of
-from audiocapbench.judges.elements.words import ElementKind as Content
+from audiocapbench.judges.elements.words import ATTRIBUTES, COUNTS, ElementKind, kind_of
 from audiocapbench.meta.corrupt.captions import CaptionSet, ReferenceCaption
-from audiocapbench.meta.corrupt.exchange import Distance, PhraseSpan, find_partners, units_of
-from audiocapbench.meta.corrupt.grammar import DETERMINERS, JOINING, PREPOSITIONS, verb_forms
-from audiocapbench.meta.corrupt.meanings import meaning_of
-from audiocapbench.meta.corrupt.nouns import excluding, nouns, unlike
+from audiocapbench.meta.corrupt.corruption import Corruption, Unit
+from audiocapbench.meta.corrupt.exchange import PhraseSpan, exchange, phrases_of_frames
 from audiocapbench.meta.corrupt.text import Tokens
-from audiocapbench.meta.corrupt.trial import Candidates, Corruption
+from audiocapbench.meta.corrupt.words import (
+    DETERMINERS,
+    JOINING,
+    PREPOSITIONS,
+    excluding,
+    meaning_of,
+    nouns,
+    unlike,
+    verb_forms,
+    words,
+)
 
-_AGES = frozenset("adult adults young younger old older elderly middle-aged teenage".split())
+_AGES, _GENDERED = words("ages"), words("gendered")
 _GROWN = frozenset({"man", "woman", "male", "female"})
-_GENDERED = frozenset("he him his himself she her hers herself".split())
 # Whatever one grown person does, another can do: no surroundings have to be seen.
-_FREE = frozenset({"man", "woman", "child", "male", "female"})
+_FREE = _GROWN | {"child"}
 # One turns a page and turns on a tap: such a verb does not say which nouns fit.
 _DO_ALL = frozenset("turn put set pick place hold piec page".split())
-# Who hammers cannot be heard; who speaks can.
-_VOCAL = frozenset(
-    meaning_of(word)
-    for word in """
-    speak say laugh cry shout scream sing cough sneeze whisper chuckle giggle hum groan moan gasp
-    sob cheer announce voice vocal mumble murmur chat converse yell exclaim narrate ask answer sigh
-    """.split()
-)
+_VOCAL = frozenset(map(meaning_of, words("vocal")))
 _FARTHEST_WORD = 3
 _LARGEST_GAP = math.log(15)
 
 
-def exchange_nouns(captions: CaptionSet, draw: random.Random) -> Candidates:
+def exchange_nouns(captions: CaptionSet, draw: random.Random) -> list[Unit]:
     """All exchanges of nouns that can be made between captions of a set."""
-    framed = [place for caption in captions.captions for place in _places(caption)]
-    seen: dict[str, set[str]] = defaultdict(set)
-    for place in framed:
-        seen[place.frame].add(place.phrase[0])
-    loose = [place._replace(frame=_sort(place.phrase[0])) for place in framed]
-    nouns_of_frames = {key: frozenset(words) for key, words in seen.items()}
+    spans = [span for caption in captions.captions for span in _spans(caption)]
+    seen = phrases_of_frames(spans)
+    frequencies = captions.frequencies
 
-    def admits(place: PhraseSpan, phrase: Tokens) -> bool:
-        return _fits(place, phrase[0], nouns_of_frames) and _is_wrong(place, phrase[0])
+    def admits(span: PhraseSpan, phrase: Tokens) -> bool:
+        own, other = nouns()[span.phrase[0]], nouns()[phrase[0]]
+        fits = phrase in seen[span.frame] or {own.family, other.family} <= _FREE
+        if not fits or not _reads_well(span, {own.family, other.family}):
+            return False
+        return unlike(own, other) and not span.caption.clip.words & excluding(other.family)
 
-    partners = find_partners([framed, loose], admits, _frequency_gap(captions), draw)
-    return Candidates(units_of(Corruption.NOUN, partners), captions.total)
+    def gap(one: Tokens, other: Tokens) -> float:
+        found = abs(math.log(frequencies[one[0]] / frequencies[other[0]]))
+        return found if found <= _LARGEST_GAP else math.inf
+
+    rounds = (lambda span: span.frame, lambda span: _sort(span.phrase[0]))
+    return exchange(Corruption.NOUN, spans, admits, draw, rounds=rounds, distance=gap)
 
 
-def _places(caption: ReferenceCaption) -> Iterator[PhraseSpan]:
+def _spans(caption: ReferenceCaption) -> Iterator[PhraseSpan]:
     known = nouns()
     families = [known[token].family for token in caption.tokens if token in known]
     for start, token in enumerate(caption.tokens):
@@ -63,12 +66,11 @@ def _places(caption: ReferenceCaption) -> Iterator[PhraseSpan]:
             continue
         frame = _frame(caption.tokens, start)
         if frame is not None:
-            yield PhraseSpan(caption, start, start + 1, f"{_sort(token)} {frame}", (token,))
+            yield PhraseSpan(caption, start, start + 1, f"{_sort(token)} {frame}")
 
 
 def _sort(word: str) -> str:
-    noun = nouns()[word]
-    return f"{noun.sort} {noun.number}"
+    return f"{nouns()[word].sort} {nouns()[word].number}"
 
 
 def _is_noun(tokens: Tokens, place: int) -> bool:
@@ -83,15 +85,14 @@ def _is_noun(tokens: Tokens, place: int) -> bool:
         return lead in DETERMINERS
     if noun.sort == "matter" and before in ("a", "an"):
         following = tokens[place + 1] if place + 1 < len(tokens) else ","
-        return kind_of(following) is Content.SOURCE or following in ("object", "surface")
+        return kind_of(following) is ElementKind.SOURCE or following in ("object", "surface")
     free = not before or before in JOINING or before in PREPOSITIONS or before in DETERMINERS
     return free or described or before in COUNTS
 
 
 def _frame(tokens: Tokens, place: int) -> str | None:
     """What the noun does or what is done to it: the next word of content, or the one before."""
-    following = tokens[place + 1 : place + 1 + _FARTHEST_WORD]
-    for distance, word in enumerate(following):
+    for distance, word in enumerate(tokens[place + 1 : place + 1 + _FARTHEST_WORD]):
         if word in JOINING:
             break
         if _tells(word):
@@ -110,35 +111,16 @@ def _frame(tokens: Tokens, place: int) -> str | None:
 
 
 def _tells(word: str) -> bool:
-    return kind_of(word) in (Content.EVENT, Content.SOURCE) and meaning_of(word) not in _DO_ALL
+    eventful = kind_of(word) in (ElementKind.EVENT, ElementKind.SOURCE)
+    return eventful and meaning_of(word) not in _DO_ALL
 
 
-def _fits(place: PhraseSpan, word: str, seen: Mapping[str, frozenset[str]]) -> bool:
-    """Whether the caption with this noun reads as captions of the set do."""
-    tokens = place.caption.tokens
-    own, other = nouns()[place.phrase[0]], nouns()[word]
-    if own.sort in ("person", "sex", "sexes"):
-        heard = (_frame(tokens, place.start) or "").split()
+def _reads_well(span: PhraseSpan, families: set[str]) -> bool:
+    """Whether nothing else in the caption goes with the old noun alone."""
+    tokens = span.caption.tokens
+    if nouns()[span.phrase[0]].sort in ("person", "sex", "sexes"):
+        heard = (_frame(tokens, span.start) or "").split()
         if not _GENDERED.isdisjoint(tokens) or not _VOCAL.intersection(heard):
             return False
-    before = tokens[place.start - 1] if place.start else ""
-    if before in _AGES and not {own.family, other.family} <= _GROWN:
-        return False
-    frame = f"{_sort(place.phrase[0])} {_frame(tokens, place.start)}"
-    return word in seen[frame] or {own.family, other.family} <= _FREE
-
-
-def _is_wrong(place: PhraseSpan, word: str) -> bool:
-    """Whether the noun sounds different, and no reference of the clip could mean it."""
-    own, other = nouns()[place.phrase[0]], nouns()[word]
-    return unlike(own, other) and not place.caption.clip.words & excluding(other.family)
-
-
-def _frequency_gap(captions: CaptionSet) -> Distance:
-    frequencies = captions.frequencies
-
-    def gap(one: Tokens, other: Tokens) -> float:
-        found = abs(math.log(frequencies[one[0]] / frequencies[other[0]]))
-        return found if found <= _LARGEST_GAP else math.inf
-
-    return gap
+    before = tokens[span.start - 1] if span.start else ""
+    return before not in _AGES or families <= _GROWN

@@ -18,37 +18,42 @@ from audiocapbench.meta.corrupt.clauses import (
     pieces_of,
     without_marks,
 )
-from audiocapbench.meta.corrupt.grammar import PRONOUNS, verb_forms
-from audiocapbench.meta.corrupt.text import Tokens, written
-from audiocapbench.meta.corrupt.trial import Candidates, CorruptedPair, Corruption
-from audiocapbench.meta.corrupt.truth import core, order_is_certain
+from audiocapbench.meta.corrupt.corruption import (
+    CorruptedPair,
+    Corruption,
+    Unit,
+    alone,
+    corrupted,
+)
+from audiocapbench.meta.corrupt.events import core, order_is_certain
+from audiocapbench.meta.corrupt.text import Tokens
+from audiocapbench.meta.corrupt.words import PRONOUNS, verb_forms, words
 
-_CHANGES_ORDER = frozenset("after before then followed until finally first last later end".split())
+_ORDERING = words("ordering")
 _FOLLOWED = ("followed", "by")
 _BEFORE = ("before",)
 
 
-def swap_orders(captions: CaptionSet) -> Candidates:
+def swap_orders(captions: CaptionSet) -> list[Unit]:
     """All captions of a set whose two events can change places."""
-    found = Candidates(captions=captions.total)
-    for caption in captions.captions:
-        trial = _swapped(caption)
-        if trial is not None:
-            found.units.append((trial,))
-    return found
+    return alone(_swapped, captions.captions)
+
+
+_Parts = tuple[Tokens, frozenset[str], frozenset[str]]
+"""The words in the other order, and what the earlier and the later event mean."""
 
 
 def _swapped(caption: ReferenceCaption) -> CorruptedPair | None:
     tokens = caption.tokens
-    if not PRONOUNS.isdisjoint(tokens) or sum(token in _CHANGES_ORDER for token in tokens) != 1:
+    if not PRONOUNS.isdisjoint(tokens) or sum(token in _ORDERING for token in tokens) != 1:
         return None
-    joint = next(
-        (one.joint for one in pieces_of(tokens) if without_marks(one.joint) in ORDERED), ()
-    )
+    joints = (piece.joint for piece in pieces_of(tokens))
+    joint = next((one for one in joints if without_marks(one) in ORDERED), ())
     if not joint:
         return None
-    place = _place_of(tokens, joint)
-    first, second = tokens[:place], tokens[place + len(joint) :]
+    ends = range(len(joint), len(tokens) + 1)
+    end = next(end for end in ends if tokens[end - len(joint) : end] == joint)
+    first, second = tokens[: end - len(joint)], tokens[end:]
     parts = _one_subject(first, second, joint) or _two_subjects(first, second, joint)
     if parts is None:
         return None
@@ -58,19 +63,7 @@ def _swapped(caption: ReferenceCaption) -> CorruptedPair | None:
     if not order_is_certain(caption.clip, caption.number, earlier, later):
         return None
     change = f"{' '.join(first)} ↔ {' '.join(second)}"
-    sources = (caption.number,)
-    return CorruptedPair(
-        Corruption.ORDER, caption.clip, sources, written(tokens), written(false), change
-    )
-
-
-_Parts = tuple[Tokens, frozenset[str], frozenset[str]]
-
-
-def _place_of(tokens: Tokens, joint: Tokens) -> int:
-    return next(
-        place for place in range(len(tokens)) if tokens[place : place + len(joint)] == joint
-    )
+    return corrupted(Corruption.ORDER, caption, false, change)
 
 
 def _one_subject(first: Tokens, second: Tokens, joint: Tokens) -> _Parts | None:

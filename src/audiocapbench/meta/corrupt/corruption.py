@@ -1,9 +1,11 @@
-"""One trial and groups of them that balance each other."""
+"""What a rule makes of a caption: a pair of a true caption and one that was made wrong."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
-from audiocapbench.meta.corrupt.captions import CaptionedClip
+from audiocapbench.meta.corrupt.captions import CaptionedClip, ReferenceCaption
+from audiocapbench.meta.corrupt.text import written
 
 
 class Corruption(StrEnum):
@@ -55,22 +57,25 @@ class CorruptedPair:
 
 
 Unit = tuple[CorruptedPair, ...]
-"""Trials that belong together: what tells them apart points once this way and once the other."""
+"""Pairs that belong together: what tells them apart points once this way and once the other."""
 
 
-@dataclass(slots=True)
-class Candidates:
-    """What one kind of corruption can make of a caption set, before balancing.
+def corrupted(
+    kind: Corruption, caption: ReferenceCaption, false: Sequence[str], change: str
+) -> CorruptedPair:
+    """The pair of a caption as it stands and the words that it was changed to."""
+    true = written(caption.tokens)
+    return CorruptedPair(kind, caption.clip, (caption.number,), true, written(false), change)
 
-    Attributes:
-        units: Trials in groups that stay together.
-        captions: How many captions the kind was tried on.
-    """
 
-    units: list[Unit] = field(default_factory=list)
-    captions: int = 0
+def alone(
+    rule: Callable[[ReferenceCaption], CorruptedPair | None], captions: Iterable[ReferenceCaption]
+) -> list[Unit]:
+    """What a rule for single captions makes of each, as units of one."""
+    return [(pair,) for pair in map(rule, captions) if pair is not None]
 
-    @property
-    def applicable(self) -> int:
-        """How many trials could be made."""
-        return sum(len(unit) for unit in self.units)
+
+def unused(captions: Iterable[ReferenceCaption], units: Iterable[Unit]) -> list[ReferenceCaption]:
+    """The captions that no unit was made from."""
+    taken = {(pair.clip.id, pair.sources[0]) for unit in units for pair in unit}
+    return [one for one in captions if (one.clip.id, one.number) not in taken]

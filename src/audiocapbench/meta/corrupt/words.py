@@ -1,0 +1,191 @@
+"""The words that the rules know, read from words.toml: nouns by their sound, verbs, opposites."""
+
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from audiocapbench.judges.elements import thesaurus
+from audiocapbench.meta.corrupt.text import Tokens
+from audiocapbench.metrics.word_lists import read_lists, word_set
+
+_FILE = ("audiocapbench.meta.corrupt", "words.toml")
+
+meaning_of = lru_cache(maxsize=100_000)(thesaurus.meaning_of)
+"""What a word means, as the elements judge's thesaurus has it."""
+
+
+def words(name: str) -> frozenset[str]:
+    """One of the lists as a set of words."""
+    return word_set(*_FILE, name)
+
+
+def phrases(name: str) -> frozenset[Tokens]:
+    """One of the lists as a set of phrases."""
+    return frozenset(tuple(one.split("_")) for one in words(name))
+
+
+MARKS = frozenset(",.;")
+DETERMINERS, PRONOUNS, PREPOSITIONS = map(words, ("determiners", "pronouns", "prepositions"))
+JOINING, AUXILIARIES = map(words, ("joining", "auxiliaries"))
+
+
+class Noun(NamedTuple):
+    """A noun of the table.
+
+    Attributes:
+        word: As it is written.
+        sort: What it may be exchanged within.
+        family: What it sounds like.
+        number: ``one``, ``many`` or ``mass``.
+        one: Its singular.
+        many: Its plural; empty where it is not counted.
+    """
+
+    word: str
+    sort: str
+    family: str
+    number: str
+    one: str
+    many: str
+
+
+class VerbForm(NamedTuple):
+    """A form of a verb.
+
+    Attributes:
+        base: As after "they": "bark".
+        third: As after "it": "barks".
+        gerund: As after "a dog": "barking".
+        form: Which of the three it is.
+    """
+
+    base: str
+    third: str
+    gerund: str
+    form: str
+
+
+class Quality(NamedTuple):
+    """A phrase, the axis and side that it takes, and what it can be exchanged with.
+
+    Attributes:
+        phrase: Its words.
+        line: Number of its line; only phrases of one line are exchanged.
+        side: 0 or 1.
+        frame: ``next``, ``last`` or ``free``.
+        same_side: Words that take its side of the axis.
+    """
+
+    phrase: Tokens
+    line: int
+    side: int
+    frame: str
+    same_side: frozenset[str]
+
+
+def _lines(name: str) -> Iterator[tuple[list[str], str]]:
+    """What stands before and after the colon of each line; an indented line goes on."""
+    for line in read_lists(*_FILE)[name].replace("\n ", " ").strip().splitlines():
+        head, _, tail = line.partition(":")
+        yield head.split(), tail
+
+
+@cache
+def nouns() -> dict[str, Noun]:
+    """All nouns of the table by the word."""
+    found: dict[str, Noun] = {}
+    for (sort, family), listed in _lines("nouns"):
+        for word in listed.split():
+            one, _, many = word.partition("/")
+            found[one] = Noun(one, sort, family, "one" if many else "mass", one, many)
+            if many:
+                found[many] = Noun(many, sort, family, "many", one, many)
+    return found
+
+
+@cache
+def _near() -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for families, _ in _lines("near"):
+        for family in families:
+            found[family] = found.get(family, frozenset()) | frozenset(families)
+    return found
+
+
+@cache
+def _excluding() -> dict[str, frozenset[str]]:
+    """For each family, the words that make it uncertain or true."""
+    found: dict[str, set[str]] = {}
+    for noun in nouns().values():
+        found.setdefault(noun.family, {noun.family}).add(noun.word)
+    own = {family: frozenset(known) for family, known in found.items()}
+    for family, others in _near().items():
+        for other in others:
+            found.setdefault(family, set()).update(own.get(other, ()))
+    for generic, families in _lines("generic"):
+        for family in families.split():
+            found.setdefault(family, set()).update(generic)
+    return {family: frozenset(known) for family, known in found.items()}
+
+
+def unlike(noun: Noun, other: Noun) -> bool:
+    """Whether to name one for the other is an error that can be heard."""
+    return (
+        noun.sort == other.sort
+        and noun.number == other.number
+        and noun.family != other.family
+        and other.family not in _near().get(noun.family, ())
+    )
+
+
+def excluding(family: str) -> frozenset[str]:
+    """Words that, in a reference, may mean this family: then it cannot be called wrong."""
+    return _excluding().get(family, frozenset())
+
+
+@cache
+def verb_forms() -> dict[str, VerbForm]:
+    """Forms of all listed verbs, and of the auxiliaries, by the form."""
+    found: dict[str, VerbForm] = {}
+    doubling = words("doubling")
+    for base in read_lists(*_FILE)["verbs"].split():
+        third, gerund = _third(base), _gerund(base, doubles=base in doubling)
+        for word, form in ((third, "third"), (gerund, "gerund"), (base, "base")):
+            found[word] = VerbForm(base, third, gerund, form)
+    for one, many in (("is", "are"), ("was", "were"), ("has", "have")):
+        found[one] = VerbForm(many, one, "", "third")
+        found[many] = VerbForm(many, one, "", "base")
+    return found
+
+
+def _third(base: str) -> str:
+    if base.endswith(("s", "x", "z", "ch", "sh", "o")) and base not in ("moo", "coo"):
+        return f"{base}es"
+    if base.endswith("y") and base[-2] not in "aeiou":
+        return f"{base[:-1]}ies"
+    return f"{base}s"
+
+
+def _gerund(base: str, *, doubles: bool) -> str:
+    if base.endswith("e") and not base.endswith(("ee", "oe", "ye")):
+        return f"{base[:-1]}ing"
+    return f"{base}{base[-1]}ing" if doubles else f"{base}ing"
+
+
+@cache
+def qualities() -> dict[str, list[Quality]]:
+    """All phrases of qualities by their first word, the longest first."""
+    same_side = {
+        axis: [frozenset(side.split()) for side in sides.split("|")]
+        for (axis,), sides in _lines("same_side")
+    }
+    found: dict[str, list[Quality]] = {}
+    for number, ((axis, frame), sides) in enumerate(_lines("opposites")):
+        for side, listed in enumerate(sides.split("|")):
+            for word in listed.split():
+                phrase = tuple(word.split("_"))
+                quality = Quality(phrase, number, side, frame, same_side[axis][side])
+                found.setdefault(phrase[0], []).append(quality)
+    for known in found.values():
+        known.sort(key=lambda quality: -len(quality.phrase))
+    return found
