@@ -81,8 +81,8 @@ def order_of_rows(results: PublishedResults) -> Iterator[Misfit]:
 def top_three(results: PublishedResults) -> Iterator[Misfit]:
     """Section 3.1: Gemini models hold the first three places."""
     for row in results.rows:
-        if row.rank <= 3 and row.provider != _GEMINI:
-            yield Misfit("the first three are Gemini", row.model, _GEMINI, row.provider)
+        if row.rank <= 3 and _provider(row) != _GEMINI:
+            yield Misfit("the first three are Gemini", row.model, _GEMINI, _provider(row))
 
 
 def extremes(results: PublishedResults) -> Iterator[Misfit]:
@@ -108,7 +108,7 @@ def extremes(results: PublishedResults) -> Iterator[Misfit]:
 
 def place_of_gemini_3_flash(results: PublishedResults) -> Iterator[Misfit]:
     """Section 3.3: the best of METEOR and BLEU-4 is fifth overall."""
-    row = results.row("gemini/gemini-3-flash-preview")
+    row = _row(results, "gemini/gemini-3-flash-preview")
     if row.rank != 5:
         yield Misfit("fifth overall", row.model, "5", f"{row.rank}")
 
@@ -116,7 +116,7 @@ def place_of_gemini_3_flash(results: PublishedResults) -> Iterator[Misfit]:
 def realtime_below_chat(results: PublishedResults) -> Iterator[Misfit]:
     """Section 3.3: Realtime models score lower than their Chat Completions counterparts."""
     for realtime, chat in _COUNTERPARTS.items():
-        one, other = (results.row(name).judged["overall"] for name in (realtime, chat))
+        one, other = (_row(results, name).judged["overall"] for name in (realtime, chat))
         if one >= other:
             found = f"{one:.2f} against {other:.2f} of {chat}"
             yield Misfit("Realtime is below Chat Completions", realtime, "lower", found)
@@ -124,10 +124,10 @@ def realtime_below_chat(results: PublishedResults) -> Iterator[Misfit]:
 
 def gemini_more_complete(results: PublishedResults) -> Iterator[Misfit]:
     """Section 3.3: Gemini models consistently outperform OpenAI's on completeness."""
-    others = [row for row in results.rows if row.provider != _GEMINI]
+    others = [row for row in results.rows if _provider(row) != _GEMINI]
     best = max(others, key=lambda row: row.judged["completeness"])
     for row in results.rows:
-        if row.provider == _GEMINI and row.judged["completeness"] <= best.judged["completeness"]:
+        if _provider(row) == _GEMINI and row.judged["completeness"] <= best.judged["completeness"]:
             found = f"{row.judged['completeness']:.2f} against "
             found += f"{best.judged['completeness']:.2f} of {best.model}"
             yield Misfit("Gemini is more complete than OpenAI", row.model, "higher", found)
@@ -179,3 +179,11 @@ def _column(row: PublishedRow, name: str) -> float:
 
 def _misfit(check: str, row: PublishedRow, mean: float) -> Misfit:
     return Misfit(check, row.model, f"{row.judged['overall']:.2f}", f"{mean:.4f}")
+
+
+def _row(results: PublishedResults, model: str) -> PublishedRow:
+    return next(row for row in results.rows if row.model == model)
+
+
+def _provider(row: PublishedRow) -> str:
+    return row.model.partition("/")[0]

@@ -42,16 +42,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--dry-run", action="store_true", help="only look up what is missing")
     for option, part in _PARTS.items():
         name = f"--{option.replace('_', '-')}"
-        parser.add_argument(name, type=_count, metavar="N", help=f"how many clips of {part}")
+        parser.add_argument(name, type=int, metavar="N", help=f"how many clips of {part}")
     parser.add_argument("--ids-dir", type=Path, help="folder with the four ID lists")
     parser.add_argument("--credentials", type=Path, help="file of KEY=value lines (HF_TOKEN)")
     return parser
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of clips")
-    return int(text)
 
 
 def _build(options: argparse.Namespace) -> int:

@@ -8,7 +8,8 @@ import pytest
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.benchmarks.mecat.items import MecatItem
 from audiocapbench.benchmarks.mecat.predictions import Answers, read_answers, source_of
-from audiocapbench.benchmarks.mecat.references import BadReferencesError, read_items
+from audiocapbench.benchmarks.mecat.references import read_items
+from audiocapbench.data import InvalidDataError
 from audiocapbench.data.records import LONGEST_LINE
 from audiocapbench.errors import DatasetError
 from mecat_data import clips, questions, write_references
@@ -152,6 +153,19 @@ def test_a_second_answer_is_listed_and_the_first_stays(
     assert found.surplus == ["stranger"]
 
 
+def test_an_answer_to_all_sub_tasks_fills_those_that_have_none(
+    tmp_path: Path, items: list[MecatItem]
+) -> None:
+    first, every = tmp_path / "long.csv", tmp_path / "rest.csv"
+    first.write_text(f"{KEYS[0]},one\n")
+    every.write_text(f"{KEYS[0]},two\n")
+    sources = [source_of("mecat-caption", str(path)) for path in (first, every)]
+    found = read_answers("mecat-caption", sources, items)
+    expected = {f"{KEYS[0]}/{name}": "one" if name == "long" else "two" for name in SUBTASKS}
+    assert found.texts == expected
+    assert [one.field for one in found.bad] == [f"{KEYS[0]}/long"]
+
+
 def test_an_empty_answer_is_an_answer(tmp_path: Path, items: list[MecatItem]) -> None:
     found = read(tmp_path / "long.csv", items, f"{KEYS[0]},\n{KEYS[1]},x\n")
     assert found.texts == {f"{KEYS[0]}/long": "", f"{KEYS[1]}/long": "x"}
@@ -196,7 +210,7 @@ def test_wrong_references_are_refused_line_by_line(tmp_path: Path) -> None:
     folder = write_references(tmp_path, "caption", entries)
     lines = [json.dumps({third: entries[third]}), "{"]
     (folder / "caption_test" / "again.jsonl").write_text("\n".join(lines))
-    with pytest.raises(BadReferencesError) as error:
+    with pytest.raises(InvalidDataError) as error:
         read_items("mecat-caption", folder)
     told = "\n".join(map(str, error.value.problems))
     for words in (

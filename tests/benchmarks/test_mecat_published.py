@@ -104,7 +104,10 @@ def test_every_total_follows_from_its_row_but_for_the_known_misprints() -> None:
 
 
 def test_every_misprint_has_a_note_and_no_other_row_has_one() -> None:
-    noted = {one[:3]: (one.printed, one.recomputed) for one in misprints()}
+    noted = {
+        (one["table"], one["model"], one["column"]): (one["printed"], one["recomputed"])
+        for one in misprints()
+    }
     assert noted == KNOWN_MISFITS
     assert notes_on("2", "Pengi") == ["Score_Cap of the row's own groups is 29.58."]
     assert notes_on("2", "EnClap") == []

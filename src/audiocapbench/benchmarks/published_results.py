@@ -25,11 +25,6 @@ class PublishedRow:
     metrics: Mapping[str, float]
     by_category: Mapping[str, float]
 
-    @property
-    def provider(self) -> str:
-        """What stands before the slash."""
-        return self.model.partition("/")[0]
-
 
 @dataclass(frozen=True, slots=True)
 class PublishedResults:
@@ -58,10 +53,6 @@ class PublishedResults:
     def total(self) -> int:
         """Samples of the benchmark."""
         return sum(self.counts.values())
-
-    def row(self, model: str) -> PublishedRow:
-        """The row of a model that is in the tables."""
-        return next(row for row in self.rows if row.model == model)
 
 
 @cache

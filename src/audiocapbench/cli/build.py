@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from audiocapbench.cli.app import SOME_FAILED, app
-from audiocapbench.cli.options import JsonOption
+from audiocapbench.cli.options import CredentialsOption, JsonOption
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,12 +90,7 @@ def build(
             "[default: the newest, which the manifest then pins]",
         ),
     ] = None,
-    credentials: Annotated[
-        Path | None,
-        typer.Option(
-            "--credentials", metavar="FILE", help="KEY=value lines, such as HF_TOKEN for the Hub."
-        ),
-    ] = None,
+    credentials: CredentialsOption = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only look up what would be downloaded.")
     ] = False,
@@ -129,12 +124,13 @@ def build(
         builders = _mecat_builders(out, part, domains, limit, revisions, shards)
     else:
         from audiocapbench.data.build import BuildSettings
+        from audiocapbench.data.build import build as build_folder
 
         _refuse(benchmark, {"--domains": domains, "--shards": shards})
         settings = BuildSettings(
             ids_dir=ids_dir, counts=own, limit=limit, clip=clip, revisions=revisions
         )
-        builders = {out: _builder(out, settings)}
+        builders = {out: partial(build_folder, out, settings)}
     ends = {folder: _with_bars(run, dry_run=dry_run) for folder, run in builders.items()}
     if json:
         documents = [_document(folder, end, dry_run=dry_run) for folder, end in ends.items()]
@@ -152,12 +148,6 @@ def _refuse(benchmark: str, given: "Mapping[str, object]") -> None:
     for option, value in given.items():
         if value:
             raise AudioCapBenchError(f"{benchmark} takes no {option}")
-
-
-def _builder(out: Path, settings: "BuildSettings") -> "Builder":
-    from audiocapbench.data.build import build as build_folder
-
-    return partial(build_folder, out, settings)
 
 
 def _mecat_builders(
@@ -185,19 +175,20 @@ def _mecat_builders(
         raise DatasetError(f"--domains names none; choose from {', '.join(DOMAINS)}")
     words = MecatWords(DOMAINS, SUBTASKS, QA_CATEGORIES, tuple(DIFFICULTIES))
     given = tuple(shards) if shards else None
+    parts = {out / name: name for name in REPOSITORIES} if part == "both" else {out: part}
     return {
         folder: partial(
             build_mecat, folder, words, MecatSettings(one, chosen, limit, revisions.get(one), given)
         )
-        for folder, one in (
-            {out / name: name for name in REPOSITORIES} if part == "both" else {out: part}
-        ).items()
+        for folder, one in parts.items()
     }
 
 
 def build_audiocapbench(out: Path, settings: "BuildSettings", *, dry_run: bool) -> "BuildResult":
     """Build AudioCapBench with a bar a part on stderr, and say how it ended."""
-    end = _with_bars(_builder(out, settings), dry_run=dry_run)
+    from audiocapbench.data.build import build as build_folder
+
+    end = _with_bars(partial(build_folder, out, settings), dry_run=dry_run)
     _explain(out, end, dry_run=dry_run)
     return end
 

@@ -19,10 +19,17 @@ class Problem(NamedTuple):
 
 
 class InvalidDataError(DatasetError):
-    """A folder or file that cannot be used, with every reason why."""
+    """A folder or file that cannot be used: ``problems`` has every reason why.
 
-    def __init__(self, path: Path, problems: Sequence[Problem]) -> None:
+    The message lists them all, or so many as are to be shown, and what else may help.
+    """
+
+    def __init__(
+        self, path: Path, problems: Sequence[Problem], shown: int | None = None, hint: str = ""
+    ) -> None:
         self.problems = tuple(problems)
-        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        lines = [f"{path}: {count}; nothing was done", *(f"  {problem}" for problem in problems)]
-        super().__init__("\n".join(lines))
+        count = f"{len(problems):,} problem{'' if len(problems) == 1 else 's'}"
+        lines = [f"{path}: {count}; nothing was done", *(f"  {one}" for one in problems[:shown])]
+        if shown is not None and len(problems) > shown:
+            lines.append(f"  … and {len(problems) - shown:,} more")
+        super().__init__("\n".join([*lines, hint] if hint else lines))

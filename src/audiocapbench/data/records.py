@@ -33,20 +33,6 @@ class Record(NamedTuple):
     fields: dict[str, Any]
 
 
-class Cells(NamedTuple):
-    """The fields of a row in their order, and the line that it begins on."""
-
-    where: str
-    cells: list[str]
-
-
-class TextLine(NamedTuple):
-    """A line without its end."""
-
-    where: str
-    text: str
-
-
 def read_records(
     path: PurePath, problems: Problems, columns: Sequence[str] = (), content: bytes | None = None
 ) -> Iterator[Record]:
@@ -98,8 +84,8 @@ def csv_records(
 
 def csv_rows(
     path: PurePath, problems: Problems, begins: Callable[[str], bool] | None = None
-) -> Iterator[Cells]:
-    """The rows of a CSV or TSV file that may have no names above them.
+) -> Iterator[tuple[str, list[str]]]:
+    """The rows of a CSV or TSV file that may have no names above them, each with its place.
 
     An open quote costs its own line only where ``begins`` says whether a first field is surely
     that of a row, and not the rest of another. Spaces after a delimiter do not count.
@@ -111,7 +97,7 @@ def csv_rows(
         if isinstance(cells, Problem):
             problems.append(cells)
         else:
-            yield Cells(where, cells)
+            yield where, cells
 
 
 def check_names(path: PurePath, names: Sequence[str]) -> None:
@@ -149,8 +135,8 @@ def json_lines(
 
 def text_lines(
     path: PurePath, problems: Problems, content: bytes | None = None
-) -> Iterator[TextLine]:
-    """The lines that are text and not blank.
+) -> Iterator[tuple[str, str]]:
+    """The lines that are text and not blank, each with its place and without its end.
 
     Raises:
         DatasetError: The file cannot be read.
@@ -159,7 +145,7 @@ def text_lines(
         if isinstance(text, Problem):
             problems.append(text)
         elif text.strip():
-            yield TextLine(where, text)
+            yield where, text
 
 
 def read_json(path: Path) -> Any:

@@ -53,17 +53,12 @@ def source_of(benchmark: str, text: str) -> PredictionFile:
     Raises:
         DatasetError: The file's name has two sub-tasks in it.
     """
-    captions = asks_for_captions(benchmark)
-    if not captions or Path(text).exists():
-        head, path = "", Path(text)
-    else:
-        head, equals, tail = text.partition("=")
-        named = bool(equals) and head in (*SUBTASKS, ALL)
-        head, path = (head, Path(tail)) if named else ("", Path(text))
-    if not captions or head == ALL:
-        return PredictionFile(path, None)
-    if head:
-        return PredictionFile(path, head)
+    if not asks_for_captions(benchmark):
+        return PredictionFile(Path(text), None)
+    path = Path(text)
+    head, equals, tail = text.partition("=")
+    if equals and head in (*SUBTASKS, ALL) and not path.exists():
+        return PredictionFile(Path(tail), None if head == ALL else head)
     words = set(re.split(r"[^a-z0-9]+", path.stem.lower())) & set(SUBTASKS)
     if len(words) > 1:
         raise DatasetError(
@@ -88,13 +83,16 @@ def read_answers(
     surplus: dict[str, None] = {}
     for source in sources:
         for said in read_file(source.path, known, found.bad):
-            wanted = _captions(said, source) if captions else _question(said)
-            if isinstance(wanted, Problem):
-                found.bad.append(wanted)
+            wanted = _answered(said, source, captions=captions)
+            if isinstance(wanted, str):
+                found.bad.append(Problem(said.where, said.key[:80], wanted))
             elif wanted[0] not in ids:
                 surplus[said.key] = None
             else:
-                _keep(found, said, wanted)
+                texts = found.texts
+                other = [key for key in wanted if texts.setdefault(key, said.text) != said.text]
+                what = "has another prediction above"
+                found.bad += [Problem(said.where, key[:80], what) for key in other[:1]]
     found.surplus = list(surplus)
     _count_missing(found, items, captions=captions)
     return found
@@ -110,10 +108,12 @@ def looks_like(benchmark: str, found: Answers, items: Sequence[MecatItem]) -> st
     return "MECAT-Caption" if any(head in clips for head in heads) else None
 
 
-def _captions(said: Prediction, source: PredictionFile) -> list[str] | Problem:
-    """The items that a text answers."""
+def _answered(said: Prediction, source: PredictionFile, *, captions: bool) -> list[str] | str:
+    """The ids of the items that a text answers, or what is wrong with it."""
     if "\0" in said.text:
-        return Problem(said.where, said.key[:80], "holds a NUL character")
+        return "holds a NUL character"
+    if not captions:
+        return [said.key] if said.subtask is None else "a question has no sub-tasks"
     clip, subtask = said.key, said.subtask or source.subtask
     head, slash, tail = said.key.rpartition("/")
     if slash and tail in SUBTASKS:
@@ -121,23 +121,8 @@ def _captions(said: Prediction, source: PredictionFile) -> list[str] | Problem:
     if subtask is None:
         return [f"{clip}/{one}" for one in SUBTASKS]
     if subtask not in SUBTASKS:
-        what = f"there is no sub-task {subtask[:40]!r}; there are {', '.join(SUBTASKS)}"
-        return Problem(said.where, said.key[:80], what)
+        return f"there is no sub-task {subtask[:40]!r}; there are {', '.join(SUBTASKS)}"
     return [f"{clip}/{subtask}"]
-
-
-def _question(said: Prediction) -> list[str] | Problem:
-    if "\0" in said.text:
-        return Problem(said.where, said.key[:80], "holds a NUL character")
-    if said.subtask is not None:
-        return Problem(said.where, said.key[:80], "a question has no sub-tasks")
-    return [said.key]
-
-
-def _keep(found: Answers, said: Prediction, wanted: Sequence[str]) -> None:
-    other = [key for key in wanted if found.texts.setdefault(key, said.text) != said.text]
-    if other:
-        found.bad.append(Problem(said.where, other[0][:80], "has another prediction above"))
 
 
 def _count_missing(found: Answers, items: Sequence[MecatItem], *, captions: bool) -> None:

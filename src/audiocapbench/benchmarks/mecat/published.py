@@ -46,17 +46,6 @@ class PublishedTable:
     rows: Mapping[str, Mapping[str, float]]
 
 
-class Misprint(NamedTuple):
-    """A printed figure that does not follow from the others of its row."""
-
-    table: str
-    model: str
-    column: str
-    printed: float
-    recomputed: float
-    text: str
-
-
 class PublishedStability(NamedTuple):
     """How far DATE of one model varies in samples of the test set, with replacement.
 
@@ -99,15 +88,15 @@ def published_table(number: str) -> PublishedTable:
     return PublishedTable(number, table["title"], table["metric"], tuple(table["columns"]), rows)
 
 
-@cache
-def misprints() -> tuple[Misprint, ...]:
-    """The figures that are known not to follow their own formula."""
-    return tuple(Misprint(**note) for note in _document()["notes"])
+def misprints() -> list[dict[str, Any]]:
+    """The figures that do not follow from the others of their row, and what these give."""
+    return list(_document()["notes"])
 
 
 def notes_on(table: str, model: str) -> list[str]:
     """What is to be known about a row."""
-    return [note.text for note in misprints() if (note.table, note.model) == (table, model)]
+    notes = (note for note in misprints() if (note["table"], note["model"]) == (table, model))
+    return [note["text"] for note in notes]
 
 
 @cache

@@ -4,7 +4,7 @@ They come as the published JSON lines, a file a domain, or as the metadata.jsonl
 ``audiocapbench build mecat`` made. A line that is wrong is refused: every number depends on it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +22,6 @@ _CAPTION, _QA = "MECAT-Caption", "MECAT-QA"
 _SHOWN = 5
 
 
-class BadReferencesError(InvalidDataError):
-    """References that cannot be used: ``problems`` has every reason, the message the first few."""
-
-    def __init__(self, path: Path, problems: Sequence[Problem], looks_like: str | None) -> None:
-        super().__init__(path, problems[:_SHOWN])
-        self.problems = tuple(problems)
-        count = f"{len(problems):,} problem{'s' if len(problems) > 1 else ''}"
-        lines = [f"{path}: {count}; nothing was done", *(f"  {one}" for one in problems[:_SHOWN])]
-        if len(problems) > _SHOWN:
-            lines.append(f"  … and {len(problems) - _SHOWN:,} more")
-        if looks_like is not None:
-            lines.append(f"This looks like {looks_like}.")
-        self.args = ("\n".join(lines),)
-
-
 def read_items(benchmark: str, place: Path) -> list[MecatItem]:
     """What a benchmark asks, in the order of the files.
 
@@ -46,7 +31,7 @@ def read_items(benchmark: str, place: Path) -> list[MecatItem]:
             such file, or a dataset folder.
 
     Raises:
-        BadReferencesError: Lines are wrong.
+        InvalidDataError: Lines are wrong; the first few are shown.
         DatasetError: There is nothing to read.
     """
     items: dict[str, MecatItem] = {}
@@ -59,7 +44,7 @@ def read_items(benchmark: str, place: Path) -> list[MecatItem]:
             if wrong:
                 looks.add(_looks_like(value, file))
     if problems:
-        raise BadReferencesError(place, problems, _other(benchmark, looks))
+        raise InvalidDataError(place, problems, _SHOWN, _other(benchmark, looks))
     if not items:
         raise DatasetError(f"{place}: holds no references of {benchmark}")
     return list(items.values())
@@ -87,9 +72,10 @@ def _looks_like(value: dict[str, Any], file: Path) -> str | None:
     return _CAPTION if {"captions", *SUBTASKS} & set(fields) else None
 
 
-def _other(benchmark: str, looks: set[str | None]) -> str | None:
+def _other(benchmark: str, looks: set[str | None]) -> str:
     own = _CAPTION if asks_for_captions(benchmark) else _QA
-    return looks.pop() if len(looks) == 1 and looks != {own} else None
+    other = looks.pop() if len(looks) == 1 and looks != {own} else None
+    return f"This looks like {other}." if other else ""
 
 
 def _files(benchmark: str, place: Path) -> list[Path]:

@@ -1,6 +1,7 @@
 """Encoded clips in memory: what they are, whether they are whole, and a part of them as it is."""
 
 import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
@@ -9,6 +10,13 @@ from audiocapbench.errors import AudioError
 
 ClipChoice = Literal["annotation", "published"]
 
+_HEADS = {
+    ".wav": rb"(RIFF|RF64).{4}WAVE",
+    ".flac": rb"fLaC",
+    ".ogg": rb"OggS",
+    ".mp3": rb"ID3|\xff[\xe0-\xff]",
+    ".aiff": rb"FORM.{4}AIF[FC]",
+}
 _EXACT = {"PCM_U8", "PCM_16", "PCM_24", "PCM_32"}
 
 
@@ -89,17 +97,9 @@ def suffix_of(content: bytes) -> str:
     """
     if not content:
         raise AudioError("the repository has no audio for it")
-    head = content[:12]
-    if head[:4] in (b"RIFF", b"RF64") and head[8:12] == b"WAVE":
-        return ".wav"
-    if head[:4] == b"fLaC":
-        return ".flac"
-    if head[:4] == b"OggS":
-        return ".ogg"
-    if head[:3] == b"ID3" or (head[0] == 0xFF and head[1:2] and head[1] & 0xE0 == 0xE0):
-        return ".mp3"
-    if head[:4] == b"FORM" and head[8:12] in (b"AIFF", b"AIFC"):
-        return ".aiff"
+    for suffix, head in _HEADS.items():
+        if re.match(head, content, re.DOTALL):
+            return suffix
     raise AudioError("its bytes are not WAV, FLAC, OGG, MP3 or AIFF")
 
 

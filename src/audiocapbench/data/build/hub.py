@@ -154,18 +154,16 @@ class Hub:
         if isinstance(error, _PassingError):
             return error
         place = f"{self.endpoint}/datasets/{name}"
-        if isinstance(error, errors.GatedRepoError):
-            raise HubError(
-                f"{name} is gated: accept its terms at {place} and set HF_TOKEN"
-            ) from None
-        if isinstance(error, errors.RevisionNotFoundError):
-            raise HubError(f"{name} has no revision {revision!r}") from None
-        if isinstance(error, errors.RepositoryNotFoundError):
-            raise HubError(
-                f"{name} is not at {self.endpoint}, or is private: check HF_ENDPOINT and HF_TOKEN"
-            ) from None
-        if isinstance(error, errors.EntryNotFoundError):
-            raise HubError(f"{name} at {revision} lacks a file that it lists") from None
+        refusals: dict[type[Exception], str] = {
+            errors.GatedRepoError: f"{name} is gated: accept its terms at {place} and set HF_TOKEN",
+            errors.RevisionNotFoundError: f"{name} has no revision {revision!r}",
+            errors.RepositoryNotFoundError: f"{name} is not at {self.endpoint}, or is private: "
+            "check HF_ENDPOINT and HF_TOKEN",
+            errors.EntryNotFoundError: f"{name} at {revision} lacks a file that it lists",
+        }
+        for kind, sentence in refusals.items():
+            if isinstance(error, kind):
+                raise HubError(sentence) from None
         if isinstance(error, errors.OfflineModeIsEnabled):
             raise NetworkError("HF_HUB_OFFLINE is set: unset it to download") from None
         if isinstance(error, errors.HfHubHTTPError):
@@ -175,7 +173,8 @@ class Hub:
                 raise HubError(f"{name} refuses access (HTTP {status}): check HF_TOKEN") from None
             if status not in (408, 429) and 400 <= status < 500:
                 raise HubError(f"{name} cannot be read (HTTP {status})") from None
-            return _PassingError(f"HTTP {status}", _retry_after(reply))
+            asked = str(reply.headers.get("Retry-After", "")) if reply is not None else ""
+            return _PassingError(f"HTTP {status}", float(asked) if asked.isdecimal() else None)
         reason = redacted(str(error)).strip().splitlines()
         return _PassingError(reason[0][:200] if reason else type(error).__name__)
 
@@ -231,11 +230,6 @@ class RemoteFile(io.RawIOBase):
     def readall(self) -> bytes:
         """All that is left."""
         return self.read()
-
-
-def _retry_after(reply: Any) -> float | None:
-    text = str(reply.headers.get("Retry-After", "")) if reply is not None else ""
-    return float(text) if text.isdecimal() else None
 
 
 def _library() -> Any:

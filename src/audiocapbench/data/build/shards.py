@@ -11,7 +11,6 @@ import unicodedata
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple
 
@@ -86,15 +85,46 @@ def read_pairs(stream: IO[bytes], held: int = HELD_AT_MOST) -> Iterator[ShardPai
     Raises:
         ShardError: The shard breaks off or is no tar; what came before stays good.
     """
-    waiting = _Waiting(held)
+    places: dict[str, int] = {}
+    waiting: dict[str, dict[str, bytes]] = {}
     for member in read_members(stream):
         key, kind = split_name(member.name)
         if member.reason is not None or key is None:
             reason = member.reason or "its name is not KEY.flac or KEY.json"
-            yield UnusableMember(shown(member.name), waiting.count, reason)
-        elif kind == "json" or kind in AUDIO_KINDS:
-            yield from waiting.take(key, "json" if kind == "json" else "audio", member.content)
-    yield from waiting.left()
+            yield UnusableMember(shown(member.name), len(places), reason)
+            continue
+        if kind in AUDIO_KINDS:
+            kind = "audio"
+        elif kind != "json":
+            continue
+        if key not in places:
+            places[key] = len(places)
+            waiting[key] = {}
+        half = waiting.get(key)
+        if half is None or kind in half:
+            place = len(places) if half is None else places[key]
+            yield UnusableMember(key, place, f"its {kind} comes twice in the shard")
+            continue
+        half[kind] = member.content
+        held -= len(member.content)
+        if len(half) == 2:
+            held += _size(waiting.pop(key))
+            yield ShardPair(key, places[key], half["audio"], half["json"])
+        while held < 0 and len(waiting) > 1:
+            oldest = next(iter(waiting))
+            held += _size(waiting[oldest])
+            yield _alone(oldest, places[oldest], waiting.pop(oldest))
+    for key, half in waiting.items():
+        yield _alone(key, places[key], half)
+
+
+def _size(half: dict[str, bytes]) -> int:
+    return sum(map(len, half.values()))
+
+
+def _alone(key: str, place: int, half: dict[str, bytes]) -> UnusableMember:
+    lacking = "audio" if "json" in half else "JSON"
+    return UnusableMember(key, place, f"the shard has no {lacking} for it")
 
 
 def read_members(stream: IO[bytes]) -> Iterator[TarMember]:
@@ -109,11 +139,12 @@ def read_members(stream: IO[bytes]) -> Iterator[TarMember]:
     try:
         zipped = buffered.peek(2)[:2] == b"\x1f\x8b"
         plain = gzip.GzipFile(fileobj=buffered) if zipped else buffered
-        yield from _members(_Tar(plain))  # type: ignore[arg-type]
+        yield from _members(plain)  # type: ignore[arg-type]
     except DatasetError:
         raise
     except _BROKEN as error:
-        raise ShardError(f"is damaged or cut short ({_reason(error)})") from None
+        reason = str(error).strip().rstrip(".") or type(error).__name__
+        raise ShardError(f"is damaged or cut short ({reason})") from None
     finally:
         # Whoever opened the stream closes it.
         buffered.detach()
@@ -203,103 +234,32 @@ class Spool(io.RawIOBase):
             raise DatasetError(f"{self._path}: cannot be written ({reason})") from None
 
 
-@dataclass(slots=True)
-class _Half:
-    place: int
-    parts: dict[str, bytes] = field(default_factory=dict)
-
-
-class _Waiting:
-    """Halves of pairs, oldest first."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._held = 0
-        self._halves: dict[str, _Half] = {}
-        self._done: set[str] = set()
-        self.count = 0
-
-    def take(self, key: str, kind: str, content: bytes) -> Iterator[ShardPair | UnusableMember]:
-        if key in self._done:
-            yield UnusableMember(key, self.count, f"its {kind} comes twice in the shard")
-            return
-        if key not in self._halves:
-            self._halves[key] = _Half(self.count)
-            self.count += 1
-        half = self._halves[key]
-        if kind in half.parts:
-            yield UnusableMember(key, half.place, f"its {kind} comes twice in the shard")
-            return
-        half.parts[kind] = content
-        self._held += len(content)
-        if len(half.parts) == 2:
-            self._drop(key)
-            yield ShardPair(key, half.place, half.parts["audio"], half.parts["json"])
-        while self._held > self._most and len(self._halves) > 1:
-            yield self._alone(next(iter(self._halves)))
-
-    def left(self) -> Iterator[UnusableMember]:
-        for key in list(self._halves):
-            yield self._alone(key)
-
-    def _alone(self, key: str) -> UnusableMember:
-        half = self._halves[key]
-        self._drop(key)
-        lacking = "audio" if "json" in half.parts else "JSON"
-        return UnusableMember(key, half.place, f"the shard has no {lacking} for it")
-
-    def _drop(self, key: str) -> None:
-        self._held -= sum(map(len, self._halves.pop(key).parts.values()))
-        self._done.add(key)
-
-
-class _Tar:
-    """Blocks of a tar."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-
-    def header(self) -> tarfile.TarInfo | None:
-        """The next header; None at the mark that ends the tar."""
-        block = self.content(_BLOCK)
+def _header(stream: IO[bytes], *, first: bool) -> tarfile.TarInfo | None:
+    """The next header; None at the mark that ends the tar."""
+    try:
+        block = _content(stream, _BLOCK)
         if not block.strip(b"\0"):
             return None
         return tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
-
-    def content(self, size: int) -> bytes:
-        """So many bytes, and the padding after them."""
-        content = self._exactly(size)
-        self._exactly(-size % _BLOCK)
-        return content
-
-    def drain(self) -> None:
-        """Read what follows the end, so that a checksum there is checked."""
-        left = LARGEST_MEMBER
-        while left > 0 and (content := self._stream.read(min(left, _PIECE))):
-            left -= len(content)
-
-    def _exactly(self, size: int) -> bytes:
-        pieces = []
-        while size > 0:
-            piece = self._stream.read(min(size, _PIECE))
-            if not piece:
-                raise EOFError("it ends in the middle")
-            pieces.append(piece)
-            size -= len(piece)
-        return b"".join(pieces)
-
-
-def _first_header(tar: _Tar) -> tarfile.TarInfo | None:
-    try:
-        return tar.header()
     except (EOFError, tarfile.TarError):
-        raise ShardError("is not a tar, or is damaged or cut short at its start") from None
+        if first:
+            raise ShardError("is not a tar, or is damaged or cut short at its start") from None
+        raise
 
 
-def _members(tar: _Tar) -> Iterator[TarMember]:
+def _content(stream: IO[bytes], size: int) -> bytes:
+    """So many bytes; the padding after them is read as well."""
+    padded = size + -size % _BLOCK
+    content = stream.read(padded)
+    if len(content) < padded:
+        raise EOFError("it ends in the middle")
+    return content[:size]
+
+
+def _members(stream: IO[bytes]) -> Iterator[TarMember]:
     name: str | None = None
     count = 0
-    while (header := tar.header() if count else _first_header(tar)) is not None:
+    while (header := _header(stream, first=not count)) is not None:
         count += 1
         if count > _MOST_MEMBERS:
             raise ShardError(f"has more than {_MOST_MEMBERS:,} members; it is not read any further")
@@ -311,7 +271,7 @@ def _members(tar: _Tar) -> Iterator[TarMember]:
         if header.type in _NAMES:
             if header.size > _LONGEST_HEADER:
                 raise ShardError("has a header that is longer than any name")
-            content = tar.content(header.size)
+            content = _content(stream, header.size)
             if header.type == tarfile.GNUTYPE_LONGNAME:
                 name = content.rstrip(b"\0").decode("utf-8", "surrogateescape")
             else:
@@ -321,12 +281,15 @@ def _members(tar: _Tar) -> Iterator[TarMember]:
         if header.type in _WITHOUT_CONTENT:
             yield TarMember(own, b"", "it is a link or a device, not a file")
             continue
-        content = tar.content(header.size)
+        content = _content(stream, header.size)
         if header.type in (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE):
             yield TarMember(own, content)
         elif header.type not in _OF_NO_USE:
             yield TarMember(own, b"", f"it is a member of the unknown kind {header.type!r}")
-    tar.drain()
+    # Read what follows the end, so that a checksum there is checked.
+    left = LARGEST_MEMBER
+    while left > 0 and (content := stream.read(min(left, _PIECE))):
+        left -= len(content)
 
 
 def _pax_name(content: bytes) -> str | None:
@@ -348,7 +311,3 @@ def _pax_name(content: bytes) -> str | None:
             raise ShardError("has a member beyond 8 GiB; it is not read any further")
         content = content[int(length) :]
     return found
-
-
-def _reason(error: BaseException) -> str:
-    return str(error).strip().rstrip(".") or type(error).__name__

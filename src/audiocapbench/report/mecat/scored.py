@@ -3,7 +3,6 @@
 Nothing is scored here; ``audiocapbench score`` does that.
 """
 
-import csv
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,9 @@ import numpy as np
 from audiocapbench.benchmarks.corpora import without_null
 from audiocapbench.benchmarks.mecat.groups import GROUPS, QA_CATEGORIES
 from audiocapbench.benchmarks.mecat.traits import CAPTION, QA, TRAITS, base_name
-from audiocapbench.errors import ReportError
+from audiocapbench.data import InvalidDataError, Problem
+from audiocapbench.data.records import csv_records
+from audiocapbench.errors import DatasetError, ReportError
 from audiocapbench.metrics.date import aggregate_date
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.metrics.result import FloatArray
@@ -24,6 +25,7 @@ from audiocapbench.store import Store, StoredScore
 
 METRIC = "date"
 _PARTS = ("date_similarity", "date_discriminability")
+_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ def read_scored(what: str, store: Store | None, metric: str = METRIC) -> ScoredA
 
     Raises:
         ReportError: There are no such scores.
+        InvalidDataError: Lines of a file are wrong; the first few are shown.
         StoreError: There is no such run.
     """
     name = parse_name(metric)
@@ -148,22 +151,18 @@ def _of_file(path: Path, name: ScorerName) -> ScoredAnswers:
     other = names_of(parse_name(without_null(str(name))))
     marks: list[_Mark] = []
     rest: list[_Mark] = []
+    problems: list[Problem] = []
     try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            rows = csv.DictReader(stream, strict=True)
-            lacking = {"id", "group", whole} - set(rows.fieldnames or ())
-            if lacking:
-                raise ReportError(
-                    f"{path}: has no column {min(lacking)!r}; give a run's number, or a file that "
-                    "'audiocapbench score --benchmark mecat-caption --per-sample FILE' wrote"
-                )
-            for row in rows:
-                marks += _read_mark(row, (whole, *parts), path, rows.line_num)
-                rest += _read_mark(row, other, path, rows.line_num)
-    except OSError as error:
-        raise ReportError(f"{path}: cannot be read ({error.strerror})") from None
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise ReportError(f"{path}: cannot be read ({error})") from None
+        for where, row in csv_records(path, problems, ("id", "group", whole)):
+            marks += _read_mark(row, (whole, *parts), where)
+            rest += _read_mark(row, other, where)
+    except DatasetError as error:
+        raise ReportError(
+            f"{error}; give a run's number, or a file that "
+            "'audiocapbench score --benchmark mecat-caption --per-sample FILE' wrote"
+        ) from None
+    if problems:
+        raise InvalidDataError(path, problems, _SHOWN)
     known = {mark.group for mark in marks}
     if not marks or not known & {*GROUPS, *QA_CATEGORIES}:
         raise ReportError(f"{path}: has no scores of MECAT's groups")
@@ -173,9 +172,7 @@ def _of_file(path: Path, name: ScorerName) -> ScoredAnswers:
     )
 
 
-def _read_mark(
-    row: Mapping[str, str | None], columns: Sequence[str], path: Path, line: int
-) -> list[_Mark]:
+def _read_mark(row: Mapping[str, str], columns: Sequence[str], where: str) -> list[_Mark]:
     """The line's mark; none where the metric left the sample out."""
     if not row.get(columns[0]):
         return []
@@ -185,9 +182,9 @@ def _read_mark(
         try:
             figures.append(float(text))
         except ValueError:
-            raise ReportError(f"{path} line {line}: {column} is {text[:40]!r}, no number") from None
+            raise ReportError(f"{where}: {column} is {text[:40]!r}, no number") from None
     if not math.isfinite(figures[0]):
-        raise ReportError(f"{path} line {line}: {columns[0]} is not a finite number")
+        raise ReportError(f"{where}: {columns[0]} is not a finite number")
     return [_Mark(row.get("group") or "", *figures)]
 
 
