@@ -68,8 +68,11 @@ def test_single_traits_are_given_by_name_and_the_first_metric_ranks() -> None:
 def test_other_traits_make_another_dataset_and_those_of_old_stores_do_not() -> None:
     demo = open_benchmark("demo")
     assert Benchmark("other", demo.root, demo.samples).fingerprint == demo.fingerprint
+    spoken = Benchmark("other", demo.root, demo.samples, controls=ControlRules())
+    summed = Benchmark("other", demo.root, demo.samples, aggregation=OWN.aggregation)
+    assert len({one.fingerprint for one in (demo, spoken, summed)}) == 3
     ranked = Benchmark("other", demo.root, demo.samples, headline="rouge_l")
-    assert ranked.fingerprint != demo.fingerprint
+    assert ranked.fingerprint == demo.fingerprint, "a rank changes no score"
     for traits in TRAITS.values():
         assert replace(demo, traits=traits).fingerprint == demo.fingerprint
 

@@ -12,7 +12,7 @@ CATEGORIES = frozenset({"sound", "music", "speech"})
 _CUSTOM_NAME = "audiocapbench-custom"
 
 
-def load(data: Path) -> Benchmark:
+def load(data: Path = Path(NAME)) -> Benchmark:
     """The benchmark over a folder of ``audiocapbench build``, or of the published tool.
 
     A folder that was built from other ID lists than the published ones is called

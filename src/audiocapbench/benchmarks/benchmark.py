@@ -79,9 +79,12 @@ class Benchmark:
             [one.id, one.clip.sha256, one.instruction, one.category, one.position, one.references]
             for one in self.samples
         ]
-        # Traits as they were before they were stored leave the fingerprint as it was then.
-        if self.traits not in (Traits(), *mecat.TRAITS.values()):
-            content.append(self.traits.to_dict())
+        traits = self.traits
+        # Those of 0.1, which knew no others, leave the fingerprint as it was then.
+        before = [(one.aggregation, one.controls) for one in (Traits(), *mecat.TRAITS.values())]
+        if (traits.aggregation, traits.controls) not in before:
+            stored = traits.to_dict()
+            content.append([stored["aggregation"], stored["controls"]])
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 

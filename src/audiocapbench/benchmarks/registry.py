@@ -1,5 +1,13 @@
-"""Which benchmarks there are and how a name or a folder becomes one."""
+"""Which benchmarks there are and how a name or a folder becomes one.
 
+A benchmark is opened by a function, ours or a plug-in's: its parameter ``data`` takes the folder of
+``--data``, every other one is an option in brackets after the benchmark's name.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,13 +16,13 @@ from audiocapbench.benchmarks.benchmark import Benchmark, captioning
 from audiocapbench.benchmarks.demo import load_demo
 from audiocapbench.benchmarks.mecat import traits as mecat
 from audiocapbench.benchmarks.mecat.dataset import load_captions, load_questions
-from audiocapbench.benchmarks.mecat.prompts import I2
-from audiocapbench.data import open_folder
-from audiocapbench.errors import BenchmarkError
-from audiocapbench.metrics.names import parse_name
-from audiocapbench.plugins import plugins
+from audiocapbench.data import Sample, open_folder
+from audiocapbench.errors import AudioCapBenchError, BenchmarkError, MetricError
+from audiocapbench.metrics.names import ScorerName, parse_name
+from audiocapbench.plugins import plugin_failures, plugins
 
-_WITH_DATA = (audiocapbench.NAME, mecat.CAPTION, mecat.QA)
+_DATA = "data"
+_VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 class BenchmarkEntry(NamedTuple):
@@ -25,33 +33,58 @@ class BenchmarkEntry(NamedTuple):
     data: str
 
 
+class _BuiltIn(NamedTuple):
+    load: Callable[..., Benchmark]
+    description: str
+    data: str
+
+
+_BUILT_IN: Mapping[str, _BuiltIn] = {
+    "demo": _BuiltIn(
+        load_demo, "30 embedded clips: sound, music, speech, mixed, silence", "in the package"
+    ),
+    audiocapbench.NAME: _BuiltIn(
+        audiocapbench.load,
+        "1,000 clips of sound, music and speech, as published",
+        "audiocapbench build audiocapbench --out DIR, then --data DIR",
+    ),
+    mecat.CAPTION: _BuiltIn(
+        load_captions,
+        "MECAT: six captions of each of 20,052 clips, in nine groups; [prompts=i1] asks as "
+        "it asked Audio-Flamingo 2 and Kimi-Audio",
+        "audiocapbench build mecat --out DIR, then --data DIR",
+    ),
+    mecat.QA: _BuiltIn(
+        load_questions,
+        "MECAT: five questions about each clip, in six categories",
+        "audiocapbench build mecat --part qa --out DIR, then --data DIR",
+    ),
+}
+
+
 def open_benchmark(name: str, data: Path | None = None) -> Benchmark:
     """Find a benchmark by name, or take a folder as one.
 
     Args:
         name: A benchmark's name or a folder; one whose name equals a benchmark's is ``./NAME``.
-            ``mecat-caption[prompts=i1]`` asks as MECAT asked Audio-Flamingo 2 and Kimi-Audio.
+            Options stand in brackets: ``mecat-caption[prompts=i1]`` asks as MECAT asked
+            Audio-Flamingo 2 and Kimi-Audio.
         data: The folder that holds the benchmark's data, for those that are not embedded.
 
     Raises:
-        BenchmarkError: There is neither such a benchmark nor such a folder.
+        BenchmarkError: There is neither such a benchmark nor such a folder, it takes no such
+            option, or its plug-in fails.
         DatasetError: The folder is not a dataset.
     """
-    kind = mecat.base_name(name)
-    if data is not None and kind not in _WITH_DATA:
-        raise BenchmarkError(f"{name} takes no --data; only {', '.join(_WITH_DATA)} do")
-    if name == "demo":
-        return load_demo()
-    if kind == mecat.CAPTION:
-        return load_captions(data or Path(kind), prompts_of(name))
-    if name == mecat.QA:
-        return load_questions(data or Path(name))
-    if name == audiocapbench.NAME:
-        return audiocapbench.load(data or Path(audiocapbench.NAME))
-    found = plugins("benchmarks").get(name)
-    if found is not None:
-        benchmark: Benchmark = found.load()()
-        return benchmark
+    known = mecat.base_name(name)
+    if known in _BUILT_IN:
+        load = _BUILT_IN[known].load
+        return load(**_given(name, load, data))
+    point = plugins("benchmarks").get(known)
+    if point is not None:
+        return _from_plugin(point, name, data)
+    if data is not None:
+        raise BenchmarkError(f"{name} takes no --data; it is no benchmark's name")
     if Path(name).is_dir():
         folder = open_folder(Path(name))
         return captioning(f"folder/{folder.name}", folder)
@@ -60,45 +93,129 @@ def open_benchmark(name: str, data: Path | None = None) -> Benchmark:
     )
 
 
-def prompts_of(name: str) -> str:
-    """The table of prompts that the name of MECAT-Caption asks for.
-
-    Raises:
-        BenchmarkError: It has another option.
-    """
-    options = parse_name(name).options
-    for option in options:
-        if option != "prompts":
-            raise BenchmarkError(f"{name}: has no option {option!r}; it has prompts")
-    return options.get("prompts", I2)
-
-
 def list_benchmarks() -> list[BenchmarkEntry]:
-    """Every benchmark that can be run here."""
-    entries = [
-        BenchmarkEntry(
-            "demo", "30 embedded clips: sound, music, speech, mixed, silence", "in the package"
-        ),
-        BenchmarkEntry(
-            "audiocapbench",
-            "1,000 clips of sound, music and speech, as published",
-            "audiocapbench build audiocapbench --out DIR, then --data DIR",
-        ),
-        BenchmarkEntry(
-            mecat.CAPTION,
-            "MECAT: six captions of each of 20,052 clips, in nine groups; [prompts=i1] asks as "
-            "it asked Audio-Flamingo 2 and Kimi-Audio",
-            "audiocapbench build mecat --out DIR, then --data DIR",
-        ),
-        BenchmarkEntry(
-            mecat.QA,
-            "MECAT: five questions about each clip, in six categories",
-            "audiocapbench build mecat --part qa --out DIR, then --data DIR",
-        ),
+    """Every benchmark that can be run here; of a plug-in that fails, why."""
+    entries = [BenchmarkEntry(name, one.description, one.data) for name, one in _BUILT_IN.items()]
+    entries.append(
         BenchmarkEntry(
             "FOLDER", "your own clips and captions, described in metadata.jsonl", "yours"
-        ),
-    ]
+        )
+    )
     for name, point in sorted(plugins("benchmarks").items()):
-        entries.append(BenchmarkEntry(name, f"plug-in {point.value}", "its own"))
+        if name in _BUILT_IN:
+            continue
+        try:
+            takes = _parameters(_factory(point))
+        except BenchmarkError as error:
+            entries.append(BenchmarkEntry(name, str(error), ""))
+            continue
+        options = ", ".join(one for one in takes if one != _DATA)
+        also = f"; options in brackets: {options}" if options else ""
+        where = "yours: --data DIR" if _DATA in takes else "its own"
+        entries.append(BenchmarkEntry(name, f"plug-in {point.value}{also}", where))
     return entries
+
+
+def _from_plugin(point: EntryPoint, name: str, data: Path | None) -> Benchmark:
+    factory = _factory(point)
+    given = _given(name, factory, data)
+    what = f"benchmark {point.name!r}"
+    with plugin_failures(point, what, BenchmarkError):
+        made = factory(**given)
+    if not isinstance(made, Benchmark):
+        raise BenchmarkError(f"{what}: {point.value} returned something else than a Benchmark")
+    if made.name == point.name:
+        # Two ways to ask never share a name.
+        options = {key: value for key, value in sorted(given.items()) if key != _DATA}
+        made = replace(made, name=str(ScorerName(point.name, options)))
+    if mecat.base_name(made.name) != point.name:
+        raise BenchmarkError(f"{what}: {point.value} calls it {made.name!r}; call it {point.name}")
+    try:
+        _check(made)
+    except AudioCapBenchError as error:
+        raise BenchmarkError(f"{what}: {error}") from None
+    return made
+
+
+def _factory(point: EntryPoint) -> Callable[..., object]:
+    with plugin_failures(point, f"benchmark {point.name!r}", BenchmarkError):
+        factory: Callable[..., object] = point.load()
+        if not callable(factory):
+            raise BenchmarkError(f"benchmark {point.name!r}: {point.value} is not a function")
+        return factory
+
+
+def _parameters(factory: Callable[..., object]) -> dict[str, inspect.Parameter]:
+    """What a function takes by name; nothing where it does not say."""
+    try:
+        found = inspect.signature(factory).parameters
+    except (TypeError, ValueError):
+        return {}
+    return {name: one for name, one in found.items() if one.kind not in _VARIABLE}
+
+
+def options_of(name: str) -> dict[str, str]:
+    """The options in the name of one of our own benchmarks.
+
+    Raises:
+        BenchmarkError: It has no such option.
+    """
+    return _options(name, _parameters(_BUILT_IN[mecat.base_name(name)].load))
+
+
+def _options(name: str, takes: Mapping[str, object]) -> dict[str, str]:
+    try:
+        options = parse_name(name).options
+    except MetricError:
+        raise BenchmarkError(
+            f"{name!r} is no benchmark; write name or name[option=value]"
+        ) from None
+    known = [one for one in takes if one != _DATA]
+    for option in options:
+        if option not in known:
+            has = f"it has {', '.join(known)}" if known else "it has none"
+            raise BenchmarkError(f"{name}: has no option {option!r}; {has}")
+    return options
+
+
+def _given(name: str, factory: Callable[..., object], data: Path | None) -> dict[str, object]:
+    """What the user says, as arguments that the function takes."""
+    takes, plain = _parameters(factory), mecat.base_name(name)
+    given: dict[str, object] = dict(_options(name, takes))
+    if data is not None and _DATA not in takes:
+        raise BenchmarkError(f"{plain} takes no --data; it brings its own")
+    given |= {} if data is None else {_DATA: data}
+    for one in takes.values():
+        if one.default is inspect.Parameter.empty and one.name not in given:
+            how = "--data DIR" if one.name == _DATA else f"{plain}[{one.name}=…]"
+            raise BenchmarkError(f"{plain} needs {how}")
+    return given
+
+
+def _check(benchmark: Benchmark) -> None:
+    """Refuse what a run would trip over later.
+
+    Raises:
+        BenchmarkError: A sample is not what it should be.
+    """
+    aggregation = benchmark.traits.aggregation
+    seen: set[str] = set()
+    for sample in benchmark.samples:
+        if not isinstance(sample, Sample):
+            raise BenchmarkError(f"{sample!r:.80} is not a Sample")
+        if sample.id in seen:
+            raise BenchmarkError(f"two samples have the id {sample.id!r}")
+        seen.add(sample.id)
+        if not sample.references or not all(isinstance(one, str) for one in sample.references):
+            raise BenchmarkError(f"sample {sample.id!r} has no references, or they are not text")
+        if aggregation is not None:
+            aggregation.clip(sample)
+            aggregation.facets(sample)
+    if aggregation is None or not benchmark.samples or benchmark.missing:
+        return
+    present = {sample.category for sample in benchmark.samples}
+    for corpus in aggregation.weights:
+        if corpus not in present:
+            raise BenchmarkError(
+                f"{aggregation.total} counts {corpus!r}, and no sample is of that category"
+            )

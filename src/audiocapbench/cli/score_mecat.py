@@ -38,7 +38,7 @@ def score_mecat(
     from audiocapbench.benchmarks.mecat.prompts import caption_prompt
     from audiocapbench.benchmarks.mecat.references import read_items
     from audiocapbench.benchmarks.mecat.traits import TRAITS, asks_for_captions, base_name
-    from audiocapbench.benchmarks.registry import prompts_of
+    from audiocapbench.benchmarks.registry import options_of
     from audiocapbench.cli.console import print_json
     from audiocapbench.errors import BenchmarkError, DatasetError
     from audiocapbench.report.groups.sheet import score_groups
@@ -47,8 +47,7 @@ def score_mecat(
     traits = TRAITS.get(base_name(benchmark))
     if traits is None or traits.aggregation is None:
         raise BenchmarkError(f"{benchmark}: only mecat-caption and mecat-qa are scored from files")
-    if asks_for_captions(benchmark):
-        caption_prompt(SUBTASKS[0], prompts_of(benchmark))
+    caption_prompt(SUBTASKS[0], **options_of(benchmark))
     aggregation = traits.aggregation
     check_metrics(aggregation, metrics)
     sources = [source_of(benchmark, text) for text in predictions]

@@ -34,7 +34,7 @@ _LARGEST_POSITION = 2**31 - 1
 Read = Callable[[FolderEntry], "Iterator[Sample | Problem]"]
 
 
-def load_captions(data: Path, prompts: str = I2) -> Benchmark:
+def load_captions(data: Path = Path(CAPTION), prompts: str = I2) -> Benchmark:
     """MECAT-Caption: six captions a clip.
 
     Args:
@@ -50,7 +50,7 @@ def load_captions(data: Path, prompts: str = I2) -> Benchmark:
     return _load(name, data, lambda entry: _captions(entry, prompts))
 
 
-def load_questions(data: Path) -> Benchmark:
+def load_questions(data: Path = Path(QA)) -> Benchmark:
     """MECAT-QA: each question, alone.
 
     Raises:

@@ -14,16 +14,15 @@ I1, I2 = "i1", "i2"
 TABLES = (I1, I2)
 
 
-def caption_prompt(subtask: str, table: str = I2) -> str:
+def caption_prompt(subtask: str, prompts: str = I2) -> str:
     """The prompt that asks for a caption of one kind.
 
     Raises:
         BenchmarkError: There is no such table.
     """
-    if table not in TABLES:
-        raise BenchmarkError(f"MECAT has no prompts {table!r}; it has {', '.join(TABLES)}")
-    prompts: dict[str, str] = _tables()[table]
-    return prompts[subtask]
+    if prompts not in TABLES:
+        raise BenchmarkError(f"MECAT has no prompts {prompts!r}; it has {', '.join(TABLES)}")
+    return _tables()[prompts][subtask]
 
 
 @cache
