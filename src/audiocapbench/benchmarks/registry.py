@@ -126,7 +126,7 @@ def _from_plugin(point: EntryPoint, name: str, data: Path | None) -> Benchmark:
         raise BenchmarkError(f"{what}: {point.value} returned something else than a Benchmark")
     if made.name == point.name:
         # Two ways to ask never share a name.
-        options = {key: value for key, value in sorted(given.items()) if key != _DATA}
+        options = {key: str(value) for key, value in sorted(given.items()) if key != _DATA}
         made = replace(made, name=str(ScorerName(point.name, options)))
     if mecat.base_name(made.name) != point.name:
         raise BenchmarkError(f"{what}: {point.value} calls it {made.name!r}; call it {point.name}")

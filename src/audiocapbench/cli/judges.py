@@ -29,12 +29,18 @@ def judges(ctx: typer.Context, json: JsonOption = False) -> None:
     """List the judges, or check one on answers whose quality is known."""
     if ctx.invoked_subcommand is not None:
         return
+    from audiocapbench.cli.console import print_json
     from audiocapbench.cli.listings import print_listing
-    from audiocapbench.judges import list_judges
+    from audiocapbench.judges import list_contracts, list_judges
 
-    print_listing(
-        "judges", ("name", "description"), [tuple(one) for one in list_judges()], json=json
-    )
+    listed, contracts = list_judges(), list_contracts()
+    if json:
+        rows = [one._asdict() for one in listed]
+        print_json({"judges": rows, "contracts": [one._asdict() for one in contracts]})
+        return
+    print_listing("judges", ("name", "description"), [tuple(one) for one in listed], json=False)
+    fields = ("[contract=NAME]", "what a model is asked", "scores")
+    print_listing("contracts", fields, [tuple(one) for one in contracts], json=False)
 
 
 @judges_app.command("check")

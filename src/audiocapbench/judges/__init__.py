@@ -1,7 +1,9 @@
 """Judges: a prompt and the parser that belongs to it, who is asked, and how the scores add up."""
 
 from audiocapbench.judges.check import JudgeCheck, check_judge
-from audiocapbench.judges.errors import JudgeError
+from audiocapbench.judges.contract import Case, Contract, Field
+from audiocapbench.judges.contracts import ContractEntry, find_contract, list_contracts
+from audiocapbench.judges.errors import JudgeError, ReplyError
 from audiocapbench.judges.executor import (
     JudgeEnd,
     JudgeOptions,
@@ -11,7 +13,7 @@ from audiocapbench.judges.executor import (
     judge_run,
     missing_judgements,
 )
-from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge
+from audiocapbench.judges.judge import BatchJudge, Judge, ModelJudge, TextJudge
 from audiocapbench.judges.registry import JudgeEntry, create_judge, create_judges, list_judges
 from audiocapbench.judges.summary import (
     JudgeFigure,
@@ -23,6 +25,11 @@ from audiocapbench.judges.summary import (
 from audiocapbench.judges.verdict import Verdict
 
 __all__ = [
+    "BatchJudge",
+    "Case",
+    "Contract",
+    "ContractEntry",
+    "Field",
     "Judge",
     "JudgeCheck",
     "JudgeEnd",
@@ -35,13 +42,16 @@ __all__ = [
     "JudgingEnd",
     "ModelJudge",
     "PanelSummary",
+    "ReplyError",
     "TextJudge",
     "Verdict",
     "ajudge_run",
     "check_judge",
     "create_judge",
     "create_judges",
+    "find_contract",
     "judge_run",
+    "list_contracts",
     "list_judges",
     "missing_judgements",
     "summarise_judge",

@@ -16,7 +16,14 @@ MAX_TOKENS = 300
 def contract() -> Contract:
     """Three integers from 0 to 10 and a sentence or two of reasoning."""
     fields = (*(Field(name, "integer") for name in DIMENSIONS), Field(REASONING, "text"))
-    return Contract(NAME, fields, _assemble, _wording(), MAX_TOKENS)
+    return Contract(
+        NAME,
+        fields,
+        _assemble,
+        _wording(),
+        MAX_TOKENS,
+        description="AudioCapBench's prompt: a caption against references, by category",
+    )
 
 
 def _assemble(case: Case) -> str:

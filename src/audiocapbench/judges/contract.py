@@ -10,13 +10,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from audiocapbench.judges.errors import ReplyError
+from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.judges.errors import JudgeError, ReplyError
 from audiocapbench.judges.loose_json import Scalar, find_objects, shown
 from audiocapbench.judges.quoting import as_data
 from audiocapbench.judges.verdict import Verdict
 
 LONGEST_REPLY = 2_000_000
 REASONING = "reasoning"
+_HIGHEST = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,9 @@ class Contract:
         wording: The published text, all of it, for the signature's hash.
         max_tokens: Longest reply.
         protocol: Raised when the same wording can give other scores; see ``sign``.
+        description: What it asks for, in a line for the listing.
+        reader: Reads a reply that is not one JSON object with the fields; it raises ``ReplyError``
+            for one that is no use.
     """
 
     name: str
@@ -72,6 +77,19 @@ class Contract:
     wording: str
     max_tokens: int
     protocol: int = 1
+    description: str = ""
+    reader: Callable[[str], Verdict] | None = None
+
+    def __post_init__(self) -> None:
+        names = [one.name for one in self.fields]
+        if not self.dimensions or len(set(names)) < len(names):
+            raise JudgeError(f"contract {self.name!r}: needs a score, and each field once")
+        for one in self.fields:
+            if not 0 <= one.low < one.high <= _HIGHEST:
+                raise JudgeError(
+                    f"contract {self.name!r}: {one.name} is from {one.low} to {one.high}; scores "
+                    f"are from 0 to {_HIGHEST}"
+                )
 
     @property
     def dimensions(self) -> tuple[str, ...]:
@@ -100,15 +118,29 @@ class Contract:
         return Verdict(dict.fromkeys(self.dimensions, 0.0), "The prediction is empty.")
 
     def prompt(self, case: Case) -> str:
-        """The words that the judge is given."""
-        return self.assemble(case)
+        """The words that the judge is given.
+
+        Raises:
+            JudgeError: There are none for this case.
+        """
+        try:
+            return self.assemble(case)
+        except AudioCapBenchError:
+            raise
+        except Exception as error:  # a plug-in may raise anything
+            raise JudgeError(
+                f"{case.sample_id}: contract {self.name!r} makes no prompt of it ({error!r})"
+            ) from error
 
     def prompt_again(self, case: Case, problem: str) -> str:
         """The same words, and why the last reply could not be used."""
         names = ", ".join(one.name for one in self.fields)
+        form = f"with one JSON object that has exactly these fields: {names}"
+        if self.reader is not None:
+            form = "in the form that was asked for"
         return (
-            f"{self.assemble(case)}\n\nYour last reply could not be used: {problem}. "
-            f"Reply again with one JSON object that has exactly these fields: {names}."
+            f"{self.prompt(case)}\n\nYour last reply could not be used: {problem}. "
+            f"Reply again {form}."
         )
 
     def parse(self, text: str) -> Verdict:
@@ -119,12 +151,28 @@ class Contract:
         """
         if len(text) > LONGEST_REPLY:
             raise ReplyError(f"the reply is longer than {LONGEST_REPLY:,} characters")
+        if self.reader is not None:
+            return self._read(self.reader, _without_thoughts(text))
         found = [self._checked(one) for one in find_objects(_without_thoughts(text))]
         if not found:
             raise ReplyError("there is no JSON object in the reply")
         if any(one != found[0] for one in found[1:]):
             raise ReplyError(f"there are {len(found)} JSON objects that contradict each other")
         return found[0]
+
+    def _read(self, reader: Callable[[str], Verdict], text: str) -> Verdict:
+        try:
+            verdict = reader(text)
+            scores = {
+                one.name: _score(one, verdict.scores[one.name])
+                for one in self.fields
+                if one.kind != "text"
+            }
+            return Verdict(scores, verdict.reasoning)
+        except ReplyError:
+            raise
+        except Exception as error:  # a plug-in may raise anything
+            raise ReplyError(f"the reply could not be read ({error!r})") from error
 
     def _checked(self, values: Mapping[str, Scalar]) -> Verdict:
         known = {one.name for one in self.fields}

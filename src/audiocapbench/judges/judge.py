@@ -41,6 +41,14 @@ class TextJudge(Protocol):
         """Judge one answer."""
 
 
+@runtime_checkable
+class BatchJudge(TextJudge, Protocol):
+    """A text judge that is faster on many answers at once; each verdict is the same as alone."""
+
+    def judge_many(self, cases: Sequence[Case]) -> Sequence[Verdict]:
+        """Judge answers, a verdict for each."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelJudge:
     """A model that judges by a contract.
@@ -90,18 +98,21 @@ Judge = ModelJudge | TextJudge
 
 
 def judge_texts(judge: TextJudge, cases: Sequence[Case]) -> Sequence[Verdict]:
-    """Judge answers, all at once where the judge offers ``judge_many``."""
-    many = getattr(judge, "judge_many", None)
-    if callable(many):
-        verdicts: Sequence[Verdict] = many(cases)
-        return verdicts
+    """Judge answers, all at once where the judge can."""
+    if isinstance(judge, BatchJudge):
+        return judge.judge_many(cases)
     return [
         judge.judge(one.prediction, one.references, one.category, one.transcript) for one in cases
     ]
 
 
 def held_to_schema(model: Model, contract: Contract, *, hears: bool) -> Model | None:
-    """The model with its replies held to a contract's schema; None where it offers no way."""
+    """The model with its replies held to a contract's schema; None where it offers no way.
+
+    A contract that reads replies in a way of its own may not want JSON at all.
+    """
+    if contract.reader is not None:
+        return None
     if isinstance(model, SchemaModel):
         return model.with_schema(contract.schema)
     if not hears and isinstance(model, CompletionModel):

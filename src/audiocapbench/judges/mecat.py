@@ -17,6 +17,10 @@ SCORE = "fine_score"
 # The paper does not say; its reasoning is to be detailed.
 MAX_TOKENS = 1000
 
+_ASKS = {
+    "caption": "a caption against references, by sub-task",
+    "qa": "an answer against the reference, by kind of question",
+}
 _GROUP_PREFIXES = ("pure_", "mixed_")
 
 
@@ -28,7 +32,14 @@ def contract(task: Task) -> Contract:
         Field(SCORE, "number"),
         Field(REASONING, "text"),
     )
-    return Contract(f"mecat-{task}", fields, partial(_assemble, task), _wording(), MAX_TOKENS)
+    return Contract(
+        f"mecat-{task}",
+        fields,
+        partial(_assemble, task),
+        _wording(),
+        MAX_TOKENS,
+        description=f"MECAT's prompt: {_ASKS[task]}",
+    )
 
 
 def _assemble(task: Task, case: Case) -> str:

@@ -1,23 +1,17 @@
 """Which judges there are and how a name becomes one."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
 
-from audiocapbench.judges import audiocapbench, mecat
-from audiocapbench.judges.contract import Contract
+from audiocapbench.judges import audiocapbench
+from audiocapbench.judges.contracts import find_contract
 from audiocapbench.judges.errors import JudgeError
-from audiocapbench.judges.judge import Judge, ModelJudge, held_to_schema
+from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, held_to_schema
 from audiocapbench.models import ModelSettings, create_model
-from audiocapbench.plugins import plugins
+from audiocapbench.plugins import plugin_failures, plugins
 from audiocapbench.signature import Signature
-
-CONTRACTS: Mapping[str, Callable[[], Contract]] = {
-    "audiocapbench": audiocapbench.contract,
-    "mecat-caption": partial(mecat.contract, "caption"),
-    "mecat-qa": partial(mecat.contract, "qa"),
-}
 
 _NAME = re.compile(r"(?P<name>.+?)(?:\[(?P<options>[^\[\]=]+=[^\[\]]*)\])?", re.DOTALL)
 _YES_NO = {"yes": True, "no": False}
@@ -96,9 +90,7 @@ def _model_judge(
         if option not in ("contract", "hears", "schema"):
             raise JudgeError(f"{plain} has no option {option!r}; it has contract, hears, schema")
     chosen = options.get("contract", contract)
-    if chosen not in CONTRACTS:
-        raise JudgeError(f"there is no contract {chosen!r}; there are {', '.join(CONTRACTS)}")
-    made = CONTRACTS[chosen]()
+    made = find_contract(chosen)
     hears = _yes("hears", options.get("hears", "yes" if hears else "no"))
     defaults = ModelSettings(temperature=0.0, max_tokens=made.max_tokens)
     model = create_model(plain, settings, defaults)
@@ -125,10 +117,13 @@ def _elements(options: dict[str, str]) -> Judge:
 
 def _from_plugin(name: str, options: dict[str, str]) -> Judge:
     point = plugins("judges")[name]
-    try:
-        judge: Judge = point.load()(options)
-    except (ImportError, AttributeError) as error:
-        raise JudgeError(f"judge {name!r}: its plug-in {point.value} fails ({error})") from error
+    with plugin_failures(point, f"judge {name!r}", JudgeError):
+        judge = point.load()(options)
+    if not isinstance(judge, TextJudge):
+        raise JudgeError(
+            f"judge {name!r}: {point.value} made no judge; one has name, signature, dimensions "
+            "and judge()"
+        )
     if not isinstance(judge.signature, Signature):
         raise JudgeError(
             f"judge {name!r} signs with text; make its signature with audiocapbench.sign"
