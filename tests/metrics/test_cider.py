@@ -40,7 +40,7 @@ def test_no_samples_score_zero() -> None:
 
 
 def test_a_sample_without_references_is_named() -> None:
-    with pytest.raises(MetricError, match="Sample 0 has no references"):
+    with pytest.raises(MetricError, match="sample 0 has no reference"):
         cider_d(["a", "b"], [[], ["b"]])
 
 

@@ -19,8 +19,8 @@ from audiocapbench.errors import MetricError
 from audiocapbench.metrics.clap import (
     AudioTextEncoder,
     Crops,
+    SeedSpread,
     Slide,
-    Spread,
     Windows,
     choose_cutting,
     clap_scores,
@@ -275,7 +275,7 @@ def test_plain_clap_tells_how_much_its_seeds_matter(
     assert found.by_seed[:, 0].std() == 0  # shorter than the model's input
     assert found.by_seed[:, 4].std() > 0
     means = found.by_seed.mean(axis=1)
-    assert found.spread == Spread.of(means)
+    assert found.spread == SeedSpread.of(means)
     assert found.spread.sd == pytest.approx(np.std(means, ddof=1))
     assert found.spread.minimum == means.min() < means.max() == found.spread.maximum
     backwards = clap_scores(clips[::-1], CAPTIONS[::-1], encoder, cutting=cutting, batch=3)
@@ -287,7 +287,7 @@ def test_plain_clap_tells_how_much_its_seeds_matter(
 
 
 def test_one_value_has_no_spread() -> None:
-    assert Spread.of([0.25]) == (0.25, 0, 0.25, 0.25)
+    assert SeedSpread.of([0.25]) == (0.25, 0, 0.25, 0.25)
 
 
 def test_more_seeds_encode_only_the_new_crops(
@@ -362,9 +362,9 @@ def test_wrong_usage_is_one_sentence(encoder: AudioTextEncoder, clips: list[Path
         load_encoder("bands", device="tpu")
     with pytest.raises(MetricError, match="5 clips and 1 captions"):
         clap_scores(clips, ["a"], encoder)
-    with pytest.raises(MetricError, match="5 captions and 1 lists of references"):
+    with pytest.raises(MetricError, match="5 predictions but references for 1"):
         clap_scores(clips, CAPTIONS, encoder, references=[["a"]])
-    with pytest.raises(MetricError, match="caption 1 has no list of references"):
+    with pytest.raises(MetricError, match="sample 1 has no reference but blank"):
         clap_scores(clips[:2], CAPTIONS[:2], encoder, references=[["a"], [" "]])
     with pytest.raises(MetricError, match="1 to 1024 windows, not 0"):
         clap_scores(clips, CAPTIONS, encoder, batch=0)

@@ -70,11 +70,11 @@ def test_an_empty_prediction_scores_zero(text: str) -> None:
 
 @pytest.mark.parametrize("metric", [bleu_coco, rouge_l_coco])
 def test_a_sample_without_references_is_named(metric: Callable[..., object]) -> None:
-    with pytest.raises(MetricError, match="Sample 1 has no references"):
+    with pytest.raises(MetricError, match="sample 1 has no reference"):
         metric(["a", "b"], [["a"], []])
     with pytest.raises(MetricError, match="2 predictions but references for 1"):
         metric(["a", "b"], [["a"]])
-    with pytest.raises(MetricError, match="sample 0 are a string"):
+    with pytest.raises(MetricError, match="sample 0: its references are one string"):
         metric(["a"], ["a"])
 
 

@@ -38,9 +38,9 @@ def wordllama() -> Plain:
     encoder: Any = load("wordllama")
 
     def cut(text: str) -> list[int]:
-        return list(encoder._tokenizer.encode(text, add_special_tokens=False).ids)
+        return list(encoder.tokenizer.encode(text, add_special_tokens=False).ids)
 
-    return Plain(0, cut, lambda piece: encoder._table[piece], lambda rows: rows.mean(axis=0))
+    return Plain(0, cut, lambda piece: encoder.table[piece], lambda rows: rows.mean(axis=0))
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def minilm() -> Iterator[Plain]:
     import torch
 
     encoder: Any = load("minilm")
-    transformer = encoder._model[0].auto_model
+    transformer = encoder.model[0].auto_model
 
     def embed(rows: Any) -> Any:
         inputs = torch.from_numpy(np.asarray(rows, dtype=np.float32))[None]
@@ -61,7 +61,7 @@ def minilm() -> Iterator[Plain]:
     torch.set_num_threads(1)
     words = transformer.embeddings.word_embeddings.weight.detach().numpy()
     yield Plain(
-        1, lambda text: encoder._model.tokenizer(text)["input_ids"], words.__getitem__, embed
+        1, lambda text: encoder.model.tokenizer(text)["input_ids"], words.__getitem__, embed
     )
     torch.set_num_threads(threads)
 
@@ -326,12 +326,12 @@ def test_strange_text_gives_numbers(
     [
         (["a"], [["a"]], {}, r"among others and got 1: give at least two"),
         ([], [], {}, r"got 0"),
-        (["a", "b"], [["a"]], {}, r"2 predictions and 1 lists"),
-        (["a", "b"], [["a"], []], {}, r"Sample 1 has no reference"),
+        (["a", "b"], [["a"]], {}, r"2 predictions but references for 1"),
+        (["a", "b"], [["a"], []], {}, r"sample 1 has no reference"),
         (["a", "b"], [["a"], ["b", " \t"]], {}, r"Sample 1 has a blank reference"),
-        (["a", "b"], [["a"], "b"], {}, r"sample 1 are a single string"),
-        (["a", None], [["a"], ["b"]], {}, r"Prediction 1 is NoneType"),
-        (["a", "b"], [["a"], [3]], {}, r"reference of sample 1 is int"),
+        (["a", "b"], [["a"], "b"], {}, r"sample 1: its references are one string"),
+        (["a", None], [["a"], ["b"]], {}, r"sample 1: a caption is NoneType"),
+        (["a", "b"], [["a"], [3]], {}, r"sample 1: a caption is int"),
         (["a", "b"], [["a"], ["b"]], {"variant": "best"}, r"no variant 'best'.*paper, code"),
         (["a", "b"], [["a"], ["b"]], {"subtask": "all"}, r"no sub-task 'all'.*long, short"),
         (["a", "b"], [["a"], ["b"]], {"encoder": "no such"}, r"no sentence encoder"),

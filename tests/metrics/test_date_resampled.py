@@ -5,7 +5,8 @@ import pytest
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.date import date
-from audiocapbench.metrics.date.resampled import encode, resampled_date
+from audiocapbench.metrics.date.corpus import encode_corpus
+from audiocapbench.metrics.date.resampled import resampled_date, whole_date
 from audiocapbench.metrics.date.variants import VARIANTS, harmonic_mean
 from mecat_runs import sentence
 
@@ -16,13 +17,13 @@ REFERENCES = [[sentence(number, turn) for turn in range(2)] for number in range(
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_whole_corpus_scores_as_the_metric_does(variant: str) -> None:
     expected = date(PREDICTIONS, REFERENCES, variant=variant, subtask="sound").score
-    corpus = encode(PREDICTIONS, REFERENCES, variant=variant, subtask="sound")
-    assert corpus.score() == pytest.approx(expected, abs=1e-12)
+    corpus = encode_corpus(PREDICTIONS, REFERENCES, variant=variant, subtask="sound")
+    assert whole_date(corpus) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_round_is_the_same_as_counting_its_ranks_one_by_one(variant: str) -> None:
-    corpus = encode(PREDICTIONS, REFERENCES, variant=variant)
+    corpus = encode_corpus(PREDICTIONS, REFERENCES, variant=variant)
     scores = resampled_date(corpus, [7, 25], 3, seed=5)
     draws = np.random.default_rng(5)
     for row, size in enumerate((7, 25)):
@@ -44,10 +45,10 @@ def test_a_round_is_the_same_as_counting_its_ranks_one_by_one(variant: str) -> N
 
 
 def test_the_same_seed_gives_the_same_numbers() -> None:
-    corpus = encode(PREDICTIONS, REFERENCES)
+    corpus = encode_corpus(PREDICTIONS, REFERENCES)
     assert np.array_equal(resampled_date(corpus, [9], 4), resampled_date(corpus, [9], 4))
 
 
 def test_a_sample_of_one_ranks_nobody() -> None:
     with pytest.raises(MetricError, match="got 1"):
-        resampled_date(encode(PREDICTIONS, REFERENCES), [5, 1], 2)
+        resampled_date(encode_corpus(PREDICTIONS, REFERENCES), [5, 1], 2)

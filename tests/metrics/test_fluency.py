@@ -174,7 +174,7 @@ def test_the_signature_tells_encoder_detector_and_weight() -> None:
 
 
 def test_references_are_checked_as_for_similarity() -> None:
-    with pytest.raises(MetricError, match="Sample 0 has no reference"):
+    with pytest.raises(MetricError, match="sample 0 has no reference"):
         fluent_similarity(["a"], [[]])
 
 

@@ -53,7 +53,7 @@ def test_published_scores_of_conette_come_out(shared: Path) -> None:
 
 
 def test_a_sample_without_references_is_named() -> None:
-    with pytest.raises(MetricError, match="Sample 0 has no references"):
+    with pytest.raises(MetricError, match="sample 0 has no reference"):
         meteor_1_5(["a"], [[]])
 
 

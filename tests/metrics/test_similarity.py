@@ -52,17 +52,17 @@ def test_a_blank_reference_is_no_reference() -> None:
 
 @pytest.mark.parametrize("references", [[], [""], [" ", "\n"]])
 def test_a_sample_without_reference_is_named(references: list[str]) -> None:
-    with pytest.raises(MetricError, match="Sample 1 has no reference"):
+    with pytest.raises(MetricError, match="sample 1 has no reference"):
         similarity(["a", "b"], [["a"], references])
 
 
 def test_unequal_numbers_of_samples_are_refused() -> None:
-    with pytest.raises(MetricError, match="2 predictions and 1 lists"):
+    with pytest.raises(MetricError, match="2 predictions but references for 1"):
         similarity(["a", "b"], [["a"]])
 
 
 def test_a_reference_that_is_a_bare_string_is_refused() -> None:
-    with pytest.raises(MetricError, match="give a list of strings"):
+    with pytest.raises(MetricError, match="give a list of captions"):
         similarity(["a"], ["a dog"])
 
 

@@ -49,7 +49,7 @@ def test_missing_models_are_named_with_their_place() -> None:
 
 
 def test_a_sample_without_references_is_named() -> None:
-    with pytest.raises(MetricError, match="Sample 0 has no references"):
+    with pytest.raises(MetricError, match="sample 0 has no reference"):
         spice(["a"], [[]])
 
 

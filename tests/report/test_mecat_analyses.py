@@ -12,12 +12,13 @@ from audiocapbench.benchmarks.mecat.items import MecatItem
 from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION
 from audiocapbench.errors import ReportError, StoreError
 from audiocapbench.report.mecat.answers import AnswerSet, GivenAnswer, answers_of_run
-from audiocapbench.report.mecat.beside import PUBLISHED, mecat_standings, places
 from audiocapbench.report.mecat.drop import drop_report
+from audiocapbench.report.mecat.merge_published import PUBLISHED, places
 from audiocapbench.report.mecat.scored import ScoredAnswers, read_scored
 from audiocapbench.report.mecat.silence import silence_report, wilson
 from audiocapbench.report.mecat.split import split_report
 from audiocapbench.report.mecat.stability import stability_report
+from audiocapbench.report.mecat.standings import standings_report
 from audiocapbench.report.mecat.weights import weight_report
 from audiocapbench.report.samples import write_group_scores
 from audiocapbench.store import Store
@@ -128,31 +129,31 @@ def test_what_was_not_scored_or_not_run_is_said(store: Store) -> None:
 
 
 def test_a_users_model_stands_in_its_place_among_the_published(own: ScoredAnswers) -> None:
-    standings = mecat_standings([own])
+    standings = standings_report([own]).document["standings"]
     assert len(standings) == 18
-    totals = [one.figures["score"] or 0 for one in standings]
+    totals = [one["figures"]["score"] or 0 for one in standings]
     assert totals == sorted(totals, reverse=True)
-    (mine,) = [one for one in standings if not one.published]
-    assert (mine.name, mine.origin) == ("made/right", "run 1")
-    assert mine.ranks["score"] == 1 + sum(total > (mine.figures["score"] or 0) for total in totals)
-    assert mine.figures["score"] == pytest.approx(
+    (mine,) = [one for one in standings if one["origin"] != PUBLISHED]
+    assert (mine["model"], mine["origin"]) == ("made/right", "run 1")
+    total = mine["figures"]["score"]
+    assert mine["rank"] == 1 + sum(other > total for other in totals)
+    assert total == pytest.approx(
         score_cap({group: 100 * one.date for group, one in own.groups.items()}).score
     )
-    assert {one.origin for one in standings if one.published} == {PUBLISHED}
 
 
 def test_answers_to_questions_stand_among_the_15(store: Store) -> None:
-    standings = mecat_standings([read_scored("2", store)])
+    standings = standings_report([read_scored("2", store)]).document["standings"]
     assert len(standings) == 16
-    assert set(QA_CATEGORIES) < set(standings[0].figures)
+    assert set(QA_CATEGORIES) < set(standings[0]["figures"])
     with pytest.raises(ReportError, match="cannot be shown in one table"):
-        mecat_standings([read_scored("1", store), read_scored("2", store)])
+        standings_report([read_scored("1", store), read_scored("2", store)])
 
 
 def test_a_model_without_a_group_has_no_total_and_comes_last(store: Store) -> None:
-    standings = mecat_standings([read_scored("4", store)])
-    assert standings[-1].figures["score"] is None
-    assert "no scores of pure_speech" in standings[-1].note
+    last = standings_report([read_scored("4", store)]).document["standings"][-1]
+    assert last["figures"]["score"] is None
+    assert "no scores of pure_speech" in last["note"]
 
 
 def test_equals_share_the_better_place() -> None:
@@ -160,78 +161,78 @@ def test_equals_share_the_better_place() -> None:
 
 
 def test_weightings_of_the_published_models_are_those_of_the_paper() -> None:
-    report = weight_report([])
-    assert [one.models for one in report.taus] == [17, 17, 17]
-    assert [round(one.tau or 0, 3) for one in report.taus] == [0.897, 0.912, 0.956]
-    first = report.standings[0]
-    assert (first.name, first.ranks) == (
+    report = weight_report([]).document
+    taus = report["kendall_tau"]
+    assert [one["models"] for one in taus] == [17, 17, 17]
+    assert [round(one["tau"], 3) for one in taus] == [0.897, 0.912, 0.956]
+    first = report["models"][0]
+    assert (first["model"], first["ranks"]) == (
         "Gemini-3-Pro",
         {"original": 1, "audio-centric": 2, "equal": 2},
     )
 
 
 def test_weightings_take_the_users_model_in(own: ScoredAnswers, store: Store) -> None:
-    report = weight_report([own, read_scored("4", store)])
-    assert [one.models for one in report.taus] == [18, 18, 18], "one without a total has no rank"
-    assert any("encoder is wordllama" in note for note in report.notes)
-    assert "made/half (run 4): No total" in " ".join(report.notes)
-    alone = weight_report([own], published=False)
-    assert [one.tau for one in alone.taus] == [None, None, None]
-    assert not any("paper" in note for note in alone.notes)
+    report = weight_report([own, read_scored("4", store)]).document
+    ranked = [one["models"] for one in report["kendall_tau"]]
+    assert ranked == [18, 18, 18], "one without a total has no rank"
+    assert any("encoder is wordllama" in note for note in report["notes"])
+    assert "made/half (run 4): No total" in " ".join(report["notes"])
+    alone = weight_report([own], published=False).document
+    assert [one["tau"] for one in alone["kendall_tau"]] == [None, None, None]
+    assert not any("paper" in note for note in alone["notes"])
     with pytest.raises(ReportError, match="Score_QA counts its categories alike"):
         weight_report([read_scored("2", store)])
-    with pytest.raises(ReportError, match="no model to rank"):
+    with pytest.raises(ReportError, match="no model to show"):
         weight_report([], published=False)
 
 
 def test_a_split_shows_the_two_sides_with_the_published_beside(own: ScoredAnswers) -> None:
-    report = split_report([own])
-    assert len(report.standings) == 18
-    (mine,) = [one for one in report.standings if not one.published]
-    assert mine.figures["similarity"] == pytest.approx(
-        100 * (own.groups["pure_speech"].similarity or 0)
-    )
-    assert any("only 46.7 fits" in note for note in report.notes)
-    other = split_report([own], "environment")
-    assert any("not printed" in note for note in other.notes)
+    report = split_report([own]).document
+    assert len(report["models"]) == 18
+    (mine,) = [one for one in report["models"] if one["origin"] != PUBLISHED]
+    assert mine["similarity"] == pytest.approx(100 * (own.groups["pure_speech"].similarity or 0))
+    assert any("only 46.7 fits" in note for note in report["notes"])
+    other = split_report([own], "environment").document
+    assert any("not printed" in note for note in other["notes"])
     with pytest.raises(ReportError, match="no group 'loud'"):
         split_report([own], "loud")
 
 
 def test_a_split_of_questions_has_no_published_figures(store: Store) -> None:
-    report = split_report([read_scored("2", store)], "direct_perception")
-    assert [one.name for one in report.standings] == ["made/answers"]
+    report = split_report([read_scored("2", store)], "direct_perception").document
+    assert [one["model"] for one in report["models"]] == ["made/answers"]
 
 
 def test_a_drop_is_pure_less_mixed_and_shows_what_is_left_without_null(own: ScoredAnswers) -> None:
-    report = drop_report([own])
-    assert len(report.drops) == 3 * 18
-    (mine,) = [one for one in report.drops if (one.model, one.content) == ("made/right", "sound")]
+    drops = drop_report([own]).document["drops"]
+    assert len(drops) == 3 * 18
+    (mine,) = [one for one in drops if (one["model"], one["content"]) == ("made/right", "sound")]
     pure, mixed = own.groups["pure_sound"].date, own.groups["mixed_sound"].date
-    assert mine.drop == pytest.approx(100 * (pure - mixed))
-    assert mine.interval is not None
-    assert mine.interval.low <= mine.drop <= mine.interval.high
-    assert mine.without_null == pytest.approx(100 * own.without_null["mixed_sound"].date)
-    pengi = report.drops[[one.model for one in report.drops].index("Pengi")]
-    assert pengi.drop == pytest.approx(27.2 - 29.5)
+    assert mine["drop"] == pytest.approx(100 * (pure - mixed))
+    low, high = mine["interval"]
+    assert low <= mine["drop"] <= high
+    assert mine["without_null"] == pytest.approx(100 * own.without_null["mixed_sound"].date)
+    pengi = next(one for one in drops if one["model"] == "Pengi")
+    assert pengi["drop"] == pytest.approx(27.2 - 29.5)
 
 
 def test_a_drop_without_a_group_is_said(store: Store) -> None:
-    report = drop_report([read_scored("4", store)], published=False)
-    assert {one.content for one in report.drops} == {"music", "sound"}
-    assert "made/half (run 4) has no pure or no mixed speech." in report.notes
+    report = drop_report([read_scored("4", store)], published=False).document
+    assert {one["content"] for one in report["drops"]} == {"music", "sound"}
+    assert "made/half (run 4) has no pure or no mixed speech." in report["notes"]
 
 
 def test_the_silence_probe_counts_and_lists_the_offending_answers(store: Store) -> None:
-    report = silence_report(answers_of_run(3, store))
-    shares = {one.subtask: one for one in report.shares}
-    assert shares["speech"].claimed == {"speech": 2, "music": 0, "sound": 2, "any": 4}
-    assert shares["speech"].answers == 6
-    listed = [one for one in report.offences if one.subtask == "speech"]
-    assert {one.text for one in listed} == {"A man says hello.", "A dog barks."}
-    assert all(one.id.startswith("000_") for one in report.offences)
-    calm = silence_report(answers_of_run(1, store))
-    assert [one.claimed["any"] for one in calm.shares if one.subtask == "speech"] == [0]
+    report = silence_report(answers_of_run(3, store)).document
+    share = report["subtasks"]["speech"]
+    assert share["claimed"] == {"speech": 2, "music": 0, "sound": 2, "any": 4}
+    assert share["answers"] == 6
+    listed = [one for one in report["offending"] if one["subtask"] == "speech"]
+    assert {one["text"] for one in listed} == {"A man says hello.", "A dog barks."}
+    assert all(one["id"].startswith("000_") for one in report["offending"])
+    calm = silence_report(answers_of_run(1, store)).document
+    assert calm["subtasks"]["speech"]["claimed"]["any"] == 0
 
 
 def given(*texts: str) -> AnswerSet:
@@ -245,28 +246,28 @@ def given(*texts: str) -> AnswerSet:
 
 def test_answers_that_cannot_be_read_are_counted_apart_and_shown() -> None:
     report = silence_report(given("A man talks.", "一个男人在说话。", "Silence.", ""))
-    (share,) = report.shares
-    assert (share.answers, share.unread, share.claimed["any"]) == (4, 1, 1)
-    assert share.of("any") == pytest.approx(1 / 3)
-    assert report.document()["unread"] == [
+    (share,) = report.document["subtasks"].values()
+    assert (share["answers"], share["unread"], share["claimed"]["any"]) == (4, 1, 1)
+    assert share["share"] == pytest.approx(1 / 3)
+    assert report.document["unread"] == [
         {"id": "1/speech", "subtask": "speech", "text": "一个男人在说话。"}
     ]
-    assert [one["claims"] for one in report.records()] == ["speech", "unread"]
-    *_, unread = report.pages()
+    assert [one["claims"] for one in report.records] == ["speech", "unread"]
+    *_, unread = report.pages
     assert unread.rows == (("1/speech", "speech", "一个男人在说话。"),)
-    assert "1 of 4 answers have too few Latin letters" in report.notes[-1]
+    assert "1 of 4 answers have too few Latin letters" in report.document["notes"][-1]
 
 
 def test_a_share_of_nothing_that_was_read_is_no_number() -> None:
     report = silence_report(given("沉默", "音乐"))
-    assert report.document()["subtasks"]["speech"] == {
+    assert report.document["subtasks"]["speech"] == {
         "answers": 2,
         "unread": 2,
         "claimed": {"speech": 0, "music": 0, "sound": 0, "any": 0},
         "share": None,
         "ci": None,
     }
-    assert report.pages()[0].rows[0][-2:] == ("–", "–")
+    assert report.pages[0].rows[0][-2:] == ("–", "–")
 
 
 def test_a_model_without_silent_clips_cannot_be_probed(store: Store) -> None:
@@ -285,20 +286,21 @@ def test_stability_spreads_shrink_with_size_and_start_from_the_stored_score(
 ) -> None:
     given = answers_of_run(1, store)
     report = stability_report(given, groups=["long", "mixed_music"], percents=[10, 100], rounds=20)
-    assert list(report.full) == ["long", "mixed_music"]
-    assert report.full["long"] == pytest.approx(100 * own.groups["long"].date)
-    small, whole = (one for one in report.spreads if one.group == "long")
-    assert (small.size, whole.size) == (11, 110)
-    assert whole.deviation < small.deviation
-    assert small.lowest <= small.mean <= small.highest
-    assert (small.published_cv, whole.published_cv) == (0.54, 0.14)
+    groups = report.document["groups"]
+    assert list(groups) == ["long", "mixed_music"]
+    assert groups["long"]["date"] == pytest.approx(100 * own.groups["long"].date)
+    small, whole = groups["long"]["sizes"]
+    assert (small["size"], whole["size"]) == (11, 110)
+    assert whole["deviation"] < small["deviation"]
+    assert small["lowest"] <= small["mean"] <= small["highest"]
+    assert (small["published_cv"], whole["published_cv"]) == (0.54, 0.14)
     again = stability_report(given, groups=["long"], percents=[10, 100], rounds=20)
-    assert again.spreads[0] == small
+    assert again.document["groups"]["long"]["sizes"][0] == small
 
 
 def test_stability_of_questions_and_wrong_sizes(store: Store) -> None:
     report = stability_report(answers_of_run(2, store), rounds=2, percents=[5])
-    assert list(report.full) == list(QA_CATEGORIES)
+    assert list(report.document["groups"]) == list(QA_CATEGORIES)
     for wrong in ({"rounds": 1}, {"percents": []}, {"percents": [0]}, {"percents": [101]}):
         with pytest.raises(ReportError, match="two rounds at least"):
             stability_report(answers_of_run(1, store), **wrong)  # type: ignore[arg-type]
@@ -317,7 +319,7 @@ def test_every_report_can_be_written_in_every_way(own: ScoredAnswers, store: Sto
         stability_report(answers_of_run(1, store), groups=["short"], rounds=2),
     ]
     for report in reports:
-        json.dumps(report.document(), allow_nan=False)
-        assert report.records()
-        for page in report.pages():
+        json.dumps(report.document, allow_nan=False)
+        assert report.records
+        for page in report.pages:
             assert all(len(row) == len(page.headings) for row in page.rows)

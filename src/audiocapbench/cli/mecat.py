@@ -1,6 +1,7 @@
 """``audiocapbench mecat``: the analyses of the MECAT paper, on runs and on files."""
 
 from collections.abc import Callable, Sequence
+from inspect import Parameter, Signature, signature
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -14,6 +15,7 @@ from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.report.exports import Format
 
 if TYPE_CHECKING:
+    from audiocapbench.report.mecat.analysis import Analysis
     from audiocapbench.report.mecat.answers import AnswerSet
     from audiocapbench.report.mecat.scored import ScoredAnswers
 
@@ -26,7 +28,7 @@ mecat_app = typer.Typer(
 )
 app.add_typer(mecat_app, name="mecat")
 
-Scored = Annotated[
+ScoredRuns = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[RUN]...",
@@ -34,7 +36,7 @@ Scored = Annotated[
         show_default=False,
     ),
 ]
-Answered = Annotated[
+AnsweredRuns = Annotated[
     list[str],
     typer.Argument(
         metavar="RUN...",
@@ -63,86 +65,108 @@ Benchmark = Annotated[
 ]
 
 
-@mecat_app.command("standings")
+def _add(report: Callable[..., Any], command: Callable[..., None]) -> None:
+    """Add a command: the options that all have, and those that the report has beside them."""
+    shared = [
+        one for one in signature(command).parameters.values() if one.kind != Parameter.VAR_KEYWORD
+    ]
+    own = [
+        one for one in signature(report).parameters.values() if one.kind == Parameter.KEYWORD_ONLY
+    ]
+    vars(command)["__signature__"] = Signature(
+        [
+            one.replace(kind=Parameter.POSITIONAL_OR_KEYWORD)
+            for one in (shared[0], *own, *shared[1:])
+        ],
+    )
+    command.__doc__ = report.__doc__
+    mecat_app.command(report.__name__)(command)
+
+
+def _of_scores(report: "Callable[..., Analysis]") -> None:
+    """A command on scores of runs and of files, with the published models or without."""
+
+    def command(
+        runs: ScoredRuns = None,
+        published: Published = True,
+        metric: Metric = "date",
+        form: Form = Format.TABLE,
+        out: Out = None,
+        store: StoreOption = DEFAULT_STORE,
+        json: JsonOption = False,
+        **own: Any,
+    ) -> None:
+        found = _scored(runs or [], store, metric, out)
+        _write([report(found, published, **own)], form, out, json)
+
+    _add(report, command)
+
+
+def _of_answers(report: "Callable[..., Analysis]") -> None:
+    """A command on answers of runs and of prediction files, a report a model."""
+
+    def command(
+        runs: AnsweredRuns,
+        references: References = None,
+        benchmark: Benchmark = "mecat-caption",
+        form: Form = Format.TABLE,
+        out: Out = None,
+        store: StoreOption = DEFAULT_STORE,
+        json: JsonOption = False,
+        **own: Any,
+    ) -> None:
+        models = _answered(runs, references, benchmark, store, out)
+        found = [report(one, **own) for one in models]
+        _write(found, form, out, json, bad=[one.bad for one in models])
+
+    _add(report, command)
+
+
+@_of_scores
 def standings(
-    runs: Scored = None,
-    benchmark: Benchmark = "mecat-caption",
-    published: Published = True,
-    metric: Metric = "date",
-    form: Form = Format.TABLE,
-    out: Out = None,
-    store: StoreOption = DEFAULT_STORE,
-    json: JsonOption = False,
-) -> None:
+    scored: "Sequence[ScoredAnswers]", published: bool, *, benchmark: Benchmark = "mecat-caption"
+) -> "Analysis":
     """Show models in their places among the published ones, by group and in total."""
     from audiocapbench.report.mecat.standings import standings_report
 
-    found = _scored(runs or [], store, metric, out)
-    _write([standings_report(found, benchmark, published=published)], form, out, json)
+    return standings_report(scored, benchmark, published=published)
 
 
-@mecat_app.command("weights")
-def weights(
-    runs: Scored = None,
-    published: Published = True,
-    metric: Metric = "date",
-    form: Form = Format.TABLE,
-    out: Out = None,
-    store: StoreOption = DEFAULT_STORE,
-    json: JsonOption = False,
-) -> None:
+@_of_scores
+def weights(scored: "Sequence[ScoredAnswers]", published: bool) -> "Analysis":
     """Rank models under three weightings of speech, music and sound, with Kendall's tau."""
     from audiocapbench.report.mecat.weights import weight_report
 
-    _write(
-        [weight_report(_scored(runs or [], store, metric, out), published=published)],
-        form,
-        out,
-        json,
-    )
+    return weight_report(scored, published=published)
 
 
-@mecat_app.command("split")
+@_of_scores
 def split(
-    runs: Scored = None,
+    scored: "Sequence[ScoredAnswers]",
+    published: bool,
+    *,
     group: Annotated[
         str, typer.Option("--group", metavar="GROUP", help="Which group of answers.")
     ] = "pure_speech",
-    published: Published = True,
-    metric: Metric = "date",
-    form: Form = Format.TABLE,
-    out: Out = None,
-    store: StoreOption = DEFAULT_STORE,
-    json: JsonOption = False,
-) -> None:
+) -> "Analysis":
     """Split DATE into similarity and discriminability, model by model."""
     from audiocapbench.report.mecat.split import split_report
 
-    found = split_report(_scored(runs or [], store, metric, out), group, published=published)
-    _write([found], form, out, json)
+    return split_report(scored, group, published=published)
 
 
-@mecat_app.command("drop")
-def drop(
-    runs: Scored = None,
-    published: Published = True,
-    metric: Metric = "date",
-    form: Form = Format.TABLE,
-    out: Out = None,
-    store: StoreOption = DEFAULT_STORE,
-    json: JsonOption = False,
-) -> None:
+@_of_scores
+def drop(scored: "Sequence[ScoredAnswers]", published: bool) -> "Analysis":
     """See what DATE loses from pure to mixed clips: speech, music and sound."""
     from audiocapbench.report.mecat.drop import drop_report
 
-    _write(
-        [drop_report(_scored(runs or [], store, metric, out), published=published)], form, out, json
-    )
+    return drop_report(scored, published=published)
 
 
-@mecat_app.command("stability")
+@_of_answers
 def stability(
-    runs: Answered,
+    given: "AnswerSet",
+    *,
     group: Annotated[
         list[str] | None,
         typer.Option("--group", metavar="GROUP", help="Only this group; may be repeated."),
@@ -154,53 +178,33 @@ def stability(
         int, typer.Option("--rounds", min=2, metavar="N", help="Samples of each size.")
     ] = 50,
     metric: Metric = "date",
-    references: References = None,
-    benchmark: Benchmark = "mecat-caption",
-    form: Form = Format.TABLE,
-    out: Out = None,
-    store: StoreOption = DEFAULT_STORE,
-    json: JsonOption = False,
-) -> None:
+) -> "Analysis":
     """Draw samples of the answers and see how far DATE moves, ranked anew each time."""
     from audiocapbench.cli.console import say
     from audiocapbench.report.mecat.stability import stability_report
 
-    sizes = _percents(percent)
-    models = _answered(runs, references, benchmark, store, out)
-    found = [
-        stability_report(
-            given,
-            metric=metric,
-            percents=sizes,
-            rounds=rounds,
-            groups=group or (),
-            told=lambda name: say(f"Resampling {name} …"),
-        )
-        for given in models
-    ]
-    _write(found, form, out, json, bad=[one.bad for one in models])
+    return stability_report(
+        given,
+        metric=metric,
+        percents=_percents(percent),
+        rounds=rounds,
+        groups=group or (),
+        on_group=lambda name: say(f"Resampling {name} …"),
+    )
 
 
-@mecat_app.command("silence")
+@_of_answers
 def silence(
-    runs: Answered,
+    given: "AnswerSet",
+    *,
     list_at_most: Annotated[
         int, typer.Option("--list", min=0, metavar="N", help="Offending answers to show.")
     ] = 20,
-    references: References = None,
-    benchmark: Benchmark = "mecat-caption",
-    form: Form = Format.TABLE,
-    out: Out = None,
-    store: StoreOption = DEFAULT_STORE,
-    json: JsonOption = False,
-) -> None:
+) -> "Analysis":
     """Count answers about silent clips that claim speech, music or sound events."""
     from audiocapbench.report.mecat.silence import silence_report
 
-    models = _answered(runs, references, benchmark, store, out)
-    found = [silence_report(one) for one in models]
-    bad = [one.bad for one in models]
-    _write(found, form, out, json, lambda one: one.pages(list_at_most), bad)
+    return silence_report(given, list_at_most)
 
 
 def _scored(
@@ -242,29 +246,24 @@ def _percents(text: str) -> list[float]:
 
 
 def _write(
-    found: Sequence[Any],
+    found: "Sequence[Analysis]",
     form: Format,
     out: Path | None,
     json: bool,
-    pages_of: Callable[[Any], Sequence[Any]] | None = None,
     bad: Sequence[Sequence[str]] = (),
 ) -> None:
     """Write one report as it is, several as a list; ``bad`` has the bad lines of each."""
     from audiocapbench.cli.tables import Output, write
 
-    show = pages_of or (lambda one: one.pages())
-
-    def document(place: int) -> dict[str, Any]:
-        own: dict[str, Any] = found[place].document()
-        return own | {"bad_lines": list(bad[place])} if bad else own
-
+    documents = [one.document for one in found]
+    if bad:
+        lines = zip(documents, bad, strict=True)
+        documents = [one | {"bad_lines": list(own)} for one, own in lines]
     write(
         Output(Format.JSON if json else form, out),
-        pages=lambda: [page for one in found for page in show(one)],
-        records=lambda: [record for one in found for record in one.records()],
-        document=lambda: (
-            document(0) if len(found) == 1 else {"reports": [*map(document, range(len(found)))]}
-        ),
+        pages=lambda: [page for one in found for page in one.pages],
+        records=lambda: [record for one in found for record in one.records],
+        document=lambda: documents[0] if len(documents) == 1 else {"reports": documents},
     )
     _end_on_bad_lines([line for lines in bad for line in lines])
 

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.errors import MetricError
+from audiocapbench.metrics.inputs import check_captions
 from audiocapbench.metrics.result import FloatArray
 
 IntArray = NDArray[np.int64]
@@ -111,19 +111,7 @@ def read_corpus(predictions: Sequence[str], references: Sequence[Sequence[str]])
     Raises:
         MetricError: If the two do not belong together, or a sample has no reference.
     """
-    if len(predictions) != len(references):
-        raise MetricError(
-            f"{len(predictions)} predictions but references for {len(references)} samples; "
-            "give one list of references for each prediction"
-        )
-    for index, own in enumerate(references):
-        if isinstance(own, str):
-            raise MetricError(
-                f"sample {index}: its references are one string; give a list of captions"
-            )
-        if len(own) == 0:
-            raise MetricError(f"sample {index} has no reference; give one or leave the sample out")
-    _check_text(predictions, references)
+    check_captions(predictions, references)
     return _intern(tuple(predictions), tuple(map(tuple, references)))
 
 
@@ -201,20 +189,6 @@ def count_bits_by_halving(masks: MaskArray) -> CountArray:
     counts = (counts & quads) + ((counts >> two) & quads)
     counts = (counts + (counts >> four)) & bytes_
     return ((counts * np.uint64(0x0101010101010101)) >> np.uint64(56)).astype(np.uint8)
-
-
-def _check_text(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> None:
-    # Most corpora have one type of object in them, which is found out faster than each is checked.
-    types = set(map(type, chain(predictions, chain.from_iterable(references))))
-    if all(issubclass(own, str) for own in types):
-        return
-    for index, (prediction, own_references) in enumerate(zip(predictions, references, strict=True)):
-        for text in (prediction, *own_references):
-            if not isinstance(text, str):
-                raise MetricError(
-                    f"sample {index}: a caption is {type(text).__name__}, not text; "
-                    "give an empty string for a caption that is missing"
-                )
 
 
 @lru_cache(maxsize=1)

@@ -5,8 +5,8 @@ from itertools import chain
 
 import numpy as np
 
-from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import Encoder, load
+from audiocapbench.metrics.inputs import check_captions
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.signature import sign
 
@@ -40,7 +40,8 @@ def mean_cosines(
     predictions: Sequence[str], references: Sequence[Sequence[str]], encoder: Encoder
 ) -> FloatArray:
     """Mean cosine of each prediction with its references, shape (n,), within -1 and 1."""
-    kept = _kept_references(predictions, references)
+    check_captions(predictions, references, words_needed=True)
+    kept = [[text for text in own if text.strip()] for own in references]
     counts = np.array([len(sample) for sample in kept], dtype=np.int64)
     vectors = encoder.encode([*predictions, *chain.from_iterable(kept)])
     ours, theirs = vectors[: len(predictions)], vectors[len(predictions) :]
@@ -53,25 +54,3 @@ def mean_cosines(
     totals = np.bincount(owner, weights=np.clip(cosines, -1, 1), minlength=len(predictions))
     means: FloatArray = totals / counts
     return means
-
-
-def _kept_references(
-    predictions: Sequence[str], references: Sequence[Sequence[str]]
-) -> list[list[str]]:
-    if len(predictions) != len(references):
-        raise MetricError(
-            f"There are {len(predictions)} predictions and {len(references)} lists of references: "
-            "give each prediction one list."
-        )
-    kept = []
-    for row, sample in enumerate(references):
-        if isinstance(sample, str):
-            raise MetricError(
-                f"The references of sample {row} are a single string: give a list of strings."
-            )
-        kept.append([text for text in sample if not isinstance(text, str) or text.strip()])
-        if not kept[-1]:
-            raise MetricError(
-                f"Sample {row} has no reference, or only blank ones: give it one or leave it out."
-            )
-    return kept

@@ -14,7 +14,7 @@ from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.metrics.clap import (
     AudioTextEncoder,
     Cutting,
-    Spread,
+    SeedSpread,
     choose_cutting,
     clap_scores,
     load_encoder,
@@ -75,9 +75,9 @@ class ClapScorer(PointwiseScorer):
 
     def spread(
         self, pairs: Sequence[CaptionPair], measure: Callable[[Sequence[Choice]], float]
-    ) -> Spread:
+    ) -> SeedSpread:
         """Mean, standard deviation, minimum and maximum over seeds of a measure of choices."""
-        return Spread.of([measure(choices) for choices in self.choose_by_seed(pairs)])
+        return SeedSpread.of([measure(choices) for choices in self.choose_by_seed(pairs)])
 
     def _by_seed(self, pairs: Sequence[CaptionPair]) -> FloatArray:
         """Shape (seeds, 2 × pairs), first captions before second ones; NaN for the unheard."""

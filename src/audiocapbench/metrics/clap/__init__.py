@@ -1,15 +1,10 @@
 """CLAP and SLIDE-CLAP: captions scored against the sound itself (extra ``local``)."""
 
-from audiocapbench.metrics.clap.encoder import (
-    LAION,
-    AudioTextEncoder,
-    choose_device,
-    identity,
-    load_encoder,
-)
+from audiocapbench.metrics.clap.encoder import AudioTextEncoder, choose_device, identity
+from audiocapbench.metrics.clap.registry import LAION, load_encoder
 from audiocapbench.metrics.clap.scoring import (
     ClapScores,
-    Spread,
+    SeedSpread,
     choose_cutting,
     clap_scores,
     sign_clap,
@@ -23,8 +18,8 @@ __all__ = [
     "ClapScores",
     "Crops",
     "Cutting",
+    "SeedSpread",
     "Slide",
-    "Spread",
     "Windows",
     "choose_cutting",
     "choose_device",

@@ -34,7 +34,7 @@ _Read = TypeVar("_Read")
 Progress = Callable[[int, int], None]
 
 
-class Heard(NamedTuple):
+class ClipEmbeddings(NamedTuple):
     """Clips that were heard, and why others were not.
 
     Attributes:
@@ -80,7 +80,7 @@ class Embedder:
         """Embed sentences at unit length; a blank one is the zero vector."""
         return encode_distinct(texts, self._encoder.dimensions, self._encode_texts)
 
-    def clips(self, paths: Iterable[Path]) -> Heard:
+    def clips(self, paths: Iterable[Path]) -> ClipEmbeddings:
         """Embed clips; one that cannot be read is named with its reason."""
         contents, missing = _hashes(dict.fromkeys(paths))
         clips = {content: path for path, content in contents.items()}
@@ -97,7 +97,7 @@ class Embedder:
                 missing[path] = unread[content]
             else:
                 vectors[path] = np.stack([known[content] for known in kept.values()])
-        return Heard(vectors, missing)
+        return ClipEmbeddings(vectors, missing)
 
     def _encode_texts(self, texts: list[str]) -> Vectors:
         keys = [audio.sha256(text.encode()) for text in texts]

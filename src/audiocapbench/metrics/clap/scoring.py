@@ -9,9 +9,11 @@ import numpy as np
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.clap.embedding import DEFAULT_BATCH, Embedder, Progress
-from audiocapbench.metrics.clap.encoder import AudioTextEncoder, identity, load_encoder
+from audiocapbench.metrics.clap.encoder import AudioTextEncoder, identity
+from audiocapbench.metrics.clap.registry import load_encoder
 from audiocapbench.metrics.clap.windows import Crops, Cutting, Slide
 from audiocapbench.metrics.encoders.encoder import Vectors
+from audiocapbench.metrics.inputs import check_captions
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.signature import Signature, sign
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 DEFAULT_SEEDS = range(10)
 
 
-class Spread(NamedTuple):
+class SeedSpread(NamedTuple):
     """How a number varies over seeds; ``sd`` is the sample standard deviation."""
 
     mean: float
@@ -31,7 +33,7 @@ class Spread(NamedTuple):
     maximum: float
 
     @classmethod
-    def of(cls, values: Sequence[float] | FloatArray) -> "Spread":
+    def of(cls, values: Sequence[float] | FloatArray) -> "SeedSpread":
         """The spread of at least one value; a single one has none."""
         all_values = np.asarray(values, dtype=np.float64)
         sd = float(all_values.std(ddof=1)) if len(all_values) > 1 else 0.0
@@ -60,7 +62,7 @@ class ClapScores:
         return MetricResult.of_means("clap", self.signature, self.by_seed.mean(axis=0))
 
     @property
-    def spread(self) -> Spread:
+    def spread(self) -> SeedSpread:
         """Over seeds, of the mean score of all captions that were heard.
 
         Raises:
@@ -68,7 +70,7 @@ class ClapScores:
         """
         if not self.heard:
             raise MetricError("no clip could be read, so there is no score to speak of")
-        return Spread.of(self.by_seed.mean(axis=1))
+        return SeedSpread.of(self.by_seed.mean(axis=1))
 
 
 def clap_scores(
@@ -103,7 +105,12 @@ def clap_scores(
     Raises:
         MetricError: Lengths differ, a caption has no reference, or the encoder cannot be had.
     """
-    _check(clips, captions, references)
+    if isinstance(captions, str) or len(clips) != len(captions):
+        raise MetricError(
+            f"there are {len(clips)} clips and {len(captions)} captions: give each caption its clip"
+        )
+    if references is not None:
+        check_captions(captions, references, words_needed=True)
     if isinstance(encoder, str):
         name = parse_name(encoder)
         encoder = load_encoder(name.name, name.options, device)
@@ -183,27 +190,3 @@ def _best_cosines(
     starts = np.cumsum([0, *counts[:-1]])
     best: FloatArray = np.maximum.reduceat(cosines, starts)
     return best
-
-
-def _check(
-    clips: Sequence[str | Path],
-    captions: Sequence[str],
-    references: Sequence[Sequence[str]] | None,
-) -> None:
-    if isinstance(captions, str) or len(clips) != len(captions):
-        raise MetricError(
-            f"there are {len(clips)} clips and {len(captions)} captions: give each caption its clip"
-        )
-    if references is None:
-        return
-    if len(references) != len(captions):
-        raise MetricError(
-            f"there are {len(captions)} captions and {len(references)} lists of references: give "
-            "each caption one list"
-        )
-    for row, own in enumerate(references):
-        if isinstance(own, str) or not any(text.strip() for text in own):
-            raise MetricError(
-                f"caption {row} has no list of references, or only blank ones: give it one, or "
-                "score without references"
-            )

@@ -6,10 +6,10 @@ from itertools import chain
 
 import numpy as np
 
-from audiocapbench.errors import MetricError
 from audiocapbench.metrics.batches import Corpus, Sentences, starts_of
 from audiocapbench.metrics.coco.ngram_counts import IntArray, NumberedTokens
 from audiocapbench.metrics.coco.sentence_cache import Sentence, SentenceCache
+from audiocapbench.metrics.inputs import check_captions
 
 _CACHE = SentenceCache(limit=2**18)
 
@@ -47,7 +47,7 @@ class CaptionCorpus:
         Raises:
             MetricError: The lists differ in length, or a sample has no reference.
         """
-        check_corpus(predictions, references)
+        check_captions(predictions, references)
         every = [*predictions, *chain.from_iterable(references)]
         texts = dict.fromkeys(every)
         numbers = dict(zip(texts, range(len(texts)), strict=True))
@@ -75,21 +75,3 @@ class CaptionCorpus:
             reference_starts=np.append(self.first_references, len(self.references)),
             place=np.arange(len(self)),
         )
-
-
-def check_corpus(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> None:
-    """Refuse a corpus whose parts do not fit together.
-
-    Raises:
-        MetricError: The lists differ in length, or a sample has no reference.
-    """
-    if len(predictions) != len(references):
-        raise MetricError(
-            f"There are {len(predictions)} predictions but references for {len(references)} "
-            "samples; give one list of references for each prediction."
-        )
-    for index, texts in enumerate(references):
-        if isinstance(texts, str):
-            raise MetricError(f"The references of sample {index} are a string; give a list.")
-        if not texts:
-            raise MetricError(f"Sample {index} has no references; give one or leave it out.")

@@ -104,8 +104,8 @@ class WordLlamaPieces:
 
     def __init__(self, encoder: WordLlamaEncoder) -> None:
         self.name = encoder.name
-        self._table: Vectors = encoder._table
-        self._tokenizer: Any = encoder._tokenizer
+        self._table: Vectors = encoder.table
+        self._tokenizer: Any = encoder.tokenizer
 
     def split(self, sentences: Sequence[str]) -> Pieces:
         """Cut sentences into pieces; this tokenizer frames none and shortens none."""
@@ -138,7 +138,7 @@ class SentenceTransformerPieces:
 
     def __init__(self, encoder: Any) -> None:
         self.name: str = encoder.name
-        self._model: Any = encoder._model
+        self._model: Any = encoder.model
         self._tokenizer: Any = self._model.tokenizer
         transformer = getattr(self._model[0], "auto_model", None)
         if transformer is None or self._tokenizer is None:

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.metrics.date.pieces import IntArray, PieceEncoder, Pieces
-from audiocapbench.metrics.date.ranks import count_reaching
 from audiocapbench.metrics.date.weights import Terms, terms
 from audiocapbench.metrics.result import FloatArray
 
@@ -26,7 +25,7 @@ TOLERANCES = {
 ROUNDING = 1e-9
 
 
-class Corpus(NamedTuple):
+class PieceCorpus(NamedTuple):
     """Sentences cut into pieces, each distinct one kept once.
 
     Attributes:
@@ -48,32 +47,9 @@ class Variant(NamedTuple):
         of_means: Whether the corpus score is the harmonic mean of the two corpus means.
     """
 
-    embed: Callable[[PieceEncoder, Corpus, int], FloatArray]
+    embed: Callable[[PieceEncoder, PieceCorpus, int], FloatArray]
     tolerant: bool
     of_means: bool
-
-
-def discriminability(
-    candidates: FloatArray,
-    references: FloatArray,
-    similarity: FloatArray,
-    tolerance: float | None,
-    block: int,
-) -> FloatArray:
-    """One less the share of samples that score as well as the right one; ties count against it.
-
-    Args:
-        candidates: Vectors of the predictions, shape (n, dimensions).
-        references: Mean vectors of the references, shape (n, dimensions).
-        similarity: Dot product of each candidate with its own reference.
-        tolerance: The sub-task's, to rank among references; without it, among candidates.
-        block: Samples held at a time.
-    """
-    if tolerance is None:
-        counts = count_reaching(references, candidates, similarity - ROUNDING, block)
-    else:
-        counts = count_reaching(candidates, references, similarity - tolerance / 2, block)
-    return 1 - counts / len(similarity)
 
 
 def harmonic_mean(similarity: FloatArray, discriminability: FloatArray) -> FloatArray:
@@ -86,12 +62,12 @@ def harmonic_mean(similarity: FloatArray, discriminability: FloatArray) -> Float
     return mean
 
 
-def _embed_through_encoder(encoder: PieceEncoder, corpus: Corpus, block: int) -> FloatArray:
+def _embed_through_encoder(encoder: PieceEncoder, corpus: PieceCorpus, block: int) -> FloatArray:
     weights = _framed_weights(corpus.pieces, _terms(encoder, corpus, block))
     return _unit(encoder.encode_weighted(corpus.pieces, weights))[corpus.place]
 
 
-def _embed_as_sum(encoder: PieceEncoder, corpus: Corpus, block: int) -> FloatArray:
+def _embed_as_sum(encoder: PieceEncoder, corpus: PieceCorpus, block: int) -> FloatArray:
     """Equation 5: the sum over pieces of likeness to the others × rarity × static vector."""
     from scipy.sparse import csr_array
 
@@ -104,7 +80,7 @@ def _embed_as_sum(encoder: PieceEncoder, corpus: Corpus, block: int) -> FloatArr
     return _unit(sums)[corpus.place]
 
 
-def _terms(encoder: PieceEncoder, corpus: Corpus, block: int) -> Terms:
+def _terms(encoder: PieceEncoder, corpus: PieceCorpus, block: int) -> Terms:
     pieces = corpus.pieces
     times = np.bincount(corpus.place, minlength=len(pieces.bounds) - 1)
     vectors = encoder.vectors(np.unique(pieces.ids[~pieces.special]))

@@ -22,7 +22,7 @@ class SentenceTransformerEncoder:
 
     def __init__(self, name: str, model: Any) -> None:
         self._name = name
-        self._model = model
+        self.model = model
         self._dimensions = len(model.encode("a", show_progress_bar=False))
 
     @property
@@ -34,7 +34,7 @@ class SentenceTransformerEncoder:
         """Encode sentences; order has no effect, batch size and neighbours less than 1e-6."""
 
         def encode(texts: list[str]) -> Vectors:
-            vectors = self._model.encode(
+            vectors = self.model.encode(
                 texts, batch_size=batch_size, show_progress_bar=False, convert_to_numpy=True
             )
             return np.asarray(vectors, dtype=np.float32)

@@ -25,8 +25,8 @@ class WordLlamaEncoder:
 
     def __init__(self, name: str, table: Vectors, tokenizer: Any) -> None:
         self._name = name
-        self._table = table
-        self._tokenizer = tokenizer
+        self.table = table
+        self.tokenizer = tokenizer
 
     @property
     def name(self) -> str:
@@ -48,14 +48,14 @@ class WordLlamaEncoder:
         from scipy.sparse import csr_array
 
         tokens = [
-            line.ids for line in self._tokenizer.encode_batch(sentences, add_special_tokens=False)
+            line.ids for line in self.tokenizer.encode_batch(sentences, add_special_tokens=False)
         ]
         ends = np.cumsum([0, *map(len, tokens)])
-        ids = np.minimum(np.concatenate(tokens).astype(np.int64), len(self._table) - 1)
+        ids = np.minimum(np.concatenate(tokens).astype(np.int64), len(self.table) - 1)
         ones = np.ones(len(ids), dtype=np.float32)
         # A sparse product adds up one row at a time: no padding, and no neighbour matters.
-        bags = csr_array((ones, ids, ends), shape=(len(tokens), len(self._table)))
-        sums: Vectors = bags @ self._table
+        bags = csr_array((ones, ids, ends), shape=(len(tokens), len(self.table)))
+        sums: Vectors = bags @ self.table
         return sums
 
 

@@ -1,8 +1,7 @@
 """What mixture costs: DATE on clips with one kind of sound, and on clips with several."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,13 +11,24 @@ from audiocapbench.benchmarks.mecat.traits import CAPTION
 from audiocapbench.errors import ReportError
 from audiocapbench.metrics.date import aggregate_date
 from audiocapbench.report.exports import Heading, Page, Record
-from audiocapbench.report.mecat.beside import PUBLISHED, comparison_notes, one_benchmark
+from audiocapbench.report.mecat.analysis import WHO, Analysis, number
+from audiocapbench.report.mecat.merge_published import (
+    NOBODY,
+    PUBLISHED,
+    comparison_notes,
+    one_benchmark,
+)
 from audiocapbench.report.mecat.scored import GroupScore, ScoredAnswers
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, SEED, Interval, resampled_scores
 
 _MIXED = (
     "A mixed group also has clips without this kind of sound, whose references say None; "
     "'mixed without null' leaves them out, with ranks of its own."
+)
+_COLUMNS = ("pure", "mixed", "drop", "95 % interval", "of pure", "mixed without null")
+_FIELDS = (
+    *("model", "origin", "content", "pure", "mixed", "drop", "low", "high"),
+    *("relative", "mixed_without_null"),
 )
 _TAIL = 0.025
 
@@ -42,59 +52,27 @@ class Drop(NamedTuple):
     relative: float | None
     without_null: float | None
 
+    def record(self) -> Record:
+        """As a row, with the interval in two columns."""
+        *first, interval, relative, rest = self
+        cells = (*first, *(interval or (None, None)), relative, rest)
+        return dict(zip(_FIELDS, cells, strict=True))
 
-@dataclass(frozen=True, slots=True)
-class DropReport:
-    """Drops of every model, and who has none because a group is missing."""
-
-    drops: tuple[Drop, ...]
-    notes: tuple[str, ...]
-
-    def document(self) -> dict[str, Any]:
-        """As a JSON object."""
-        return {
-            "drops": [
-                {**one._asdict(), "interval": list(one.interval) if one.interval else None}
-                for one in self.drops
-            ],
-            "notes": list(self.notes),
-        }
-
-    def records(self) -> list[Record]:
-        """A row a model and kind of sound."""
-        return [
-            {
-                "model": one.model,
-                "origin": one.origin,
-                "content": one.content,
-                "pure": one.pure,
-                "mixed": one.mixed,
-                "drop": one.drop,
-                "low": one.interval.low if one.interval else None,
-                "high": one.interval.high if one.interval else None,
-                "relative": one.relative,
-                "mixed_without_null": one.without_null,
-            }
-            for one in self.drops
-        ]
-
-    def pages(self) -> list[Page]:
-        """Tables for people, one a kind of sound."""
-        names = ("pure", "mixed", "drop", "95 % interval", "of pure", "mixed without null")
-        headings = (
-            Heading("model", "left"),
-            Heading("from", "left"),
-            *(Heading(name) for name in names),
+    def cells(self) -> tuple[str, ...]:
+        """As a row for people."""
+        return (
+            self.model,
+            self.origin,
+            f"{self.pure:.1f}",
+            f"{self.mixed:.1f}",
+            f"{self.drop:+.1f}",
+            f"{self.interval.low:+.1f} to {self.interval.high:+.1f}" if self.interval else "",
+            "–" if self.relative is None else f"{self.relative:.0f} %",
+            number(self.without_null, 1, none=""),
         )
-        pages = []
-        for content in CONTENTS:
-            rows = tuple(_cells(one) for one in self.drops if one.content == content)
-            title = f"DATE (%) on pure and on mixed clips: {content}"
-            pages.append(Page(title, headings, rows, self.notes if content == CONTENTS[-1] else ()))
-        return pages
 
 
-def drop_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> DropReport:
+def drop_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> Analysis:
     """Drops from pure to mixed clips, largest mixed score first.
 
     Raises:
@@ -102,32 +80,49 @@ def drop_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> D
     """
     if one_benchmark(scored) not in (None, CAPTION):
         raise ReportError(f"only {CAPTION} has pure and mixed groups")
-    drops = []
+    drops: dict[str, list[Drop]] = {}
     notes = [_MIXED, *(comparison_notes(scored) if published else ())]
     for content in CONTENTS:
-        own = []
-        for model, row in published_table(CAPTION_DATE).rows.items() if published else ():
-            pure, mixed = row[f"pure_{content}"], row[f"mixed_{content}"]
-            own.append(_drop(model, PUBLISHED, content, pure, mixed))
+        own = [
+            _drop(model, PUBLISHED, content, row[f"pure_{content}"], row[f"mixed_{content}"])
+            for model, row in published_table(CAPTION_DATE).rows.items()
+            if published
+        ]
         for one in scored:
-            first, second = (one.groups.get(f"{kind}_{content}") for kind in ("pure", "mixed"))
-            if first is None or second is None:
+            pure, mixed = (one.groups.get(f"{kind}_{content}") for kind in ("pure", "mixed"))
+            if pure is None or mixed is None:
                 notes.append(f"{one.name} ({one.origin}) has no pure or no mixed {content}.")
                 continue
             rest = one.without_null.get(f"mixed_{content}")
-            figures = _drop(one.name, one.origin, content, 100 * first.date, 100 * second.date)
             own.append(
-                figures._replace(
-                    interval=_interval(first, second),
-                    without_null=100 * rest.date if rest else None,
+                _drop(one.name, one.origin, content, 100 * pure.date, 100 * mixed.date)._replace(
+                    interval=_interval(pure, mixed), without_null=100 * rest.date if rest else None
                 )
             )
-        drops += sorted(own, key=lambda one: -one.mixed)
-    if not drops:
-        raise ReportError(
-            "there is nobody to show: name a run with pure and mixed clips, or allow the published"
-        )
-    return DropReport(tuple(drops), tuple(notes))
+        drops[content] = sorted(own, key=lambda one: -one.mixed)
+    found = [one for own in drops.values() for one in own]
+    if not found:
+        raise ReportError(NOBODY)
+    headings = (*WHO, *map(Heading, _COLUMNS))
+    return Analysis(
+        {
+            "drops": [
+                {**one._asdict(), "interval": list(one.interval) if one.interval else None}
+                for one in found
+            ],
+            "notes": notes,
+        },
+        [one.record() for one in found],
+        [
+            Page(
+                f"DATE (%) on pure and on mixed clips: {content}",
+                headings,
+                tuple(one.cells() for one in own),
+                tuple(notes) if content == CONTENTS[-1] else (),
+            )
+            for content, own in drops.items()
+        ],
+    )
 
 
 def _drop(model: str, origin: str, content: str, pure: float, mixed: float) -> Drop:
@@ -143,16 +138,3 @@ def _interval(pure: GroupScore, mixed: GroupScore) -> Interval | None:
     second = resampled_scores(mixed.statistics, aggregate_date, seed=SEED + 1)
     low, high = np.quantile(100 * (first - second), [_TAIL, 1 - _TAIL])
     return Interval(float(low), float(high))
-
-
-def _cells(one: Drop) -> tuple[str, ...]:
-    return (
-        one.model,
-        one.origin,
-        f"{one.pure:.1f}",
-        f"{one.mixed:.1f}",
-        f"{one.drop:+.1f}",
-        f"{one.interval.low:+.1f} to {one.interval.high:+.1f}" if one.interval else "",
-        "–" if one.relative is None else f"{one.relative:.0f} %",
-        "" if one.without_null is None else f"{one.without_null:.1f}",
-    )

@@ -1,14 +1,14 @@
 """The silence probe: how many answers about silent clips claim speech, music or sound events."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.benchmarks.mecat.traits import QA
 from audiocapbench.errors import ReportError
 from audiocapbench.report.exports import Heading, Page, Record
-from audiocapbench.report.mecat.answers import QA_SUBTASK, AnswerSet, GivenAnswer
+from audiocapbench.report.mecat.analysis import Analysis
+from audiocapbench.report.mecat.answers import QA_SUBTASK, AnswerSet
 from audiocapbench.report.mecat.claims import KINDS, claims, readable
 from audiocapbench.stats import Interval
 
@@ -21,134 +21,25 @@ _RULES = (
     "claims of speech they miss was not measured: read the shares as lower bounds."
 )
 _UNREAD = "have too few Latin letters for the rules; they are in no share."
-_OFFENDING = ("sample", "asked for", "claims", "because of", "answer")
-_BARE = ("sample", "asked for", "answer")
 _QUESTIONS = "A question may itself speak of speech or music, so read the answers that are listed."
+_OFFENDING = {
+    "sample": "id",
+    "asked for": "subtask",
+    "claims": "kinds",
+    "because of": "evidence",
+    "answer": "text",
+}
+_UNREADABLE = {"sample": "id", "asked for": "subtask", "answer": "text"}
+
+Row = dict[str, Any]
 
 
-class Share(NamedTuple):
-    """How many answers to a sub-task claim something that is not there.
-
-    Attributes:
-        answers: All of them; the shares are of those that could be read.
-        unread: Answers that the rules cannot read, such as those in Chinese.
-        claimed: Answers with a claim, by kind and for any kind.
-        interval: 95 % for the share of any kind, by Wilson's method; None where none was read.
-    """
-
-    subtask: str
-    answers: int
-    unread: int
-    claimed: dict[str, int]
-    interval: Interval | None
-
-    def of(self, kind: str) -> float | None:
-        """The share of answers with a claim of a kind; None where none could be read."""
-        read = self.answers - self.unread
-        return self.claimed[kind] / read if read else None
-
-
-class Offence(NamedTuple):
-    """An answer that claims something, and the words that do."""
-
-    id: str
-    subtask: str
-    kinds: tuple[str, ...]
-    evidence: tuple[str, ...]
-    text: str
-
-
-class Unread(NamedTuple):
-    """An answer that the rules cannot read."""
-
-    id: str
-    subtask: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class SilenceReport:
-    """One model on silent clips."""
-
-    model: str
-    origin: str
-    shares: tuple[Share, ...]
-    offences: tuple[Offence, ...]
-    unread: tuple[Unread, ...]
-    notes: tuple[str, ...]
-
-    def document(self) -> dict[str, Any]:
-        """As a JSON object."""
-        return {
-            "model": self.model,
-            "origin": self.origin,
-            "subtasks": {
-                one.subtask: {
-                    "answers": one.answers,
-                    "unread": one.unread,
-                    "claimed": one.claimed,
-                    "share": one.of(ANY),
-                    "ci": list(one.interval) if one.interval else None,
-                }
-                for one in self.shares
-            },
-            "offending": [one._asdict() for one in self.offences],
-            "unread": [one._asdict() for one in self.unread],
-            "notes": list(self.notes),
-        }
-
-    def records(self) -> list[Record]:
-        """A row an offending answer, then a row an answer that was not read."""
-        offending: list[Record] = [
-            {
-                "model": self.model,
-                "id": one.id,
-                "subtask": one.subtask,
-                "claims": " ".join(one.kinds),
-                "evidence": ", ".join(one.evidence),
-                "text": one.text,
-            }
-            for one in self.offences
-        ]
-        unread: list[Record] = [
-            {
-                "model": self.model,
-                "id": one.id,
-                "subtask": one.subtask,
-                "claims": "unread",
-                "evidence": "",
-                "text": one.text,
-            }
-            for one in self.unread
-        ]
-        return offending + unread
-
-    def pages(self, shown: int | None = None) -> list[Page]:
-        """Tables for people: shares, then the first offending answers and the first unread ones."""
-        names = ("answers", "unread", *KINDS, ANY, "95 % interval")
-        headings = (Heading("asked for", "left"), *(Heading(name) for name in names))
-        rows = tuple(
-            (
-                one.subtask,
-                f"{one.answers:,}",
-                f"{one.unread:,}",
-                *(_percent(one.of(kind)) for kind in (*KINDS, ANY)),
-                _range(one.interval),
-            )
-            for one in self.shares
-        )
-        title = f"{self.model} ({self.origin}): answers about silence that claim …"
-        pages = [Page(title, headings, rows, self.notes)]
-        offending = [
-            (one.id, one.subtask, ", ".join(one.kinds), ", ".join(one.evidence), one.text)
-            for one in self.offences
-        ]
-        pages += _listed("offending answers", _OFFENDING, offending, shown)
-        return pages + _listed("answers that the rules cannot read", _BARE, self.unread, shown)
-
-
-def silence_report(given: AnswerSet) -> SilenceReport:
+def silence_report(given: AnswerSet, shown: int | None = None) -> Analysis:
     """Look for claims in a model's answers about silent clips.
+
+    Args:
+        given: The model's answers.
+        shown: How many offending and unreadable answers tables list; all by default.
 
     Raises:
         ReportError: It has no answers about silent clips.
@@ -158,24 +49,37 @@ def silence_report(given: AnswerSet) -> SilenceReport:
         raise ReportError(
             f"{given.name} ({given.origin}) has no answers about silent clips (domain {SILENCE})"
         )
-    offences = [one for one in map(_offence, silent) if one is not None]
-    found = {one.id for one in offences}
-    unread = [
-        Unread(one.id, one.subtask, one.text)
-        for one in silent
-        if one.id not in found and not readable(one.text)
-    ]
-    subtasks = [
-        name for name in (*SUBTASKS, QA_SUBTASK) if any(one.subtask == name for one in silent)
-    ]
-    shares = [_share(name, silent, offences, unread) for name in subtasks]
-    if len(shares) > 1:
-        shares.append(_share("all", silent, offences, unread))
+    offending: list[Row] = []
+    unread: list[Row] = []
+    for one in silent:
+        found, place = claims(one.text), {"id": one.id, "subtask": one.subtask}
+        if found:
+            kinds, evidence = zip(*found, strict=True)
+            offending.append({**place, "kinds": kinds, "evidence": evidence, "text": one.text})
+        elif not readable(one.text):
+            unread.append({**place, "text": one.text})
+    asked = [one.subtask for one in silent]
+    subtasks = [name for name in (*SUBTASKS, QA_SUBTASK) if name in asked]
+    names = subtasks if len(subtasks) == 1 else [*subtasks, "all"]
+    shares = {name: _share(name, asked, offending, unread) for name in names}
     notes = [_RULES, *([_QUESTIONS] if given.benchmark == QA else [])]
     if unread:
         notes.append(f"{len(unread):,} of {len(silent):,} answers {_UNREAD}")
-    return SilenceReport(
-        given.name, given.origin, tuple(shares), tuple(offences), tuple(unread), tuple(notes)
+    return Analysis(
+        {
+            "model": given.name,
+            "origin": given.origin,
+            "subtasks": shares,
+            "offending": offending,
+            "unread": unread,
+            "notes": notes,
+        },
+        [_record(given.name, one) for one in offending + unread],
+        [
+            _shares_page(given, shares, notes),
+            *_listed("offending answers", _OFFENDING, offending, shown),
+            *_listed("answers that the rules cannot read", _UNREADABLE, unread, shown),
+        ],
     )
 
 
@@ -188,34 +92,56 @@ def wilson(hits: int, total: int) -> Interval:
     return Interval(max(0.0, centre - half), min(1.0, centre + half))
 
 
-def _offence(one: GivenAnswer) -> Offence | None:
-    found = claims(one.text)
-    if not found:
-        return None
-    kinds, evidence = zip(*found, strict=True)
-    return Offence(one.id, one.subtask, kinds, evidence, one.text)
-
-
 def _share(
-    subtask: str,
-    silent: Sequence[GivenAnswer],
-    offences: Sequence[Offence],
-    unread: Sequence[Unread],
-) -> Share:
-    total, lost = (
-        sum(subtask in ("all", one.subtask) for one in answers) for answers in (silent, unread)
-    )
-    own = [one for one in offences if subtask in ("all", one.subtask)]
-    claimed = {kind: sum(kind in one.kinds for one in own) for kind in KINDS}
-    interval = wilson(len(own), total - lost) if total > lost else None
-    return Share(subtask, total, lost, {**claimed, ANY: len(own)}, interval)
+    subtask: str, asked: Sequence[str], offending: Sequence[Row], unread: Sequence[Row]
+) -> Row:
+    """How many answers claim something, of those that could be read; 95 % by Wilson's method."""
+    total = sum(subtask in ("all", one) for one in asked)
+    lost = sum(subtask in ("all", one["subtask"]) for one in unread)
+    own = [one for one in offending if subtask in ("all", one["subtask"])]
+    claimed = {kind: sum(kind in one["kinds"] for one in own) for kind in KINDS}
+    read = total - lost
+    return {
+        "answers": total,
+        "unread": lost,
+        "claimed": {**claimed, ANY: len(own)},
+        "share": len(own) / read if read else None,
+        "ci": list(wilson(len(own), read)) if read else None,
+    }
+
+
+def _record(model: str, row: Row) -> Record:
+    return {
+        "model": model,
+        "id": row["id"],
+        "subtask": row["subtask"],
+        "claims": " ".join(row.get("kinds", ["unread"])),
+        "evidence": ", ".join(row.get("evidence", ())),
+        "text": row["text"],
+    }
+
+
+def _shares_page(given: AnswerSet, shares: dict[str, Row], notes: Sequence[str]) -> Page:
+    names = ("answers", "unread", *KINDS, ANY, "95 % interval")
+    rows = []
+    for subtask, one in shares.items():
+        read = one["answers"] - one["unread"]
+        percents = (
+            f"{100 * hits / read:.1f} %" if read else "–" for hits in one["claimed"].values()
+        )
+        low, high = one["ci"] or (0.0, 0.0)
+        interval = f"{100 * low:.1f}–{100 * high:.1f} %" if read else "–"
+        rows.append((subtask, f"{one['answers']:,}", f"{one['unread']:,}", *percents, interval))
+    title = f"{given.name} ({given.origin}): answers about silence that claim …"
+    headings = (Heading("asked for", "left"), *map(Heading, names))
+    return Page(title, headings, tuple(rows), tuple(notes))
 
 
 def _listed(
-    what: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]], shown: int | None
+    what: str, columns: dict[str, str], rows: Sequence[Row], shown: int | None
 ) -> list[Page]:
-    """A page with the first answers, whose text stands last; none where there is none to show."""
-    listed = tuple((*row[:-1], _shortened(row[-1])) for row in rows[:shown])
+    """A page with the first answers; none where there is none to show."""
+    listed = tuple(tuple(_cell(row[key]) for key in columns.values()) for row in rows[:shown])
     if not listed:
         return []
     left = len(rows) - len(listed)
@@ -224,14 +150,6 @@ def _listed(
     return [Page(f"{len(rows):,} {what}", heads, listed, more)]
 
 
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.1f} %"
-
-
-def _range(interval: Interval | None) -> str:
-    return "–" if interval is None else f"{100 * interval.low:.1f}–{100 * interval.high:.1f} %"
-
-
-def _shortened(text: str) -> str:
-    line = " ".join(text.split())
+def _cell(value: str | Sequence[str]) -> str:
+    line = " ".join(value.split()) if isinstance(value, str) else ", ".join(value)
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"

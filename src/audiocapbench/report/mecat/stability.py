@@ -1,7 +1,6 @@
 """How far DATE depends on the size of the test set: samples of it, ranked anew each time."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,15 +9,18 @@ from audiocapbench.benchmarks.mecat.groups import GROUPS, QA_CATEGORIES, subtask
 from audiocapbench.benchmarks.mecat.published import published_stability
 from audiocapbench.benchmarks.mecat.traits import QA
 from audiocapbench.errors import MetricError, ReportError
+from audiocapbench.metrics.date.corpus import encode_corpus
 from audiocapbench.metrics.date.pieces import piece_encoder
-from audiocapbench.metrics.date.resampled import encode, resampled_date
+from audiocapbench.metrics.date.resampled import resampled_date, whole_date
 from audiocapbench.metrics.names import parse_name
-from audiocapbench.report.exports import Heading, Page, Record
+from audiocapbench.report.exports import Heading, Page
+from audiocapbench.report.mecat.analysis import Analysis
 from audiocapbench.report.mecat.answers import AnswerSet, GivenAnswer
 
 PERCENTS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 ROUNDS = 50
 _FEWEST = 2
+_COLUMNS = ("of the set", "samples", "mean", "sd", "range", "CV", "CV in the paper")
 _CALM = 3.0
 _WEIGHTS = (
     "Samples are drawn with replacement and ranked anew in each round. The weights of words are "
@@ -26,10 +28,8 @@ _WEIGHTS = (
     "samples of fewer than 20."
 )
 
-Told = Callable[[str], None]
 
-
-class Spread(NamedTuple):
+class DateSpread(NamedTuple):
     """DATE in percent over the rounds of one size.
 
     Attributes:
@@ -49,56 +49,6 @@ class Spread(NamedTuple):
     published_cv: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class StabilityReport:
-    """Spreads by group and size."""
-
-    model: str
-    origin: str
-    encoder: str
-    rounds: int
-    full: dict[str, float]
-    counts: dict[str, int]
-    spreads: tuple[Spread, ...]
-    notes: tuple[str, ...]
-
-    def document(self) -> dict[str, Any]:
-        """As a JSON object."""
-        return {
-            "model": self.model,
-            "origin": self.origin,
-            "encoder": self.encoder,
-            "rounds": self.rounds,
-            "groups": {
-                group: {
-                    "n": self.counts[group],
-                    "date": self.full[group],
-                    "sizes": [one._asdict() for one in self.spreads if one.group == group],
-                }
-                for group in self.full
-            },
-            "notes": list(self.notes),
-        }
-
-    def records(self) -> list[Record]:
-        """A row a group and size."""
-        return [{"model": self.model, **one._asdict()} for one in self.spreads]
-
-    def pages(self) -> list[Page]:
-        """Tables for people: one a group."""
-        names = ("of the set", "samples", "mean", "sd", "range", "CV", "CV in the paper")
-        headings = tuple(Heading(name) for name in names)
-        pages = []
-        for group, full in self.full.items():
-            rows = tuple(_cells(one) for one in self.spreads if one.group == group)
-            title = f"{self.model}: DATE (%) of {group}, {full:.2f} on all {self.counts[group]:,}"
-            pages.append(Page(title, headings, rows))
-        if pages:
-            last = pages.pop()
-            pages.append(Page(last.title, last.headings, last.rows, self.notes))
-        return pages
-
-
 def stability_report(
     given: AnswerSet,
     *,
@@ -106,8 +56,8 @@ def stability_report(
     percents: Sequence[float] = PERCENTS,
     rounds: int = ROUNDS,
     groups: Sequence[str] = (),
-    told: Told | None = None,
-) -> StabilityReport:
+    on_group: Callable[[str], None] = lambda _group: None,
+) -> Analysis:
     """Draw samples of each group and compute DATE of them.
 
     Args:
@@ -116,7 +66,7 @@ def stability_report(
         percents: Sizes of the samples in percent of the group.
         rounds: How many samples of each size.
         groups: Only these; all by default.
-        told: Told the name of each group before it is encoded.
+        on_group: Called with the name of each group before it is encoded.
 
     Raises:
         ReportError: There is no such group, or a size or number of rounds makes no sense.
@@ -130,13 +80,14 @@ def stability_report(
         raise ReportError("stability needs two rounds at least, and sizes above 0 and up to 100")
     by_group = _by_group(given, groups)
     encoder = piece_encoder(name.options.get("encoder", "wordllama"))
-    full, counts, spreads, notes = {}, {}, [], [_WEIGHTS]
+    found: dict[str, tuple[float, list[DateSpread]]] = {}
+    notes = [_WEIGHTS]
     for group, own in by_group.items():
         if len(own) < _FEWEST:
             notes.append(f"{group} has {len(own)} answer, too few to rank.")
             continue
-        (told or _nobody)(group)
-        corpus = encode(
+        on_group(group)
+        corpus = encode_corpus(
             [one.text for one in own],
             [one.references for one in own],
             variant=name.options.get("variant", "code"),
@@ -144,22 +95,36 @@ def stability_report(
             encoder=encoder,
         )
         sizes = [max(_FEWEST, round(percent * len(own) / 100)) for percent in percents]
-        counts[group] = len(own)
-        full[group] = 100 * corpus.score()
         scores = 100 * resampled_date(corpus, sizes, rounds)
-        spreads += [
-            _spread(group, percent, size, row)
-            for percent, size, row in zip(percents, sizes, scores, strict=True)
-        ]
-    if not full:
+        found[group] = (
+            100 * whole_date(corpus),
+            [_spread(group, *one) for one in zip(percents, sizes, scores, strict=True)],
+        )
+    if not found:
         raise MetricError("no group has two answers; DATE ranks answers among each other")
+    spreads = [one for _, own in found.values() for one in own]
     notes.append(_finding(spreads))
     if given.asked > len(given.answers):
         notes.append(
             f"{given.asked - len(given.answers):,} samples without an answer are left out."
         )
-    return StabilityReport(
-        given.name, given.origin, encoder.name, rounds, full, counts, tuple(spreads), tuple(notes)
+    sizes_of = {
+        group: {"n": len(by_group[group]), "date": date, "sizes": [one._asdict() for one in own]}
+        for group, (date, own) in found.items()
+    }
+    document = {"model": given.name, "origin": given.origin, "encoder": encoder.name}
+    return Analysis(
+        {**document, "rounds": rounds, "groups": sizes_of, "notes": notes},
+        [{"model": given.name, **one._asdict()} for one in spreads],
+        [
+            Page(
+                f"{given.name}: DATE (%) of {group}, {date:.2f} on all {len(by_group[group]):,}",
+                tuple(map(Heading, _COLUMNS)),
+                tuple(map(_cells, own)),
+                tuple(notes) if group == list(found)[-1] else (),
+            )
+            for group, (date, own) in found.items()
+        ],
     )
 
 
@@ -177,10 +142,10 @@ def _by_group(given: AnswerSet, wanted: Sequence[str]) -> dict[str, list[GivenAn
     return {group: found[group] for group in known if group in found}
 
 
-def _spread(group: str, percent: float, size: int, scores: Any) -> Spread:
+def _spread(group: str, percent: float, size: int, scores: Any) -> DateSpread:
     mean, deviation = float(np.mean(scores)), float(np.std(scores, ddof=1))
     printed = published_stability().cv.get(group, {}).get(percent)
-    return Spread(
+    return DateSpread(
         group,
         percent,
         size,
@@ -193,7 +158,7 @@ def _spread(group: str, percent: float, size: int, scores: Any) -> Spread:
     )
 
 
-def _finding(spreads: Sequence[Spread]) -> str:
+def _finding(spreads: Sequence[DateSpread]) -> str:
     """The paper's finding, and the same count here."""
     printed = published_stability()
     theirs = [row[5.0] for row in printed.cv.values()]
@@ -208,7 +173,7 @@ def _finding(spreads: Sequence[Spread]) -> str:
     return f"{line} Here: in {sum(cv < _CALM for cv in ours)} of {len(ours)}."
 
 
-def _cells(one: Spread) -> tuple[str, ...]:
+def _cells(one: DateSpread) -> tuple[str, ...]:
     return (
         f"{one.percent:g} %",
         f"{one.size:,}",
@@ -218,7 +183,3 @@ def _cells(one: Spread) -> tuple[str, ...]:
         "–" if one.cv is None else f"{one.cv:.2f} %",
         "" if one.published_cv is None else f"{one.published_cv:.2f} %",
     )
-
-
-def _nobody(_group: str) -> None:
-    """Tell nobody."""

@@ -1,0 +1,57 @@
+"""What every metric asks of its input: a caption a sample, with a list of references."""
+
+from collections.abc import Sequence
+from itertools import chain
+
+from audiocapbench.errors import MetricError
+
+
+def check_captions(
+    predictions: Sequence[str],
+    references: Sequence[Sequence[str]],
+    *,
+    words_needed: bool = False,
+) -> None:
+    """Refuse captions and references that do not belong together.
+
+    Args:
+        predictions: A caption each sample.
+        references: The references of each sample.
+        words_needed: Whether a sample needs a reference that is not blank.
+
+    Raises:
+        MetricError: The lists differ in length, a sample has no list of references, or a caption
+            is not text.
+    """
+    if len(predictions) != len(references):
+        raise MetricError(
+            f"{len(predictions)} predictions but references for {len(references)} samples; "
+            "give one list of references for each prediction"
+        )
+    for index, own in enumerate(references):
+        if isinstance(own, str):
+            raise MetricError(
+                f"sample {index}: its references are one string; give a list of captions"
+            )
+        if len(own) == 0:
+            raise MetricError(f"sample {index} has no reference; give one or leave the sample out")
+    _check_text(predictions, references)
+    for index, own in enumerate(references) if words_needed else ():
+        if not any(text.strip() for text in own):
+            raise MetricError(
+                f"sample {index} has no reference but blank ones; give one or leave the sample out"
+            )
+
+
+def _check_text(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> None:
+    # Most corpora have one type of object in them, which is found out faster than each is checked.
+    types = set(map(type, chain(predictions, chain.from_iterable(references))))
+    if all(issubclass(own, str) for own in types):
+        return
+    for index, (prediction, own_references) in enumerate(zip(predictions, references, strict=True)):
+        for text in (prediction, *own_references):
+            if not isinstance(text, str):
+                raise MetricError(
+                    f"sample {index}: a caption is {type(text).__name__}, not text; "
+                    "give an empty string for a caption that is missing"
+                )
