@@ -19,8 +19,8 @@ import numpy as np
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.models import published_models
-from audiocapbench.report.page.gathered import gather, stored_summaries
 from audiocapbench.report.page.html import write_report
+from audiocapbench.report.page.report_data import gather, stored_summaries
 from audiocapbench.store import Dataset, RunSpec, Store, StoredScore
 from audiocapbench.store.judgements import Judgement
 
@@ -197,7 +197,7 @@ def main() -> None:
         runs = fill_store(store, models, arguments.clips, folder)
         print(f"store of {arguments.clips} x {len(models)}: {time.perf_counter() - start:.1f} s")
         start = time.perf_counter()
-        gathered = gather(store, stored_summaries(store, runs))
+        gathered = gather(stored_summaries(store, runs))
         print(f"summaries and reading: {time.perf_counter() - start:.1f} s")
         start = time.perf_counter()
         page = folder / "report.html"

@@ -298,7 +298,7 @@ class _Evaluation(NamedTuple):
         from audiocapbench.cli.console import say
         from audiocapbench.cli.progress import explain_end
         from audiocapbench.cli.results import print_tables
-        from audiocapbench.report.summary import summarise
+        from audiocapbench.scores.summary import summarise
 
         judges = self._have_judged(end)
         left_out = self._score_extra(end.run)

@@ -13,7 +13,8 @@ from audiocapbench.benchmarks.mecat.predictions import read_answers, source_of
 from audiocapbench.benchmarks.mecat.references import read_items
 from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION
 from audiocapbench.metrics.date import date_parts
-from audiocapbench.report.groups.sheet import score_groups
+from audiocapbench.scores.file_scores import score_groups
+from audiocapbench.scores.groups import category
 from folders import write_lines, write_tone
 from mecat_data import clips, questions, write_references
 from plugin import COMMAND
@@ -308,9 +309,9 @@ def test_the_reference_values_come_out_of_this_door(tmp_path: Path, shared: Path
     (tmp_path / "sound.json").write_text(json.dumps(answers))
     source = source_of("mecat-caption", str(tmp_path / "sound.json"))
     texts = read_answers("mecat-caption", [source], items).texts
-    sheet = score_groups(CAPTION_AGGREGATION, ["date[encoder=minilm]"], items, texts)
-    figures = sheet.figures.by_group["pure_sound"].values()
-    assert [round(one.score or 0, 4) for one in figures] == [0.5760, 0.5144, 0.6965]
+    scores = score_groups(CAPTION_AGGREGATION, ["date[encoder=minilm]"], items, texts)
+    estimates = scores.table.of_metrics(scores.metrics, category("pure_sound")).values()
+    assert [round(one.value or 0, 4) for one in estimates] == [0.5760, 0.5144, 0.6965]
 
 
 def test_real_answers_are_scored_whole(tmp_path: Path, shared: Path) -> None:

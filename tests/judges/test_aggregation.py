@@ -8,9 +8,14 @@ import pytest
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine import run_benchmark
-from audiocapbench.judges import JudgeError, summarise_judge, summarise_panel
+from audiocapbench.judges import JudgeError
 from audiocapbench.judges.aggregation import aggregate, by_judge, majority, panel
 from audiocapbench.models import create_model
+from audiocapbench.scores.compute import point_estimate
+from audiocapbench.scores.groups import Group
+from audiocapbench.scores.run_table import RunTable, TableReader
+from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.summary import summarise_judge, summarise_panel
 from audiocapbench.signature import sign
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
@@ -42,6 +47,10 @@ def run(tmp_path: Path, store: Store) -> Run:
     (tmp_path / "tones").mkdir()
     benchmark = open_benchmark(str(write_folder(tmp_path / "tones", CLIPS)))
     return run_benchmark(benchmark, create_model("control/safe"), store).run
+
+
+def table_of(store: Store, run: Run) -> RunTable:
+    return TableReader(store).read(run)
 
 
 def test_scores_are_put_together_three_ways() -> None:
@@ -82,53 +91,60 @@ def test_a_panel_needs_judges_of_the_same_dimensions() -> None:
 def test_a_judge_is_summed_up_under_three_policies(store: Store, run: Run) -> None:
     made = [judgement("a", index, 6 + index % 2) for index in range(10)]
     store.add_judgements(run.id, [*made, unparsed("a", 10)])
-    summary = summarise_judge(store, run, "a")
+    summary = summarise_judge(table_of(store, run), "a")
     assert (summary.total, summary.answered, summary.judged) == (CLIPS, 11, 10)
     assert summary.statuses == {"ok": 10, "unparsed": 1}
-    figure = summary.figures["accuracy"]
-    assert figure.score == pytest.approx(6.5)
+    figure = summary.overall["accuracy"]
+    assert figure.value == pytest.approx(6.5)
     assert figure.as_zero == pytest.approx(65 / CLIPS)
     assert figure.bounds == pytest.approx((65 / CLIPS, (65 + 10 * (CLIPS - 10)) / CLIPS))
     assert figure.interval is not None
     assert figure.interval.low <= 6.5 <= figure.interval.high
-    assert summary.figures["overall"].score == pytest.approx(5.25)
+    assert summary.overall["overall"].value == pytest.approx(5.25)
     assert summary.cost_usd == 5.0
     assert summary.round_spread is None
 
 
 def test_a_summary_can_be_of_some_samples_only(store: Store, run: Run) -> None:
     store.add_judgements(run.id, [judgement("a", index, index) for index in range(CLIPS)])
-    some = summarise_judge(store, run, "a", only=["tone_1", "tone_3", "elsewhere"])
-    assert (some.total, some.figures["accuracy"].score) == (2, 2.0)
+    table, scorer = table_of(store, run), Scorer("a", "accuracy")
+    chosen = tuple(one for one in table.samples if one.id in ("tone_1", "tone_3", "elsewhere"))
+    group = Group(chosen, tuple(one.id for one in chosen))
+    some = point_estimate(scorer, group, table.sample_scores(scorer), table.blank)
+    assert (some.coverage.total, some.value) == (2, 2.0)
+    sound = summarise_judge(table, "a").by_category["sound"]["accuracy"]
+    assert (sound.coverage.total, sound.value) == (6, 5.0)
 
 
 def test_rounds_that_differ_show_a_spread(store: Store, run: Run) -> None:
     store.add_judgements(run.id, [judgement("a", 0, 4, 0), judgement("a", 0, 8, 1)])
-    assert summarise_judge(store, run, "a").round_spread == pytest.approx(2**0.5)
+    assert summarise_judge(table_of(store, run), "a").round_spread == pytest.approx(2**0.5)
 
 
 def test_judgements_made_in_another_way_are_left_out_and_counted(store: Store, run: Run) -> None:
-    old = Judgement("a", "tone_5", 0, "older", Status.OK, {"accuracy": 0.0, "completeness": 0.0})
+    old = Judgement(
+        "a", "tone_5", 0, sign("older"), Status.OK, {"accuracy": 0.0, "completeness": 0.0}
+    )
     store.add_judgements(run.id, [judgement("a", 0, 8), judgement("a", 1, 8), old])
-    summary = summarise_judge(store, run, "a")
+    summary = summarise_judge(table_of(store, run), "a")
     assert (summary.judged, summary.stale, summary.signature) == (2, 1, SIGNATURE)
 
 
 def test_a_run_that_was_not_judged_says_so(store: Store, run: Run) -> None:
     with pytest.raises(JudgeError, match="has not judged run"):
-        summarise_judge(store, run, "nobody")
+        summarise_judge(table_of(store, run), "nobody")
 
 
 def test_a_panel_shows_agreement_and_what_each_judge_does_to_it(store: Store, run: Run) -> None:
     for index in range(6):
         given = [judgement("a", index, index), judgement("b", index, index)]
         store.add_judgements(run.id, [*given, judgement("odd", index, 10 - index)])
-    agreed = summarise_panel(store, run, ["a", "b"])
+    agreed = summarise_panel(table_of(store, run), ["a", "b"])
     assert agreed.alpha["accuracy"] == pytest.approx(1)
     assert agreed.kappa["accuracy"] == pytest.approx(1)
     assert agreed.kappa["completeness"] is None
     assert agreed.spread == 0
-    panel_of_three = summarise_panel(store, run, ["a", "b", "odd"])
+    panel_of_three = summarise_panel(table_of(store, run), ["a", "b", "odd"])
     alpha = panel_of_three.alpha["accuracy"]
     assert alpha is not None
     assert alpha < 0.3
@@ -142,5 +158,5 @@ def test_a_median_panel_outvotes_one_odd_judge(store: Store, run: Run) -> None:
     store.add_judgements(
         run.id, [judgement("a", 0, 8), judgement("b", 0, 8), judgement("odd", 0, 0)]
     )
-    median = summarise_panel(store, run, ["a", "b", "odd"], "median")
-    assert median.figures["accuracy"].score == 8
+    median = summarise_panel(table_of(store, run), ["a", "b", "odd"], "median")
+    assert median.estimates["accuracy"].value == 8

@@ -10,15 +10,15 @@ import mecat_runs
 from audiocapbench.benchmarks.mecat.items import MecatItem
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import ReportError
-from audiocapbench.report.comparison.compare import compare_runs
-from audiocapbench.report.comparison.comparison import ALL, Comparison, Difference
-from audiocapbench.report.comparison.pages import (
+from audiocapbench.report.compare.compute import compare_runs
+from audiocapbench.report.compare.render import (
     LONGEST_IN_A_FILE,
     document,
     notes,
     pages,
     records,
 )
+from audiocapbench.report.compare.types import ALL, Comparison, Difference
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import Store
 from made_store import MadeRun, made_samples, put_run

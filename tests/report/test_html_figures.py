@@ -19,14 +19,15 @@ from audiocapbench.report.page.figure_data import (
     nice_step,
     provider_of,
 )
+from audiocapbench.report.page.headline import headline_of
 from audiocapbench.report.page.label_places import place_labels
-from audiocapbench.report.page.measures import Measure, headline_of
 from audiocapbench.report.page.metric_judge import correlations, pooled_kendall
-from audiocapbench.report.page.ties import headline_ties
+from audiocapbench.report.page.ranks import headline_ranks
+from audiocapbench.scores.scorer import Scorer
 from folders import write_folder
 from report_pages import gathered_runs, scored_runs
 
-OVERALL = Measure("overall", "judge", 10.0, 2)
+OVERALL = Scorer("judge", "overall")
 
 
 @pytest.fixture(scope="module")
@@ -52,17 +53,17 @@ def test_figures_show_the_numbers_of_the_summaries(runs: Path) -> None:
     data = figure_data(gathered)
     assert data.measure.label == "elements: overall"
     for run, bar, point in zip(gathered.runs, data.overall, data.points, strict=True):
-        judged = run.summary.judges["elements"].overall.figures
+        judged = run.summary.judges["elements"].overall
         assert bar.span is not None
-        assert bar.span.score == judged["overall"].score
+        assert bar.span.score == judged["overall"].value
         assert (bar.span.low, bar.span.high) == judged["overall"].interval
-        assert point.accuracy.score == judged["accuracy"].score
+        assert point.accuracy.score == judged["accuracy"].value
     sound = data.panels[0]
     assert (sound.category, sound.samples) == ("sound", 6)
     first = sound.bars[0].span
-    expected = gathered.runs[0].summary.judges["elements"].by_category["sound"].figures["overall"]
+    expected = gathered.runs[0].summary.judges["elements"].by_category["sound"]["overall"]
     assert first is not None
-    assert first.score == expected.score
+    assert first.score == expected.value
 
 
 def test_without_a_judge_there_is_no_fourth_figure_and_a_metric_ranks(runs: Path) -> None:
@@ -74,9 +75,9 @@ def test_without_a_judge_there_is_no_fourth_figure_and_a_metric_ranks(runs: Path
 
 def test_a_chosen_score_ranks(runs: Path) -> None:
     gathered = gathered_runs(*scored_runs(runs, "control/right", judged=True))
-    assert headline_of(gathered.measures, "rouge_l").name == "rouge_l"
-    assert headline_of(gathered.measures, "elements").label == "elements: overall"
-    assert headline_of(gathered.measures, "elements: accuracy").name == "accuracy"
+    assert headline_of(gathered.scorers, "rouge_l").name == "rouge_l"
+    assert headline_of(gathered.scorers, "elements").label == "elements: overall"
+    assert headline_of(gathered.scorers, "elements: accuracy").column == "accuracy"
 
 
 def test_metrics_that_rank_as_the_judge_does_correlate_fully(runs: Path) -> None:
@@ -114,7 +115,7 @@ def test_kendalls_tau_within_models_counts_only_pairs_of_one_model() -> None:
 
 def test_only_runs_on_the_same_samples_are_tested_for_ties(runs: Path) -> None:
     store, made = scored_runs(runs, "control/right", "control/empty", judged=True)
-    found = headline_ties(store, gathered_runs(store, made)).runs
+    found = headline_ranks(gathered_runs(store, made)).runs
     assert found is not None
     assert [one.rank for one in found] == [1, 2]
     assert not set(found[0].tied) & set(found[1].tied)
@@ -123,10 +124,10 @@ def test_only_runs_on_the_same_samples_are_tested_for_ties(runs: Path) -> None:
         benchmark, create_model("control/wrong"), store, selection=Selection(limit=8)
     ).run
     score_run(store, few, ["rouge_l"])
-    ties = headline_ties(store, gathered_runs(store, [*made, few]))
+    ties = headline_ranks(gathered_runs(store, [*made, few]))
     assert ties.runs is None
     assert "not asked about the same samples" in ties.notes[0]
-    assert headline_ties(store, gathered_runs(store, made[:1])).runs is None
+    assert headline_ranks(gathered_runs(store, made[:1])).runs is None
 
 
 def test_bars_stand_in_proportion_to_their_scores() -> None:

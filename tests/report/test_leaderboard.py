@@ -11,13 +11,13 @@ from audiocapbench.benchmarks.mecat.traits import QA_AGGREGATION
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import ReportError
-from audiocapbench.judges.summary import OVERALL
-from audiocapbench.report.leaderboard.board import Board, Wanted
+from audiocapbench.judges.aggregation import OVERALL
+from audiocapbench.report.leaderboard.board import Board, LeaderboardQuery
 from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.report.leaderboard.pages import pages
 from audiocapbench.report.leaderboard.records import PUBLISHED, document, records
-from audiocapbench.report.leaderboard.scores import Scorer
-from audiocapbench.report.summary import summarise
+from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.summary import summarise
 from audiocapbench.store import Store
 from made_store import MadeRun, made_samples, put_run
 
@@ -42,7 +42,7 @@ def made(model: str, seed: int, mean: float, **more: object) -> MadeRun:
 
 
 def only_board(store: Store, **wanted: object) -> Board:
-    (board,) = build_leaderboard(store, Wanted(**wanted)).boards  # type: ignore[arg-type]
+    (board,) = build_leaderboard(store, LeaderboardQuery(**wanted)).boards  # type: ignore[arg-type]
     return board
 
 
@@ -67,16 +67,16 @@ def test_scores_and_intervals_are_those_of_the_run_itself(store: Store) -> None:
     run = put_run(store, made("model", 1, 0.4), SAMPLES)
     figure = summarise(store, run, ["rouge_l"]).overall["rouge_l"]
     standing = only_board(store).entries[0].overall
-    assert standing.score == pytest.approx(figure.score)
-    assert standing.interval == pytest.approx(figure.interval)
-    assert (standing.as_zero, standing.bounds) == (figure.as_zero, figure.bounds)
+    assert standing.estimate.value == pytest.approx(figure.value)
+    assert standing.estimate.interval == pytest.approx(figure.interval)
+    assert (standing.estimate.as_zero, standing.estimate.bounds) == (figure.as_zero, figure.bounds)
 
 
 def test_runs_on_different_samples_are_never_ranked_together(store: Store) -> None:
     put_run(store, made("full", 1, 0.4), SAMPLES)
     put_run(store, made("half", 2, 0.6, only=IDS[:30]), SAMPLES)
     put_run(store, MadeRun("other", {"rouge_l": scores(3, 0.5)}), made_samples(60))
-    built = build_leaderboard(store, Wanted())
+    built = build_leaderboard(store, LeaderboardQuery())
     assert [[one.label for one in board.entries] for board in built.boards] == [
         ["full"],
         ["other"],
@@ -88,7 +88,7 @@ def test_runs_on_different_samples_are_never_ranked_together(store: Store) -> No
 def test_scores_made_in_different_ways_are_never_ranked_together(store: Store) -> None:
     put_run(store, made("old", 1, 0.4, signatures={"rouge_l": "rouge_l|protocol:1"}), SAMPLES)
     put_run(store, made("new", 2, 0.6, signatures={"rouge_l": "rouge_l|protocol:2"}), SAMPLES)
-    built = build_leaderboard(store, Wanted())
+    built = build_leaderboard(store, LeaderboardQuery())
     assert {str(board.signature): len(board.entries) for board in built.boards} == {
         "rouge_l|protocol:1": 1,
         "rouge_l|protocol:2": 1,
@@ -98,7 +98,7 @@ def test_scores_made_in_different_ways_are_never_ranked_together(store: Store) -
 def test_the_newest_run_of_a_model_is_shown_unless_all_are_asked_for(store: Store) -> None:
     put_run(store, made("model", 1, 0.2), SAMPLES)
     newest = put_run(store, made("model", 2, 0.6), SAMPLES)
-    built = build_leaderboard(store, Wanted())
+    built = build_leaderboard(store, LeaderboardQuery())
     assert [one.run.id for one in built.boards[0].entries] == [newest.id]
     assert any("1 older run is not shown" in note for note in built.notes)
     assert [one.label for one in only_board(store, all_runs=True).entries] == [
@@ -116,13 +116,15 @@ def test_failures_stand_beside_the_number_under_all_policies(store: Store) -> No
     board = only_board(store)
     (shy,) = [one for one in board.entries if one.label == "shy"]
     mean = float(np.mean(list(kept.values())))
-    assert (shy.overall.scored, shy.overall.total) == (45, 60)
-    assert shy.overall.score == pytest.approx(mean)
-    assert shy.overall.as_zero == pytest.approx(0.75 * mean)
-    assert shy.overall.bounds == pytest.approx((0.75 * mean, 0.75 * mean + 0.25))
+    assert (shy.overall.estimate.n, shy.overall.estimate.coverage.total) == (45, 60)
+    assert shy.overall.estimate.value == pytest.approx(mean)
+    assert shy.overall.estimate.as_zero == pytest.approx(0.75 * mean)
+    assert shy.overall.estimate.bounds == pytest.approx((0.75 * mean, 0.75 * mean + 0.25))
     assert "shy: 15 refused." in board.notes
     assert board.pairs[0].n == board.common == 45
-    headings = [heading.text for heading in pages(build_leaderboard(store, Wanted()))[0].headings]
+    headings = [
+        heading.text for heading in pages(build_leaderboard(store, LeaderboardQuery()))[0].headings
+    ]
     assert "as zero" in headings
     assert "worst–best" in headings
 
@@ -144,7 +146,7 @@ def test_a_run_with_few_answers_is_shown_but_not_ranked(store: Store) -> None:
 def test_a_run_without_the_score_is_named_with_what_adds_it(store: Store) -> None:
     put_run(store, made("scored", 1, 0.4), SAMPLES)
     put_run(store, MadeRun("unscored"), SAMPLES)
-    built = build_leaderboard(store, Wanted())
+    built = build_leaderboard(store, LeaderboardQuery())
     assert [one.label for one in built.boards[0].entries] == ["scored"]
     assert (
         "Run 2 (unscored) has no score of rouge_l; "
@@ -158,7 +160,7 @@ def test_a_judge_ranks_before_metrics_and_brings_its_dimensions(store: Store) ->
     put_run(store, run, SAMPLES)
     board = only_board(store)
     assert board.scorer == Scorer("gpt", OVERALL)
-    assert board.entries[0].overall.score == pytest.approx(6.0)
+    assert board.entries[0].overall.estimate.value == pytest.approx(6.0)
     assert board.entries[0].dimensions == {
         "accuracy": 4.0,
         "completeness": 5.0,
@@ -184,7 +186,7 @@ def test_categories_are_ranked_each_by_itself(store: Store) -> None:
     ears = {key: value + (0.3 if key in sound else 0.0) for key, value in scores(2, 0.4).items()}
     put_run(store, MadeRun("plain", {"rouge_l": base}), SAMPLES)
     put_run(store, MadeRun("ears", {"rouge_l": ears}), SAMPLES)
-    built = build_leaderboard(store, Wanted(by_category=True))
+    built = build_leaderboard(store, LeaderboardQuery(by_category=True))
     by_label = {one.label: one.by_category for one in built.boards[0].entries}
     assert by_label["ears"]["sound"].tied == "a"
     assert by_label["plain"]["sound"].tied == "b"
@@ -206,7 +208,9 @@ def test_published_rows_stand_among_runs_of_the_same_judge_and_samples(store: St
     for judge in ("openai/gpt-4.1", "endpoint/gpt-4.1-2025-04-14@http://here/v1"):
         run = MadeRun("mine", grades={judge: graded(5.8, samples)})
         put_run(store, run, samples, "audiocapbench")
-        built = build_leaderboard(store, Wanted(published=True, scorer=Scorer(judge, OVERALL)))
+        built = build_leaderboard(
+            store, LeaderboardQuery(published=True, scorer=Scorer(judge, OVERALL))
+        )
         (board,) = built.boards
         assert len(board.published) == 13
         assert board.pairs == ()
@@ -228,7 +232,9 @@ def test_rows_of_another_judge_or_of_other_samples_stand_in_a_table_of_their_own
     grades = {"openai/gpt-4.1": graded(5.8, SAMPLES), "gpt-4.1-mini": graded(5.8, SAMPLES)}
     put_run(store, MadeRun("mine", grades=grades), SAMPLES, "audiocapbench")
     for judge in grades:
-        built = build_leaderboard(store, Wanted(published=True, scorer=Scorer(judge, OVERALL)))
+        built = build_leaderboard(
+            store, LeaderboardQuery(published=True, scorer=Scorer(judge, OVERALL))
+        )
         own, printed = built.boards
         assert (own.published, len(printed.published)) == ((), 13)
         page = pages(built)[1]
@@ -239,7 +245,9 @@ def test_rows_of_another_judge_or_of_other_samples_stand_in_a_table_of_their_own
         assert {row["scorer"] for row in rows} == {"GPT-4.1: overall"}
         assert {row["category"] for row in rows} == {"all"}
         assert any("10 statements of the paper do not fit" in note for note in built.notes)
-    wanted = Wanted(published=True, by_category=True, scorer=Scorer("gpt-4.1-mini", OVERALL))
+    wanted = LeaderboardQuery(
+        published=True, by_category=True, scorer=Scorer("gpt-4.1-mini", OVERALL)
+    )
     assert len(pages(build_leaderboard(store, wanted))) == 4
 
 
@@ -247,7 +255,7 @@ def test_what_neither_runs_nor_the_paper_have_is_one_sentence(store: Store) -> N
     put_run(store, made("mine", 1, 0.4), SAMPLES, "audiocapbench")
     for scorer in (Scorer("nobody", OVERALL), Scorer("cider_d")):
         with pytest.raises(ReportError, match=f"no run has a score of {scorer.name}, and the"):
-            build_leaderboard(store, Wanted(published=True, scorer=scorer))
+            build_leaderboard(store, LeaderboardQuery(published=True, scorer=scorer))
 
 
 def test_published_metrics_are_shown_where_the_paper_has_them(store: Store) -> None:
@@ -258,14 +266,14 @@ def test_published_metrics_are_shown_where_the_paper_has_them(store: Store) -> N
     assert any("about 1,000 samples, the runs about 60" in note for note in board.notes)
     run = MadeRun("mine", {"bleu_1": scores(1, 0.2)})
     put_run(store, run, SAMPLES, "audiocapbench")
-    built = build_leaderboard(store, Wanted(published=True, scorer=Scorer("bleu_1")))
+    built = build_leaderboard(store, LeaderboardQuery(published=True, scorer=Scorer("bleu_1")))
     assert [board.published for board in built.boards] == [()]
     assert "The published results have no bleu_1." in built.notes
 
 
 def test_published_results_of_another_benchmark_stand_apart(store: Store) -> None:
     put_run(store, made("mine", 1, 0.4), SAMPLES, "folder/own")
-    built = build_leaderboard(store, Wanted(published=True))
+    built = build_leaderboard(store, LeaderboardQuery(published=True))
     assert [(board.benchmark, len(board.entries)) for board in built.boards] == [
         ("folder/own", 1),
         ("audiocapbench", 0),
@@ -277,7 +285,7 @@ def test_mecat_has_its_own_published_models_and_audiocapbenchs_are_not_shown(
     store: Store,
 ) -> None:
     mecat_runs.stored_run(store)
-    built = build_leaderboard(store, Wanted(published=True))
+    built = build_leaderboard(store, LeaderboardQuery(published=True))
     assert [board.benchmark for board in built.boards] == ["mecat-caption"]
     assert any("'audiocapbench mecat standings' shows" in note for note in built.notes)
 
@@ -297,10 +305,10 @@ def test_a_total_of_corpora_is_ranked_as_the_benchmark_adds_it_up(store: Store) 
     assert any("The score is Score_QA" in note for note in board.notes)
     for entry in board.entries:
         figure = summarise(store, entry.run, ["date"]).overall["date"]
-        assert entry.overall.score == pytest.approx(figure.score)
-        assert entry.overall.as_zero == pytest.approx(figure.as_zero)
-        assert entry.overall.bounds == pytest.approx(figure.bounds)
-        assert entry.overall.interval == pytest.approx(figure.interval, abs=0.002)
+        assert entry.overall.estimate.value == pytest.approx(figure.value)
+        assert entry.overall.estimate.as_zero == pytest.approx(figure.as_zero)
+        assert entry.overall.estimate.bounds == pytest.approx(figure.bounds)
+        assert entry.overall.estimate.interval == pytest.approx(figure.interval, abs=0.002)
     assert [one.overall.tied for one in board.entries] == ["a", "b"]
 
 
@@ -316,15 +324,15 @@ def test_more_runs_than_can_be_tested_are_ranked_and_not_called_tied(store: Stor
 
 def test_an_empty_store_says_so(store: Store) -> None:
     with pytest.raises(ReportError, match=r"has no run; 'audiocapbench runs'"):
-        build_leaderboard(store, Wanted())
+        build_leaderboard(store, LeaderboardQuery())
     with pytest.raises(ReportError, match="has no run of nothing"):
-        build_leaderboard(store, Wanted(benchmark="nothing"))
+        build_leaderboard(store, LeaderboardQuery(benchmark="nothing"))
 
 
 def test_the_document_holds_every_number_with_its_signature(store: Store) -> None:
     put_run(store, made("one", 1, 0.4, cost_usd=0.01), SAMPLES)
     put_run(store, made("two", 2, 0.6), SAMPLES)
-    (board,) = document(build_leaderboard(store, Wanted(by_category=True)))["boards"]
+    (board,) = document(build_leaderboard(store, LeaderboardQuery(by_category=True)))["boards"]
     assert board["signature"] == "rouge_l|protocol:1"
     best, other = board["runs"]
     assert best["model"] == "two"

@@ -12,14 +12,15 @@ from audiocapbench.benchmarks import stored_traits
 from audiocapbench.benchmarks.mecat.items import MecatItem
 from audiocapbench.benchmarks.mecat.traits import QA_AGGREGATION
 from audiocapbench.data.outcome import Status
-from audiocapbench.judges.summary import OVERALL
+from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.exports import fitted
-from audiocapbench.report.leaderboard.board import Board, Leaderboard, Wanted
+from audiocapbench.report.leaderboard.board import Board, Leaderboard, LeaderboardQuery
 from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.report.leaderboard.pages import pages
 from audiocapbench.report.leaderboard.records import document, records
-from audiocapbench.report.leaderboard.scores import RunReader, Scorer
-from audiocapbench.report.summary import summarise
+from audiocapbench.scores.run_table import TableReader
+from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.summary import summarise
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import Dataset, Store
 from made_store import MadeRun, made_samples, put_run
@@ -45,7 +46,7 @@ def run_of(model: str, by: float, *, answered: range = range(60), seed: int = 0)
 
 
 def built(store: Store, **wanted: object) -> Leaderboard:
-    return build_leaderboard(store, Wanted(**wanted))  # type: ignore[arg-type]
+    return build_leaderboard(store, LeaderboardQuery(**wanted))  # type: ignore[arg-type]
 
 
 def only_board(store: Store, **wanted: object) -> Board:
@@ -59,7 +60,8 @@ def test_a_model_that_refuses_hard_clips_is_not_on_top(store: Store) -> None:
     put_run(store, run_of("picky", -0.05, answered=range(35), seed=1), SAMPLES)
     board = only_board(store)
     assert [one.label for one in board.entries] == ["plain", "picky"]
-    assert (board.entries[1].overall.score or 0) > (board.entries[0].overall.score or 0)
+    plain, picky = (one.overall.estimate.value or 0 for one in board.entries)
+    assert picky > plain
     assert board.by_zero
     assert any("'as zero'" in note and "decides the order" in note for note in board.notes)
     (pair,) = board.pairs
@@ -105,8 +107,8 @@ def test_zeros_in_tests_are_those_of_the_score_with_zeros(store: Store) -> None:
         failed = dict.fromkeys(IDS[count:], Status.FAILED)
         put_run(store, MadeRun(model, {"bleu_coco_4": given}, statuses=failed), SAMPLES)
     board = only_board(store)
-    scores = {one.label: one.overall for one in board.entries}
-    assert scores["most"].as_zero == pytest.approx((scores["all"].score or 0) * 2 / 3)
+    scores = {one.label: one.overall.estimate for one in board.entries}
+    assert scores["most"].as_zero == pytest.approx((scores["all"].value or 0) * 2 / 3)
     assert board.pairs[0].is_different
     assert board.pairs[0].difference == pytest.approx(0.0)
 
@@ -132,9 +134,9 @@ def test_a_run_in_which_everything_failed_stays_in_sight(store: Store) -> None:
     put_run(store, dead, SAMPLES)
     found = built(store)
     last = found.boards[0].entries[-1]
-    assert (last.label, last.overall.rank, last.overall.score) == ("dead", None, None)
-    assert (last.overall.scored, last.overall.total) == (0, 60)
-    assert (last.overall.as_zero, last.overall.bounds) == (0.0, (0.0, 1.0))
+    assert (last.label, last.overall.rank, last.overall.estimate.value) == ("dead", None, None)
+    assert (last.overall.estimate.n, last.overall.estimate.coverage.total) == (0, 60)
+    assert (last.overall.estimate.as_zero, last.overall.estimate.bounds) == (0.0, (0.0, 1.0))
     assert "dead: 60 failed." in found.boards[0].notes
     assert not any("audiocapbench score" in note for note in found.notes)
 
@@ -191,8 +193,8 @@ def test_a_total_has_one_interval_wherever_it_is_shown(store: Store) -> None:
     figure = summarise(store, run, ["rouge_l"]).overall["rouge_l"]
     standing = only_board(store).entries[0].overall
     assert figure.interval is not None
-    assert standing.interval == pytest.approx(figure.interval, abs=1e-12)
-    assert standing.score == pytest.approx(figure.score)
+    assert standing.estimate.interval == pytest.approx(figure.interval, abs=1e-12)
+    assert standing.estimate.value == pytest.approx(figure.value)
 
 
 def test_a_run_that_fails_a_whole_group_has_no_total_but_its_zeros_and_bounds(
@@ -205,13 +207,14 @@ def test_a_run_that_fails_a_whole_group_has_no_total_but_its_zeros_and_bounds(
     figure = summarise(store, run, ["rouge_l"]).overall["rouge_l"]
     board = only_board(store)
     standing = board.entries[0].overall
-    assert (standing.score, standing.rank, standing.lacks) == (None, None, ("environment",))
-    assert standing.as_zero == pytest.approx(figure.as_zero)
-    assert standing.bounds == pytest.approx(figure.bounds)
-    assert standing.bounds is not None
-    assert standing.bounds.high - standing.bounds.low == pytest.approx(0.2)
+    assert (standing.estimate.value, standing.rank) == (None, None)
+    assert standing.estimate.lacks == ("environment",)
+    assert standing.estimate.as_zero == pytest.approx(figure.as_zero)
+    assert standing.estimate.bounds == pytest.approx(figure.bounds)
+    assert standing.estimate.bounds is not None
+    assert standing.estimate.bounds.high - standing.estimate.bounds.low == pytest.approx(0.2)
     assert any("none in environment" in note for note in board.notes)
-    lost = standing.total - standing.scored
+    lost = standing.estimate.coverage.total - standing.estimate.n
     assert f"control/made-up: {lost:,} failed." in board.notes
 
 
@@ -225,9 +228,9 @@ def test_a_judge_on_mecat_is_the_same_weighted_total(store: Store) -> None:
     put_run(store, MadeRun("model", grades={"gpt": grades}), samples, "mecat-qa")
     (entry,) = only_board(store).entries
     expected = sum(weight * grade[name] for name, weight in QA_AGGREGATION.weights.items())
-    assert entry.overall.score == pytest.approx(expected)
+    assert entry.overall.estimate.value == pytest.approx(expected)
     assert entry.dimensions["accuracy"] == pytest.approx(expected)
-    assert entry.overall.total == 120
+    assert entry.overall.estimate.coverage.total == 120
 
 
 def test_every_category_with_too_few_samples_is_named(store: Store) -> None:
@@ -318,7 +321,7 @@ def test_a_metric_of_a_plugin_ranks_when_it_is_asked_for_and_stands_last(
     run = run_of("one", 0.0)
     run.scores = {"shared_words": dict.fromkeys(IDS, 0.5), **run.scores}
     stored = put_run(store, run, SAMPLES)
-    names = [scorer.name for scorer in RunReader(store).read(stored).scorers]
+    names = [scorer.name for scorer in TableReader(store).read(stored).scorers]
     assert names == ["rouge_l", "shared_words"]
     board = only_board(store, scorer=Scorer("shared_words"))
-    assert board.entries[0].overall.score == pytest.approx(0.5)
+    assert board.entries[0].overall.estimate.value == pytest.approx(0.5)

@@ -39,8 +39,8 @@ def compare(
     from audiocapbench.cli.tables import Output, write
     from audiocapbench.metrics import find_metric
     from audiocapbench.metrics.names import split_names
-    from audiocapbench.report.comparison.compare import compare_runs
-    from audiocapbench.report.comparison.pages import (
+    from audiocapbench.report.compare.compute import compare_runs
+    from audiocapbench.report.compare.render import (
         LONGEST,
         LONGEST_IN_A_FILE,
         document,

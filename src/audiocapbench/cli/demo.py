@@ -37,9 +37,9 @@ def demo(
     from audiocapbench.engine import Budget, RateLimits
     from audiocapbench.judges import create_judge
     from audiocapbench.models import create_model
-    from audiocapbench.report.page.gathered import gather
     from audiocapbench.report.page.html import write_report
-    from audiocapbench.report.summary import summarise
+    from audiocapbench.report.page.report_data import gather
+    from audiocapbench.scores.summary import summarise
     from audiocapbench.store import Store
 
     benchmark = open_benchmark("demo")
@@ -64,8 +64,8 @@ def demo(
         raise typer.Exit(INTERRUPTED)
     summaries = [summarise(kept, end.run, benchmark.traits.metrics, [JUDGE]) for end in ends]
     print_tables(summaries, benchmark.traits.columns, benchmark.traits.headline)
-    write_report(kept, gather(kept, summaries), out, title="Demo", audio="embed")
+    write_report(kept, gather(summaries), out, title="Demo", audio="embed")
     say(f"Report: {relative(out)}   Answers: {kept.name}")
     say(NEXT)
-    if any(summary.coverage.failed for summary in summaries):
+    if any(summary.table.coverage.failed for summary in summaries):
         raise typer.Exit(SOME_FAILED)

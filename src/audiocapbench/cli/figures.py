@@ -27,27 +27,27 @@ def figures(
     from audiocapbench.cli.console import print_json, say
     from audiocapbench.cli.progress import relative
     from audiocapbench.report.page.figure_data import figure_data
-    from audiocapbench.report.page.gathered import gather, stored_summaries
     from audiocapbench.report.page.plots import formats, write_figures
+    from audiocapbench.report.page.report_data import gather, stored_summaries
     from audiocapbench.store import Store
 
     wanted = formats(kinds)
     kept = Store.open(store, create=False)
-    gathered = gather(kept, stored_summaries(kept, runs), by)
-    data = figure_data(gathered)
-    paths = write_figures(data, out, wanted)
+    data = gather(stored_summaries(kept, runs), by)
+    drawn = figure_data(data)
+    paths = write_figures(drawn, out, wanted)
     if json:
         print_json(
             {
                 "figures": [str(path) for path in paths],
-                "ranked_by": data.measure.label,
-                "notes": list(gathered.notes),
+                "ranked_by": drawn.measure.label,
+                "notes": list(data.notes),
             }
         )
     else:
         for path in paths:
             typer.echo(relative(path))
-    for note in gathered.notes:
+    for note in data.notes:
         say(note)
-    if not data.points:
+    if not drawn.points:
         say("No judge scores accuracy and hallucination here, so there is no figure 4.")

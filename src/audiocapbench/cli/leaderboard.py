@@ -13,7 +13,7 @@ from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.report.exports import Format
 
 if TYPE_CHECKING:
-    from audiocapbench.report.leaderboard.scores import Scorer
+    from audiocapbench.scores.scorer import Scorer
 
 
 class _By(StrEnum):
@@ -54,14 +54,14 @@ def leaderboard(
     from audiocapbench.cli.console import say
     from audiocapbench.cli.results import warn_about
     from audiocapbench.cli.tables import Output, write
-    from audiocapbench.report.leaderboard.board import Wanted
+    from audiocapbench.report.leaderboard.board import LeaderboardQuery
     from audiocapbench.report.leaderboard.build import build_leaderboard
     from audiocapbench.report.leaderboard.pages import pages
     from audiocapbench.report.leaderboard.records import document, records
     from audiocapbench.stats.multiple import Correction
     from audiocapbench.store import Store
 
-    wanted = Wanted(
+    query = LeaderboardQuery(
         benchmark,
         by is _By.CATEGORY,
         _scorer(metric, judge),
@@ -70,7 +70,7 @@ def leaderboard(
         Correction(correction),
     )
     kept = Store.open(store, create=False)
-    built = build_leaderboard(kept, wanted)
+    built = build_leaderboard(kept, query)
     output = Output(Format.JSON if json else form, out)
     write(
         output,
@@ -85,9 +85,9 @@ def leaderboard(
 
 
 def _scorer(metric: str | None, judge: str | None) -> "Scorer | None":
-    from audiocapbench.judges.summary import OVERALL
+    from audiocapbench.judges.aggregation import OVERALL
     from audiocapbench.metrics import find_metric
-    from audiocapbench.report.leaderboard.scores import Scorer
+    from audiocapbench.scores.scorer import Scorer
 
     if metric is not None and judge is not None:
         raise AudioCapBenchError("models are ranked by one score: --metric or --judge, not both")

@@ -43,16 +43,15 @@ def report(
     from audiocapbench.cli.console import print_json, say
     from audiocapbench.cli.outputs import refuse_overwriting, store_file
     from audiocapbench.cli.progress import relative
-    from audiocapbench.report.document import run_document
-    from audiocapbench.report.page.gathered import gather, stored_summaries
     from audiocapbench.report.page.html import write_report
+    from audiocapbench.report.page.report_data import gather, stored_summaries
     from audiocapbench.store import Store
 
     refuse_overwriting(out, [store_file(store)])
     kept = Store.open(store, create=False)
-    gathered = gather(kept, stored_summaries(kept, runs), by)
-    refuse_overwriting(out, (sample.clip.path for sample in gathered.samples))
-    written = write_report(kept, gathered, out, title=title or gathered.benchmark, audio=audio)
+    data = gather(stored_summaries(kept, runs), by)
+    refuse_overwriting(out, (sample.clip.path for sample in data.samples))
+    written = write_report(kept, data, out, title=title or data.benchmark, audio=audio)
     if json:
         print_json(
             {
@@ -62,16 +61,16 @@ def report(
                 "clips": written.clips,
                 "audio": audio,
                 "unheard": written.unheard,
-                "ranked_by": gathered.headline.label,
-                "notes": list(gathered.notes),
-                "runs": [run_document(one.summary) for one in gathered.runs],
+                "ranked_by": data.headline.label,
+                "notes": list(data.notes),
+                "runs": [one.summary.to_dict() for one in data.runs],
             }
         )
     else:
         of = f" of {written.clips:,} clips" if written.clips != written.samples else ""
         size = f"{written.size / 1e6:.1f} MB"
         typer.echo(f"{relative(out)}: {written.samples:,} samples{of}, {size}")
-    for note in gathered.notes:
+    for note in data.notes:
         say(note)
     if written.unheard:
         say(f"{written.unheard:,} clips cannot be played; the page says why beside each.")

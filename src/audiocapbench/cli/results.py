@@ -6,10 +6,17 @@ from rich.text import Text
 
 from audiocapbench.cli.console import say, show, stdout
 from audiocapbench.report.escape_controls import escape_controls
-from audiocapbench.report.failures import failure_lines
-from audiocapbench.report.groups.tables import facet_table, group_table, lacking
-from audiocapbench.report.summary import RunSummary
-from audiocapbench.report.tables import by_category, judge_table, leaderboard
+from audiocapbench.report.tables import (
+    by_category,
+    facet_table,
+    failure_lines,
+    group_table,
+    judge_table,
+    lacking,
+    leaderboard,
+)
+from audiocapbench.scores.summary import RunSummary
+from audiocapbench.scores.table import ScoreTable
 from audiocapbench.store import Store
 
 
@@ -19,7 +26,7 @@ def print_tables(summaries: Sequence[RunSummary], metrics: Sequence[str], headli
         show(judge_table(summaries, judge))
     for one in summaries:
         if one.panel is not None:
-            overall = one.panel.figures["overall"].score
+            overall = one.panel.estimates["overall"].value
             alpha = one.panel.alpha.get("overall")
             agreed = "" if alpha is None else f", Krippendorff's alpha {alpha:.2f}"
             say(f"{one.run.model}: the panel's mean is {overall or 0.0:.2f}{agreed}")
@@ -27,25 +34,26 @@ def print_tables(summaries: Sequence[RunSummary], metrics: Sequence[str], headli
         return
     ranked_by = headline if headline in metrics else metrics[0]
     show(leaderboard(summaries, metrics, ranked_by))
-    if len({category for one in summaries for category in one.by_category}) > 1:
+    if len({name for one in summaries for name in one.table.categories}) > 1:
         show(by_category(summaries, ranked_by))
     for one in summaries:
-        _print_groups(one, metrics, ranked_by)
+        if one.table.aggregation is not None:
+            total = one.table.aggregation.total
+            title = f"{one.run.model}: the groups of {total}, with 95 % intervals"
+            print_groups(one.table, metrics, [ranked_by], title, f"{one.run.model}: ")
     for line in failure_lines(summaries, ranked_by):
         stdout().print(Text(escape_controls(line)), soft_wrap=True)
 
 
-def _print_groups(summary: RunSummary, metrics: Sequence[str], headline: str) -> None:
-    """What the leaderboard does not say of a benchmark whose overall is a total of groups."""
-    aggregation = summary.traits.aggregation
-    if aggregation is None or summary.groups is None:
-        return
-    title = f"{summary.run.model}: the groups of {aggregation.total}, with 95 % intervals"
-    show(group_table(summary.groups, aggregation, metrics, title))
-    for facet, places in summary.groups.facets.items():
-        show(facet_table(facet, places, [headline]))
-    for sentence in lacking(summary.groups, aggregation, metrics):
-        say(f"{summary.run.model}: {sentence}")
+def print_groups(
+    table: ScoreTable, metrics: Sequence[str], in_facets: Sequence[str], title: str, whose: str = ""
+) -> None:
+    """Print what makes up a total: its groups, other views of them, and what is lacking."""
+    show(group_table(table, metrics, title))
+    for facet in table.facets:
+        show(facet_table(table, facet, in_facets))
+    for sentence in lacking(table, metrics):
+        say(f"{whose}{sentence}")
 
 
 def warn_about(store: Store, judges: Sequence[str]) -> None:

@@ -106,8 +106,7 @@ def run(
     from audiocapbench.judges import create_judges
     from audiocapbench.metrics.names import split_names
     from audiocapbench.models import ModelSettings, create_model
-    from audiocapbench.report.document import run_document
-    from audiocapbench.report.summary import summarise
+    from audiocapbench.scores.summary import summarise
     from audiocapbench.store import Store
 
     for warning in load_credentials(credentials) if credentials is not None else ():
@@ -146,7 +145,7 @@ def run(
         summarise(kept, end.run, names, judge_names if end.stop is None else ()) for end in ends
     ]
     if json:
-        print_json({"store": kept.name, "runs": [run_document(one) for one in summaries]})
+        print_json({"store": kept.name, "runs": [one.to_dict() for one in summaries]})
     elif summaries:
         print_tables(summaries, names if metrics is not None else traits.columns, traits.headline)
     if opened.missing:
@@ -160,6 +159,6 @@ def run(
         raise typer.Exit(WRONG_USE)
     if any(end.stop is not None for end in ends):
         raise typer.Exit(INTERRUPTED)
-    unjudged = [one for run in summaries for one in run.judges.values() if one.overall.failed]
-    if unjudged or any(one.coverage.failed for one in summaries):
+    unjudged = [one for run in summaries for one in run.judges.values() if one.failed]
+    if unjudged or any(one.table.coverage.failed for one in summaries):
         raise typer.Exit(SOME_FAILED)

@@ -21,7 +21,7 @@ from audiocapbench.errors import AudioCapBenchError
 if TYPE_CHECKING:
     from audiocapbench.benchmarks import Traits
     from audiocapbench.engine import RunScores, Stop
-    from audiocapbench.report.sheet import Sheet
+    from audiocapbench.scores.file_scores import FileScores
     from audiocapbench.store import Run, Store
 
 _SHOWN = 5
@@ -157,8 +157,7 @@ def _score_run(
     from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.engine import score_run
     from audiocapbench.metrics.names import split_names
-    from audiocapbench.report.document import run_document
-    from audiocapbench.report.summary import summarise
+    from audiocapbench.scores.summary import summarise
     from audiocapbench.store import Store
 
     refuse_overwriting(per_sample, [store_file(store)])
@@ -180,11 +179,11 @@ def _score_run(
     if per_sample is not None:
         _write_samples(per_sample, kept, found, results)
     if json:
-        print_json(run_document(summary))
+        print_json(summary.to_dict())
     else:
         print_tables([summary], names, names[0] if names else "")
     warn_about(kept, judges)
-    if summary.coverage.failed or any(one.overall.failed for one in summary.judges.values()):
+    if summary.table.coverage.failed or any(one.failed for one in summary.judges.values()):
         raise typer.Exit(SOME_FAILED)
 
 
@@ -195,7 +194,11 @@ def _write_samples(path: Path, store: "Store", run: "Run", scored: "RunScores") 
     dataset = store.dataset(run.dataset)
     aggregation = stored_traits(dataset).aggregation
     if aggregation is None:
-        write_scores(path, scored.ids, scored.metrics)
+        values = {one.name: one.samples.tolist() for one in scored.metrics}
+        columns = {
+            name: dict(zip(scored.ids, given, strict=True)) for name, given in values.items()
+        }
+        write_scores(path, scored.ids, columns)
         return
     chosen = set(scored.ids)
     samples = [one for one in dataset.samples if one.id in chosen]
@@ -213,35 +216,35 @@ def _score_files(
     from audiocapbench.cli.console import print_json, say, show
     from audiocapbench.data.tables import read_predictions, read_references
     from audiocapbench.report.samples import write_scores
-    from audiocapbench.report.sheet import score_files
     from audiocapbench.report.tables import score_table
+    from audiocapbench.scores.file_scores import score_files
 
     check_metrics(None, names)
     refuse_overwriting(per_sample, [predictions, references])
     answers = read_predictions(predictions)
-    sheet = score_files(answers, read_references(references), names)
+    scores = score_files(answers, read_references(references), names)
     if per_sample is not None:
-        write_scores(per_sample, sheet.ids, sheet.results)
+        write_scores(per_sample, scores.ids, scores.columns)
     if json:
         bad = [str(problem) for problem in answers.bad]
-        print_json(sheet.document() | {"bad_lines": bad})
+        print_json(scores.to_dict() | {"bad_lines": bad})
     else:
-        show(score_table(sheet))
+        show(score_table(scores))
     for problem in answers.bad[:_SHOWN]:
         say(str(problem))
     if len(answers.bad) > _SHOWN:
         say(f"… and {len(answers.bad) - _SHOWN} more bad lines; --json lists them all")
-    _say_what_is_left_out(sheet)
-    if answers.bad or sheet.missing:
+    _say_what_is_left_out(scores)
+    if answers.bad or scores.missing:
         raise typer.Exit(SOME_FAILED)
 
 
-def _say_what_is_left_out(sheet: "Sheet") -> None:
+def _say_what_is_left_out(scores: "FileScores") -> None:
     from audiocapbench.cli.console import say
 
     for ids, words in (
-        (sheet.missing, "have references but no prediction"),
-        (sheet.surplus, "have a prediction but no references"),
+        (scores.missing, "have references but no prediction"),
+        (scores.surplus, "have a prediction but no references"),
     ):
         if ids:
             some = ", ".join(ids[:_SHOWN]) + (", …" if len(ids) > _SHOWN else "")

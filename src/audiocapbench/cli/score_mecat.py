@@ -13,7 +13,7 @@ from audiocapbench.cli.outputs import reference_files, refuse_overwriting
 if TYPE_CHECKING:
     from audiocapbench.benchmarks.mecat.predictions import Answers, PredictionFile
     from audiocapbench.data import Problem
-    from audiocapbench.report.groups.sheet import GroupSheet
+    from audiocapbench.scores.file_scores import FileScores
 
 _SHOWN = 5
 
@@ -41,8 +41,8 @@ def score_mecat(
     from audiocapbench.benchmarks.registry import options_of
     from audiocapbench.cli.console import print_json
     from audiocapbench.errors import BenchmarkError, DatasetError
-    from audiocapbench.report.groups.sheet import score_groups
     from audiocapbench.report.samples import write_group_scores
+    from audiocapbench.scores.file_scores import score_groups
 
     traits = TRAITS.get(base_name(benchmark))
     if traits is None or traits.aggregation is None:
@@ -62,13 +62,13 @@ def score_mecat(
         raise DatasetError(
             f"no prediction belongs to any of the references; nothing was scored{hint}"
         )
-    sheet = score_groups(aggregation, metrics, items, answers.texts)
+    scores = score_groups(aggregation, metrics, items, answers.texts)
     if per_sample is not None:
-        write_group_scores(per_sample, aggregation, items, sheet.columns)
+        write_group_scores(per_sample, aggregation, items, scores.columns)
     if json:
-        print_json({"benchmark": benchmark, **_facts(answers), **sheet.document()})
+        print_json({"benchmark": benchmark, **_facts(answers), **scores.to_dict()})
     else:
-        _print_tables(benchmark, sheet, metrics)
+        _print_tables(benchmark, scores, metrics)
     if asks_for_captions(benchmark):
         _say_how_files_were_read(sources)
     _say_what_does_not_fit(answers)
@@ -88,17 +88,13 @@ def _facts(answers: "Answers") -> dict[str, object]:
     }
 
 
-def _print_tables(benchmark: str, sheet: "GroupSheet", metrics: Sequence[str]) -> None:
-    from audiocapbench.cli.console import say, show
-    from audiocapbench.report.groups.tables import facet_table, group_table, lacking
+def _print_tables(benchmark: str, scores: "FileScores", metrics: Sequence[str]) -> None:
+    from audiocapbench.cli.console import say
+    from audiocapbench.cli.results import print_groups
 
-    title = f"{benchmark}: {sheet.answered:,} answers, with 95 % intervals"
-    show(group_table(sheet.figures, sheet.aggregation, metrics, title))
-    for facet, places in sheet.figures.facets.items():
-        show(facet_table(facet, places, metrics))
-    for sentence in lacking(sheet.figures, sheet.aggregation, metrics):
-        say(sentence)
-    for one in sheet.unscored:
+    title = f"{benchmark}: {len(scores.ids):,} answers, with 95 % intervals"
+    print_groups(scores.table, metrics, metrics, title)
+    for one in scores.unscored:
         say(f"{one.corpus}: no {one.metric}. {one.reason}")
 
 

@@ -15,13 +15,6 @@ from audiocapbench.judges.executor import (
 )
 from audiocapbench.judges.judge import BatchJudge, Judge, ModelJudge, TextJudge
 from audiocapbench.judges.registry import JudgeEntry, create_judge, create_judges, list_judges
-from audiocapbench.judges.summary import (
-    JudgeFigure,
-    JudgeSummary,
-    PanelSummary,
-    summarise_judge,
-    summarise_panel,
-)
 from audiocapbench.judges.verdict import Verdict
 
 __all__ = [
@@ -35,13 +28,10 @@ __all__ = [
     "JudgeEnd",
     "JudgeEntry",
     "JudgeError",
-    "JudgeFigure",
     "JudgeOptions",
     "JudgeProgress",
-    "JudgeSummary",
     "JudgingEnd",
     "ModelJudge",
-    "PanelSummary",
     "ReplyError",
     "TextJudge",
     "Verdict",
@@ -54,6 +44,4 @@ __all__ = [
     "list_contracts",
     "list_judges",
     "missing_judgements",
-    "summarise_judge",
-    "summarise_panel",
 ]

@@ -10,6 +10,10 @@ from audiocapbench.data.outcome import Status
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.store.judgements import Judgement
 
+OVERALL = "overall"
+MAX_VALUE = 10.0
+"""Every dimension is scored from 0 to this."""
+
 How = Literal["mean", "median", "majority"]
 Scores = Mapping[str, float]
 ByJudge = dict[str, dict[str, Scores]]

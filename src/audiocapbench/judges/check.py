@@ -20,11 +20,11 @@ from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.executor import JudgeProgress, judge_run
 from audiocapbench.judges.judge import Judge
 from audiocapbench.judges.styles import STYLES, StyledControl
-from audiocapbench.judges.summary import figure_of
+from audiocapbench.metrics.result import first_column
 from audiocapbench.models import Model
 from audiocapbench.models.controls import ControlModel
 from audiocapbench.signature import Signature
-from audiocapbench.stats import Interval
+from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
 from audiocapbench.stats.agreement import category_counts, fleiss_kappa
 from audiocapbench.stats.separation import auc, rank_correlation
 from audiocapbench.store import Store
@@ -241,11 +241,10 @@ def _kappa(ratings: FloatArray) -> float | None:
 
 def _kind_figure(judged: _Judged) -> KindFigure:
     values = np.array(list(judged.scores.values()))
-    figure = figure_of(values, len(values))
     return KindFigure(
         len(values),
         float(values.mean()),
-        figure.interval,
+        _interval(values),
         judged.dimensions,
         _kappa(judged.ratings),
     )
@@ -266,5 +265,10 @@ def _shift(plain: _Judged, styled: _Judged) -> StyleShift | None:
     if not both:
         return None
     changes = np.array([styled.scores[one] - plain.scores[one] for one in both])
-    figure = figure_of(changes, len(changes))
-    return StyleShift(len(both), float(changes.mean()), figure.interval)
+    return StyleShift(len(both), float(changes.mean()), _interval(changes))
+
+
+def _interval(values: FloatArray) -> Interval | None:
+    if len(values) < FEWEST_FOR_INTERVAL:
+        return None
+    return mean_interval(values[:, np.newaxis], first_column)

@@ -5,7 +5,7 @@ from typing import Any
 
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome
-from audiocapbench.report.summary import RunSummary
+from audiocapbench.scores.summary import RunSummary
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
 
@@ -15,18 +15,19 @@ def published_result(
 ) -> dict[str, Any]:
     """One run as the published tool writes it, with what it leaves out: signatures and statuses."""
     run = summary.run
-    figures = {name: one for name, one in summary.overall.items() if one.score is not None}
-    signatures = {name: str(figure.signature) for name, figure in figures.items()}
+    estimates = {name: one for name, one in summary.overall.items() if one.value is not None}
+    signatures = {name: str(one.signature) for name, one in estimates.items()}
     judge = next(iter(summary.judges), None)
+    coverage = summary.table.coverage
     if judge is not None:
-        signatures["llm"] = str(summary.judges[judge].overall.signature)
+        signatures["llm"] = str(summary.judges[judge].signature)
     return {
         "provider": provider,
         "model_id": model_id,
-        "total_samples": summary.coverage.total,
-        "successful": summary.coverage.scored,
-        "failed": summary.coverage.failed,
-        "missing_clips": summary.missing_clips,
+        "total_samples": coverage.total,
+        "successful": coverage.replied,
+        "failed": coverage.failed,
+        "missing_clips": summary.table.missing_clips,
         "corpus_scores": _scores(summary, None),
         "per_category_scores": {name: _scores(summary, name) for name in summary.by_category},
         "benchmark": run.benchmark,
@@ -40,12 +41,12 @@ def published_result(
 
 def _scores(summary: RunSummary, category: str | None) -> dict[str, float]:
     """Means over what was answered, as published; nothing where there is nothing to average."""
-    figures = summary.overall if category is None else summary.by_category[category]
-    found = {name: figure.score for name, figure in figures.items()}
-    for judged in summary.judges.values():
-        judge = judged.overall if category is None else judged.by_category[category]
-        found |= {f"llm_{name}": figure.score for name, figure in judge.figures.items()}
-    return {name: score for name, score in found.items() if score is not None}
+    estimates = summary.overall if category is None else summary.by_category[category]
+    found = {name: one.value for name, one in estimates.items()}
+    for judge in summary.judges.values():
+        given = judge.overall if category is None else judge.by_category[category]
+        found |= {f"llm_{name}": one.value for name, one in given.items()}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _results(

@@ -7,20 +7,20 @@ from typing import Any
 
 from audiocapbench.benchmarks.aggregation import Aggregation, TextSample
 from audiocapbench.errors import ReportError
-from audiocapbench.metrics import MetricResult
 
 _DETAILS = ("clip", "subtask", "domain", "difficulty")
 
 
-def write_scores(path: Path, ids: Sequence[str], results: Sequence[MetricResult]) -> None:
+def write_scores(
+    path: Path, ids: Sequence[str], columns: Mapping[str, Mapping[str, float]]
+) -> None:
     """Write one row a sample and one column a metric, at full precision.
 
     Raises:
         ReportError: The file cannot be written.
     """
-    columns = [result.samples.tolist() for result in results]
-    names = ["id", *(result.name for result in results)]
-    _write(path, names, zip(ids, *columns, strict=True))
+    rows = ([key, *(scores[key] for scores in columns.values())] for key in ids)
+    _write(path, ["id", *columns], rows)
 
 
 def write_group_scores(

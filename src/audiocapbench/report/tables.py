@@ -1,4 +1,4 @@
-"""Tables for the terminal: a leaderboard, and one metric by category."""
+"""Tables for the terminal: runs side by side, one metric by category, judges, groups and files."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,139 +6,190 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from audiocapbench.judges import JudgeFigure
+from audiocapbench.benchmarks.corpora import without_null
 from audiocapbench.report.escape_controls import escape_controls
-from audiocapbench.report.figures import Coverage, Figure
-from audiocapbench.report.sheet import Sheet
-from audiocapbench.report.summary import RunSummary
+from audiocapbench.scores.estimate import Estimate
+from audiocapbench.scores.file_scores import FileScores
+from audiocapbench.scores.groups import GroupKey, category
+from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.summary import RunSummary
+from audiocapbench.scores.table import ScoreTable
 
-
-def ranked(summaries: Iterable[RunSummary], metric: str) -> list[RunSummary]:
-    """Best first by one metric; runs without a score come last."""
-
-    def rank(summary: RunSummary) -> tuple[bool, float]:
-        score = summary.overall[metric].score
-        return (score is None, -(score or 0.0))
-
-    return sorted(summaries, key=rank)
+_JUDGE_DIGITS = 2
 
 
 def leaderboard(summaries: Sequence[RunSummary], metrics: Sequence[str], headline: str) -> Table:
     """Metrics of every run with their 95 % intervals, best first by the headline."""
-    table = _table("Leaderboard, with 95 % intervals")
-    table.add_column("answered", justify="right", no_wrap=True)
-    for metric in metrics:
-        table.add_column(Text(escape_controls(metric)), justify="right")
-    for summary in ranked(summaries, headline):
-        cells = [_cell(summary.overall[metric]) for metric in metrics]
-        table.add_row(Text(escape_controls(summary.run.model)), answered(summary.coverage), *cells)
+    table = _table("Leaderboard, with 95 % intervals", ["model", "answered", *metrics])
+    for one in _ranked(summaries, headline):
+        coverage = one.table.coverage
+        answered = f"{coverage.answered}/{coverage.total}"
+        estimates = one.table.of_metrics(metrics).values()
+        table.add_row(_text(one.run.model), answered, *map(_cell, estimates))
     return table
 
 
 def by_category(summaries: Sequence[RunSummary], metric: str) -> Table:
     """One metric by category."""
-    categories = list(dict.fromkeys(name for one in summaries for name in one.by_category))
-    counts = {
-        name: one.by_category[name][metric].coverage.total
-        for one in summaries
-        for name in one.by_category
-    }
-    table = _table(f"{metric} by category (number of clips)")
-    for name in categories:
-        table.add_column(Text(escape_controls(f"{name} ({counts[name]})")), justify="right")
-    for summary in ranked(summaries, metric):
+    scorer = Scorer(metric)
+    counts: dict[str, int] = {}
+    for one in summaries:
+        for name in one.table.categories:
+            counts[name] = len(one.table.group(scorer, category(name)).samples)
+    names = [f"{name} ({count})" for name, count in counts.items()]
+    table = _table(f"{metric} by category (number of clips)", ["model", *names])
+    for one in _ranked(summaries, metric):
         cells = [
-            shown(summary.by_category[name][metric]) if name in summary.by_category else "–"
-            for name in categories
+            one.table.point(scorer, category(name)).shown() if name in one.table.categories else "–"
+            for name in counts
         ]
-        table.add_row(Text(escape_controls(summary.run.model)), *cells)
+        table.add_row(_text(one.run.model), *cells)
     return table
 
 
 def judge_table(summaries: Sequence[RunSummary], judge: str) -> Table:
     """One judge's dimensions with their 95 % intervals, best overall first."""
-    judged = [one for one in summaries if judge in one.judges]
-    names = list(
-        dict.fromkeys(name for one in judged for name in one.judges[judge].overall.figures)
-    )
-    table = _table(f"Judge {judge}, 0 to 10, with 95 % intervals")
-    table.add_column("judged", justify="right", no_wrap=True)
-    for name in names:
-        table.add_column(Text(escape_controls(name)), justify="right")
-    for one in sorted(judged, key=lambda one: -_overall(one, judge)):
-        whole = one.judges[judge].overall
-        cells = [_judge_cell(whole.figures.get(name)) for name in names]
-        table.add_row(Text(escape_controls(one.run.model)), f"{whole.judged}/{whole.total}", *cells)
+    judged = [(one.run.model, one.judges[judge]) for one in summaries if judge in one.judges]
+    names = list(dict.fromkeys(name for _, one in judged for name in one.overall))
+    table = _table(f"Judge {judge}, 0 to 10, with 95 % intervals", ["model", "judged", *names])
+
+    def best_first(estimate: Estimate | None) -> float:
+        return 1.0 if estimate is None or estimate.value is None else -estimate.value
+
+    for model, one in sorted(judged, key=lambda pair: best_first(pair[1].overall.get("overall"))):
+        cells = [_cell(one.overall.get(name), _JUDGE_DIGITS) for name in names]
+        table.add_row(_text(model), f"{one.judged}/{one.total}", *cells)
     return table
 
 
-def _overall(summary: RunSummary, judge: str) -> float:
-    figure = summary.judges[judge].overall.figures.get("overall")
-    return -1.0 if figure is None or figure.score is None else figure.score
+def score_table(scores: FileScores) -> Table:
+    """Every metric on files, by group where there are groups."""
+    title = f"{len(scores.ids):,} samples, with 95 % intervals"
+    table = _table(title, ["metric", "all", *scores.table.categories])
+    for metric in scores.metrics:
+        scorer = Scorer(metric)
+        groups = [scores.table.estimate(scorer, category(one)) for one in scores.table.categories]
+        table.add_row(_text(metric), *map(_cell, [scores.table.estimate(scorer), *groups]))
+    return table
 
 
-def _judge_cell(figure: JudgeFigure | None) -> Text:
-    cell = Text(judge_shown(figure), no_wrap=True)
-    interval = judge_interval(figure)
+def group_table(scores: ScoreTable, metrics: Sequence[str], title: str) -> Table:
+    """Every metric by group with its interval, and the total below.
+
+    A group with null references says how many; where most are null, the line below it is the same
+    group without them.
+    """
+    table = _table(title, ["group", "answered", "null", *metrics])
+    null_references = scores.null_references(metrics)
+    for name in scores.categories:
+        nulls = null_references.get(name)
+        _add_group(table, scores, category(name), [str(nulls.null) if nulls else ""], metrics)
+        if nulls and nulls.null > nulls.total / 2:
+            cells = [_cell(nulls.without.get(without_null(one))) for one in metrics]
+            table.add_row("  without null", f"{nulls.total - nulls.null} left", "", *cells)
+    table.add_section()
+    total = scores.aggregation.total if scores.aggregation is not None else ""
+    table.add_row(total, "", "", *map(_cell, scores.of_metrics(metrics).values()))
+    return table
+
+
+def facet_table(scores: ScoreTable, facet: str, metrics: Sequence[str]) -> Table:
+    """Metrics by the places of one facet; two-part places make a grid of the first metric."""
+    keys = scores.facets[facet]
+    if not all(" " in key.place for key in keys):
+        table = _table(f"by {facet}", [facet, "answered", *metrics])
+        for key in keys:
+            _add_group(table, scores, key, [], metrics)
+        return table
+    rows = dict.fromkeys(key.place.partition(" ")[0] for key in keys)
+    columns = dict.fromkeys(key.place.partition(" ")[2] for key in keys)
+    table = _table(f"{metrics[0]} by {facet}", [facet, *columns])
+    for row in rows:
+        places = [GroupKey(facet, f"{row} {column}") for column in columns]
+        cells = [
+            scores.point(Scorer(metrics[0]), key).shown() if key in keys else "–" for key in places
+        ]
+        table.add_row(_text(row), *cells)
+    return table
+
+
+def lacking(scores: ScoreTable, metrics: Sequence[str]) -> list[str]:
+    """Why there is no total, in a sentence for all metrics that lack the same groups."""
+    lacks: dict[tuple[str, ...], list[str]] = {}
+    for metric in metrics:
+        missing = scores.point(Scorer(metric)).lacks
+        if missing:
+            lacks.setdefault(missing, []).append(metric)
+    total = scores.aggregation.total if scores.aggregation is not None else ""
+    return [
+        f"No {total} of {', '.join(names)}: there is no score of {', '.join(missing)}."
+        for missing, names in lacks.items()
+    ]
+
+
+def failure_lines(summaries: Sequence[RunSummary], metric: str) -> list[str]:
+    """What failures do to a number, a line for every run and judge that lacks scores of samples."""
+    lines = []
+    for one in summaries:
+        model, coverage = one.run.model, one.table.coverage
+        if coverage.failed and metric in one.metrics:
+            missing = f"{coverage.failed} of {coverage.total} clips have no answer"
+            estimate = one.table.point(Scorer(metric))
+            if estimate.lacks:
+                lines.append(f"{model}: {missing}.")
+            else:
+                lines.append(_failures(model, missing, metric, estimate, 3))
+        for name, judge in one.judges.items():
+            if judge.judged < judge.total and "overall" in judge.overall:
+                missing = f"{judge.total - judge.judged} of {judge.total} have no verdict of {name}"
+                estimate = judge.overall["overall"]
+                lines.append(_failures(model, missing, "overall", estimate, _JUDGE_DIGITS))
+    return lines
+
+
+def _failures(model: str, missing: str, name: str, estimate: Estimate, digits: int) -> str:
+    if estimate.value is None or estimate.as_zero is None or estimate.bounds is None:
+        return f"{model}: {missing}; there is nothing to score."
+    left_out, zero, low, high = (
+        f"{value:.{digits}f}" for value in (estimate.value, estimate.as_zero, *estimate.bounds)
+    )
+    scores = f"{left_out} without them, {zero} as zero, {low}–{high} at worst and best"
+    return f"{model}: {missing}. {name}: {scores}."
+
+
+def _ranked(summaries: Iterable[RunSummary], metric: str) -> list[RunSummary]:
+    """Best first by one metric; runs without a score come last."""
+
+    def rank(summary: RunSummary) -> tuple[bool, float]:
+        value = summary.table.point(Scorer(metric)).value
+        return (value is None, -(value or 0.0))
+
+    return sorted(summaries, key=rank)
+
+
+def _add_group(
+    table: Table, scores: ScoreTable, key: GroupKey, more: list[str], metrics: Sequence[str]
+) -> None:
+    estimates = list(scores.of_metrics(metrics, key).values())
+    coverage = estimates[0].coverage
+    answered = f"{coverage.answered}/{coverage.total}"
+    table.add_row(_text(key.place), answered, *more, *map(_cell, estimates))
+
+
+def _table(title: str, names: Sequence[str]) -> Table:
+    table = Table(title=_text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, name in enumerate(names):
+        table.add_column(_text(name), justify="right" if place else "left", no_wrap=True)
+    return table
+
+
+def _text(text: str) -> Text:
+    return Text(escape_controls(text))
+
+
+def _cell(estimate: Estimate | None, digits: int = 3) -> Text:
+    if estimate is None:
+        return Text("–")
+    cell = Text(estimate.shown(digits), no_wrap=True)
+    interval = estimate.shown_interval(digits)
     return cell.append(f"\n{interval}", style="dim") if interval else cell
-
-
-def judge_shown(figure: JudgeFigure | None) -> str:
-    """A judge's score for a table cell; a dash where nothing was judged."""
-    return "–" if figure is None or figure.score is None else f"{figure.score:.2f}"
-
-
-def judge_interval(figure: JudgeFigure | None) -> str:
-    """A judge's interval for a table cell; nothing where there is none."""
-    if figure is None or figure.interval is None:
-        return ""
-    return f"{figure.interval.low:.2f}–{figure.interval.high:.2f}"
-
-
-def score_table(sheet: Sheet) -> Table:
-    """Every metric of a score sheet, by group where there are groups."""
-    table = Table(
-        title=Text(escape_controls(f"{len(sheet.ids):,} samples, with 95 % intervals")),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
-    for name in ("metric", "all", *sheet.by_group):
-        table.add_column(
-            Text(escape_controls(name)), justify="left" if name == "metric" else "right"
-        )
-    for metric, figure in sheet.overall.items():
-        groups = [_cell(figures[metric]) for figures in sheet.by_group.values()]
-        table.add_row(Text(escape_controls(metric)), _cell(figure), *groups)
-    return table
-
-
-def shown(figure: Figure) -> str:
-    """A score for a table cell; a dash where nothing was scored."""
-    return "–" if figure.score is None else f"{figure.score:.3f}"
-
-
-def shown_interval(figure: Figure) -> str:
-    """An interval for a table cell; nothing where there is none."""
-    return f"{figure.interval.low:.3f}–{figure.interval.high:.3f}" if figure.interval else ""
-
-
-def _table(title: str) -> Table:
-    table = Table(
-        title=Text(escape_controls(title)),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
-    table.add_column("model", no_wrap=True)
-    return table
-
-
-def _cell(figure: Figure) -> Text:
-    cell = Text(shown(figure), no_wrap=True)
-    return cell.append(f"\n{shown_interval(figure)}", style="dim") if figure.interval else cell
-
-
-def answered(coverage: Coverage) -> str:
-    """Coverage for a table cell."""
-    return f"{coverage.answered}/{coverage.total}"

@@ -2,21 +2,21 @@
 
 from dataclasses import dataclass
 
-from audiocapbench.report.leaderboard.scores import Scorer
-from audiocapbench.report.leaderboard.standing import Pair, Standing
+from audiocapbench.report.leaderboard.ranking import PairTest, Place
+from audiocapbench.scores.scorer import Scorer
 from audiocapbench.signature import Signature
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import Run
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RunEntry:
     """A run on a board.
 
     Attributes:
         label: The model's name, with the run's number where a board has it twice.
         run: The run.
-        overall: How it stands.
+        overall: Its score, and its place among the others.
         by_category: The same by category; empty unless that was asked for.
         dimensions: Scores of the judge's dimensions.
         statuses: How many samples ended in which way.
@@ -28,8 +28,8 @@ class Entry:
 
     label: str
     run: Run
-    overall: Standing
-    by_category: dict[str, Standing]
+    overall: Place
+    by_category: dict[str, Place]
     dimensions: dict[str, float]
     statuses: dict[str, int]
     unasked: int
@@ -92,9 +92,9 @@ class Board:
     scorer: Scorer
     signature: Signature
     categories: dict[str, int]
-    entries: tuple[Entry, ...]
-    pairs: tuple[Pair, ...]
-    pairs_by_category: dict[str, tuple[Pair, ...]]
+    entries: tuple[RunEntry, ...]
+    pairs: tuple[PairTest, ...]
+    pairs_by_category: dict[str, tuple[PairTest, ...]]
     too_few: tuple[str, ...]
     common: int
     by_zero: bool = False
@@ -113,12 +113,12 @@ class Leaderboard:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class LeaderboardQuery:
     """What a leaderboard is to show.
 
     Attributes:
         benchmark: Only runs of this benchmark; trials are shown only where they are named.
-        by_category: Whether to stand runs side by side in each category too.
+        by_category: Whether to rank the runs in each category too.
         scorer: What to rank by; by default a judge that most runs of a board have, else the
             benchmark's own metric, else the metric that most have.
         all_runs: Whether to show older runs of a model too.

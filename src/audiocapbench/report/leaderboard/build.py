@@ -8,57 +8,50 @@ from collections.abc import Sequence
 
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.benchmarks.published_results import published_results
-from audiocapbench.data.outcome import SCORED
 from audiocapbench.errors import ReportError
 from audiocapbench.judges.styles import STYLES
-from audiocapbench.judges.summary import OVERALL
 from audiocapbench.metrics.names import parse_name
-from audiocapbench.report.leaderboard.board import Board, Entry, Leaderboard, Wanted
+from audiocapbench.report.leaderboard.board import Board, Leaderboard, LeaderboardQuery, RunEntry
 from audiocapbench.report.leaderboard.notes import board_notes
 from audiocapbench.report.leaderboard.published import has_published, with_published
-from audiocapbench.report.leaderboard.scores import (
-    RunReader,
-    Scorer,
-    StoredRun,
-    without_plugin,
-)
-from audiocapbench.report.leaderboard.standing import (
-    Pair,
-    Standing,
-    Standings,
+from audiocapbench.report.leaderboard.ranking import (
+    PairTest,
+    Place,
+    Ranking,
     Untested,
-    score_of,
-    standings,
+    rank_runs,
 )
-from audiocapbench.report.leaderboard.totals import by_category, whole
+from audiocapbench.scores.groups import ALL, category
+from audiocapbench.scores.run_table import RunTable, TableReader, labels
+from audiocapbench.scores.scorer import Scorer, without_plugin
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL
 from audiocapbench.store import Run, Store
 
 
-def build_leaderboard(store: Store, wanted: Wanted) -> Leaderboard:
+def build_leaderboard(store: Store, query: LeaderboardQuery) -> Leaderboard:
     """Put the runs of a store on boards.
 
     Raises:
         ReportError: There is no run to show, or none with the score to rank by.
     """
     notes: list[str] = []
-    runs = _runs(store, wanted, notes)
-    if not runs and not (wanted.published and published_results(wanted.benchmark)):
-        of = f" of {wanted.benchmark}" if wanted.benchmark else ""
+    runs = _runs(store, query, notes)
+    if not runs and not (query.published and published_results(query.benchmark)):
+        of = f" of {query.benchmark}" if query.benchmark else ""
         raise ReportError(" ".join([f"{store.name} has no run{of};", _ADVICE, *notes]))
-    reader = RunReader(store)
-    groups: dict[tuple[str, str, frozenset[str]], list[StoredRun]] = {}
+    reader = TableReader(store)
+    groups: dict[tuple[str, str, frozenset[str]], list[RunTable]] = {}
     for run in runs:
         key = (run.benchmark, run.dataset, frozenset(run.sample_ids))
         groups.setdefault(key, []).append(reader.read(run))
     read = [one for group in groups.values() for one in group]
     unknown = sorted({name for one in read for name in one.unknown_metrics})
     notes += [without_plugin(name) for name in unknown]
-    boards = [board for group in groups.values() for board in _boards(group, wanted, notes)]
-    if not boards and not (wanted.published and has_published(wanted)):
-        name = wanted.scorer.name if wanted.scorer is not None else "any metric or judge"
-        there = ", and the published results have none" if wanted.published else ""
+    boards = [board for group in groups.values() for board in _boards(group, query, notes)]
+    if not boards and not (query.published and has_published(query)):
+        name = query.scorer.name if query.scorer is not None else "any metric or judge"
+        there = ", and the published results have none" if query.published else ""
         raise ReportError(f"no run has a score of {name}{there}. {notes[-1] if notes else ''}")
     boards.sort(key=lambda one: (-one.samples * len(one.entries), one.benchmark))
     if len(boards) > 1:
@@ -66,21 +59,21 @@ def build_leaderboard(store: Store, wanted: Wanted) -> Leaderboard:
             f"{len(boards)} boards: runs on different samples, or with scores made in different "
             "ways, cannot be ranked together."
         )
-    if wanted.published:
-        boards = with_published(boards, wanted, notes)
+    if query.published:
+        boards = with_published(boards, query, notes)
     return Leaderboard(tuple(boards), tuple(notes))
 
 
 _ADVICE = "'audiocapbench runs' lists them."
 
 
-def _runs(store: Store, wanted: Wanted, notes: list[str]) -> list[Run]:
+def _runs(store: Store, query: LeaderboardQuery, notes: list[str]) -> list[Run]:
     """The newest run of each model on each set of samples, or all runs; no trials unless named."""
-    lines = [one for one in store.runs() if wanted.benchmark in (None, one.benchmark)]
+    lines = [one for one in store.runs() if query.benchmark in (None, one.benchmark)]
     shown = [
         one
         for one in lines
-        if wanted.benchmark is not None or not _is_trial(one.benchmark, one.model)
+        if query.benchmark is not None or not _is_trial(one.benchmark, one.model)
     ]
     if len(shown) < len(lines):
         count = len(lines) - len(shown)
@@ -89,7 +82,7 @@ def _runs(store: Store, wanted: Wanted, notes: list[str]) -> list[Run]:
             "--benchmark names what to show."
         )
     found = [store.run(line.id) for line in shown]
-    if wanted.all_runs:
+    if query.all_runs:
         return found
     newest = {(run.dataset, run.model, frozenset(run.sample_ids)): run for run in found}
     older = len(found) - len(newest)
@@ -106,18 +99,18 @@ def _is_trial(benchmark: str, model: str) -> bool:
     return benchmark.startswith(TRIAL) or style in STYLES
 
 
-def _boards(group: Sequence[StoredRun], wanted: Wanted, notes: list[str]) -> list[Board]:
+def _boards(group: Sequence[RunTable], query: LeaderboardQuery, notes: list[str]) -> list[Board]:
     """Boards for runs on the same samples: one for each way in which the scores were made.
 
     A run without any answer stands on all of them, unranked: there is nothing to score.
     """
     hopeless = [one for one in group if one.is_hopeless]
-    scorer = wanted.scorer or _default(group)
-    by_signature: dict[Signature, list[StoredRun]] = {}
+    scorer = query.scorer or _default(group)
+    by_signature: dict[Signature, list[RunTable]] = {}
     for one in group:
-        signature = one.scored(scorer).signature if scorer else UNSIGNED
         if one.is_hopeless:
             continue
+        signature = one.signature(scorer) if scorer else UNSIGNED
         if signature:
             by_signature.setdefault(signature, []).append(one)
         else:
@@ -129,10 +122,10 @@ def _boards(group: Sequence[StoredRun], wanted: Wanted, notes: list[str]) -> lis
             by_signature[UNSIGNED] = []
     if scorer is None:
         return []
-    return [_board([*runs, *hopeless], scorer, mark, wanted) for mark, runs in by_signature.items()]
+    return [_board([*runs, *hopeless], scorer, mark, query) for mark, runs in by_signature.items()]
 
 
-def _default(group: Sequence[StoredRun]) -> Scorer | None:
+def _default(group: Sequence[RunTable]) -> Scorer | None:
     """A judge that most runs have; else the benchmark's metric; else what most runs have."""
     scored = [one for one in group if not one.is_hopeless]
     counts = Counter(scorer for one in scored for scorer in one.scorers)
@@ -147,7 +140,7 @@ def _default(group: Sequence[StoredRun]) -> Scorer | None:
     return next(iter([*judges, *own, *order]), None)
 
 
-def _unscored(one: StoredRun, scorer: Scorer | None) -> str:
+def _unscored(one: RunTable, scorer: Scorer | None) -> str:
     run = one.run
     if scorer is None:
         return (
@@ -161,29 +154,32 @@ def _unscored(one: StoredRun, scorer: Scorer | None) -> str:
 
 
 def _board(
-    group: Sequence[StoredRun], scorer: Scorer, signature: Signature, wanted: Wanted
+    group: Sequence[RunTable], scorer: Scorer, signature: Signature, query: LeaderboardQuery
 ) -> Board:
     first = group[0]
-    scored = [one.scored(scorer) for one in group]
-    everything = whole(first.samples, scorer, first.aggregation)
-    (overall,) = standings(scorer, [everything], scored, wanted.correction)
+    (overall,) = rank_runs(scorer, [ALL], group, query.correction)
     order = sorted(range(len(group)), key=lambda place: _sort_key(overall.runs[place]))
-    categories = by_category(first.samples, first.aggregation, scorer)
-    parts: dict[str, Standings] = {}
-    if wanted.by_category:
-        found = standings(scorer, list(categories.values()), scored, wanted.correction)
-        parts = dict(zip(categories, found, strict=True))
-    names = Counter(one.run.model for one in group)
+    counts = _categories(first, scorer)
+    parts: dict[str, Ranking] = {}
+    if query.by_category:
+        found = rank_runs(scorer, [category(name) for name in counts], group, query.correction)
+        parts = dict(zip(counts, found, strict=True))
+    names = labels(group)
     entries = [
-        _entry(group[place], place, scorer, overall, parts, twice=names[group[place].run.model] > 1)
+        run_entry(
+            names[place],
+            group[place],
+            scorer,
+            overall.runs[place],
+            {name: part.runs[place] for name, part in parts.items()},
+        )
         for place in order
     ]
     pairs = _moved(overall.pairs, order)
-    counts = {name: len(part.samples) for name, part in categories.items()}
     return Board(
         first.run.benchmark,
         first.run.dataset,
-        len(everything.samples),
+        len(first.group(scorer).samples),
         first.missing_clips,
         scorer,
         signature,
@@ -195,70 +191,57 @@ def _board(
         overall.common,
         overall.by_zero,
         tuple(name for name, one in parts.items() if one.by_zero),
-        wanted.correction,
-        notes=tuple(board_notes(overall, entries, pairs, everything, wanted.correction)),
+        query.correction,
+        notes=tuple(board_notes(overall, entries, pairs, first.aggregation, query.correction)),
     )
 
 
-def _has_too_few(part: Standings, samples: int) -> bool:
+def _categories(table: RunTable, scorer: Scorer) -> dict[str, int]:
+    """The categories that a scorer is about, as they first come, with their samples."""
+    names = dict.fromkeys(sample.category for sample in table.samples)
+    counts = {name: len(table.group(scorer, category(name)).samples) for name in names}
+    return {name: count for name, count in counts.items() if count}
+
+
+def _has_too_few(part: Ranking, samples: int) -> bool:
     return part.untested is Untested.FEW_SAMPLES or samples < FEWEST_FOR_INTERVAL
 
 
-def _sort_key(standing: Standing) -> tuple[float, bool, float, float]:
-    rank = float("inf") if standing.rank is None else standing.rank
-    return (rank, standing.score is None, -(standing.score or 0.0), -(standing.as_zero or 0.0))
+def _sort_key(place: Place) -> tuple[float, bool, float, float]:
+    rank = float("inf") if place.rank is None else place.rank
+    value, zero = place.estimate.value, place.estimate.as_zero
+    return (rank, value is None, -(value or 0.0), -(zero or 0.0))
 
 
-def _entry(
-    stored: StoredRun,
-    place: int,
+def run_entry(
+    label: str,
+    table: RunTable,
     scorer: Scorer,
-    overall: Standings,
-    parts: dict[str, Standings],
-    *,
-    twice: bool,
-) -> Entry:
-    run = stored.run
-    judged = stored.judged.get(scorer.name) if scorer.dimension == OVERALL else None
+    overall: Place,
+    by_category: dict[str, Place] | None = None,
+) -> RunEntry:
+    """A run as a board shows it."""
     dimensions = {}
-    for one in stored.dimensions(scorer.name) if judged is not None else ():
-        part = whole(stored.samples, one, stored.aggregation)
-        score = score_of(one, part, stored.scored(one))
-        if score is not None and one.dimension is not None:
-            dimensions[one.dimension] = score
-    return Entry(
-        f"{run.model} (run {run.id})" if twice else run.model,
-        run,
-        overall.runs[place],
-        {name: part.runs[place] for name, part in parts.items()},
+    for one in table.dimensions(scorer.name) if scorer.is_overall else ():
+        value = table.point(one).value
+        if value is not None:
+            dimensions[one.column] = value
+    return RunEntry(
+        label,
+        table.run,
+        overall,
+        by_category or {},
         dimensions,
-        stored.statuses,
-        len(stored.samples) - len(stored.outcomes),
-        unscored_samples(stored, scorer),
-        stored.cost_usd,
-        judged.cost_usd if judged is not None else None,
-        stored.latency_s,
+        dict(table.statuses),
+        len(table.samples) - len(table.outcomes),
+        table.unscored(scorer),
+        table.cost_usd,
+        table.judging_cost(scorer.name) if scorer.is_overall else None,
+        table.latency_s,
     )
 
 
-def unscored_samples(stored: StoredRun, scorer: Scorer) -> dict[str, int]:
-    """How many samples that count have no score, for each reason."""
-    have = stored.scored(scorer).statistics
-    reasons: Counter[str] = Counter()
-    for sample in whole(stored.samples, scorer, stored.aggregation).samples:
-        outcome = stored.outcomes.get(sample.id)
-        if sample.id in have:
-            continue
-        if outcome is None:
-            reasons["not asked"] += 1
-        elif outcome.reply.status in SCORED:
-            reasons["answered but not scored"] += 1
-        else:
-            reasons[str(outcome.reply.status)] += 1
-    return dict(reasons)
-
-
-def _moved(pairs: Sequence[Pair], order: Sequence[int]) -> tuple[Pair, ...]:
+def _moved(pairs: Sequence[PairTest], order: Sequence[int]) -> tuple[PairTest, ...]:
     """Pairs by the places of the entries rather than of the runs as they were read."""
     at = {place: number for number, place in enumerate(order)}
     return tuple(pair._replace(first=at[pair.first], second=at[pair.second]) for pair in pairs)

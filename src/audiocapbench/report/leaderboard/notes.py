@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
-from audiocapbench.report.leaderboard.board import Entry
-from audiocapbench.report.leaderboard.standing import (
+from audiocapbench.benchmarks.aggregation import Aggregation
+from audiocapbench.report.leaderboard.board import RunEntry
+from audiocapbench.report.leaderboard.ranking import (
     FEWEST_SHARE,
     MOST_PAIRS,
-    Pair,
-    Standings,
+    PairTest,
+    Ranking,
     Untested,
 )
-from audiocapbench.report.leaderboard.totals import Part
 from audiocapbench.stats import FEWEST_FOR_INTERVAL
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.stats.power import ALPHA
@@ -19,23 +19,23 @@ _MOST_NAMED = 10
 
 
 def board_notes(
-    overall: Standings,
-    entries: Sequence[Entry],
-    pairs: Sequence[Pair],
-    part: Part,
+    overall: Ranking,
+    entries: Sequence[RunEntry],
+    pairs: Sequence[PairTest],
+    aggregation: Aggregation | None,
     correction: Correction,
 ) -> Iterator[str]:
     """What a reader of a board must know.
 
     Args:
-        overall: How the runs stand.
+        overall: How the runs rank.
         entries: The runs in the order of the board.
         pairs: The tests, by places in the board.
-        part: The samples.
+        aggregation: How the benchmark's samples make corpora; None where they are one.
         correction: How p-values are corrected.
     """
-    if part.is_total and part.aggregation is not None:
-        yield f"The score is {part.aggregation.total}, the weighted sum of the categories."
+    if aggregation is not None:
+        yield f"The score is {aggregation.total}, the weighted sum of the categories."
     if overall.by_zero:
         yield (
             "The models do not have scores of the same samples. So 'as zero', where a sample "
@@ -46,12 +46,12 @@ def board_notes(
     for one in entries:
         if one.overall.rank is None:
             yield _unranked(one)
-        if one.overall.scored < one.overall.total:
+        if one.overall.estimate.n < one.overall.estimate.coverage.total:
             yield _failures(one)
 
 
 def _tests(
-    overall: Standings, entries: Sequence[Entry], pairs: Sequence[Pair], correction: Correction
+    overall: Ranking, entries: Sequence[RunEntry], pairs: Sequence[PairTest], correction: Correction
 ) -> Iterator[str]:
     if overall.untested is Untested.FEW_SAMPLES:
         yield "There are too few samples to tell any two models apart."
@@ -90,22 +90,22 @@ def _tests(
         )
 
 
-def _named(pairs: Sequence[Pair]) -> Sequence[Pair]:
+def _named(pairs: Sequence[PairTest]) -> Sequence[PairTest]:
     return pairs[:_MOST_NAMED]
 
 
-def _unranked(one: Entry) -> str:
-    standing = one.overall
-    have = f"{standing.scored:,} of {standing.total:,} samples have a score"
-    if standing.lacks and standing.scored:
-        have += f", none in {', '.join(standing.lacks)}"
+def _unranked(one: RunEntry) -> str:
+    estimate = one.overall.estimate
+    have = f"{estimate.n:,} of {estimate.coverage.total:,} samples have a score"
+    if estimate.lacks and estimate.n:
+        have += f", none in {', '.join(estimate.lacks)}"
     return (
         f"{one.label} is not ranked: {have}. A rank takes {FEWEST_SHARE:.0%}, "
         f"{FEWEST_FOR_INTERVAL} at least, and {FEWEST_FOR_INTERVAL} in every category of a sum."
     )
 
 
-def _failures(entry: Entry) -> str:
+def _failures(entry: RunEntry) -> str:
     """What has no score, and why; the table says what that may do to the number."""
     reasons = (f"{count:,} {name}" for name, count in sorted(entry.unscored.items()))
     return f"{entry.label}: {', '.join(reasons)}."

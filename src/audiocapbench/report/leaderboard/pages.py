@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from audiocapbench.report.exports import Align, Heading, Page
-from audiocapbench.report.leaderboard.board import Board, Entry, Leaderboard, PublishedEntry
-from audiocapbench.report.leaderboard.standing import Standing
-from audiocapbench.stats import Interval
+from audiocapbench.report.leaderboard.board import Board, Leaderboard, PublishedEntry, RunEntry
+from audiocapbench.report.leaderboard.ranking import Place
+from audiocapbench.scores.estimate import spanned
 
 _LEFT: Align = "left"
 
@@ -21,7 +21,7 @@ def pages(leaderboard: Leaderboard) -> list[Page]:
 
 
 def _wants_categories(board: Board) -> bool:
-    rows: list[Entry | PublishedEntry] = [*board.entries, *board.published]
+    rows: list[RunEntry | PublishedEntry] = [*board.entries, *board.published]
     return any(one.by_category for one in rows)
 
 
@@ -29,7 +29,8 @@ def _overall(board: Board) -> Page:
     digits = board.scorer.digits
     own = [one.dimensions for one in board.entries] + [one.dimensions for one in board.published]
     dimensions = list(dict.fromkeys(name for given in own for name in given))
-    failed = any(one.overall.scored < one.overall.total for one in board.entries)
+    estimates = [one.overall.estimate for one in board.entries]
+    failed = any(one.n < one.coverage.total for one in estimates)
     judged = any(one.judge_cost_usd is not None for one in board.entries)
     headings = [
         Heading("#"),
@@ -62,14 +63,13 @@ def _overall(board: Board) -> Page:
     return Page(_title(board), tuple(headings), tuple(rows), tuple(notes))
 
 
-def _in_order(board: Board) -> list[Entry | PublishedEntry]:
+def _in_order(board: Board) -> list[RunEntry | PublishedEntry]:
     """Runs in their order, each published row above the first run that it beats."""
-    found: list[Entry | PublishedEntry] = []
+    found: list[RunEntry | PublishedEntry] = []
     waiting = list(board.published)
     for entry in board.entries:
-        score = entry.overall.score
-        if board.by_zero:
-            score = entry.overall.as_zero
+        estimate = entry.overall.estimate
+        score = estimate.as_zero if board.by_zero else estimate.value
         while waiting and entry.overall.rank is not None and waiting[0].score > (score or 0.0):
             found.append(waiting.pop(0))
         if entry.overall.rank is None:
@@ -88,21 +88,21 @@ def _title(board: Board) -> str:
 
 
 def _cells(
-    entry: Entry, dimensions: Sequence[str], digits: int, *, failed: bool, judged: bool
+    entry: RunEntry, dimensions: Sequence[str], digits: int, *, failed: bool, judged: bool
 ) -> list[str]:
-    standing = entry.overall
+    place, estimate = entry.overall, entry.overall.estimate
     cells = [
-        "–" if standing.rank is None else str(standing.rank),
+        "–" if place.rank is None else str(place.rank),
         entry.label,
-        _number(standing.score, digits),
-        _span(standing.interval, digits),
-        _ranks(standing),
-        standing.tied,
+        estimate.shown(digits),
+        estimate.shown_interval(digits),
+        _ranks(place),
+        place.tied,
         *(_number(entry.dimensions.get(name), digits) for name in dimensions),
-        f"{standing.scored:,}/{standing.total:,}",
+        f"{estimate.n:,}/{estimate.coverage.total:,}",
     ]
     if failed:
-        cells += [_number(standing.as_zero, digits), _span(standing.bounds, digits)]
+        cells += [_number(estimate.as_zero, digits), spanned(estimate.bounds, digits)]
     cells.append(_dollars(entry.cost_usd))
     if judged:
         cells.append(_dollars(entry.judge_cost_usd))
@@ -138,7 +138,7 @@ def _by_category(board: Board) -> Page:
         ]
     rows = []
     for one in _in_order(board):
-        cells = [one.label if isinstance(one, Entry) else one.model]
+        cells = [one.label if isinstance(one, RunEntry) else one.model]
         if isinstance(one, PublishedEntry) and board.entries:
             cells = [f"{one.model} (published)"]
         for name in board.categories:
@@ -146,9 +146,8 @@ def _by_category(board: Board) -> Page:
                 score = _number(one.by_category.get(name), digits)
                 cells += [score, *([""] * (2 if board.entries else 1))]
             else:
-                standing = one.by_category[name]
-                interval = _span(standing.interval, digits)
-                cells += [_number(standing.score, digits), interval, standing.tied]
+                place, estimate = one.by_category[name], one.by_category[name].estimate
+                cells += [estimate.shown(digits), estimate.shown_interval(digits), place.tied]
         rows.append(tuple(cells))
     notes = list(_category_notes(board))
     return Page(f"{_title(board)}, by category", tuple(headings), tuple(rows), tuple(notes))
@@ -175,14 +174,10 @@ def _number(value: float | None, digits: int) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
-def _span(interval: Interval | None, digits: int) -> str:
-    return f"{interval.low:.{digits}f}–{interval.high:.{digits}f}" if interval else ""
-
-
-def _ranks(standing: Standing) -> str:
-    if standing.ranks is None:
+def _ranks(place: Place) -> str:
+    if place.ranks is None:
         return ""
-    best, worst = standing.ranks
+    best, worst = place.ranks
     return str(best) if best == worst else f"{best}–{worst}"
 
 

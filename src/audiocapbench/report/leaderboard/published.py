@@ -10,15 +10,17 @@ from dataclasses import replace
 from audiocapbench.benchmarks import audiocapbench
 from audiocapbench.benchmarks.mecat.traits import TRAITS, base_name
 from audiocapbench.benchmarks.published_results import PublishedResults, published_results
-from audiocapbench.judges.summary import OVERALL
-from audiocapbench.report.leaderboard.board import Board, PublishedEntry, Wanted
-from audiocapbench.report.leaderboard.scores import Scorer
+from audiocapbench.judges.aggregation import OVERALL
+from audiocapbench.report.leaderboard.board import Board, LeaderboardQuery, PublishedEntry
+from audiocapbench.scores.scorer import Scorer
 from audiocapbench.signature import UNSIGNED
 
 _DATED = r"(?:.*/)?{}(?:-\d{{4}}-\d\d-\d\d)?(?:[@\[].*)?"
 
 
-def with_published(boards: Sequence[Board], wanted: Wanted, notes: list[str]) -> list[Board]:
+def with_published(
+    boards: Sequence[Board], query: LeaderboardQuery, notes: list[str]
+) -> list[Board]:
     """Boards with the published rows that belong to them, and other rows on a board of their own.
 
     Where a board ranks by something that the paper has no score of, that is said.
@@ -27,7 +29,7 @@ def with_published(boards: Sequence[Board], wanted: Wanted, notes: list[str]) ->
     for board in boards:
         results = published_results(board.benchmark)
         if results is not None and _belong(board, results):
-            found.append(_among(board, results, by_category=wanted.by_category))
+            found.append(_among(board, results, by_category=query.by_category))
             mixed = True
             continue
         found.append(board)
@@ -35,22 +37,22 @@ def with_published(boards: Sequence[Board], wanted: Wanted, notes: list[str]) ->
             notes.append(_no_results(board.benchmark))
         elif board.scorer.dimension is None:
             notes.append(f"The published results have no {board.scorer.name}.")
-    results = published_results(wanted.benchmark or audiocapbench.NAME)
-    asked = [wanted.benchmark] if wanted.benchmark else [one.benchmark for one in boards]
+    results = published_results(query.benchmark or audiocapbench.NAME)
+    asked = [query.benchmark] if query.benchmark else [one.benchmark for one in boards]
     own = not asked or any(base_name(name) not in TRAITS for name in asked)
-    if results is not None and own and not mixed and _has_any(wanted.scorer, results):
-        found.append(_alone(results, wanted))
+    if results is not None and own and not mixed and _has_any(query.scorer, results):
+        found.append(_alone(results, query))
     if mixed or len(found) > len(boards):
         notes += _misfits(results) if results is not None else []
     return found
 
 
-def has_published(wanted: Wanted) -> bool:
+def has_published(query: LeaderboardQuery) -> bool:
     """Whether the paper has a score of what is to be ranked by."""
-    results = published_results(wanted.benchmark or audiocapbench.NAME)
+    results = published_results(query.benchmark or audiocapbench.NAME)
     if results is None:
         return False
-    scorer = wanted.scorer
+    scorer = query.scorer
     return scorer is None or _is_judge(scorer, results) or _has_metric(scorer, results)
 
 
@@ -106,9 +108,9 @@ def _among(board: Board, results: PublishedResults, *, by_category: bool) -> Boa
     return replace(board, published=entries, notes=tuple(notes))
 
 
-def _alone(results: PublishedResults, wanted: Wanted) -> Board:
+def _alone(results: PublishedResults, query: LeaderboardQuery) -> Board:
     # Another judge's name above the published judge's scores would be untrue.
-    scorer = wanted.scorer
+    scorer = query.scorer
     metric = scorer is not None and _has_metric(scorer, results)
     chosen = scorer if scorer is not None and metric else Scorer(results.judge, OVERALL)
     return Board(
@@ -124,7 +126,7 @@ def _alone(results: PublishedResults, wanted: Wanted) -> Board:
         {},
         (),
         0,
-        published=_entries(results, chosen, by_category=wanted.by_category),
+        published=_entries(results, chosen, by_category=query.by_category),
         notes=(f"Not run here, and part of no test. Source: {results.source}.",),
     )
 

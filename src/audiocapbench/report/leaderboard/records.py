@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from audiocapbench.judges.summary import OVERALL
+from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.exports import Record, Value
-from audiocapbench.report.leaderboard.board import Board, Entry, Leaderboard, PublishedEntry
-from audiocapbench.report.leaderboard.standing import Pair, Standing
+from audiocapbench.report.leaderboard.board import Board, Leaderboard, PublishedEntry, RunEntry
+from audiocapbench.report.leaderboard.ranking import PairTest, Place
 from audiocapbench.stats import METHOD, ROUNDS, SEED
 from audiocapbench.stats.power import ALPHA
 
@@ -24,8 +24,8 @@ def records(leaderboard: Leaderboard) -> list[Record]:
         for entry in board.entries:
             rows.append(_record(number, board, entry, "all", entry.overall))
             rows += [
-                _record(number, board, entry, name, standing)
-                for name, standing in entry.by_category.items()
+                _record(number, board, entry, name, place)
+                for name, place in entry.by_category.items()
             ]
         rows += _pair_records(number, board, "all", board.pairs)
         for name, pairs in board.pairs_by_category.items():
@@ -57,9 +57,9 @@ def document(leaderboard: Leaderboard) -> dict[str, Any]:
 
 
 def _record(
-    number: int, board: Board, entry: Entry, category: str, standing: Standing
+    number: int, board: Board, entry: RunEntry, category: str, place: Place
 ) -> dict[str, Value]:
-    whole = category == "all"
+    whole, estimate = category == "all", place.estimate
     return {
         **_head(number, board, category),
         "dataset": board.dataset,
@@ -69,18 +69,18 @@ def _record(
         "begun": entry.run.created_at,
         "source": "run",
         "ranked_by": "as_zero" if _is_by_zero(board, category) else "score",
-        "rank": standing.rank,
-        "rank_best": standing.ranks.best if standing.ranks else None,
-        "rank_worst": standing.ranks.worst if standing.ranks else None,
-        "tied": standing.tied,
-        "score": standing.score,
-        "low": standing.interval.low if standing.interval else None,
-        "high": standing.interval.high if standing.interval else None,
-        "scored": standing.scored,
-        "samples": standing.total,
-        "as_zero": standing.as_zero,
-        "worst": standing.bounds.low if standing.bounds else None,
-        "best": standing.bounds.high if standing.bounds else None,
+        "rank": place.rank,
+        "rank_best": place.ranks.best if place.ranks else None,
+        "rank_worst": place.ranks.worst if place.ranks else None,
+        "tied": place.tied,
+        "score": estimate.value,
+        "low": estimate.interval.low if estimate.interval else None,
+        "high": estimate.interval.high if estimate.interval else None,
+        "scored": estimate.n,
+        "samples": estimate.coverage.total,
+        "as_zero": estimate.as_zero,
+        "worst": estimate.bounds.low if estimate.bounds else None,
+        "best": estimate.bounds.high if estimate.bounds else None,
         "cost_usd": entry.cost_usd if whole else None,
         "judge_cost_usd": entry.judge_cost_usd if whole else None,
         "latency_s": entry.latency_s if whole else None,
@@ -92,7 +92,7 @@ def _is_by_zero(board: Board, category: str) -> bool:
 
 
 def _pair_records(
-    number: int, board: Board, category: str, pairs: Sequence[Pair]
+    number: int, board: Board, category: str, pairs: Sequence[PairTest]
 ) -> Iterator[Record]:
     for pair in pairs:
         first, second = board.entries[pair.first].run, board.entries[pair.second].run
@@ -186,13 +186,13 @@ def _board_document(board: Board) -> dict[str, Any]:
     }
 
 
-def _entry_document(entry: Entry) -> dict[str, Any]:
+def _entry_document(entry: RunEntry) -> dict[str, Any]:
     return {
         "run": entry.run.id,
         "model": entry.run.model,
         "parameters": dict(entry.run.parameters),
         "created_at": entry.run.created_at,
-        **_standing_document(entry.overall),
+        **_place_document(entry.overall),
         "dimensions": entry.dimensions,
         "statuses": entry.statuses,
         "unasked": entry.unasked,
@@ -200,29 +200,29 @@ def _entry_document(entry: Entry) -> dict[str, Any]:
         "cost_usd": entry.cost_usd,
         "judge_cost_usd": entry.judge_cost_usd,
         "latency_s": entry.latency_s,
-        "by_category": {
-            name: _standing_document(standing) for name, standing in entry.by_category.items()
-        },
+        "by_category": {name: _place_document(place) for name, place in entry.by_category.items()},
     }
 
 
-def _standing_document(standing: Standing) -> dict[str, Any]:
+def _place_document(place: Place) -> dict[str, Any]:
+    estimate, total = place.estimate, place.estimate.coverage.total
+    numbers = estimate.scores()
     return {
-        "score": standing.score,
-        "ci": list(standing.interval) if standing.interval else None,
-        "rank": standing.rank,
-        "rank_ci": list(standing.ranks) if standing.ranks else None,
-        "tied": standing.tied.split(),
-        "scored": standing.scored,
-        "n": standing.total,
-        "coverage": standing.scored / standing.total if standing.total else 0.0,
-        "as_zero": standing.as_zero,
-        "bounds": list(standing.bounds) if standing.bounds else None,
-        "lacks": list(standing.lacks),
+        "score": numbers["score"],
+        "ci": numbers["ci"],
+        "rank": place.rank,
+        "rank_ci": list(place.ranks) if place.ranks else None,
+        "tied": place.tied.split(),
+        "scored": estimate.n,
+        "n": total,
+        "coverage": estimate.n / total if total else 0.0,
+        "as_zero": numbers["as_zero"],
+        "bounds": numbers["bounds"],
+        "lacks": list(estimate.lacks or ()),
     }
 
 
-def _pairs(board: Board, pairs: Sequence[Pair]) -> list[dict[str, Any]]:
+def _pairs(board: Board, pairs: Sequence[PairTest]) -> list[dict[str, Any]]:
     return [
         {
             "runs": [board.entries[one.first].run.id, board.entries[one.second].run.id],

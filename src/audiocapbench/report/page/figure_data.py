@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from audiocapbench.report.page.gathered import Gathered, GatheredRun
-from audiocapbench.report.page.measures import Measure
+from audiocapbench.report.page.report_data import ReportData, ReportRun
+from audiocapbench.scores.groups import category as in_category
+from audiocapbench.scores.scorer import Scorer
 
 BINS = 20
 
@@ -90,7 +91,7 @@ class Figures(NamedTuple):
         providers: Every provider, in the order of its colour.
     """
 
-    measure: Measure
+    measure: Scorer
     durations: tuple[Histogram, ...]
     lengths: tuple[Histogram, ...]
     overall: tuple[Bar, ...]
@@ -106,23 +107,23 @@ class Figures(NamedTuple):
         return max((bar.span.high for bar in bars if bar.span is not None), default=0.0)
 
 
-def figure_data(gathered: Gathered) -> Figures:
+def figure_data(data: ReportData) -> Figures:
     """Put the data of the four figures together."""
-    durations: dict[str, dict[str, float]] = {name: {} for name in gathered.categories}
-    lengths: dict[str, list[float]] = {name: [] for name in gathered.categories}
-    for sample in gathered.samples:
-        durations[sample.category][gathered.clip_of(sample)] = sample.clip.duration_s
+    durations: dict[str, dict[str, float]] = {name: {} for name in data.categories}
+    lengths: dict[str, list[float]] = {name: [] for name in data.categories}
+    for sample in data.samples:
+        durations[sample.category][data.clip_of(sample)] = sample.clip.duration_s
         lengths[sample.category] += [float(len(text)) for text in sample.references]
-    judge = _judge_of_both(gathered)
+    judge = _judge_of_both(data)
     return Figures(
-        gathered.headline,
+        data.headline,
         _histograms({name: list(given.values()) for name, given in durations.items()}),
         _histograms(lengths),
-        tuple(_bar(one, gathered.headline, None) for one in gathered.runs),
-        _panels(gathered),
-        _points(gathered, judge) if judge is not None else (),
+        tuple(_bar(one, data.headline, None) for one in data.runs),
+        _panels(data),
+        _points(data, judge) if judge is not None else (),
         judge,
-        _providers(gathered.runs),
+        _providers(data.runs),
     )
 
 
@@ -161,57 +162,57 @@ def _histograms(values: dict[str, list[float]]) -> tuple[Histogram, ...]:
     return tuple(found)
 
 
-def _bar(run: GatheredRun, measure: Measure, category: str | None) -> Bar:
-    return Bar(
-        run.label, provider_of(run.summary.run.model), _span(run, measure, category=category)
-    )
+def _bar(run: ReportRun, measure: Scorer, name: str | None) -> Bar:
+    return Bar(run.label, provider_of(run.run.model), _span(run, measure, name))
 
 
-def _span(run: GatheredRun, measure: Measure, *, category: str | None = None) -> Span | None:
-    figure = measure.of(run.summary, category)
-    if figure is None or figure.score is None:
+def _span(run: ReportRun, measure: Scorer, name: str | None = None) -> Span | None:
+    estimate = run.estimate(measure, name)
+    if estimate is None or estimate.value is None:
         return None
-    if figure.interval is None:
-        return Span(figure.score, figure.score, figure.score, certain=False)
-    return Span(figure.score, *figure.interval)
+    if estimate.interval is None:
+        return Span(estimate.value, estimate.value, estimate.value, certain=False)
+    return Span(estimate.value, *estimate.interval)
 
 
-def _panels(gathered: Gathered) -> tuple[Panel, ...]:
+def _panels(data: ReportData) -> tuple[Panel, ...]:
     sizes: dict[str, int] = {}
-    for run in gathered.runs:
-        for name, count in gathered.headline.categories(run.summary).items():
+    headline = data.headline
+    for run in data.runs:
+        for name in run.table.categories if run.has(headline) else ():
+            count = len(run.table.group(headline, in_category(name)).samples)
             sizes[name] = max(count, sizes.get(name, 0))
     return tuple(
-        Panel(name, count, tuple(_bar(one, gathered.headline, name) for one in gathered.runs))
+        Panel(name, count, tuple(_bar(one, data.headline, name) for one in data.runs))
         for name, count in sizes.items()
     )
 
 
-def _judge_of_both(gathered: Gathered) -> str | None:
+def _judge_of_both(data: ReportData) -> str | None:
     """The judge that the models are ranked by, or else another that scores both dimensions."""
     names: dict[str, set[str]] = {}
-    for one in gathered.measures:
+    for one in data.scorers:
         if one.judge is not None:
-            names.setdefault(one.judge, set()).add(one.name)
+            names.setdefault(one.judge, set()).add(one.column)
     both = [judge for judge, given in names.items() if {"accuracy", "hallucination"} <= given]
-    if gathered.headline.judge in both:
-        return gathered.headline.judge
+    if data.headline.judge in both:
+        return data.headline.judge
     return both[0] if both else None
 
 
-def _points(gathered: Gathered, judge: str) -> tuple[Point, ...]:
-    by_name = {one.name: one for one in gathered.measures if one.judge == judge}
+def _points(data: ReportData, judge: str) -> tuple[Point, ...]:
+    by_name = {one.column: one for one in data.scorers if one.judge == judge}
     points = []
-    for run in gathered.runs:
+    for run in data.runs:
         accuracy = _span(run, by_name["accuracy"])
         hallucination = _span(run, by_name["hallucination"])
         if accuracy is not None and hallucination is not None:
-            provider = provider_of(run.summary.run.model)
+            provider = provider_of(run.run.model)
             points.append(Point(run.label, provider, accuracy, hallucination))
     return tuple(points)
 
 
-def _providers(runs: Sequence[GatheredRun]) -> tuple[str, ...]:
-    present = dict.fromkeys(provider_of(one.summary.run.model) for one in runs)
+def _providers(runs: Sequence[ReportRun]) -> tuple[str, ...]:
+    present = dict.fromkeys(provider_of(one.run.model) for one in runs)
     known = [name for name in PROVIDERS.values() if name in present]
     return (*known, *(name for name in present if name not in known))

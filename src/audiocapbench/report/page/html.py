@@ -13,15 +13,15 @@ from typing import NamedTuple
 from audiocapbench.errors import ReportError
 from audiocapbench.report.page.explorer.content import explorer_data
 from audiocapbench.report.page.explorer.sound import AudioChoice, Sound, sounds_of
-from audiocapbench.report.page.gathered import Gathered
 from audiocapbench.report.page.overview import overview
+from audiocapbench.report.page.report_data import ReportData
 from audiocapbench.store import Store
 from audiocapbench.version import VERSION
 
 SCRIPTS = ("data.js", "filter.js", "list.js", "clip.js", "explorer.js")
 
 
-class Written(NamedTuple):
+class PageFile(NamedTuple):
     """A page that was written.
 
     Attributes:
@@ -38,13 +38,13 @@ class Written(NamedTuple):
 
 
 def write_report(
-    store: Store, gathered: Gathered, path: Path, *, title: str, audio: AudioChoice = "none"
-) -> Written:
+    store: Store, data: ReportData, path: Path, *, title: str, audio: AudioChoice = "none"
+) -> PageFile:
     """Write runs of one benchmark as a page.
 
     Args:
         store: Where checks of the judges are kept.
-        gathered: The runs.
+        data: The runs.
         path: The file to write.
         title: The page's heading.
         audio: Whether clips are left out, linked from where they lie, or embedded.
@@ -52,8 +52,8 @@ def write_report(
     Raises:
         ReportError: The page cannot be written, or the clips are too large to embed.
     """
-    sounds = sounds_of((sample.clip for sample in gathered.samples), audio, path)
-    page = _render(store, gathered, sounds, title, audio)
+    sounds = sounds_of((sample.clip for sample in data.samples), audio, path)
+    page = _render(store, data, sounds, title, audio)
     partial = Path(f"{path}.part")
     try:
         size = partial.write_bytes(page.encode("utf-8", "replace"))
@@ -62,12 +62,12 @@ def write_report(
         partial.unlink(missing_ok=True)
         raise ReportError(f"{path}: cannot be written ({error.strerror})") from None
     unheard = sum(bool(one.missing) for one in sounds.values())
-    return Written(size, len(gathered.samples), gathered.clips, unheard)
+    return PageFile(size, len(data.samples), data.clips, unheard)
 
 
 def _render(
     store: Store,
-    gathered: Gathered,
+    data: ReportData,
     sounds: Mapping[str, Sound],
     title: str,
     audio: AudioChoice,
@@ -89,9 +89,9 @@ def _render(
         policy=_policy(script, style, audio),
         script=script,
         style=style,
-        data=explorer_data(gathered, sounds, audio),
+        explorer=explorer_data(data, sounds, audio),
         embedded=[one.content for one in sounds.values()] if audio == "embed" else [],
-        **overview(store, gathered),
+        **overview(store, data),
     )
 
 

@@ -5,9 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.judges.summary import OVERALL
-from audiocapbench.report.page.gathered import Gathered
-from audiocapbench.report.page.measures import Measure
+from audiocapbench.report.page.report_data import ReportData
+from audiocapbench.scores.scorer import Scorer
 from audiocapbench.stats.correlation import kendall
 from audiocapbench.stats.separation import rank_correlation
 
@@ -17,7 +16,7 @@ _FEWEST_PAIRS = 3
 FloatArray = NDArray[np.float64]
 
 
-class Ranks(NamedTuple):
+class RankCorrelations(NamedTuple):
     """Two rank correlations; None where either side is the same throughout, or for two pairs.
 
     Attributes:
@@ -29,7 +28,7 @@ class Ranks(NamedTuple):
     kendall: float | None = None
 
 
-class Correlation(NamedTuple):
+class MetricJudge(NamedTuple):
     """One metric beside one judge's overall score.
 
     Attributes:
@@ -44,42 +43,40 @@ class Correlation(NamedTuple):
     metric: str
     judge: str
     pairs: int
-    answers: Ranks
-    within: Ranks
-    models: Ranks
+    answers: RankCorrelations
+    within: RankCorrelations
+    models: RankCorrelations
 
 
-def correlations(gathered: Gathered) -> list[Correlation]:
+def correlations(data: ReportData) -> list[MetricJudge]:
     """Every metric beside every judge."""
-    judges = [one for one in gathered.measures if one.judge is not None and one.name == OVERALL]
-    metrics = [one for one in gathered.measures if one.judge is None]
-    return [_correlation(gathered, metric, judge) for judge in judges for metric in metrics]
+    judges = [one for one in data.scorers if one.is_overall]
+    metrics = [one for one in data.scorers if one.judge is None]
+    return [_correlation(data, metric, judge) for judge in judges for metric in metrics]
 
 
-def _correlation(gathered: Gathered, metric: Measure, judge: Measure) -> Correlation:
-    left, right = gathered.scores[metric], gathered.scores[judge]
+def _correlation(data: ReportData, metric: Scorer, judge: Scorer) -> MetricJudge:
+    left, right = data.scores[metric], data.scores[judge]
     both = ~np.isnan(left) & ~np.isnan(right)
     runs = np.broadcast_to(np.arange(len(left), dtype=np.float64)[:, None], left.shape)[both]
     answers = _ranks(left[both], right[both], np.zeros(len(runs)))
     within = _ranks(left[both], right[both], runs)
-    figures = [(metric.of(one.summary), judge.of(one.summary)) for one in gathered.runs]
-    scored = [
-        (one.score, other.score)
-        for one, other in figures
-        if one is not None and other is not None
-        if one.score is not None and other.score is not None
-    ]
-    models = Ranks()
+    values = [[run.table.point(one).value for one in (metric, judge)] for run in data.runs]
+    table = np.array(values, dtype=np.float64)
+    scored = table[~np.isnan(table).any(axis=1)]
+    models = RankCorrelations()
     if len(scored) >= FEWEST_MODELS:
-        first, second = np.array(scored).T
+        first, second = scored.T
         models = _ranks(first, second, np.zeros(len(scored)))
-    return Correlation(metric.label, judge.judge or "", int(both.sum()), answers, within, models)
+    return MetricJudge(metric.label, judge.judge or "", int(both.sum()), answers, within, models)
 
 
-def _ranks(first: FloatArray, second: FloatArray, groups: FloatArray) -> Ranks:
+def _ranks(first: FloatArray, second: FloatArray, groups: FloatArray) -> RankCorrelations:
     if len(first) < _FEWEST_PAIRS:
-        return Ranks()
-    return Ranks(rank_correlation(first, second, groups), pooled_kendall(first, second, groups))
+        return RankCorrelations()
+    return RankCorrelations(
+        rank_correlation(first, second, groups), pooled_kendall(first, second, groups)
+    )
 
 
 def pooled_kendall(first: FloatArray, second: FloatArray, groups: FloatArray) -> float | None:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.report.escape_controls import escape_controls
-from audiocapbench.report.leaderboard.standing import Standing
+from audiocapbench.report.leaderboard.ranking import Place
 from audiocapbench.report.page.drawing import (
     colour_of,
     draw_bars,
@@ -14,17 +14,18 @@ from audiocapbench.report.page.drawing import (
     draw_scatter,
 )
 from audiocapbench.report.page.figure_data import Bar, Figures, figure_data, provider_of
-from audiocapbench.report.page.gathered import Gathered, GatheredRun
-from audiocapbench.report.page.measures import Measure
 from audiocapbench.report.page.metric_judge import correlations
-from audiocapbench.report.page.ties import Ties, headline_ties, same_samples
+from audiocapbench.report.page.ranks import HeadlineRanks, headline_ranks
+from audiocapbench.report.page.report_data import ReportData, ReportRun
+from audiocapbench.scores.estimate import spanned
+from audiocapbench.scores.scorer import Scorer
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, ROUNDS, SEED
 from audiocapbench.store import Store
 
 NO_SCORE = "–"
 
 
-class Cell(NamedTuple):
+class ScoreCell(NamedTuple):
     """A number of a table, and its interval where there is one."""
 
     value: str
@@ -32,7 +33,7 @@ class Cell(NamedTuple):
     best: bool = False
 
 
-class Row(NamedTuple):
+class ModelRow(NamedTuple):
     """A model's line of a leaderboard; places and ties only where the board ranks.
 
     Attributes:
@@ -44,10 +45,10 @@ class Row(NamedTuple):
     zero: str
     model: str
     coverage: str
-    cells: list[Cell]
+    cells: list[ScoreCell]
 
 
-class Board(NamedTuple):
+class PageBoard(NamedTuple):
     """A leaderboard: one judge's dimensions, or the metrics."""
 
     title: str
@@ -55,11 +56,11 @@ class Board(NamedTuple):
     by_zero: bool
     coverage: str
     columns: list[str]
-    rows: list[Row]
+    rows: list[ModelRow]
     note: str
 
 
-class Failures(NamedTuple):
+class FailureRow(NamedTuple):
     """A model's failures and what they do to the headline under the three policies."""
 
     model: str
@@ -73,19 +74,19 @@ class Failures(NamedTuple):
     latency: str
 
 
-def overview(store: Store, gathered: Gathered) -> dict[str, Any]:
+def overview(store: Store, data: ReportData) -> dict[str, Any]:
     """Everything that the template needs besides the explorer's data."""
-    figures = figure_data(gathered)
-    ties = headline_ties(store, gathered)
-    boards = _boards(gathered, ties)
+    figures = figure_data(data)
+    ranks = headline_ranks(data)
+    boards = _boards(data, ranks)
     return {
-        "gathered": gathered,
-        "headline": gathered.headline.label,
+        "report": data,
+        "headline": data.headline.label,
         "boards": boards,
         "ranked": any(one.ranked for one in boards),
-        "notes": [*ties.notes, *_marks(gathered), *gathered.notes],
-        "failures": [_failures(one, gathered.headline) for one in gathered.runs],
-        "correlations": correlations(gathered),
+        "notes": [*ranks.notes, *_marks(data), *data.notes],
+        "failures": [_failures(one, data.headline) for one in data.runs],
+        "correlations": correlations(data),
         "drawings": _drawings(figures),
         "certain": all(bar.span.certain for bar in figures.overall if bar.span is not None),
         "uncertain": not all(panel.certain for panel in figures.panels),
@@ -94,10 +95,10 @@ def overview(store: Store, gathered: Gathered) -> dict[str, Any]:
         "legend": [
             (name, draw_key(colour_of(name, figures.providers))) for name in figures.providers
         ],
-        "signatures": _signatures(gathered),
-        "settings": [_settings(one) for one in gathered.runs],
-        "warnings": [*_warnings(store, gathered), *_unlike(gathered)],
-        "missing_clips": max(one.summary.missing_clips for one in gathered.runs),
+        "signatures": _signatures(data),
+        "settings": [_settings(one) for one in data.runs],
+        "warnings": [*_warnings(store, data), *_unlike(data)],
+        "missing_clips": max(one.table.missing_clips for one in data.runs),
         "rounds": ROUNDS,
         "seed": SEED,
         "fewest": FEWEST_FOR_INTERVAL,
@@ -105,87 +106,87 @@ def overview(store: Store, gathered: Gathered) -> dict[str, Any]:
     }
 
 
-def _boards(gathered: Gathered, ties: Ties) -> list[Board]:
+def _boards(data: ReportData, ranks: HeadlineRanks) -> list[PageBoard]:
     """One for each judge and one for the metrics; what the models are ranked by comes first."""
-    groups = [[one for one in gathered.measures if one.judge == judge] for judge in gathered.judges]
-    groups.append([one for one in gathered.measures if one.judge is None])
-    groups.sort(key=lambda group: gathered.headline not in group)
-    return [_board(gathered, group, ties) for group in groups if group]
+    groups = [[one for one in data.scorers if one.judge == judge] for judge in data.judges]
+    groups.append([one for one in data.scorers if one.judge is None])
+    groups.sort(key=lambda group: data.headline not in group)
+    return [_board(data, group, ranks) for group in groups if group]
 
 
-def _title(measure: Measure) -> str:
-    return "Metrics" if measure.judge is None else f"Judge {measure.judge}"
+def _title(scorer: Scorer) -> str:
+    return "Metrics" if scorer.judge is None else f"Judge {scorer.judge}"
 
 
-def _board(gathered: Gathered, measures: Sequence[Measure], ties: Ties) -> Board:
-    best = {one: _best(gathered, one) for one in measures}
-    standings = ties.runs or ()
-    ranked = gathered.headline in measures and any(one.rank is not None for one in standings)
+def _board(data: ReportData, scorers: Sequence[Scorer], ranks: HeadlineRanks) -> PageBoard:
+    best = {one: _best(data, one) for one in scorers}
+    places = ranks.runs or ()
+    ranked = data.headline in scorers and any(one.rank is not None for one in places)
     rows = []
-    for place in ties.order(len(gathered.runs)):
-        run = gathered.runs[place]
-        cells = [_cell(run, one, best[one]) for one in measures]
-        row = Row("", "", "", escape_controls(run.label), _coverage(run, measures[0]), cells)
+    for number in ranks.order(len(data.runs)):
+        run = data.runs[number]
+        cells = [_cell(run, one, best[one]) for one in scorers]
+        row = ModelRow("", "", "", escape_controls(run.label), _coverage(run, scorers[0]), cells)
         if ranked:
-            standing = standings[place]
-            zero = gathered.headline.shown(standing.as_zero)
-            row = row._replace(places=_places(standing), tied=standing.tied, zero=zero)
+            place = places[number]
+            zero = data.headline.shown(place.estimate.as_zero)
+            row = row._replace(places=_places(place), tied=place.tied, zero=zero)
         rows.append(row)
-    return Board(
-        _title(measures[0]),
+    return PageBoard(
+        _title(scorers[0]),
         ranked,
-        ranked and ties.by_zero,
-        "answered" if measures[0].judge is None else "judged",
-        [one.name for one in measures],
+        ranked and ranks.by_zero,
+        "answered" if scorers[0].judge is None else "judged",
+        [one.column for one in scorers],
         rows,
-        _note(gathered, measures, rows),
+        _note(data, scorers, rows),
     )
 
 
-def _note(gathered: Gathered, measures: Sequence[Measure], rows: Sequence[Row]) -> str:
-    if measures[0].judge is None:
+def _note(data: ReportData, scorers: Sequence[Scorer], rows: Sequence[ModelRow]) -> str:
+    if scorers[0].judge is None:
         note = "“answered” counts samples with a caption; an empty answer scores 0."
-    elif any(one.name == "hallucination" for one in measures):
+    elif any(one.dimension == "hallucination" for one in scorers):
         note = "From 0 to 10. A high hallucination score means that little was invented."
     else:
         note = "From 0 to 10."
     if any(not cell.interval for row in rows for cell in row.cells if cell.value != NO_SCORE):
         note += f" Fewer than {FEWEST_FOR_INTERVAL} samples give no interval"
-        is_sum = gathered.runs[0].summary.traits.aggregation is not None
+        is_sum = data.aggregation is not None
         note += f"; of a sum, fewer than {FEWEST_FOR_INTERVAL} in any category." if is_sum else "."
     return note
 
 
-def _places(standing: Standing) -> str:
+def _places(place: Place) -> str:
     """The place by score, and those that it may hold unless they are that one alone."""
-    if standing.rank is None:
+    if place.rank is None:
         return NO_SCORE
-    ranks = standing.ranks
-    if ranks is None or (ranks.best == ranks.worst == standing.rank):
-        return str(standing.rank)
+    ranks = place.ranks
+    if ranks is None or (ranks.best == ranks.worst == place.rank):
+        return str(place.rank)
     if ranks.best == ranks.worst:
-        return f"{standing.rank} ({ranks.best})"
-    return f"{standing.rank} ({ranks.best}–{ranks.worst})"
+        return f"{place.rank} ({ranks.best})"
+    return f"{place.rank} ({ranks.best}–{ranks.worst})"
 
 
-def _best(gathered: Gathered, measure: Measure) -> float | None:
-    """The max_value score, where all are of the same samples and made in the same way."""
-    comparable = gathered.one_selection and len(_made(gathered, measure)) < 2
-    if not comparable or not same_samples(gathered, measure):
+def _best(data: ReportData, scorer: Scorer) -> float | None:
+    """The highest score, where all are of the same samples and made in the same way."""
+    comparable = data.one_selection and len(data.signatures(scorer)) < 2
+    if not comparable or not data.same_samples(scorer):
         return None
-    figures = [measure.of(one.summary) for one in gathered.runs]
-    scores = [one.score for one in figures if one is not None and one.score is not None]
+    values = [one.table.point(scorer).value for one in data.runs]
+    scores = [value for value in values if value is not None]
     return max(scores) if len(scores) > 1 else None
 
 
-def _marks(gathered: Gathered) -> list[str]:
+def _marks(data: ReportData) -> list[str]:
     """Why the best score of some columns is not in bold."""
-    if len(gathered.runs) < 2 or not gathered.one_selection:
+    if len(data.runs) < 2 or not data.one_selection:
         return []
-    unlike = [one.label for one in gathered.measures if not same_samples(gathered, one)]
+    unlike = [one.label for one in data.scorers if not data.same_samples(one)]
     if not unlike:
         return []
-    if len(unlike) == len(gathered.measures):
+    if len(unlike) == len(data.scorers):
         return ["No score is in bold as the best: models have scores of different samples."]
     return [
         f"No score of {', '.join(unlike)} is in bold as the best: models have scores of different "
@@ -193,46 +194,39 @@ def _marks(gathered: Gathered) -> list[str]:
     ]
 
 
-def _cell(run: GatheredRun, measure: Measure, best: float | None) -> Cell:
-    figure = measure.of(run.summary)
-    if figure is None or figure.score is None:
-        return Cell(NO_SCORE, "")
-    interval = ""
-    if figure.interval is not None:
-        interval = f"{measure.shown(figure.interval.low)}–{measure.shown(figure.interval.high)}"
-    return Cell(measure.shown(figure.score), interval, figure.score == best)
+def _cell(run: ReportRun, scorer: Scorer, best: float | None) -> ScoreCell:
+    estimate = run.estimate(scorer)
+    if estimate is None or estimate.value is None:
+        return ScoreCell(NO_SCORE, "")
+    interval = estimate.shown_interval(scorer.digits)
+    return ScoreCell(scorer.shown(estimate.value), interval, estimate.value == best)
 
 
-def _coverage(run: GatheredRun, measure: Measure) -> str:
-    if measure.judge is None:
-        return f"{run.summary.coverage.answered}/{run.summary.coverage.total}"
-    judged = run.summary.judges.get(measure.judge)
-    return "–" if judged is None else f"{judged.overall.judged}/{judged.overall.total}"
+def _coverage(run: ReportRun, scorer: Scorer) -> str:
+    if scorer.judge is None:
+        return f"{run.table.coverage.answered}/{run.table.coverage.total}"
+    if scorer.judge not in run.summary.judge_names:
+        return NO_SCORE
+    judged = len(run.table.verdicts(scorer.judge)) if run.has(scorer) else 0
+    return f"{judged}/{run.table.coverage.total}"
 
 
-def _failures(run: GatheredRun, headline: Measure) -> Failures:
-    summary = run.summary
-    figure = headline.of(summary)
-    score = None if figure is None else figure.score
-    zero = None if figure is None else figure.as_zero
-    bounds = "–"
-    if figure is not None and figure.bounds is not None:
-        bounds = f"{headline.shown(figure.bounds.low)}–{headline.shown(figure.bounds.high)}"
+def _failures(run: ReportRun, headline: Scorer) -> FailureRow:
+    table, estimate = run.table, run.estimate(headline)
     order = [str(status) for status in Status]
-    statuses = sorted(summary.statuses.items(), key=lambda one: order.index(one[0]))
-    judging = [
-        one.overall.cost_usd for one in summary.judges.values() if one.overall.cost_usd is not None
-    ]
-    return Failures(
+    statuses = sorted(table.statuses.items(), key=lambda one: order.index(one[0]))
+    judging = [one.cost_usd for one in run.summary.judges.values() if one.cost_usd is not None]
+    bounds = estimate.bounds if estimate is not None else None
+    return FailureRow(
         escape_controls(run.label),
-        f"{sum(summary.statuses.values())}/{summary.coverage.total}",
+        f"{table.statuses.total()}/{table.coverage.total}",
         ", ".join(f"{count} {name}" for name, count in statuses),
-        headline.shown(score),
-        headline.shown(zero),
-        bounds,
-        _dollars(run.cost_usd),
+        headline.shown(estimate.value if estimate is not None else None),
+        headline.shown(estimate.as_zero if estimate is not None else None),
+        spanned(bounds, headline.digits) or NO_SCORE,
+        _dollars(table.cost_usd),
         _dollars(sum(judging) if judging else None),
-        "–" if run.latency_s is None else f"{run.latency_s:.2f} s",
+        "–" if table.latency_s is None else f"{table.latency_s:.2f} s",
     )
 
 
@@ -278,12 +272,12 @@ def _shown(correlation: float | None) -> str:
     return "–" if correlation is None else f"{round(correlation, 2) + 0.0:.2f}"
 
 
-def _signatures(gathered: Gathered) -> list[str]:
-    return sorted(set().union(*(_made(gathered, one) for one in gathered.measures)))
+def _signatures(data: ReportData) -> list[str]:
+    return sorted(str(made) for made in set().union(*map(data.signatures, data.scorers)))
 
 
-def _settings(run: GatheredRun) -> dict[str, str]:
-    stored = run.summary.run
+def _settings(run: ReportRun) -> dict[str, str]:
+    stored = run.run
     return {
         "run": str(stored.id),
         "model": escape_controls(run.label),
@@ -295,35 +289,23 @@ def _settings(run: GatheredRun) -> dict[str, str]:
     }
 
 
-def _warnings(store: Store, gathered: Gathered) -> list[str]:
+def _warnings(store: Store, data: ReportData) -> list[str]:
     """What checks of the judges found wanting."""
-    checks = [store.judge_check(name) for name in gathered.judges]
+    checks = [store.judge_check(name) for name in data.judges]
     return [check["warning"] for check in checks if check and check.get("warning")]
 
 
-def _unlike(gathered: Gathered) -> list[str]:
+def _unlike(data: ReportData) -> list[str]:
     """Scores that stand side by side but are of different samples or made in different ways."""
     said = []
-    if not gathered.one_selection:
+    if not data.one_selection:
         said.append("the runs were not asked about the same samples; compare them with care")
-    for measure in gathered.measures:
-        ways = len(_made(gathered, measure))
-        if measure.judge is None and ways > 1:
-            said.append(f"{measure.name} was computed in {ways} ways; see the signatures")
-    for judge in gathered.judges:
-        ways = len(_made(gathered, next(one for one in gathered.measures if one.judge == judge)))
+    for scorer in data.scorers:
+        ways = len(data.signatures(scorer))
+        if scorer.judge is None and ways > 1:
+            said.append(f"{scorer.name} was computed in {ways} ways; see the signatures")
+    for judge in data.judges:
+        ways = len(data.signatures(next(one for one in data.scorers if one.judge == judge)))
         if ways > 1:
             said.append(f"{judge} judged in {ways} ways; see the signatures")
     return said
-
-
-def _made(gathered: Gathered, measure: Measure) -> set[str]:
-    """The ways in which a measure's scores were made, as signatures."""
-    found = set()
-    for run in gathered.runs:
-        if measure.judge is None:
-            figure = run.summary.overall.get(measure.name)
-            found.add(str(figure.signature) if figure is not None else "")
-        elif measure.judge in run.summary.judges:
-            found.add(str(run.summary.judges[measure.judge].overall.signature))
-    return found - {""}

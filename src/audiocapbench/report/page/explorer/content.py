@@ -9,7 +9,7 @@ from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status
 from audiocapbench.report.page.explorer.packing import Packer
 from audiocapbench.report.page.explorer.sound import POINTS, Sound
-from audiocapbench.report.page.gathered import Gathered, GatheredRun
+from audiocapbench.report.page.report_data import ReportData
 from audiocapbench.store.judgements import Judgement
 
 NONE = 2**32 - 1
@@ -18,27 +18,25 @@ NONE = 2**32 - 1
 NOT_ASKED = "not asked"
 
 
-def explorer_data(gathered: Gathered, sounds: Mapping[str, Sound], choice: str) -> str:
+def explorer_data(data: ReportData, sounds: Mapping[str, Sound], choice: str) -> str:
     """The packed line that the page's script reads."""
     packer = Packer()
-    _add_clips(packer, gathered, list(sounds))
+    _add_clips(packer, data, list(sounds))
     _add_sounds(packer, list(sounds.values()))
-    _add_answers(packer, gathered)
-    _add_verdicts(packer, gathered)
-    packer.column(
-        "scores", "float32", np.array([gathered.scores[one] for one in gathered.measures])
-    )
+    _add_answers(packer, data)
+    _add_verdicts(packer, data)
+    packer.column("scores", "float32", np.array([data.scores[one] for one in data.scorers]))
     return packer.packed(
         {
-            "models": [run.label for run in gathered.runs],
-            "categories": gathered.categories,
+            "models": [run.label for run in data.runs],
+            "categories": data.categories,
             "statuses": _statuses(),
-            "judges": gathered.judges,
+            "judges": data.judges,
             "measures": [
                 {"label": one.label, "highest": one.max_value, "digits": one.digits}
-                for one in gathered.measures
+                for one in data.scorers
             ],
-            "headline": gathered.measures.index(gathered.headline),
+            "headline": data.scorers.index(data.headline),
             "audio": choice,
             "points": POINTS,
         }
@@ -49,9 +47,9 @@ def _statuses() -> list[str]:
     return [*(str(status) for status in Status), NOT_ASKED]
 
 
-def _add_clips(packer: Packer, gathered: Gathered, audio: Sequence[str]) -> None:
-    samples = gathered.samples
-    categories = {name: number for number, name in enumerate(gathered.categories)}
+def _add_clips(packer: Packer, data: ReportData, audio: Sequence[str]) -> None:
+    samples = data.samples
+    categories = {name: number for number, name in enumerate(data.categories)}
     places = {sha: number for number, sha in enumerate(audio)}
     packer.column("id", "uint32", [packer.text(one.id) for one in samples])
     packer.column("category", "uint32", [categories[one.category] for one in samples])
@@ -84,15 +82,15 @@ def _add_sounds(packer: Packer, sounds: Sequence[Sound]) -> None:
     packer.column("sound_missing", "uint32", [packer.text(one.missing) for one in sounds])
 
 
-def _add_answers(packer: Packer, gathered: Gathered) -> None:
-    shape = (len(gathered.runs), len(gathered.samples))
+def _add_answers(packer: Packer, data: ReportData) -> None:
+    shape = (len(data.runs), len(data.samples))
     numbers = {name: number for number, name in enumerate(_statuses())}
     text, error, note = (np.zeros(shape, dtype=np.uint32) for _ in range(3))
     status = np.full(shape, numbers[NOT_ASKED], dtype=np.uint8)
     latency, cost = (np.full(shape, np.nan, dtype=np.float32) for _ in range(2))
-    for row, run in enumerate(gathered.runs):
-        for column, sample in enumerate(gathered.samples):
-            outcome = run.outcomes.get(sample.id)
+    for row, run in enumerate(data.runs):
+        for column, sample in enumerate(data.samples):
+            outcome = run.table.outcomes.get(sample.id)
             if outcome is None:
                 continue
             reply = outcome.reply
@@ -115,17 +113,17 @@ def _add_answers(packer: Packer, gathered: Gathered) -> None:
     packer.column("cost", "float32", cost)
 
 
-def _add_verdicts(packer: Packer, gathered: Gathered) -> None:
-    words = np.zeros((len(gathered.judges), len(gathered.runs), len(gathered.samples)), np.uint32)
-    for number, judge in enumerate(gathered.judges):
-        for row, run in enumerate(gathered.runs):
-            for column, sample in enumerate(gathered.samples):
-                words[number, row, column] = packer.text(_words(run, judge, sample.id))
+def _add_verdicts(packer: Packer, data: ReportData) -> None:
+    words = np.zeros((len(data.judges), len(data.runs), len(data.samples)), np.uint32)
+    for number, judge in enumerate(data.judges):
+        for row, run in enumerate(data.runs):
+            said = run.judgements(judge)
+            for column, sample in enumerate(data.samples):
+                words[number, row, column] = packer.text(_words(said.get(sample.id, ())))
     packer.column("verdicts", "uint32", words)
 
 
-def _words(run: GatheredRun, judge: str, sample_id: str) -> str:
-    rounds = run.judgements.get(judge, {}).get(sample_id, [])
+def _words(rounds: Sequence[Judgement]) -> str:
     if len(rounds) == 1:
         return _said(rounds[0])
     return "\n".join(f"Round {one.repeat + 1}: {_said(one)}" for one in rounds)

@@ -2,7 +2,13 @@
 
 from typing import Any
 
-from audiocapbench.report.comparison.comparison import ALL, Answer, Comparison, Difference, Moved
+from audiocapbench.report.compare.types import (
+    ALL,
+    AnswerScore,
+    Comparison,
+    Difference,
+    SampleChange,
+)
 from audiocapbench.report.exports import Align, Heading, Page, Record
 from audiocapbench.stats.power import ALPHA, POWER
 
@@ -128,7 +134,7 @@ def _document(one: Difference) -> dict[str, Any]:
     }
 
 
-def _moved_document(one: Moved) -> dict[str, Any]:
+def _moved_document(one: SampleChange) -> dict[str, Any]:
     return {
         "id": one.sample.id,
         "category": one.sample.category,
@@ -244,7 +250,7 @@ def _moved(comparison: Comparison, longest: int) -> Page:
     return Page(title, headings, tuple(rows), wraps=True)
 
 
-def _said(answer: Answer, longest: int) -> str:
+def _said(answer: AnswerScore, longest: int) -> str:
     line = " ".join(answer.text.split())
     if not line:
         return f"({answer.status})"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from audiocapbench.data import Sample
-from audiocapbench.report.leaderboard.scores import Scorer
+from audiocapbench.scores.scorer import Scorer
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval
 from audiocapbench.stats.multiple import Correction
@@ -48,7 +48,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnswerScore:
     """What a run said of a sample, and how it scored."""
 
     text: str
@@ -57,12 +57,12 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class SampleChange:
     """A sample whose score is not the same in both runs."""
 
     sample: Sample
-    first: Answer
-    second: Answer
+    first: AnswerScore
+    second: AnswerScore
 
     @property
     def difference(self) -> float:
@@ -71,7 +71,7 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class Common:
+class CommonSamples:
     """Which samples two runs share.
 
     Attributes:
@@ -103,10 +103,10 @@ class Comparison:
 
     first: Run
     second: Run
-    common: Common
+    common: CommonSamples
     headline: Scorer
     differences: tuple[Difference, ...]
-    moved: tuple[Moved, ...]
+    moved: tuple[SampleChange, ...]
     signatures: dict[str, Signature]
     correction: Correction
     notes: tuple[str, ...]

@@ -6,6 +6,7 @@ Differences are those of the second run to the first: above 0 the second is bett
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,32 +14,28 @@ from numpy.typing import NDArray
 from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
-from audiocapbench.judges.summary import OVERALL
-from audiocapbench.report.comparison.comparison import (
+from audiocapbench.judges.aggregation import OVERALL
+from audiocapbench.report.compare.types import (
     ALL,
-    Answer,
-    Common,
+    AnswerScore,
+    CommonSamples,
     Comparison,
     Difference,
-    Moved,
+    SampleChange,
 )
-from audiocapbench.report.groups.total import corpus_means
-from audiocapbench.report.leaderboard.scores import (
-    RunReader,
-    Scored,
-    Scorer,
-    StoredRun,
-    without_plugin,
-)
-from audiocapbench.report.leaderboard.totals import (
-    Part,
-    by_category,
+from audiocapbench.scores.compute import (
+    aggregate_of,
+    corpus_means,
     enough,
-    finish_of,
     lacks,
-    spread_out,
-    whole,
+    score,
+    spread,
 )
+from audiocapbench.scores.groups import ALL as EVERYTHING
+from audiocapbench.scores.groups import Group, SampleScores, group_samples
+from audiocapbench.scores.groups import category as in_category
+from audiocapbench.scores.run_table import RunTable, TableReader
+from audiocapbench.scores.scorer import Scorer, without_plugin
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.paired import difference_interval, paired_spread, permutation_tests
 from audiocapbench.stats.power import (
@@ -79,7 +76,7 @@ def compare_runs(
     """
     if first == second:
         raise ReportError(f"run {first} is compared with itself; name two runs")
-    reader = RunReader(store)
+    reader = TableReader(store)
     runs = [store.run(number) for number in (first, second)]
     if runs[0].benchmark != runs[1].benchmark:
         raise ReportError(
@@ -96,7 +93,7 @@ def compare_runs(
         raise ReportError(
             f"runs {first} and {second} have no score in common. {' '.join(notes)}".rstrip()
         )
-    scored = [(one.scored(scorer), other.scored(scorer)) for scorer in scorers]
+    scored = [(one.sample_scores(scorer), other.sample_scores(scorer)) for scorer in scorers]
     differences = _differences(scorers, scored, common.samples, one.aggregation, correction)
     shown = list(dict.fromkeys(found.scorer for found in differences))
     headline = scorers.index(shown[0])
@@ -108,8 +105,8 @@ def compare_runs(
         tuple(differences),
         tuple(_moved(one, other, scored[headline], common.samples, clips)),
         {
-            scorer.label: own.signature
-            for scorer, (own, _) in zip(scorers, scored, strict=True)
+            scorer.label: one.signature(scorer)
+            for scorer in scorers
             if scorer.dimension in (None, OVERALL) and scorer in shown
         },
         correction,
@@ -117,7 +114,7 @@ def compare_runs(
     )
 
 
-def _common(one: StoredRun, other: StoredRun) -> Common:
+def _common(one: RunTable, other: RunTable) -> CommonSamples:
     left = {sample.id: sample for sample in one.samples}
     right = {sample.id: sample for sample in other.samples}
     both = [sample for key, sample in left.items() if key in right]
@@ -128,7 +125,9 @@ def _common(one: StoredRun, other: StoredRun) -> Common:
             f"runs {one.run.id} and {other.run.id} were asked about {asked:,} of their "
             f"{len(same):,} common samples in different words, and cannot be compared"
         )
-    return Common(tuple(same), len(left) - len(both), len(right) - len(both), len(both) - len(same))
+    return CommonSamples(
+        tuple(same), len(left) - len(both), len(right) - len(both), len(both) - len(same)
+    )
 
 
 def _meaning(sample: Sample) -> tuple[object, ...]:
@@ -136,8 +135,8 @@ def _meaning(sample: Sample) -> tuple[object, ...]:
 
 
 def _scorers(
-    one: StoredRun,
-    other: StoredRun,
+    one: RunTable,
+    other: RunTable,
     metrics: Sequence[str],
     judges: Sequence[str],
     notes: list[str],
@@ -148,7 +147,7 @@ def _scorers(
     notes += [without_plugin(name) for name in unknown]
     found = []
     for scorer in wanted or list(dict.fromkeys([*one.scorers, *other.scorers])):
-        left, right = one.scored(scorer).signature, other.scored(scorer).signature
+        left, right = one.signature(scorer), other.signature(scorer)
         if left and left == right:
             found.append(scorer)
             own = one.dimensions(scorer.name) if scorer.dimension else []
@@ -166,7 +165,7 @@ def _scorers(
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class _ScorePair:
     """One scorer's statistics of both runs on the same samples, shape (n, k) each.
 
     ``aggregate`` is for all samples at once; ``drawn`` is for both runs side by side, on draws that
@@ -175,81 +174,64 @@ class _Pair:
 
     scorer: Scorer
     category: str
+    group: Group
     aggregate: Aggregate
     drawn: Aggregate
     first: FloatArray
     second: FloatArray
     present: NDArray[np.bool_]
-    clusters: list[str] | None
-    is_enough: bool
 
 
 def _differences(
     scorers: Sequence[Scorer],
-    scored: Sequence[tuple[Scored, Scored]],
+    scored: Sequence[tuple[SampleScores, SampleScores]],
     samples: Sequence[Sample],
     aggregation: Aggregation | None,
     correction: Correction,
 ) -> list[Difference]:
     """Scorers without a number on all samples are left out, unless none has one."""
+    groups = group_samples(samples, aggregation)
     pairs = [
-        _pair(scorer, ALL, own, whole(samples, scorer, aggregation))
+        _pair(scorer, ALL, own, groups[EVERYTHING].asked_by(scorer, aggregation))
         for scorer, own in zip(scorers, scored, strict=True)
     ]
     kept = [place for place, pair in enumerate(pairs) if pair.present.any()]
     kept = kept or list(range(len(pairs)))
     overall = _tested([pairs[place] for place in kept])
-    clips = {ALL: _units(pairs[kept[0]].clusters, len(samples))}
-    categories = by_category(samples, aggregation)
+    clips = {ALL: len(set(pairs[kept[0]].group.clips))}
+    names = dict.fromkeys(sample.category for sample in samples)
+    categories = {name: groups[in_category(name)] for name in names}
     if len(categories) < 2:
         return _corrected(overall, clips, correction)
     found: list[Difference] = []
-    for name, part in categories.items():
-        pairs = [_pair(scorers[place], name, scored[place], part) for place in kept]
-        found += _tested(pairs)
-        clips[name] = _units(pairs[0].clusters, len(part.samples))
+    for name, group in categories.items():
+        found += _tested([_pair(scorers[place], name, scored[place], group) for place in kept])
+        clips[name] = len(set(group.clips))
     return [*_corrected(overall, clips, correction), *_corrected(found, clips, correction)]
 
 
-def _tested(pairs: Sequence[_Pair]) -> list[Difference]:
+def _tested(pairs: Sequence[_ScorePair]) -> list[Difference]:
     values = _p_values(pairs)
     return [_difference(pair, value) for pair, value in zip(pairs, values, strict=True)]
 
 
-def _units(clusters: list[str] | None, samples: int) -> int:
-    """How many clips are drawn from."""
-    return samples if clusters is None else len(set(clusters))
-
-
-def _pair(scorer: Scorer, category: str, scored: tuple[Scored, Scored], part: Part) -> _Pair:
-    one, other = (own.statistics for own in scored)
-    width = len(next(iter(one.values()), (0.0,)))
-    first, second = (np.zeros((len(part.samples), width)) for _ in range(2))
-    present = np.zeros(len(part.samples), dtype=bool)
-    for row, sample in enumerate(part.samples):
-        if sample.id in one and sample.id in other:
-            first[row], second[row], present[row] = one[sample.id], other[sample.id], True
-    if lacks(part, present):
+def _pair(
+    scorer: Scorer, category: str, scored: tuple[SampleScores, SampleScores], group: Group
+) -> _ScorePair:
+    statistics, each = group.arrays(scored)
+    present = each[:, 0] & each[:, 1]
+    if lacks(group, present):
         present[:] = False
-    left, right = spread_out(part, first), spread_out(part, second)
-    aggregate = drawn = finish_of(part, scorer)
-    if part.is_total and present.any():
+    table = spread(group, statistics * present[:, np.newaxis, np.newaxis])
+    left, right = table[:, 0], table[:, 1]
+    aggregate = drawn = aggregate_of(scorer, group)
+    if group.aggregation is not None and present.any():
         means = np.stack([right[present].mean(axis=0), left[present].mean(axis=0)])
-        drawn = finish_of(part, scorer, corpus_means(means, len(part.weights)))
-    return _Pair(
-        scorer,
-        category,
-        aggregate,
-        drawn,
-        left,
-        right,
-        present,
-        part.clusters,
-        enough(part, present),
-    )
+        drawn = aggregate_of(scorer, group, corpus_means(means, len(group.weights)))
+    return _ScorePair(scorer, category, group, aggregate, drawn, left, right, present)
 
 
-def _p_values(pairs: Sequence[_Pair]) -> list[float]:
+def _p_values(pairs: Sequence[_ScorePair]) -> list[float]:
     """P-values; scorers that add up alike are tested in one pass over the same swaps."""
     alike: dict[tuple[Callable[..., object], int], list[int]] = {}
     for place, pair in enumerate(pairs):
@@ -262,28 +244,24 @@ def _p_values(pairs: Sequence[_Pair]) -> list[float]:
             np.stack([one.first for one in group], axis=1),
             group[0].aggregate,
             present=np.stack([one.present for one in group], axis=1),
-            clusters=group[0].clusters,
+            clusters=group[0].group.clusters,
         )
         for place, value in zip(places, found.tolist(), strict=True):
             values[place] = value
     return values
 
 
-def _difference(pair: _Pair, p_value: float) -> Difference:
-    scorer, here = pair.scorer, pair.present
-    one, other = pair.first[here], pair.second[here]
-    if not len(one):
+def _difference(pair: _ScorePair, p_value: float) -> Difference:
+    scorer, group, here = pair.scorer, pair.group, pair.present
+    if not here.any():
         return Difference(scorer, pair.category, 0, None, None, None)
-    first, second = (
-        float(pair.aggregate(given.mean(axis=0)[np.newaxis])[0]) for given in (one, other)
-    )
+    first, second = (score(scorer, group, side, here) for side in (pair.first, pair.second))
+    one, other = pair.first[here], pair.second[here]
     found = Difference(scorer, pair.category, len(one), first, second, second - first)
-    if not pair.is_enough:
+    if not enough(group, here):
         return found
-    clusters = None
-    if pair.clusters is not None:
-        clusters = [name for name, wanted in zip(pair.clusters, here, strict=True) if wanted]
-    units = _units(clusters, len(one))
+    clusters = list(compress(group.clips, here.tolist()))
+    units = len(set(clusters))
     spread = paired_spread(other, one, pair.drawn, clusters) or 0.0
     return replace(
         found,
@@ -315,22 +293,23 @@ def _corrected(
 
 
 def _moved(
-    one: StoredRun,
-    other: StoredRun,
-    scored: tuple[Scored, Scored],
+    one: RunTable,
+    other: RunTable,
+    scored: tuple[SampleScores, SampleScores],
     samples: Sequence[Sample],
     clips: int,
-) -> list[Moved]:
+) -> list[SampleChange]:
     left, right = scored
     both = [one for one in samples if one.id in left.values and one.id in right.values]
     found = [
-        Moved(sample, _answer(one, sample, left), _answer(other, sample, right)) for sample in both
+        SampleChange(sample, _answer(one, sample, left), _answer(other, sample, right))
+        for sample in both
     ]
     moved = [one for one in found if one.difference]
     moved.sort(key=lambda one: (-abs(one.difference), one.sample.position))
     return moved[:clips]
 
 
-def _answer(run: StoredRun, sample: Sample, scored: Scored) -> Answer:
+def _answer(run: RunTable, sample: Sample, scored: SampleScores) -> AnswerScore:
     reply = run.outcomes[sample.id].reply
-    return Answer(reply.text, str(reply.status), scored.values[sample.id])
+    return AnswerScore(reply.text, str(reply.status), scored.values[sample.id])

@@ -1,4 +1,4 @@
-"""How runs stand to each other on one set of samples: scores, places, and who is tied."""
+"""How runs rank on one group of samples: their places, and which of them are tied."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,19 +9,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.report.leaderboard.scores import Scored, Scorer
-from audiocapbench.report.leaderboard.totals import (
-    Part,
-    as_zeros,
+from audiocapbench.scores.compute import (
+    aggregate_as_zeros,
+    aggregate_of,
     enough,
-    finish_as_zeros,
-    finish_of,
-    interval_of,
     lacks,
-    policies,
-    spread_out,
+    score,
+    spread,
+    spread_as_zeros,
 )
-from audiocapbench.stats import Interval
+from audiocapbench.scores.estimate import Estimate
+from audiocapbench.scores.groups import Group, GroupKey
+from audiocapbench.scores.run_table import RunTable
+from audiocapbench.scores.scorer import Scorer
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.paired import SWAPS, permutation_tests
 from audiocapbench.stats.power import ALPHA, fewest_to_test
@@ -41,34 +41,23 @@ _MOST_NUMBERS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """One run on one set of samples.
+class Place:
+    """One run among others on one group of samples.
 
     Attributes:
-        score: Over the samples that have one, as published; None where there are none.
-        interval: 95 %; None for too few samples.
-        as_zero: The same with every failure counted as 0.
-        bounds: The worst and the best that the failures could make of it.
-        scored, total: Samples with a score, and all.
+        estimate: Its score.
         rank: Its place among the runs that are ranked; None where it is not.
         ranks: The places that the tests leave open to it.
         tied: Letters of the groups it belongs to; runs that share one are not told apart.
-        lacks: Corpora of a total that it has no score in, so that there is no total.
     """
 
-    score: float | None
-    interval: Interval | None
-    as_zero: float | None
-    bounds: Interval | None
-    scored: int
-    total: int
+    estimate: Estimate
     rank: int | None = None
     ranks: RankInterval | None = None
     tied: str = ""
-    lacks: tuple[str, ...] = ()
 
 
-class Pair(NamedTuple):
+class PairTest(NamedTuple):
     """A test between two runs, by their places in the list that was given.
 
     Attributes:
@@ -108,11 +97,11 @@ class Untested(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Standings:
-    """All runs on one set of samples, in the order given.
+class Ranking:
+    """All runs on one group of samples, in the order given.
 
     Attributes:
-        runs: How each stands.
+        runs: The place of each.
         pairs: The tests; none where they would say nothing.
         common: Samples that all ranked runs have.
         untested: Why there are none, where there are runs to test.
@@ -121,8 +110,8 @@ class Standings:
         unlettered: Whether there are too many groups of ties to name them.
     """
 
-    runs: tuple[Standing, ...]
-    pairs: tuple[Pair, ...]
+    runs: tuple[Place, ...]
+    pairs: tuple[PairTest, ...]
     common: int
     untested: Untested | None
     by_zero: bool = False
@@ -134,24 +123,22 @@ class _Cube:
     """Statistics of shape (samples, runs, k), zero where ``present`` says that there is none.
 
     Attributes:
-        part: The samples.
+        group: The samples.
         stored: As the store has them.
         spread: With a place for each corpus of a total; ``aggregate`` takes their means.
         present: Which samples have a score, shape (samples, runs).
-        clusters: The clip of each sample, where several share one.
-        alone: How each run stands by itself.
+        estimates: The score of each run.
         order: The runs that are ranked, best first.
         by_zero: Whether failures count as zero in the order.
     """
 
     scorer: Scorer
-    part: Part
+    group: Group
     stored: FloatArray
     spread: FloatArray
     aggregate: Aggregate
     present: NDArray[np.bool_]
-    clusters: list[str] | None
-    alone: tuple[Standing, ...] = ()
+    estimates: tuple[Estimate, ...]
     order: tuple[int, ...] = ()
     by_zero: bool = False
 
@@ -163,26 +150,26 @@ class _Cube:
     @property
     def untested(self) -> Untested | None:
         """Whether the largest difference that there can be would not stand the correction."""
-        units = len(self.present) if self.clusters is None else len(set(self.clusters))
         fewest = fewest_to_test(tests=max(self.pair_count, 1))
-        return None if self.pair_count and units >= fewest else Untested.FEW_SAMPLES
+        enough = len(set(self.group.clips)) >= fewest
+        return None if self.pair_count and enough else Untested.FEW_SAMPLES
 
 
-def standings(
+def rank_runs(
     scorer: Scorer,
-    parts: Sequence[Part],
-    runs: Sequence[Scored],
+    keys: Sequence[GroupKey],
+    tables: Sequence[RunTable],
     correction: Correction = Correction.HOLM,
-) -> list[Standings]:
-    """How runs stand on each part of the samples, such as a category.
+) -> list[Ranking]:
+    """How runs on the same samples rank in each group, such as a category.
 
     Where the ranked runs have scores of the same samples, these are what is ranked and tested.
     Elsewhere failures count as zero in both, so that nobody is better for leaving clips out.
 
-    The correction is over all parts, since all are looked at together; parts with too few
+    The correction is over all groups, since all are looked at together; groups with too few
     samples for any difference to be significant are not tested.
     """
-    cubes = [_ordered(_cube(scorer, part, runs)) for part in parts]
+    cubes = [_ordered(_cube(scorer, key, tables)) for key in keys]
     reasons = [cube.untested for cube in cubes]
     number = sum(
         cube.pair_count for cube, reason in zip(cubes, reasons, strict=True) if reason is None
@@ -201,67 +188,34 @@ def standings(
     ]
 
 
-def score_of(scorer: Scorer, part: Part, run: Scored) -> float | None:
-    """The score of a run alone; None where it has none, or lacks a corpus of a total."""
-    cube = _cube(scorer, part, [run])
-    here = cube.present[:, 0]
-    return _score(cube, 0, here) if here.any() and not lacks(part, here) else None
-
-
-def _cube(scorer: Scorer, part: Part, runs: Sequence[Scored]) -> _Cube:
-    samples = part.samples
-    width = max((len(next(iter(one.statistics.values()), ())) for one in runs), default=0)
-    statistics = np.zeros((len(samples), len(runs), max(width, 1)))
-    present = np.zeros((len(samples), len(runs)), dtype=bool)
-    for place, run in enumerate(runs):
-        for row, sample in enumerate(samples):
-            found = run.statistics.get(sample.id)
-            if found is not None:
-                statistics[row, place] = found
-                present[row, place] = True
-    spread = spread_out(part, statistics) * present[..., np.newaxis]
-    aggregate = finish_of(part, scorer)
-    return _Cube(scorer, part, statistics, spread, aggregate, present, part.clusters)
+def _cube(scorer: Scorer, key: GroupKey, tables: Sequence[RunTable]) -> _Cube:
+    group = tables[0].group(scorer, key)
+    statistics, present = group.arrays([one.sample_scores(scorer) for one in tables])
+    table = spread(group, statistics) * present[..., np.newaxis]
+    estimates = tuple(one.estimate(scorer, key) for one in tables)
+    aggregate = aggregate_of(scorer, group)
+    return _Cube(scorer, group, statistics, table, aggregate, present, estimates)
 
 
 def _ordered(cube: _Cube) -> _Cube:
     """The runs that have enough scores, best first."""
-    alone = tuple(_alone(cube, place) for place in range(cube.present.shape[1]))
+    alone = cube.estimates
     ranked = [
         place
         for place, one in enumerate(alone)
-        if one.score is not None
-        and one.scored >= FEWEST_SHARE * one.total
-        and enough(cube.part, cube.present[:, place])
+        if one.interval is not None and one.n >= FEWEST_SHARE * one.coverage.total
     ]
     here = cube.present[:, ranked]
     by_zero = bool((here != here[:, :1]).any())
 
     def rank(place: int) -> tuple[float, float]:
-        score, zero = alone[place].score or 0.0, alone[place].as_zero or 0.0
-        return (-zero, -score) if by_zero else (-score, -zero)
+        value, zero = alone[place].value or 0.0, alone[place].as_zero or 0.0
+        return (-zero, -value) if by_zero else (-value, -zero)
 
-    return replace(cube, alone=alone, order=tuple(sorted(ranked, key=rank)), by_zero=by_zero)
-
-
-def _alone(cube: _Cube, place: int) -> Standing:
-    here, stored = cube.present[:, place], cube.stored[:, place]
-    count, total = int(here.sum()), len(here)
-    failed = policies(cube.part, cube.scorer, stored, here)
-    zero, bounds = failed if failed is not None else (None, None)
-    lacking = tuple(lacks(cube.part, here))
-    if not count or lacking:
-        return Standing(None, None, zero, bounds, count, total, lacks=lacking)
-    score = _score(cube, place, here)
-    interval = interval_of(cube.part, cube.scorer, stored, here)
-    return Standing(score, interval, zero, bounds, count, total)
+    return replace(cube, order=tuple(sorted(ranked, key=rank)), by_zero=by_zero)
 
 
-def _score(cube: _Cube, place: int, here: NDArray[np.bool_]) -> float:
-    return float(cube.aggregate(cube.spread[here, place].mean(axis=0)[np.newaxis])[0])
-
-
-def _tests(cube: _Cube, rounds: int) -> list[Pair]:
+def _tests(cube: _Cube, rounds: int) -> list[PairTest]:
     """Every pair of ranked runs; those without enough samples in common are not tested."""
     pairs = [_common(cube, *pair) for pair in combinations(cube.order, 2)]
     chosen = [place for place, pair in enumerate(pairs) if _is_testable(cube, pair)]
@@ -271,8 +225,8 @@ def _tests(cube: _Cube, rounds: int) -> list[Pair]:
     if cube.by_zero:
         zeros = replace(
             cube,
-            spread=as_zeros(cube.part, cube.stored, cube.present),
-            aggregate=finish_as_zeros(cube.part, cube.scorer),
+            spread=spread_as_zeros(cube.group, cube.stored, cube.present),
+            aggregate=aggregate_as_zeros(cube.scorer, cube.group),
             present=np.ones_like(cube.present),
         )
         ranked = _p_values(zeros, wanted, rounds)
@@ -281,20 +235,22 @@ def _tests(cube: _Cube, rounds: int) -> list[Pair]:
     return pairs
 
 
-def _common(cube: _Cube, first: int, second: int) -> Pair:
+def _common(cube: _Cube, first: int, second: int) -> PairTest:
     both = cube.present[:, first] & cube.present[:, second]
-    if not both.any() or lacks(cube.part, both):
-        return Pair(first, second, int(both.sum()), None)
-    difference = _score(cube, first, both) - _score(cube, second, both)
-    return Pair(first, second, int(both.sum()), difference)
+    if not both.any() or lacks(cube.group, both):
+        return PairTest(first, second, int(both.sum()), None)
+    one, other = (
+        score(cube.scorer, cube.group, cube.spread[:, place], both) for place in (first, second)
+    )
+    return PairTest(first, second, int(both.sum()), one - other)
 
 
-def _is_testable(cube: _Cube, pair: Pair) -> bool:
+def _is_testable(cube: _Cube, pair: PairTest) -> bool:
     both = cube.present[:, pair.first] & cube.present[:, pair.second]
-    return pair.difference is not None and enough(cube.part, both)
+    return pair.difference is not None and enough(cube.group, both)
 
 
-def _p_values(cube: _Cube, pairs: Sequence[Pair], rounds: int) -> list[float]:
+def _p_values(cube: _Cube, pairs: Sequence[PairTest], rounds: int) -> list[float]:
     """P-values on the samples that both have, as many pairs at once as fit into memory."""
     at_once = max(1, _MOST_NUMBERS // max(cube.spread[:, 0].size, 1))
     found: list[float] = []
@@ -306,13 +262,13 @@ def _p_values(cube: _Cube, pairs: Sequence[Pair], rounds: int) -> list[float]:
             cube.aggregate,
             present=cube.present[:, left] & cube.present[:, right],
             rounds=rounds,
-            clusters=cube.clusters,
+            clusters=cube.group.clusters,
         )
         found += values.tolist()
     return found
 
 
-def _corrected(pairs: Sequence[Pair], correction: Correction) -> list[Pair]:
+def _corrected(pairs: Sequence[PairTest], correction: Correction) -> list[PairTest]:
     """P-values corrected for their number; pairs that were not tested are not among them."""
     tested = [place for place, pair in enumerate(pairs) if pair.p_value is not None]
     values = np.array([[pairs[place].p_value, pairs[place].p_common] for place in tested])
@@ -323,7 +279,7 @@ def _corrected(pairs: Sequence[Pair], correction: Correction) -> list[Pair]:
     return found
 
 
-def _placed(cube: _Cube, pairs: tuple[Pair, ...], reason: Untested | None) -> Standings:
+def _placed(cube: _Cube, pairs: tuple[PairTest, ...], reason: Untested | None) -> Ranking:
     order = cube.order
     at = {place: number for number, place in enumerate(order)}
     better = [(at[one.first], at[one.second]) for one in pairs if one.is_different]
@@ -332,13 +288,12 @@ def _placed(cube: _Cube, pairs: tuple[Pair, ...], reason: Untested | None) -> St
     if reason is Untested.MANY_PAIRS:
         places = [None] * len(order)
     groups = tied_groups(len(order), [*better, *apart]) if pairs else []
-    found = list(cube.alone)
+    found = [Place(one) for one in cube.estimates]
     for number, place in enumerate(order):
         own = [letters(index) for index, group in enumerate(groups or ()) if number in group]
-        found[place] = replace(
-            found[place], rank=number + 1, ranks=places[number], tied=" ".join(own)
-        )
-    return Standings(
+        estimate = cube.estimates[place]
+        found[place] = Place(estimate, number + 1, places[number], " ".join(own))
+    return Ranking(
         tuple(found),
         pairs,
         int(np.all(cube.present[:, order], axis=1).sum()) if order else 0,

@@ -1,1 +1,0 @@
-"""Figures of a benchmark whose samples make corpora."""

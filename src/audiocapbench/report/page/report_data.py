@@ -1,0 +1,227 @@
+"""Runs of one benchmark, read from the store once for a page or for figures."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.benchmarks.aggregation import Aggregation
+from audiocapbench.benchmarks.benchmark import TRIAL
+from audiocapbench.data import Sample
+from audiocapbench.errors import ReportError
+from audiocapbench.report.page.headline import headline_of, scorers_of
+from audiocapbench.scores.estimate import Estimate
+from audiocapbench.scores.groups import ALL, GroupKey, category
+from audiocapbench.scores.run_table import RunTable, TableReader, labels
+from audiocapbench.scores.scorer import Scorer, metrics_in_order, without_plugin
+from audiocapbench.scores.summary import RunSummary
+from audiocapbench.signature import Signature
+from audiocapbench.store import Run, Store
+from audiocapbench.store.judgements import Judgement
+
+Scores = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRun:
+    """One run with all that was answered and judged.
+
+    Attributes:
+        label: The model's name, with the run's number where two runs share it.
+        summary: Its scores.
+    """
+
+    label: str
+    summary: RunSummary
+
+    @property
+    def table(self) -> RunTable:
+        """Its score table."""
+        return self.summary.table
+
+    @property
+    def run(self) -> Run:
+        """The run."""
+        return self.summary.run
+
+    def estimate(self, scorer: Scorer, name: str | None = None) -> Estimate | None:
+        """The estimate of a score, or of one of its categories, where there is one."""
+        key = ALL if name is None else category(name)
+        return self.table.estimate(scorer, key) if self.has(scorer, key) else None
+
+    def has(self, scorer: Scorer, key: GroupKey = ALL) -> bool:
+        """Whether the run was scored in this way, and asked about samples of the group."""
+        if scorer.judge is not None and scorer not in self.table.scores:
+            return False
+        return key in self.table.groups
+
+    def judgements(self, judge: str) -> dict[str, list[Judgement]]:
+        """What a judge said of each sample, its rounds in order; not what has become stale."""
+        found: dict[str, list[Judgement]] = {}
+        for one in self.table.current_judgements(judge) if judge in self.table.judgements else ():
+            found.setdefault(one.sample_id, []).append(one)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class ReportData:
+    """Runs of one benchmark, best first by the headline.
+
+    Attributes:
+        benchmark: Its name.
+        samples: All samples that any of the runs asked about, in the benchmark's order.
+        runs: The runs.
+        scorers: What there are scores of.
+        headline: The scorer that the runs are ranked by.
+        scores: By scorer: shape (runs, samples), NaN where there is none.
+        notes: What was left out, in sentences.
+    """
+
+    benchmark: str
+    samples: tuple[Sample, ...]
+    runs: tuple[ReportRun, ...]
+    scorers: tuple[Scorer, ...]
+    headline: Scorer
+    scores: dict[Scorer, Scores]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def aggregation(self) -> Aggregation | None:
+        """How the benchmark's samples make corpora; None where they are one."""
+        return self.runs[0].table.aggregation
+
+    @property
+    def clips(self) -> int:
+        """How many clips the samples are about; several samples may share one."""
+        return len({self.clip_of(sample) for sample in self.samples})
+
+    def clip_of(self, sample: Sample) -> str:
+        """What tells a sample's clip from others."""
+        return sample.clip.sha256 if self.aggregation is None else self.aggregation.clip(sample)
+
+    @property
+    def one_selection(self) -> bool:
+        """Whether all runs were asked about the same samples of the same data."""
+        runs = [one.run for one in self.runs]
+        return len({(run.dataset, frozenset(run.sample_ids)) for run in runs}) == 1
+
+    @property
+    def categories(self) -> list[str]:
+        """Categories in the order in which they first come."""
+        return list(dict.fromkeys(sample.category for sample in self.samples))
+
+    @property
+    def judges(self) -> list[str]:
+        """The judges that there are scores of."""
+        return list(dict.fromkeys(one.judge for one in self.scorers if one.judge is not None))
+
+    def same_samples(self, scorer: Scorer) -> bool:
+        """Whether there are scores of the same samples for every run that has any."""
+        present = ~np.isnan(self.scores[scorer])
+        rows = present[present.any(axis=1)]
+        return bool((rows == rows[:1]).all())
+
+    def signatures(self, scorer: Scorer) -> set[Signature]:
+        """The ways in which a scorer's scores were made."""
+        found = {one.table.signature(scorer) for one in self.runs if one.has(scorer)}
+        return {one for one in found if one}
+
+
+def stored_summaries(store: Store, run_ids: Sequence[int]) -> list[RunSummary]:
+    """Runs of one benchmark with every metric and judge that the store has of them.
+
+    Raises:
+        ReportError: No run is named, they are of different benchmarks, or hold no captions.
+        StoreError: There is no such run.
+    """
+    runs = [store.run(number) for number in dict.fromkeys(run_ids)]
+    _check_benchmark(runs)
+    reader = TableReader(store)
+    tables = [reader.read(run) for run in runs]
+    names = {one.name for table in tables for one in table.scores if one.dimension is None}
+    metrics = tuple(metrics_in_order(names))
+    return [RunSummary(table, metrics, tuple(table.judgements)) for table in tables]
+
+
+def gather(summaries: Sequence[RunSummary], by: str | None = None) -> ReportData:
+    """What a page shows of summarised runs.
+
+    Args:
+        summaries: The runs.
+        by: What to rank by; see ``headline_of``.
+
+    Raises:
+        ReportError: The runs are not of one benchmark, hold no captions, or have no scores.
+    """
+    _check_benchmark([one.run for one in summaries])
+    tables = [one.table for one in summaries]
+    samples = _samples(tables)
+    scorers = tuple(scorers_of(summaries))
+    benchmark = summaries[0].run.benchmark
+    headline = headline_of(scorers, by, tables[0].traits.headline)
+    named = zip(labels(tables), summaries, strict=True)
+    runs = sorted(
+        (ReportRun(label, one) for label, one in named), key=lambda one: _rank(headline, one)
+    )
+    unknown = sorted({name for one in tables for name in one.unknown_metrics})
+    return ReportData(
+        benchmark,
+        tuple(samples),
+        tuple(runs),
+        scorers,
+        headline,
+        _score_columns(runs, samples, scorers),
+        tuple(map(without_plugin, unknown)),
+    )
+
+
+def _check_benchmark(runs: Sequence[Run]) -> None:
+    if not runs:
+        raise ReportError("name at least one run; 'audiocapbench runs' lists them")
+    for run in runs:
+        if run.benchmark.startswith(TRIAL):
+            raise ReportError(
+                f"run {run.id} holds answers to comparisons of 'audiocapbench meta', "
+                "not captions; there is no report of it"
+            )
+        if run.benchmark != runs[0].benchmark:
+            raise ReportError(
+                f"run {runs[0].id} is of {runs[0].benchmark} and run {run.id} of {run.benchmark}: "
+                "their scores cannot be compared; write a report for each benchmark"
+            )
+
+
+def _rank(headline: Scorer, run: ReportRun) -> tuple[bool, float]:
+    value = run.table.point(headline).value
+    return (value is None, -(value or 0.0))
+
+
+def _samples(tables: Sequence[RunTable]) -> list[Sample]:
+    """The union of what the runs asked; a sample must mean the same in all of them."""
+    found: dict[str, tuple[Sample, RunTable]] = {}
+    for table in tables:
+        for sample in table.samples:
+            known, first = found.setdefault(sample.id, (sample, table))
+            if known is not sample and _meaning(known) != _meaning(sample):
+                raise ReportError(
+                    f"sample {sample.id!r} is not the same in run {first.run.id} and in run "
+                    f"{table.run.id}: the dataset was changed in between; write two reports"
+                )
+    return sorted((sample for sample, _ in found.values()), key=lambda one: one.position)
+
+
+def _meaning(sample: Sample) -> tuple[object, ...]:
+    return (sample.clip.sha256, sample.instruction, sample.references, sample.category)
+
+
+def _score_columns(
+    runs: Sequence[ReportRun], samples: Sequence[Sample], scorers: Sequence[Scorer]
+) -> dict[Scorer, Scores]:
+    places = {sample.id: index for index, sample in enumerate(samples)}
+    columns = {one: np.full((len(runs), len(samples)), np.nan) for one in scorers}
+    for scorer, column in columns.items():
+        for row, run in enumerate(runs):
+            for key, value in run.table.sample_scores(scorer).values.items():
+                column[row, places[key]] = value
+    return columns

@@ -1,0 +1,1 @@
+"""The score table: every score of a run or of files, computed once and read by all that show it."""

@@ -1,0 +1,91 @@
+"""Estimates: the one form in which a score is kept and shown."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from audiocapbench.signature import UNSIGNED, Signature
+from audiocapbench.stats import Interval
+
+
+class Coverage(NamedTuple):
+    """How many samples a number is about."""
+
+    total: int
+    answered: int
+    empty: int
+
+    @property
+    def replied(self) -> int:
+        """Samples with a text to score, be it empty."""
+        return self.answered + self.empty
+
+    @property
+    def failed(self) -> int:
+        """Samples that never got an answer of any kind."""
+        return self.total - self.replied
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """One scorer on one group of samples, with all that is needed to trust the number.
+
+    Attributes:
+        value: Over the samples that have a score, as published; None where there are none.
+        n: How many have one.
+        coverage: How many were asked and answered.
+        as_zero: The same with every failure counted as 0.
+        bounds: The worst and the best that the failures could make of it.
+        interval: 95 % by bootstrap over samples; None for too few samples to draw from.
+        signature: How it was made; unsigned where there is no score.
+        lacks: Of a total: the corpora without a score that it cannot be formed for; None of others.
+    """
+
+    value: float | None
+    n: int
+    coverage: Coverage
+    as_zero: float | None = None
+    bounds: Interval | None = None
+    interval: Interval | None = None
+    signature: Signature = UNSIGNED
+    lacks: tuple[str, ...] | None = None
+
+    def __str__(self) -> str:
+        span = f" [{self.interval.low:.3f}, {self.interval.high:.3f}]" if self.interval else ""
+        return f"{self.shown()}{span}, n={self.n:,}/{self.coverage.total:,}"
+
+    def shown(self, digits: int = 3) -> str:
+        """The value for a table cell; a dash where nothing was scored."""
+        return "–" if self.value is None else f"{self.value:.{digits}f}"
+
+    def shown_interval(self, digits: int = 3) -> str:
+        """The interval for a table cell; nothing where there is none."""
+        return spanned(self.interval, digits)
+
+    def scores(self) -> dict[str, Any]:
+        """The numbers alone, as a JSON object."""
+        return {
+            "score": self.value,
+            "ci": list(self.interval) if self.interval else None,
+            "as_zero": self.as_zero,
+            "bounds": list(self.bounds) if self.bounds else None,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The estimate as a JSON object."""
+        coverage = self.coverage
+        total = {} if self.lacks is None else {"lacks": list(self.lacks)}
+        return {
+            **total,
+            **self.scores(),
+            "signature": str(self.signature),
+            "coverage": coverage.replied / coverage.total if coverage.total else 0.0,
+            "n": coverage.total,
+            "answered": coverage.answered,
+            "empty": coverage.empty,
+            "failed": coverage.failed,
+        }
+
+
+def spanned(span: Interval | None, digits: int) -> str:
+    """Two ends for a table cell; nothing where there are none."""
+    return f"{span.low:.{digits}f}–{span.high:.{digits}f}" if span else ""

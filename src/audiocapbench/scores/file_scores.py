@@ -1,0 +1,126 @@
+"""Scores of predictions and references that come from files, not from a run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from audiocapbench.benchmarks.aggregation import Aggregation, TextSample
+from audiocapbench.benchmarks.corpora import Unscored, compute_by_corpus, with_parts
+from audiocapbench.data.tables import Predictions, References
+from audiocapbench.metrics import MetricResult, compute
+from audiocapbench.scores.groups import SampleScores
+from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.table import ScoreTable
+
+
+class FileSample(NamedTuple):
+    """A line of a reference file; a sample without category belongs to no group."""
+
+    id: str
+    category: str
+    references: tuple[str, ...]
+    details: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class FileScores:
+    """Scores of a set of predictions, and what did not take part.
+
+    Attributes:
+        table: The scores.
+        metrics: The metrics, in order.
+        ids: Samples that were scored, in the order of the references.
+        missing: Ids with references but no prediction.
+        surplus: Ids with a prediction but no references.
+        unscored: Corpora that were too small for a metric.
+    """
+
+    table: ScoreTable
+    metrics: tuple[str, ...]
+    ids: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+    surplus: tuple[str, ...] = ()
+    unscored: tuple[Unscored, ...] = ()
+
+    @property
+    def columns(self) -> dict[str, dict[str, float]]:
+        """Scores by metric and sample id."""
+        return {scorer.name: one.values for scorer, one in self.table.scores.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scores as a JSON object."""
+        aggregation = self.table.aggregation
+        scores = self.table.to_dict(self.metrics, self.unscored)
+        if aggregation is not None:
+            return {"n": len(self.ids), "total": aggregation.total} | scores
+        return {
+            "n": len(self.ids),
+            "missing": len(self.missing),
+            "missing_ids": list(self.missing),
+            "surplus": len(self.surplus),
+            "surplus_ids": list(self.surplus),
+        } | scores
+
+
+def score_files(
+    predictions: Predictions, references: References, metrics: Sequence[str]
+) -> FileScores:
+    """Score predictions against references by id.
+
+    Raises:
+        MetricError: A metric is unknown, or cannot be computed on these captions.
+    """
+    samples = [
+        FileSample(key, references.categories.get(key, ""), tuple(texts))
+        for key, texts in references.texts.items()
+    ]
+    chosen = [one for one in samples if one.id in predictions.texts]
+    texts = [predictions.texts[one.id] for one in chosen]
+    results = compute(metrics, texts, [one.references for one in chosen]) if chosen else []
+    rows = list(range(len(chosen)))
+    table = _table(samples, None, chosen, texts, [(rows, one) for one in results])
+    return FileScores(
+        table,
+        tuple(one.name for one in results),
+        tuple(one.id for one in chosen),
+        tuple(key for key in references.texts if key not in predictions.texts),
+        tuple(key for key in predictions.texts if key not in references.texts),
+    )
+
+
+def score_groups(
+    aggregation: Aggregation,
+    metrics: Sequence[str],
+    samples: Sequence[TextSample],
+    texts: Mapping[str, str],
+) -> FileScores:
+    """Score answers within their corpora; each DATE comes with the two that it is made of.
+
+    Raises:
+        MetricError: A metric is unknown, or cannot be computed on these answers.
+    """
+    chosen = [one for one in samples if one.id in texts]
+    answers = [texts[one.id] for one in chosen]
+    references = [one.references for one in chosen]
+    made = compute_by_corpus(aggregation, metrics, chosen, answers, references)
+    results = [(one.rows, one.result) for one in made.scores]
+    table = _table(samples, aggregation, chosen, answers, results)
+    ids = tuple(one.id for one in chosen)
+    return FileScores(table, tuple(with_parts(metrics)), ids, unscored=made.unscored)
+
+
+def _table(
+    samples: Sequence[TextSample],
+    aggregation: Aggregation | None,
+    chosen: Sequence[TextSample],
+    texts: Sequence[str],
+    results: Sequence[tuple[Sequence[int], MetricResult]],
+) -> ScoreTable:
+    scores: dict[Scorer, SampleScores] = {}
+    for rows, result in results:
+        own = scores.setdefault(Scorer(result.name), SampleScores())
+        columns = zip(rows, result.samples.tolist(), result.statistics.tolist(), strict=True)
+        for row, value, statistics in columns:
+            own.add(chosen[row].id, value, statistics, result.signature)
+    blank = {one.id: not text.strip() for one, text in zip(chosen, texts, strict=True)}
+    return ScoreTable(samples, aggregation, scores, blank)

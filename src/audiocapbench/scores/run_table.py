@@ -1,0 +1,208 @@
+"""The score table of a run: all that the store has of it, read once."""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+
+from audiocapbench.benchmarks import Traits, stored_traits
+from audiocapbench.data import Sample
+from audiocapbench.data.outcome import SCORED, Outcome, Status, median_latency, total_cost
+from audiocapbench.judges.aggregation import OVERALL, Scores, by_judge, overall
+from audiocapbench.judges.errors import JudgeError
+from audiocapbench.scores.estimate import Coverage
+from audiocapbench.scores.groups import ALL, SampleScores
+from audiocapbench.scores.scorer import Scorer, is_known, judge_order, metrics_in_order
+from audiocapbench.scores.table import ScoreTable
+from audiocapbench.signature import Signature
+from audiocapbench.store import Dataset, Run, Store, StoredScore
+from audiocapbench.store.judgements import Judgement
+
+
+class RunTable(ScoreTable):
+    """Scores of one run.
+
+    Attributes:
+        run: The run.
+        traits: The benchmark's, as they were when the run began.
+        missing_clips: Clips that belong to its data but were not there.
+        outcomes: Answers by sample id.
+        judgements: Everything that each judge said.
+    """
+
+    samples: tuple[Sample, ...]
+
+    def __init__(
+        self,
+        run: Run,
+        dataset: Dataset,
+        traits: Traits,
+        outcomes: dict[str, Outcome],
+        scores: dict[str, list[StoredScore]],
+        judgements: dict[str, list[Judgement]],
+    ) -> None:
+        self.run = run
+        self.traits = traits
+        self.missing_clips = len(dataset.missing)
+        self.outcomes = outcomes
+        self.judgements = judgements
+        blank = {
+            key: one.reply.status is Status.EMPTY
+            for key, one in outcomes.items()
+            if one.reply.status in SCORED
+        }
+        chosen = set(run.sample_ids)
+        samples = tuple(one for one in dataset.samples if one.id in chosen)
+        columns: dict[Scorer, SampleScores] = {}
+        for metric, given in scores.items():
+            own = columns[Scorer(metric)] = SampleScores()
+            for one in given:
+                if one.sample_id in blank:
+                    own.add(one.sample_id, one.value, one.statistics, one.signature)
+        super().__init__(samples, traits.aggregation, columns, blank)
+        for judge in judgements:
+            columns |= self._judge_columns(judge)
+
+    def _judge_columns(self, judge: str) -> dict[Scorer, SampleScores]:
+        verdicts, made = self.verdicts(judge), self.judge_signature(judge)
+        names = next(iter(verdicts.values()), {})
+        found = {
+            Scorer(judge, name): SampleScores.of_values(
+                {key: one[name] for key, one in verdicts.items() if name in one}, made
+            )
+            for name in names
+        }
+        whole = {key: overall(one) for key, one in verdicts.items()}
+        return {**found, Scorer(judge, OVERALL): SampleScores.of_values(whole, made)}
+
+    @cached_property
+    def _by_signature(self) -> dict[str, Counter[Signature]]:
+        return {
+            judge: Counter(one.signature for one in given)
+            for judge, given in self.judgements.items()
+        }
+
+    def judge_signature(self, judge: str) -> Signature:
+        """The way in which most of its judgements were made; others are left out."""
+        return self._by_signature[judge].most_common(1)[0][0]
+
+    def current_judgements(self, judge: str) -> list[Judgement]:
+        """What a judge said of the samples, without what was made in another way.
+
+        Raises:
+            JudgeError: It has not judged this run.
+        """
+        if judge not in self.judgements:
+            raise JudgeError(
+                f"{judge} has not judged run {self.run.id}; 'audiocapbench score' asks it"
+            )
+        made, chosen = self.judge_signature(judge), set(self.run.sample_ids)
+        return [
+            one
+            for one in self.judgements[judge]
+            if one.signature == made and one.sample_id in chosen
+        ]
+
+    def verdicts(self, judge: str) -> dict[str, Scores]:
+        """Scores by dimension of each sample, a judge's rounds put together."""
+        return by_judge(self.current_judgements(judge)).get(judge, {})
+
+    @property
+    def scorers(self) -> list[Scorer]:
+        """Judges' overall scores first, our own offline judge after models; then metrics.
+
+        Metrics of plug-ins come last; those that are not installed here are not among them.
+        """
+        judges = sorted(self.judgements, key=judge_order)
+        metrics = metrics_in_order(one.name for one in self.scores if one.dimension is None)
+        return [*(Scorer(name, OVERALL) for name in judges), *map(Scorer, metrics)]
+
+    @property
+    def unknown_metrics(self) -> list[str]:
+        """Metrics with scores that nothing here can add up: their plug-in is gone, or broken."""
+        metrics = [one.name for one in self.scores if one.dimension is None]
+        return sorted(name for name in metrics if not is_known(name))
+
+    def dimensions(self, judge: str) -> list[Scorer]:
+        """A judge's dimensions, without ``overall``."""
+        return [one for one in self.scores if one.judge == judge and not one.is_overall]
+
+    def signature(self, scorer: Scorer) -> Signature:
+        """How a scorer's scores of the run were made; unsigned where there are none."""
+        return self.point(scorer).signature
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether no sample has an answer, so that nothing can ever be scored."""
+        return not self.blank
+
+    @property
+    def statuses(self) -> Counter[str]:
+        """How many samples ended in which way; those that were never asked are not among them."""
+        return Counter(str(one.reply.status) for one in self.outcomes.values())
+
+    @property
+    def coverage(self) -> Coverage:
+        """Coverage of the run as a whole."""
+        statuses = self.statuses
+        return Coverage(len(self.run.sample_ids), statuses[Status.OK], statuses[Status.EMPTY])
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Dollars that the answers cost, where known."""
+        return total_cost(self.outcomes.values())
+
+    @property
+    def latency_s(self) -> float | None:
+        """Median time of an answer that was asked for and not found in the cache."""
+        return median_latency(self.outcomes.values())
+
+    def judging_cost(self, judge: str) -> float | None:
+        """Dollars that all judgements cost, where known."""
+        given = self.judgements.get(judge, ())
+        costs = [one.cost_usd for one in given if one.cost_usd is not None]
+        return sum(costs) if costs else None
+
+    def unscored(self, scorer: Scorer) -> dict[str, int]:
+        """How many samples that count have no score, for each reason."""
+        have = self.sample_scores(scorer).values
+        reasons: Counter[str] = Counter()
+        for sample in self.group(scorer, ALL).samples:
+            outcome = self.outcomes.get(sample.id)
+            if sample.id in have:
+                continue
+            if outcome is None:
+                reasons["not asked"] += 1
+            elif outcome.reply.status in SCORED:
+                reasons["answered but not scored"] += 1
+            else:
+                reasons[str(outcome.reply.status)] += 1
+        return dict(reasons)
+
+
+def labels(tables: Sequence[RunTable]) -> list[str]:
+    """The model of each, with the run's number where two share it."""
+    names = Counter(one.run.model for one in tables)
+    return [
+        f"{one.run.model} (run {one.run.id})" if names[one.run.model] > 1 else one.run.model
+        for one in tables
+    ]
+
+
+class TableReader:
+    """Reads runs from a store, and each dataset once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._datasets: dict[str, tuple[Dataset, Traits]] = {}
+
+    def read(self, run: Run) -> RunTable:
+        """A run with all its outcomes, scores and judgements."""
+        if run.dataset not in self._datasets:
+            found = self._store.dataset(run.dataset)
+            self._datasets[run.dataset] = (found, stored_traits(found))
+        judgements: dict[str, list[Judgement]] = {}
+        for one in self._store.judgements(run.id):
+            judgements.setdefault(one.judge, []).append(one)
+        dataset, traits = self._datasets[run.dataset]
+        outcomes, scores = self._store.outcomes(run.id), self._store.scores(run.id)
+        return RunTable(run, dataset, traits, outcomes, scores, judgements)

@@ -1,0 +1,318 @@
+"""What a run amounts to: the part of its score table that some metrics and judges make up."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from statistics import mean, stdev
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.data.outcome import Status
+from audiocapbench.judges.aggregation import OVERALL, ByJudge, How, Scores, overall, panel
+from audiocapbench.judges.errors import JudgeError
+from audiocapbench.scores.compute import point_estimate, with_interval
+from audiocapbench.scores.estimate import Estimate
+from audiocapbench.scores.groups import ALL, Group, GroupKey, SampleScores, category
+from audiocapbench.scores.run_table import RunTable, TableReader
+from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.table import Estimates
+from audiocapbench.signature import UNSIGNED, Signature
+from audiocapbench.stats.agreement import category_counts, fleiss_kappa, krippendorff_alpha
+from audiocapbench.store import Run, Store
+from audiocapbench.store.judgements import Judgement
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSummary:
+    """One judge on one run.
+
+    Attributes:
+        judge: Its name.
+        signature: How its scores were made.
+        total: Samples of the run.
+        answered: Those that the model answered, so that there was something to judge.
+        judged: Those of them with a verdict.
+        statuses: Judgements by status, all rounds together.
+        stale: Judgements that were made in another way and are left out.
+        overall: Estimates by dimension, and ``overall``.
+        by_category: The same for each category.
+        round_spread: Mean standard deviation over rounds; None for a single round.
+        cost_usd: Dollars that the judge cost, where known.
+    """
+
+    judge: str
+    signature: Signature
+    total: int
+    answered: int
+    judged: int
+    statuses: Mapping[str, int]
+    stale: int
+    overall: Estimates
+    by_category: dict[str, Estimates]
+    round_spread: float | None
+    cost_usd: float | None
+
+    @property
+    def failed(self) -> int:
+        """Answers that there is no verdict on."""
+        return self.answered - self.judged
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary as a JSON object."""
+        return {
+            "signature": str(self.signature),
+            "coverage": self.judged / self.total if self.total else 0.0,
+            "judged": self.judged,
+            "statuses": dict(self.statuses),
+            "stale": self.stale,
+            "cost_usd": self.cost_usd,
+            "scores": {name: one.scores() for name, one in self.overall.items()},
+            "by_group": {
+                group: {name: one.scores() for name, one in given.items()}
+                for group, given in self.by_category.items()
+            },
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """The panel without one judge: its score, and how that judge stands to the others.
+
+    Attributes:
+        score: The panel's overall score without it.
+        change: What leaving it out does to the score.
+        distance: Mean distance between its overall scores and those of the rest.
+    """
+
+    score: float
+    change: float
+    distance: float
+
+
+@dataclass(frozen=True, slots=True)
+class PanelSummary:
+    """Several judges on one run.
+
+    Attributes:
+        judges: Their names.
+        how: How their scores are put together.
+        estimates: By dimension, and ``overall``; means over all samples, also of a total.
+        spread: Mean standard deviation between judges of one answer.
+        alpha: Krippendorff's alpha (interval) by dimension, and ``overall``.
+        kappa: Fleiss' kappa by dimension, over answers that all have judged.
+        without: The panel without each of its judges.
+    """
+
+    judges: tuple[str, ...]
+    how: How
+    estimates: Estimates
+    spread: float | None
+    alpha: Mapping[str, float | None]
+    kappa: Mapping[str, float | None]
+    without: Mapping[str, LeftOut]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary as a JSON object."""
+        figures = {}
+        for name, one in self.estimates.items():
+            numbers = one.scores()
+            figures[name] = {
+                "score": numbers["score"],
+                "interval": numbers["ci"],
+                "as_zero": numbers["as_zero"],
+                "bounds": numbers["bounds"],
+            }
+        return {
+            "judges": list(self.judges),
+            "how": self.how,
+            "figures": figures,
+            "spread": self.spread,
+            "alpha": dict(self.alpha),
+            "kappa": dict(self.kappa),
+            "without": {judge: asdict(one) for judge, one in self.without.items()},
+        }
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """A run's score table, and the metrics and judges to show of it."""
+
+    table: RunTable
+    metrics: tuple[str, ...]
+    judge_names: tuple[str, ...] = ()
+
+    @property
+    def run(self) -> Run:
+        """The run."""
+        return self.table.run
+
+    @property
+    def overall(self) -> Estimates:
+        """Each metric on the whole; where samples make corpora, its total."""
+        return self.table.of_metrics(self.metrics)
+
+    @property
+    def by_category(self) -> dict[str, Estimates]:
+        """Each metric on each category, those that count towards a total first."""
+        return {name: self.of_category(name) for name in self.table.categories}
+
+    def of_category(self, name: str) -> Estimates:
+        """Each metric on one category."""
+        return self.table.of_metrics(self.metrics, category(name))
+
+    @cached_property
+    def judges(self) -> dict[str, JudgeSummary]:
+        """Each judge."""
+        return {name: summarise_judge(self.table, name) for name in self.judge_names}
+
+    @cached_property
+    def panel(self) -> PanelSummary | None:
+        """The judges together, where there are several."""
+        return summarise_panel(self.table, self.judge_names) if len(self.judge_names) > 1 else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The run as a JSON object."""
+        run, coverage = self.run, self.table.coverage
+        scores = self.table.to_dict(self.metrics)
+        return {
+            "run": run.id,
+            "benchmark": run.benchmark,
+            "model": run.model,
+            "created_at": run.created_at,
+            "n": coverage.total,
+            "answered": coverage.answered,
+            "missing_clips": self.table.missing_clips,
+            "statuses": dict(self.table.statuses),
+            "metrics": scores["metrics"],
+            "by_group": scores["by_group"],
+            "judges": {name: one.to_dict() for name, one in self.judges.items()},
+            "panel": self.panel.to_dict() if self.panel else None,
+        } | scores
+
+
+def summarise(
+    store: Store, run: Run, metrics: Sequence[str], judges: Sequence[str] = ()
+) -> RunSummary:
+    """Put a run's stored scores and judgements together.
+
+    Raises:
+        JudgeError: A judge has not judged this run.
+    """
+    summary = RunSummary(TableReader(store).read(run), tuple(metrics), tuple(judges))
+    for judge in judges:
+        if not summary.table.is_hopeless:
+            summary.table.current_judgements(judge)
+    return summary
+
+
+def summarise_judge(table: RunTable, judge: str) -> JudgeSummary:
+    """Put one judge's judgements together; without any answer to judge there are none.
+
+    Raises:
+        JudgeError: It has not judged this run.
+    """
+    total = len(table.run.sample_ids)
+    if judge not in table.judgements and table.is_hopeless:
+        return JudgeSummary(judge, UNSIGNED, total, 0, 0, {}, 0, {}, {}, None, None)
+    current, made = table.current_judgements(judge), table.judge_signature(judge)
+    scorers = [*table.dimensions(judge), Scorer(judge, OVERALL)]
+    costs = [one.cost_usd for one in current if one.cost_usd is not None]
+
+    def estimates(key: GroupKey) -> Estimates:
+        return {one.column: table.estimate(one, key) for one in scorers}
+
+    return JudgeSummary(
+        judge,
+        made,
+        total,
+        len({one.sample_id for one in current}),
+        len(table.verdicts(judge)),
+        dict(Counter(str(one.status) for one in current)),
+        sum(one.signature != made for one in table.judgements[judge]),
+        estimates(ALL),
+        {name: estimates(category(name)) for name in table.categories},
+        _round_spread(current),
+        sum(costs) if costs else None,
+    )
+
+
+def summarise_panel(table: RunTable, judges: Sequence[str], how: How = "mean") -> PanelSummary:
+    """Put several judges' judgements together."""
+    opinions: ByJudge = {
+        judge: table.verdicts(judge) if judge in table.judgements else {} for judge in judges
+    }
+    together = panel(opinions, how)
+    spreads = [one.spread for one in together.values() if one.spread is not None]
+    ratings = _ratings(opinions)
+    return PanelSummary(
+        tuple(judges),
+        how,
+        _panel_estimates(table, {key: one.scores for key, one in together.items()}),
+        mean(spreads) if spreads else None,
+        {name: krippendorff_alpha(given) for name, given in ratings.items()},
+        {name: _kappa(given) for name, given in ratings.items() if name != OVERALL},
+        {judge: _left_out(opinions, judge, how) for judge in judges if len(judges) > 1},
+    )
+
+
+def _panel_estimates(table: RunTable, samples: Mapping[str, Scores]) -> Estimates:
+    group = Group(table.samples, tuple(one.clip.sha256 for one in table.samples))
+    found: dict[str, Estimate] = {}
+    for name in [*next(iter(samples.values()), {}), OVERALL]:
+        scorer = Scorer("panel", name)
+        values = {key: _rating(one, name) for key, one in samples.items()}
+        scores = SampleScores.of_values(values, UNSIGNED)
+        point = point_estimate(scorer, group, scores, table.blank)
+        found[name] = with_interval(point, scorer, group, scores)
+    return found
+
+
+def _round_spread(judgements: Sequence[Judgement]) -> float | None:
+    rounds: dict[str, list[float]] = {}
+    for one in judgements:
+        if one.status is Status.OK:
+            rounds.setdefault(one.sample_id, []).append(overall(one.scores))
+    spreads = [stdev(given) for given in rounds.values() if len(given) > 1]
+    return mean(spreads) if spreads else None
+
+
+def _ratings(opinions: ByJudge) -> dict[str, NDArray[np.float64]]:
+    """Ratings of shape (judges, samples) by dimension; NaN where a judge gave none."""
+    samples = sorted({sample for given in opinions.values() for sample in given})
+    names = list(next((one for given in opinions.values() for one in given.values()), {}))
+
+    def table(name: str) -> NDArray[np.float64]:
+        rows = [
+            [_rating(given.get(sample), name) for sample in samples] for given in opinions.values()
+        ]
+        return np.array(rows, dtype=np.float64)
+
+    return {name: table(name) for name in [*names, OVERALL]}
+
+
+def _rating(scores: Scores | None, name: str) -> float:
+    if scores is None:
+        return float("nan")
+    return overall(scores) if name == OVERALL else scores[name]
+
+
+def _kappa(ratings: NDArray[np.float64]) -> float | None:
+    return fleiss_kappa(category_counts(ratings)) if len(ratings) > 1 else None
+
+
+def _left_out(opinions: ByJudge, judge: str, how: How) -> LeftOut:
+    others = {name: given for name, given in opinions.items() if name != judge}
+    rest, own = panel(others, how), opinions[judge]
+    both = rest.keys() & own.keys()
+    if not both:
+        raise JudgeError(f"{judge} and the rest of the panel have judged no answer in common")
+    everybody = panel(opinions, how)
+    score = mean(one.overall for one in rest.values())
+    return LeftOut(
+        score,
+        score - mean(one.overall for one in everybody.values()),
+        mean(abs(overall(own[sample]) - rest[sample].overall) for sample in both),
+    )

@@ -1,0 +1,164 @@
+"""The score table: an estimate for each scorer and group, computed when it is first asked for.
+
+Whatever shows a score reads it here, so that a number is the same wherever it stands.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from audiocapbench.benchmarks.aggregation import Aggregation, TextSample
+from audiocapbench.benchmarks.corpora import Unscored, leaves_null_out, without_null
+from audiocapbench.scores.compute import point_estimate, with_interval
+from audiocapbench.scores.estimate import Estimate
+from audiocapbench.scores.groups import (
+    ALL,
+    CATEGORY,
+    Group,
+    GroupKey,
+    SampleScores,
+    category,
+    facet_groups,
+    group_samples,
+)
+from audiocapbench.scores.scorer import Scorer
+
+Estimates = dict[str, Estimate]
+"""By metric, or by a judge's dimension."""
+
+
+class NullReferences(NamedTuple):
+    """A category in which some references say that there is nothing to describe.
+
+    Attributes:
+        total: Samples of the category.
+        null: Those of them with null references.
+        without: Metrics on the others alone, where most are null; ranks and weights their own.
+    """
+
+    total: int
+    null: int
+    without: Estimates
+
+
+class ScoreTable:
+    """Scores of one set of answers.
+
+    Attributes:
+        samples: Everything that was asked.
+        aggregation: How the samples make corpora; None where they are one.
+        scores: What each scorer made of the samples.
+        blank: For every sample with a text to score, whether it is blank.
+    """
+
+    def __init__(
+        self,
+        samples: Sequence[TextSample],
+        aggregation: Aggregation | None,
+        scores: Mapping[Scorer, SampleScores],
+        blank: Mapping[str, bool],
+    ) -> None:
+        self.samples = samples
+        self.aggregation = aggregation
+        self.scores = scores
+        self.blank = blank
+        self._points: dict[tuple[Scorer, GroupKey], Estimate] = {}
+        self._estimates: dict[tuple[Scorer, GroupKey], Estimate] = {}
+
+    @cached_property
+    def groups(self) -> dict[GroupKey, Group]:
+        """Everything, and each category."""
+        return group_samples(self.samples, self.aggregation)
+
+    @cached_property
+    def facet_groups(self) -> dict[GroupKey, Group]:
+        """Other views of the samples, such as each domain."""
+        return facet_groups(self.samples, self.aggregation)
+
+    @property
+    def categories(self) -> list[str]:
+        """The categories, those first that count towards a total."""
+        return [key.place for key in self.groups if key.facet == CATEGORY]
+
+    @property
+    def facets(self) -> dict[str, list[GroupKey]]:
+        """The facets, such as a domain, and the groups of each."""
+        found: dict[str, list[GroupKey]] = {}
+        for key in self.facet_groups:
+            found.setdefault(key.facet, []).append(key)
+        return found
+
+    def sample_scores(self, scorer: Scorer) -> SampleScores:
+        """What one scorer says of each sample; nothing where it has seen none."""
+        return self.scores.get(scorer, SampleScores())
+
+    def group(self, scorer: Scorer, key: GroupKey = ALL) -> Group:
+        """The samples of a group that a scorer is about."""
+        group = self.groups[key] if key in self.groups else self.facet_groups[key]
+        return group.asked_by(scorer, self.aggregation)
+
+    def point(self, scorer: Scorer, key: GroupKey = ALL) -> Estimate:
+        """An estimate without its interval, for those who want none."""
+        place = (scorer, key)
+        if place not in self._points:
+            scores = self.sample_scores(scorer)
+            found = point_estimate(scorer, self.group(scorer, key), scores, self.blank)
+            self._points[place] = found
+        return self._points[place]
+
+    def estimate(self, scorer: Scorer, key: GroupKey = ALL) -> Estimate:
+        """The estimate of one scorer on one group."""
+        place = (scorer, key)
+        if place not in self._estimates:
+            group, scores = self.group(scorer, key), self.sample_scores(scorer)
+            self._estimates[place] = with_interval(self.point(*place), scorer, group, scores)
+        return self._estimates[place]
+
+    def of_metrics(self, metrics: Iterable[str], key: GroupKey = ALL) -> Estimates:
+        """Estimates of metrics on one group, by their names."""
+        return {name: self.estimate(Scorer(name), key) for name in metrics}
+
+    def null_references(self, metrics: Sequence[str]) -> dict[str, NullReferences]:
+        """The categories with null references."""
+        if self.aggregation is None:
+            return {}
+        found = {}
+        names = [without_null(name) for name in metrics if not leaves_null_out(name)]
+        for name in self.categories:
+            key = category(name)
+            samples = self.groups[key].samples
+            null = sum(map(self.aggregation.null, samples))
+            told = [
+                one
+                for one in names
+                if any(sample.id in self.sample_scores(Scorer(one)).values for sample in samples)
+            ]
+            if null:
+                found[name] = NullReferences(len(samples), null, self.of_metrics(told, key))
+        return found
+
+    def to_dict(self, metrics: Sequence[str], unscored: Sequence[Unscored] = ()) -> dict[str, Any]:
+        """Metrics as a JSON object; where corpora make a total, with other views of them."""
+        document = {
+            "metrics": _documents(self.of_metrics(metrics)),
+            "by_group": {
+                name: _documents(self.of_metrics(metrics, category(name)))
+                for name in self.categories
+            },
+        }
+        if self.aggregation is None:
+            return document
+        facets = {
+            f"by_{facet}": {key.place: _documents(self.of_metrics(metrics, key)) for key in keys}
+            for facet, keys in self.facets.items()
+        }
+        nulls = {
+            name: {"n": one.total, "null": one.null, "without": _documents(one.without)}
+            for name, one in self.null_references(metrics).items()
+        }
+        told = [one._asdict() for one in unscored]
+        return {**document, **facets, "null_references": nulls, "unscored": told}
+
+
+def _documents(estimates: Estimates) -> dict[str, Any]:
+    return {name: one.to_dict() for name, one in estimates.items()}

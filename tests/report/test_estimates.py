@@ -1,0 +1,139 @@
+"""Estimates: intervals where they mean something; totals hide nothing and draw clips whole."""
+
+import numpy as np
+import pytest
+
+from audiocapbench.benchmarks.mecat.groups import GROUPS, score_cap
+from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION
+from audiocapbench.scores.compute import joined
+from audiocapbench.scores.estimate import Coverage, Estimate
+from audiocapbench.scores.file_scores import FileSample
+from audiocapbench.scores.groups import SampleScores, category
+from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.table import ScoreTable
+from audiocapbench.signature import sign
+from audiocapbench.stats import FEWEST_FOR_INTERVAL
+
+CLIPS = 40
+ROUGE = Scorer("rouge_l")
+
+
+def made(
+    values: dict[str, np.ndarray], total: int = CLIPS, clip: str = "clip{row:03}"
+) -> ScoreTable:
+    """So many samples in each group, the first of which have a score."""
+    samples, scores = [], SampleScores()
+    for group, own in values.items():
+        for row in range(total):
+            key = f"{group} {row}"
+            place = {"clip": clip.format(group=group, row=row)}
+            samples.append(FileSample(key, group, ("A bell.",), place))
+            if row < len(own):
+                scores.add(key, own[row], [own[row]], sign("m", subtask=group))
+    return ScoreTable(
+        samples, CAPTION_AGGREGATION, {ROUGE: scores}, dict.fromkeys(scores.values, False)
+    )
+
+
+def total_of(table: ScoreTable) -> Estimate:
+    return table.estimate(ROUGE)
+
+
+def values(seed: int = 0, count: int = CLIPS) -> dict[str, np.ndarray]:
+    generator = np.random.default_rng(seed)
+    return {group: generator.random(count) for group in GROUPS}
+
+
+def test_too_few_samples_get_a_score_but_no_interval() -> None:
+    for count in (FEWEST_FOR_INTERVAL - 1, FEWEST_FOR_INTERVAL):
+        numbers = np.linspace(0.1, 0.5, count).tolist()
+        given = {f"s{row}": value for row, value in enumerate(numbers)}
+        samples = [FileSample(key, "", ("A bell.",)) for key in given]
+        scores = {ROUGE: SampleScores.of_values(given, sign("rouge_l"))}
+        estimate = ScoreTable(samples, None, scores, dict.fromkeys(given, False)).estimate(ROUGE)
+        assert estimate.value == pytest.approx(0.3)
+        assert (estimate.interval is not None) is (count == FEWEST_FOR_INTERVAL)
+        assert str(estimate).startswith("0.300")
+        assert str(estimate).endswith(f"n={count}/{count}")
+
+
+def test_the_total_is_score_cap_of_the_groups() -> None:
+    total = total_of(made(values()))
+    means = {group: own.mean() for group, own in values().items()}
+    assert total.value == pytest.approx(score_cap(means).score)
+    assert total.interval is not None
+    assert total.interval.low < (total.value or 0) < total.interval.high
+    assert (total.n, total.coverage) == (9 * CLIPS, Coverage(9 * CLIPS, 9 * CLIPS, 0))
+    assert total.lacks == ()
+    assert total.to_dict()["lacks"] == []
+    assert total.signature == sign("m", subtask="by-group", total="Score_Cap")
+
+
+def test_answers_about_one_clip_are_drawn_together() -> None:
+    own = np.random.default_rng(1).random(CLIPS)
+    together = made(dict.fromkeys(GROUPS, own))
+    whole = total_of(together).interval
+    single = total_of(made(dict.fromkeys(GROUPS, own), clip="{group}{row:03}")).interval
+    assert whole is not None
+    assert single is not None
+    # Nine copies of one clip are no nine clips: the interval is that of a single group.
+    group = together.estimate(ROUGE, category("long")).interval
+    assert group is not None
+    assert tuple(whole) == pytest.approx(tuple(group), abs=1e-9)
+    assert (single.high - single.low) < 0.7 * (whole.high - whole.low)
+
+
+def test_failures_count_in_the_group_that_they_happened_in() -> None:
+    table = made({**values(), "environment": values(count=CLIPS // 2)["environment"]})
+    total = total_of(table)
+    lost = 0.2 * (table.estimate(ROUGE, category("environment")).value or 0) / 2
+    assert total.value is not None
+    assert total.as_zero == pytest.approx(total.value - lost)
+    assert tuple(total.bounds or ()) == pytest.approx(
+        (total.value - lost, total.value - lost + 0.1)
+    )
+
+
+def test_without_a_group_there_is_no_total_and_the_group_is_named() -> None:
+    given = {**values(), "mixed_sound": np.zeros(0)}
+    del given["short"]
+    total = total_of(made(given))
+    assert (total.value, total.interval, total.as_zero) == (None, None, None)
+    assert total.lacks == ("short", "mixed_sound")
+
+
+def test_too_small_a_group_leaves_the_total_without_an_interval() -> None:
+    total = total_of(made({**values(), "pure_sound": np.array([0.1, 0.2])}))
+    assert total.value is not None
+    assert total.interval is None
+
+
+def test_a_small_group_that_a_round_misses_does_not_drag_the_total_down() -> None:
+    """Ten questions about one clip of many: every third round has no sample of that group."""
+    same = {group: np.full(400, 0.5) for group in GROUPS} | {"pure_sound": np.full(10, 0.5)}
+    table = made(same, 400)
+    few = [
+        one._replace(details={"clip": "clip000"}) if one.category == "pure_sound" else one
+        for one in table.samples
+        if isinstance(one, FileSample)
+    ]
+    total = total_of(ScoreTable(few, table.aggregation, table.scores, table.blank))
+    assert tuple(total.interval or ()) == pytest.approx((0.5, 0.5))
+
+
+def test_a_group_without_any_answer_counts_as_zero_or_anything_up_to_the_best() -> None:
+    table = made(values())
+    whole, environment = total_of(table), table.estimate(ROUGE, category("environment"))
+    lost = total_of(made({**values(), "environment": np.zeros(0)}))
+    assert (lost.value, lost.interval, lost.lacks) == (None, None, ("environment",))
+    left = (whole.value or 0) - 0.2 * (environment.value or 0)
+    assert lost.as_zero == pytest.approx(left)
+    assert tuple(lost.bounds or ()) == pytest.approx((left, left + 0.2))
+    assert lost.coverage == Coverage(9 * CLIPS, 8 * CLIPS, 0)
+
+
+def test_signatures_that_differ_are_joined_field_by_field() -> None:
+    assert joined([sign("a", x=1), sign("a", x=2)]) == sign("a", x="by-group")
+    assert joined([sign("a", x=1)] * 3) == sign("a", x=1)
+    assert joined([sign("a"), sign("a", x=2)], "sum") == sign("a", x="by-group", total="sum")
+    assert not joined([])
