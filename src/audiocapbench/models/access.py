@@ -1,8 +1,9 @@
-"""Addresses and keys of providers, checked before anything is sent to them."""
+"""How providers are reached: addresses and keys, checked beforehand, and connections."""
 
 import os
 import re
-from collections.abc import Awaitable, Callable
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -11,7 +12,10 @@ from anyio.lowlevel import RunVar
 
 from audiocapbench.credentials import credential
 from audiocapbench.errors import ModelError
+from audiocapbench.models.model import AudioContract
 from audiocapbench.models.provider import Provider
+
+Options = Mapping[str, str | int | float | bool]
 
 
 class Address(NamedTuple):
@@ -52,31 +56,47 @@ class RemoteModel:
         return (self.key,) if self.key else ()
 
 
-class LoopClient:
-    """A client whose connections live and die with the event loop that opened them.
+class ConnectedModel(ABC):
+    """A model over connections, which live and die with the event loop that opened them.
 
     Args:
-        connect: Makes a client.
-        close: Closes one.
+        remote: Who is asked.
+        contract: The audio that it takes.
+        options: Sent with every question, such as the temperature.
+        timeout_s: Seconds for one answer, from the first byte sent to the last one read.
     """
 
-    def __init__(self, connect: Callable[[], Any], close: Callable[[Any], Awaitable[None]]) -> None:
-        self._connect, self._close = connect, close
-        self._client: RunVar[Any] = RunVar("client")
+    cacheable = True
+    concurrency = 64
 
-    def get(self) -> Any:
-        """The client of this event loop."""
-        client = self._client.get(None)
+    def __init__(
+        self, remote: RemoteModel, contract: AudioContract, options: Options, timeout_s: float
+    ) -> None:
+        self.name = remote.name
+        self.contract = contract
+        self.parameters: Options = {"host": remote.host, **options}
+        self._remote, self._options, self._timeout_s = remote, options, timeout_s
+        self._opened: RunVar[Any] = RunVar("client")
+
+    @abstractmethod
+    def _connect(self) -> Any:
+        """A new client."""
+
+    async def _close(self, client: Any) -> None:
+        await client.close()
+
+    def _client(self) -> Any:
+        client = self._opened.get(None)
         if client is None:
             client = self._connect()
-            self._client.set(client)
+            self._opened.set(client)
         return client
 
     async def aclose(self) -> None:
-        """Close the client of this event loop, if there is one."""
-        client = self._client.get(None)
+        """Close the connections of this event loop."""
+        client = self._opened.get(None)
         if client is not None:
-            self._client.set(None)
+            self._opened.set(None)
             await self._close(client)
 
 

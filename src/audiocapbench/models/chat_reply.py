@@ -1,6 +1,6 @@
 """What a chat completion says: its text, how it ended, and what it cost in tokens."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from audiocapbench.data.outcome import Reply, Status
@@ -9,6 +9,9 @@ from audiocapbench.models.http_errors import no_answer
 from audiocapbench.models.scrubbing import raw_json, short
 
 Json = Mapping[str, Any]
+
+_TOP = ("id", "model", "usage", "system_fingerprint")
+_SPOKEN = ("content", "refusal")
 
 FILTER_CODES = frozenset(
     {"content_filter", "content_policy_violation", "data_inspection_failed", "datainspectionfailed"}
@@ -36,6 +39,28 @@ def completion_reply(body: Any, remote: RemoteModel) -> Reply:
         audio_tokens=count(json_object(usage.get("prompt_tokens_details")).get("audio_tokens")),
         raw=raw_json(_without_speech(body), remote.secrets),
     )
+
+
+def joined_chunks(chunks: Sequence[Any], remote: RemoteModel) -> Json:
+    """The completion that the chunks of a stream are, as a server without streams would send it.
+
+    Raises:
+        TransientError: One is not a chunk, or the stream ended before the answer did.
+    """
+    bodies = [one.to_dict() if hasattr(one, "to_dict") else one for one in chunks]
+    if not all(isinstance(body, dict) for body in bodies):
+        raise no_answer(remote, "sent a piece that is not part of a completion")
+    top = {key: body[key] for body in bodies for key in _TOP if body.get(key) is not None}
+    choices = [choice for body in bodies for choice in json_objects(body.get("choices"))[:1]]
+    reasons = [one["finish_reason"] for one in choices if isinstance(one.get("finish_reason"), str)]
+    # The piece with the usage, which comes last, has no choices.
+    if not reasons and not any(one.get("usage") and not one.get("choices") for one in bodies):
+        raise no_answer(remote, "broke off in the middle of its answer")
+    deltas = [json_object(choice.get("delta")) for choice in choices]
+    text, refusal = ("".join(text_of(one.get(key)) for one in deltas) for key in _SPOKEN)
+    message = {"content": text, "refusal": refusal or None}
+    choice = {"index": 0, "finish_reason": reasons[-1] if reasons else None, "message": message}
+    return {**top, "choices": [choice] if reasons else []}
 
 
 def filtered_reply(body: Any, said: str, remote: RemoteModel) -> Reply:

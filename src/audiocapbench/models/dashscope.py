@@ -2,13 +2,12 @@
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ModelError
-from audiocapbench.models.access import Address, LoopClient, RemoteModel, remote_model
+from audiocapbench.models.access import Address, ConnectedModel, RemoteModel, remote_model
 from audiocapbench.models.chat_reply import (
     FILTER_CODES,
     choice_verdict,
@@ -42,32 +41,8 @@ _NATIVE = re.compile(r"qwen\d*-audio\b.*", re.IGNORECASE)
 _GENERATION = "/services/aigc/multimodal-generation/generation"
 
 
-class QwenAudioModel:
-    """A Qwen-Audio model over DashScope's own API.
-
-    Args:
-        remote: Who is asked; its address goes up to and with ``/api/v1``.
-        options: The request's parameters, such as the temperature.
-        timeout_s: Seconds for one answer, from the first byte sent to the last one read.
-    """
-
-    cacheable = True
-    concurrency = 64
-    contract = QWEN_AUDIO
-
-    def __init__(
-        self,
-        remote: RemoteModel,
-        options: Mapping[str, str | int | float | bool],
-        timeout_s: float,
-    ) -> None:
-        self._remote = remote
-        self._options = options
-        self._timeout_s = timeout_s
-        self._client = LoopClient(self._connect, lambda client: client.aclose())
-        self.aclose = self._client.aclose
-        self.name = remote.name
-        self.parameters = {"host": remote.host, **options}
+class QwenAudioModel(ConnectedModel):
+    """A Qwen-Audio model over DashScope's own API, whose address goes up to and with /api/v1."""
 
     async def answer(self, question: Question) -> Reply:
         """Answer one question, cleaned as published.
@@ -89,11 +64,13 @@ class QwenAudioModel:
 
         body = SentBody(request, question.audio)
         with time_to_answer(self._remote, self._timeout_s):
-            client = self._client.get()
-            response = await client.post(_GENERATION, content=body, headers=body.headers)
+            response = await self._client().post(_GENERATION, content=body, headers=body.headers)
             if response.status_code != 200:
                 return self._failure(response)
             return cleaned(_generation_reply(json.loads(response.text), self._remote))
+
+    async def _close(self, client: Any) -> None:
+        await client.aclose()
 
     def _connect(self) -> Any:
         import httpx
@@ -115,9 +92,8 @@ class QwenAudioModel:
         if code.lower() in FILTER_CODES:
             return filtered_reply(body, str(said), self._remote)
         message = f"{code}: {said}" if code else str(said)
-        raise status_error(
-            self._remote, response.status_code, response.headers, message, code
-        ) from None
+        status, headers = response.status_code, response.headers
+        raise status_error(self._remote, status, headers, message, code) from None
 
 
 def create(name: str, settings: ModelSettings) -> Model:
@@ -128,7 +104,7 @@ def create(name: str, settings: ModelSettings) -> Model:
         if settings.system is not None:
             raise ModelError(f"{name} takes no system prompt; the qwen-omni models do")
         options = request_options(settings, known, temperature=None)
-        return QwenAudioModel(remote, options, settings.timeout_s)
+        return QwenAudioModel(remote, QWEN_AUDIO, options, settings.timeout_s)
     url = remote.address.url.removesuffix("/api/v1") + "/compatible-mode/v1"
     remote = replace(remote, address=Address(url, remote.host))
     dialect = ChatDialect(_audio_then_text, {"modalities": ["text"]}, streamed=True)

@@ -7,7 +7,7 @@ import io
 import json
 import os
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from importlib.metadata import requires
@@ -19,7 +19,14 @@ from anyio import to_thread
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import FatalError, ModelError
-from audiocapbench.models.access import Address, LoopClient, RemoteModel, checked_url, key_of
+from audiocapbench.models.access import (
+    Address,
+    ConnectedModel,
+    Options,
+    RemoteModel,
+    checked_url,
+    key_of,
+)
 from audiocapbench.models.gemini_reply import api_failure, content_reply
 from audiocapbench.models.http_errors import no_answer, time_to_answer
 from audiocapbench.models.model import AudioContract, Question, SentAudio
@@ -76,7 +83,7 @@ def create(name: str, settings: ModelSettings) -> "Gemini":
     return Gemini(remote, VertexProject(project, location), options, settings.timeout_s)
 
 
-class Gemini:
+class Gemini(ConnectedModel):
     """A Gemini model that answers a question about one clip.
 
     Args:
@@ -86,25 +93,15 @@ class Gemini:
         timeout_s: Seconds for one answer, an upload included.
     """
 
-    cacheable = True
-    concurrency = 64
-
     def __init__(
         self,
         remote: RemoteModel,
         vertex: VertexProject | None,
-        options: Mapping[str, int | float],
+        options: Options,
         timeout_s: float,
     ) -> None:
-        self.name = remote.name
-        self.contract = AUDIO_ON_VERTEX if vertex else AUDIO
-        self.parameters = {"host": remote.host, **options}
-        self._remote = remote
+        super().__init__(remote, AUDIO_ON_VERTEX if vertex else AUDIO, options, timeout_s)
         self._vertex = vertex
-        self._options = options
-        self._timeout_s = timeout_s
-        self._client = LoopClient(self._connect, _close)
-        self.aclose = self._client.aclose
 
     async def answer(self, question: Question) -> Reply:
         """Answer one question, cleaned as published.
@@ -118,7 +115,7 @@ class Gemini:
 
         with time_to_answer(self._remote, self._timeout_s):
             try:
-                body = await self._ask(self._client.get().sdk, question)
+                body = await self._ask(self._client().sdk, question)
             except errors.APIError as error:
                 raise api_failure(self._remote, error) from None
             except auth.TransportError:
@@ -143,7 +140,7 @@ class Gemini:
     async def _generate(self, client: Any, contents: list[Any]) -> Any:
         from google.genai import types
 
-        options = dict(self._options)
+        options: dict[str, Any] = dict(self._options)
         budget = options.pop("thinking_budget", None)
         thinking = None if budget is None else types.ThinkingConfig(thinking_budget=int(budget))
         # The body is read here and not by the SDK, which would drop what it does not know.
@@ -202,6 +199,12 @@ class Gemini:
         vertexai = self._vertex is not None
         return _Clients(genai.Client(vertexai=vertexai, http_options=http_options, **access), http)
 
+    async def _close(self, client: _Clients) -> None:
+        await client.sdk.aio.aclose()
+        client.sdk.close()
+        # The SDK leaves a client that was handed to it open.
+        await client.http.aclose()
+
     def _not_signed_in(self, error: Exception) -> FatalError:
         return FatalError(
             f"{self.name}: Google does not know who asks ({type(error).__name__}); run "
@@ -209,14 +212,7 @@ class Gemini:
         )
 
 
-async def _close(clients: _Clients) -> None:
-    await clients.sdk.aio.aclose()
-    clients.sdk.close()
-    # The SDK leaves a client that was handed to it open.
-    await clients.http.aclose()
-
-
-def _options(name: str, settings: ModelSettings) -> dict[str, int | float]:
+def _options(name: str, settings: ModelSettings) -> Options:
     """The user's settings, else the paper's, else what the paper gave to models of this age."""
     known = PROVIDER.known(name) or _of_this_age(name)
     wanted = {

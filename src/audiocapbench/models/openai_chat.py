@@ -11,9 +11,13 @@ from functools import partial
 from typing import Any
 
 from audiocapbench.data.outcome import Reply
-from audiocapbench.models.access import LoopClient, RemoteModel, remote_model
-from audiocapbench.models.chat_reply import FILTER_CODES, completion_reply, filtered_reply
-from audiocapbench.models.chat_stream import StreamedCompletion
+from audiocapbench.models.access import ConnectedModel, Options, RemoteModel, remote_model
+from audiocapbench.models.chat_reply import (
+    FILTER_CODES,
+    completion_reply,
+    filtered_reply,
+    joined_chunks,
+)
 from audiocapbench.models.cleaning import cleaned
 from audiocapbench.models.http_errors import no_answer, status_error, time_to_answer
 from audiocapbench.models.model import AudioContract, Question
@@ -58,7 +62,7 @@ def text_then_audio(instruction: str, data: str) -> Content:
     ]
 
 
-class ChatModel:
+class ChatModel(ConnectedModel):
     """A model behind a chat completions endpoint.
 
     Args:
@@ -69,28 +73,19 @@ class ChatModel:
         dialect: How this server speaks the protocol.
     """
 
-    cacheable = True
-    concurrency = 64
-
     def __init__(
         self,
         remote: RemoteModel,
         contract: AudioContract,
         settings: ModelSettings,
-        options: Mapping[str, str | int | float | bool],
+        options: Options,
         dialect: ChatDialect,
     ) -> None:
-        self._remote = remote
-        self._options = options
-        self._timeout_s = settings.timeout_s
+        super().__init__(remote, contract, options, settings.timeout_s)
         self._dialect = dialect
         system = {} if settings.system is None else {"system": settings.system}
         self._system = [{"role": role, "content": text} for role, text in system.items()]
-        self._client = LoopClient(self._connect, lambda client: client.close())
-        self.aclose = self._client.aclose
-        self.name = remote.name
-        self.contract = contract
-        self.parameters = {"host": remote.host, **options, **system}
+        self.parameters = {**self.parameters, **system}
 
     async def answer(self, question: Question) -> Reply:
         """Answer one question, cleaned as published."""
@@ -142,28 +137,22 @@ class ChatModel:
         import openai
         from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
-        post = partial(self._client.get().post, _COMPLETIONS, cast_to=ChatCompletion, content=body)
+        post = partial(self._client().post, _COMPLETIONS, cast_to=ChatCompletion, content=body)
         headers = self._left_out() | body.headers
         if not self._dialect.streamed:
             # The answer is read here and not by the SDK, which would drop what it does not know.
             response = await post(options={"headers": headers | _RAW})
             return completion_reply(json.loads(response.http_response.text), self._remote)
-        whole = StreamedCompletion(self._remote)
         stream = openai.AsyncStream[ChatCompletionChunk]
         async with await post(options={"headers": headers}, stream=True, stream_cls=stream) as it:
-            async for chunk in it:
-                whole.add(chunk)
-        return completion_reply(whole.body(), self._remote)
+            whole = joined_chunks([chunk async for chunk in it], self._remote)
+        return completion_reply(whole, self._remote)
 
     def _connect(self) -> Any:
         import openai
 
-        return openai.AsyncOpenAI(
-            api_key=self._remote.key or "none",
-            base_url=self._remote.address.url,
-            max_retries=0,
-            timeout=self._timeout_s,
-        )
+        key, url = self._remote.key or "none", self._remote.address.url
+        return openai.AsyncOpenAI(api_key=key, base_url=url, max_retries=0, timeout=self._timeout_s)
 
     def _left_out(self) -> dict[str, Any]:
         """Headers that the SDK would send of its own accord and that this server must not get."""
@@ -207,7 +196,7 @@ def request_options(
     *,
     limit_name: str = "max_tokens",
     temperature: float | None = 0.0,
-) -> dict[str, str | int | float | bool]:
+) -> Options:
     """Temperature and output limit: the user's, else the paper's, else the given default."""
     if settings.temperature is not None:
         temperature = settings.temperature

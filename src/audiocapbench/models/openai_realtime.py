@@ -17,7 +17,7 @@ import anyio
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import ModelError, TransientError
-from audiocapbench.models.access import Address, RemoteModel, remote_model
+from audiocapbench.models.access import Address, ConnectedModel, Options, RemoteModel, remote_model
 from audiocapbench.models.chat_reply import count, json_object, json_objects
 from audiocapbench.models.cleaning import clean
 from audiocapbench.models.http_errors import no_answer, status_error, time_to_answer
@@ -37,6 +37,7 @@ LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE = 0.6, 1.2
 CHUNK_BYTES = 1 << 18
 CLOSING_S = 1.0
 
+_AUDIO = AudioContract("pcm16", rate=24_000, longest_s=2_400.0)
 _TEXT_DELTAS = frozenset({"response.output_text.delta", "response.text.delta"})
 _TEXT_PARTS = frozenset({"output_text", "text"})
 
@@ -51,41 +52,25 @@ def create(name: str, settings: ModelSettings) -> "OpenAIRealtime":
     temperature = _temperature(name, dialect, settings.temperature)
     known = PROVIDER.known(name)
     limit = settings.max_tokens or (known.max_output_tokens if known else None)
-    return OpenAIRealtime(_remote(name), dialect, temperature, limit, settings.timeout_s)
+    # The current API has no temperature.
+    options = {"temperature": temperature or "default", "max_output_tokens": limit or "inf"}
+    return OpenAIRealtime(_remote(name), dialect, options, settings.timeout_s)
 
 
-class OpenAIRealtime:
+class OpenAIRealtime(ConnectedModel):
     """Asks one question a connection, so that no clip is heard in the light of another."""
 
-    contract = AudioContract("pcm16", rate=24_000, longest_s=2_400.0)
-    cacheable = True
-    concurrency = 64
-
     def __init__(
-        self,
-        remote: RemoteModel,
-        dialect: Dialect,
-        temperature: float | None,
-        max_tokens: int | None,
-        timeout_s: float,
+        self, remote: RemoteModel, dialect: Dialect, options: Options, timeout_s: float
     ) -> None:
+        super().__init__(remote, _AUDIO, {**options, "dialect": dialect}, timeout_s)
+        self._dialect = dialect
+
+    def _connect(self) -> Any:
         import openai
 
-        self._remote = remote
-        self._dialect = dialect
-        self._temperature = temperature
-        self._limit = max_tokens or "inf"
-        self._timeout_s = timeout_s
-        url = remote.address.url
-        self._client = openai.AsyncOpenAI(api_key=remote.key, websocket_base_url=url, max_retries=0)
-        self.name = remote.name
-        # The current API has no temperature.
-        self.parameters: Mapping[str, str | int | float | bool] = {
-            "host": remote.host,
-            "temperature": "default" if temperature is None else temperature,
-            "max_output_tokens": self._limit,
-            "dialect": dialect,
-        }
+        key, url = self._remote.key, self._remote.address.url
+        return openai.AsyncOpenAI(api_key=key, websocket_base_url=url, max_retries=0)
 
     async def answer(self, question: Question) -> Reply:
         """Ask over a connection of its own.
@@ -126,11 +111,15 @@ class OpenAIRealtime:
         headers = {"OpenAI-Beta": "realtime=v1"} if self._dialect == "beta" else {}
         # A limit on what comes in; nothing that is asked for here is anywhere near it.
         options = {"max_size": 1 << 24, "compression": None, "logger": _quiet()}
-        return await self._client.realtime.connect(
-            model=self._remote.model_id,
-            extra_headers=headers,
-            websocket_connection_options=options,
-        ).enter()
+        return (
+            await self._client()
+            .realtime.connect(
+                model=self._remote.model_id,
+                extra_headers=headers,
+                websocket_connection_options=options,
+            )
+            .enter()
+        )
 
     async def _converse(
         self, connection: Any, turn: "_Turn", audio: SentAudio, instruction: str
@@ -156,15 +145,15 @@ class OpenAIRealtime:
                 "output_modalities": ["text"],
                 "audio": {"input": heard},
                 "instructions": instruction,
-                "max_output_tokens": self._limit,
+                "max_output_tokens": self._options["max_output_tokens"],
             }
         return {
             "modalities": ["text"],
             "input_audio_format": "pcm16",
             "turn_detection": None,
             "instructions": instruction,
-            "temperature": self._temperature,
-            "max_response_output_tokens": self._limit,
+            "temperature": self._options["temperature"],
+            "max_response_output_tokens": self._options["max_output_tokens"],
         }
 
     def _refused(self, response: Any) -> ModelError:
@@ -181,7 +170,6 @@ class _Turn:
 
     def __init__(self, remote: RemoteModel) -> None:
         self._remote = remote
-        self._name = remote.name
         self._deltas: list[str] = []
         self._limits: list[Mapping[str, Any]] = []
 
@@ -222,12 +210,12 @@ class _Turn:
         if status == "completed":
             return replace(reply, status=Status.OK if text else Status.EMPTY)
         if status == "incomplete" and reason == "content_filter":
-            message = f"{self._name}: the content filter stopped the answer"
+            message = f"{self._remote.name}: the content filter stopped the answer"
             return replace(reply, text="", status=Status.FILTERED, error=message)
         if status == "incomplete":
-            message = f"{self._name}: the answer is cut off ({reason or 'no reason given'})"
+            message = f"{self._remote.name}: the answer is cut off ({reason or 'no reason given'})"
             return replace(reply, status=Status.TRUNCATED, error=message)
-        raise TransientError(f"{self._name}: the response ended as {status!r} ({reason})")
+        raise TransientError(f"{self._remote.name}: the response ended as {status!r} ({reason})")
 
     def _parsed(self, message: bytes) -> Mapping[str, Any]:
         try:
@@ -320,6 +308,9 @@ def _remote(name: str) -> RemoteModel:
     return replace(remote, address=Address(url, remote.host))
 
 
+_ONE_SOURCE = f"{DOCS}/pricing (as transcribed by genai-prices 0.2.1)"
+
+
 def _published(model_id: str, text_in: float, audio_in: float, out: float, page: str) -> KnownModel:
     price = Price.of(text_in, audio_in, out, 10, page, "2026-11-15")
     return KnownModel(f"openai-realtime/{model_id}", PAPER, LOWEST_TEMPERATURE, price=price)
@@ -329,19 +320,13 @@ PROVIDER = Provider(
     "openai-realtime",
     "OpenAI Realtime",
     create,
-    contract=OpenAIRealtime.contract,
+    contract=_AUDIO,
     settings=("temperature", "max_tokens", "timeout"),
     key_names=("OPENAI_API_KEY",),
     extra="openai",
     packages=("openai", "websockets"),  # the SDK needs the latter, and fails late without it
     models=(
-        _published(
-            "gpt-4o-realtime-preview",
-            5,
-            40,
-            20,
-            f"{DOCS}/pricing (as transcribed by genai-prices 0.2.1)",
-        ),
+        _published("gpt-4o-realtime-preview", 5, 40, 20, _ONE_SOURCE),
         _published("gpt-realtime", 4, 32, 16, PRICING),
         _published("gpt-realtime-mini", 0.6, 10, 2.4, PRICING),
     ),

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib.metadata import EntryPoint
-from importlib.util import module_from_spec, spec_from_file_location
 from inspect import iscoroutinefunction, unwrap
 from pathlib import Path
 from types import ModuleType
@@ -64,42 +63,34 @@ def provider_in_file(name: str) -> Provider | None:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = error.strerror if isinstance(error, OSError) else error
         raise ModelError(f"{where}: {found['path']!r} cannot be read ({reason})") from None
-    digest = hashlib.sha256(content).hexdigest()
-    module = _run(path, digest, where)
+    digest = hashlib.sha256(content).hexdigest()[:16]
+    module = _run(path, content, f"_model_{digest}", where)
     if attribute not in vars(module):
-        own = [key for key, one in vars(module).items() if _made_in(module, one)]
-        has = ", ".join(own) or "none"
+        made = [key for key, one in vars(module).items() if _is_made_in(module, one)]
+        has = ", ".join(made) or "none"
         raise ModelError(f"{where}: the file has no class {attribute!r}; it has {has}")
     short = f"{path.name}:{attribute}"
-    record = _record(vars(module)[attribute], short, f"in {path}", where, {"file": digest[:16]})
+    record = _record(vars(module)[attribute], short, f"in {path}", where, {"file": digest})
     return replace(record, models=(KnownModel(short),), any_model=False)
 
 
-def _run(path: Path, digest: str, where: str) -> ModuleType:
+def _run(path: Path, content: bytes, name: str, where: str) -> ModuleType:
     """The file as a module; what lies beside it can be imported, after what is installed."""
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.append(folder)
-    key = f"_audiocapbench_{hashlib.sha256(folder.encode()).hexdigest()[:8]}_{digest[:16]}"
-    if key in sys.modules:
-        return sys.modules[key]
-    spec = spec_from_file_location(key, path)
-    if spec is None or spec.loader is None:
-        raise ModelError(f"{where}: {path} is not a Python file")
-    module = module_from_spec(spec)
-    sys.modules[key] = module
+    module = sys.modules[name] = ModuleType(name)
+    module.__file__ = str(path)
     try:
-        spec.loader.exec_module(module)
+        exec(compile(content, str(path), "exec"), vars(module))  # noqa: S102  as the user asks
     except (Exception, SystemExit) as error:  # a file may do anything
-        del sys.modules[key]
+        del sys.modules[name]
         raise ModelError(f"{where}: the file fails ({type(error).__name__}: {error})") from error
     return module
 
 
-def _made_in(module: ModuleType, value: Any) -> bool:
-    return isinstance(value, Provider) or (
-        isinstance(value, type) and value.__module__ == module.__name__
-    )
+def _is_made_in(module: ModuleType, value: Any) -> bool:
+    return isinstance(value, type) and value.__module__ == module.__name__
 
 
 def _record(

@@ -29,18 +29,10 @@ class VariedModel:
     ) -> None:
         self._model = model
         self.name = model.name
+        self.cacheable = model.cacheable
+        self.concurrency = model.concurrency
         self.parameters: Parameters = {**model.parameters, **more}
         self.contract = contract or model.contract
-
-    @property
-    def cacheable(self) -> bool:
-        """As the model."""
-        return self._model.cacheable
-
-    @property
-    def concurrency(self) -> int:
-        """As the model."""
-        return self._model.concurrency
 
     def prepare(self, samples: Sequence[Sample]) -> None:
         """What the model prepares, if anything."""
