@@ -3,7 +3,6 @@
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -12,10 +11,8 @@ from anyio.lowlevel import RunVar
 
 from audiocapbench.credentials import credential
 from audiocapbench.errors import ModelError
-from audiocapbench.models.model import AudioContract
+from audiocapbench.models.model import AudioContract, Parameters
 from audiocapbench.models.provider import Provider
-
-Options = Mapping[str, str | int | float | bool]
 
 
 class Address(NamedTuple):
@@ -70,11 +67,11 @@ class ConnectedModel(ABC):
     concurrency = 64
 
     def __init__(
-        self, remote: RemoteModel, contract: AudioContract, options: Options, timeout_s: float
+        self, remote: RemoteModel, contract: AudioContract, options: Parameters, timeout_s: float
     ) -> None:
         self.name = remote.name
         self.contract = contract
-        self.parameters: Options = {"host": remote.host, **options}
+        self.parameters: Parameters = {"host": remote.host, **options}
         self._remote, self._options, self._timeout_s = remote, options, timeout_s
         self._opened: RunVar[Any] = RunVar("client")
 

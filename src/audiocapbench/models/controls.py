@@ -11,7 +11,7 @@ from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.data.sample import Sample
-from audiocapbench.models.model import AudioContract, Question
+from audiocapbench.models.model import AudioContract, Parameters, Question
 from audiocapbench.models.price import FREE
 from audiocapbench.models.provider import KnownModel, Provider
 
@@ -69,7 +69,7 @@ class ControlModel:
         return f"control/{self._kind}"
 
     @property
-    def parameters(self) -> Mapping[str, str | int | float | bool]:
+    def parameters(self) -> Parameters:
         """The seed, where it decides anything."""
         return {"seed": self._seed} if self._kind in ("right", "wrong") else {}
 

@@ -45,12 +45,7 @@ class QwenAudioModel(ConnectedModel):
     """A Qwen-Audio model over DashScope's own API, whose address goes up to and with /api/v1."""
 
     async def answer(self, question: Question) -> Reply:
-        """Answer one question, cleaned as published.
-
-        Raises:
-            TransientError: It may answer later.
-            FatalError: It will not answer; the message says what to mend.
-        """
+        """Answer one question, cleaned as published."""
 
         def request(data: str) -> dict[str, Any]:
             content = [{"text": question.instruction}]

@@ -22,14 +22,13 @@ from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models.access import (
     Address,
     ConnectedModel,
-    Options,
     RemoteModel,
     checked_url,
     key_of,
 )
 from audiocapbench.models.gemini_reply import api_failure, content_reply
 from audiocapbench.models.http_errors import no_answer, time_to_answer
-from audiocapbench.models.model import AudioContract, Question, SentAudio
+from audiocapbench.models.model import AudioContract, Parameters, Question, SentAudio
 from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, KnownModel, Provider
 from audiocapbench.models.settings import ModelSettings
@@ -97,19 +96,14 @@ class Gemini(ConnectedModel):
         self,
         remote: RemoteModel,
         vertex: VertexProject | None,
-        options: Options,
+        options: Parameters,
         timeout_s: float,
     ) -> None:
         super().__init__(remote, AUDIO_ON_VERTEX if vertex else AUDIO, options, timeout_s)
         self._vertex = vertex
 
     async def answer(self, question: Question) -> Reply:
-        """Answer one question, cleaned as published.
-
-        Raises:
-            TransientError: It may answer later.
-            FatalError: It will not answer; the message says what to mend.
-        """
+        """Answer one question, cleaned as published."""
         from google.auth import exceptions as auth
         from google.genai import errors
 
@@ -212,7 +206,7 @@ class Gemini(ConnectedModel):
         )
 
 
-def _options(name: str, settings: ModelSettings) -> Options:
+def _options(name: str, settings: ModelSettings) -> Parameters:
     """The user's settings, else the paper's, else what the paper gave to models of this age."""
     known = PROVIDER.known(name) or _of_this_age(name)
     wanted = {

@@ -10,14 +10,13 @@ from audiocapbench.errors import FatalError, ModelError, TransientError
 from audiocapbench.models.access import RemoteModel
 from audiocapbench.models.chat_reply import count, json_object, json_objects
 from audiocapbench.models.cleaning import clean
-from audiocapbench.models.http_errors import no_answer, status_error
+from audiocapbench.models.http_errors import no_answer, span_s, status_error
 from audiocapbench.models.scrubbing import raw_json, short
 
 _FILTERED = frozenset(
     {"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR"}
 )
 _ENDED_WELL = frozenset({"STOP", "FINISH_REASON_UNSPECIFIED", ""})
-_SECONDS = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")
 
 
 def content_reply(body: Any, remote: RemoteModel) -> Reply:
@@ -29,11 +28,13 @@ def content_reply(body: Any, remote: RemoteModel) -> Reply:
     if not isinstance(body, dict) or "error" in body:
         raise no_answer(remote, "answered with something that is not a generateContent reply")
     usage = json_object(body.get("usageMetadata"))
+    parts = json_objects(usage.get("promptTokensDetails"))
+    heard = (count(part.get("tokenCount")) for part in parts if part.get("modality") == "AUDIO")
     reply = Reply(
         "",
         input_tokens=count(usage.get("promptTokenCount")),
         output_tokens=_output_tokens(usage),
-        audio_tokens=_audio_tokens(usage),
+        audio_tokens=next(heard, None),
         raw=raw_json(body, remote.secrets),
     )
     blocked = json_object(body.get("promptFeedback")).get("blockReason")
@@ -62,7 +63,9 @@ def api_failure(remote: RemoteModel, error: Any) -> ModelError:
         return ModelError(f"{text}; this sample is too large for the model")
     failure = status_error(remote, int(error.code), headers, message, status)
     if isinstance(failure, TransientError) and failure.retry_after_s is None:
-        failure.retry_after_s = _retry_delay_s(notes)
+        # Google's RetryInfo, which is written as "36.4s".
+        spans = (span_s(str(note.get("retryDelay") or "")) for note in notes)
+        failure.retry_after_s = next((one for one in spans if one is not None), None)
     return failure
 
 
@@ -86,19 +89,3 @@ def _output_tokens(usage: Mapping[str, Any]) -> int | None:
     counts = [count(usage.get(name)) for name in ("candidatesTokenCount", "thoughtsTokenCount")]
     known = [one for one in counts if one is not None]
     return sum(known) if known else None
-
-
-def _audio_tokens(usage: Mapping[str, Any]) -> int | None:
-    for part in json_objects(usage.get("promptTokensDetails")):
-        if part.get("modality") == "AUDIO":
-            return count(part.get("tokenCount"))
-    return None
-
-
-def _retry_delay_s(notes: list[Mapping[str, Any]]) -> float | None:
-    """How long Google's RetryInfo asks to wait, which it writes as "36.4s"."""
-    for note in notes:
-        found = _SECONDS.fullmatch(str(note.get("retryDelay") or ""))
-        if found:
-            return float(found[1])
-    return None

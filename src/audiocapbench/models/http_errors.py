@@ -21,7 +21,7 @@ _ONE_SAMPLE_CODES = frozenset(
 # llama.cpp answers 500 to audio that its model cannot take; no later attempt will do better.
 _NO_AUDIO = re.compile(r"audio input is not supported", re.IGNORECASE)
 _NO_MONEY_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "arrearage"})
-_SPAN = re.compile(r"(?P<count>\d+(?:\.\d+)?)(?P<unit>ms|h|m|s)")
+_SPAN = re.compile(r"(?P<count>\d{1,9}(?:\.\d{1,9})?)(?P<unit>ms|h|m|s)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -92,6 +92,12 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
     return _limit_reset_s(headers)
 
 
+def span_s(text: str) -> float | None:
+    """Seconds of a span of time as providers write it, such as "1m30s"; None where it is none."""
+    parts = list(_SPAN.finditer(text))
+    return sum(float(one["count"]) * _SECONDS[one["unit"]] for one in parts) if parts else None
+
+
 def _also_of_httpx(name: str, *errors: type[Exception]) -> tuple[type[Exception], ...]:
     """Errors, and the one of this name of whichever HTTP libraries the SDKs stand on."""
     libraries = [sys.modules[one] for one in ("httpx", "httpx2") if one in sys.modules]
@@ -128,11 +134,10 @@ def _until(date: str, there: str | None) -> float | None:
 
 
 def _limit_reset_s(headers: Mapping[str, str]) -> float | None:
-    """When the limits that are used up are full again, as OpenAI's headers tell ("1m30s")."""
+    """When the limits that are used up are full again, as OpenAI's headers tell."""
     waits = [
-        sum(float(part["count"]) * _SECONDS[part["unit"]] for part in _SPAN.finditer(reset))
+        span_s(headers.get(f"x-ratelimit-reset-{kind}", ""))
         for kind in ("requests", "tokens")
         if headers.get(f"x-ratelimit-remaining-{kind}") == "0"
-        and (reset := headers.get(f"x-ratelimit-reset-{kind}"))
     ]
-    return max(waits, default=None)
+    return max((one for one in waits if one is not None), default=None)

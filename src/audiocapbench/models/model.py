@@ -10,6 +10,7 @@ from audiocapbench.data.sample import Sample
 from audiocapbench.models.settings import ModelSettings
 
 Container = Literal["none", "file", "wav", "pcm16"]
+Parameters = Mapping[str, str | int | float | bool]
 PastLimit = Literal["reject", "truncate"]
 
 
@@ -82,7 +83,7 @@ class Model(Protocol):
     @property
     def contract(self) -> AudioContract: ...
     @property
-    def parameters(self) -> Mapping[str, str | int | float | bool]: ...
+    def parameters(self) -> Parameters: ...
     @property
     def cacheable(self) -> bool: ...
     @property
@@ -92,7 +93,9 @@ class Model(Protocol):
         """Answer one question.
 
         Raises:
-            ModelError: The model could not answer; the sample becomes ``failed``.
+            TransientError: It may answer later.
+            FatalError: It will answer nothing; the message says what to mend.
+            ModelError: It could not answer this one; the sample becomes ``failed``.
         """
 
 
@@ -136,7 +139,7 @@ class SimpleModel:
     """
 
     contract: AudioContract
-    parameters: Mapping[str, str | int | float | bool] = MappingProxyType({})
+    parameters: Parameters = MappingProxyType({})
     settings: tuple[str, ...] = ()
     cacheable = False
     concurrency = 1

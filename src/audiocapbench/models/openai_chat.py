@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from audiocapbench.data.outcome import Reply
-from audiocapbench.models.access import ConnectedModel, Options, RemoteModel, remote_model
+from audiocapbench.models.access import ConnectedModel, RemoteModel, remote_model
 from audiocapbench.models.chat_reply import (
     FILTER_CODES,
     completion_reply,
@@ -20,7 +20,7 @@ from audiocapbench.models.chat_reply import (
 )
 from audiocapbench.models.cleaning import cleaned
 from audiocapbench.models.http_errors import no_answer, status_error, time_to_answer
-from audiocapbench.models.model import AudioContract, Question
+from audiocapbench.models.model import AudioContract, Parameters, Question
 from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, KnownModel, Provider
 from audiocapbench.models.sent_body import SentBody
@@ -42,7 +42,7 @@ class ChatDialect:
 
     Attributes:
         content: Makes the parts of a user message from an instruction and audio in base64.
-        with_audio: Options that go only with audio.
+        with_audio: Options of the request that go only with audio.
         streamed: Whether the server answers in a stream alone.
         openai: Whether it is OpenAI, which alone gets the account headers that the SDK
             reads from the environment.
@@ -78,7 +78,7 @@ class ChatModel(ConnectedModel):
         remote: RemoteModel,
         contract: AudioContract,
         settings: ModelSettings,
-        options: Options,
+        options: Parameters,
         dialect: ChatDialect,
     ) -> None:
         super().__init__(remote, contract, options, settings.timeout_s)
@@ -196,7 +196,7 @@ def request_options(
     *,
     limit_name: str = "max_tokens",
     temperature: float | None = 0.0,
-) -> Options:
+) -> Parameters:
     """Temperature and output limit: the user's, else the paper's, else the given default."""
     if settings.temperature is not None:
         temperature = settings.temperature

@@ -17,11 +17,11 @@ import anyio
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import ModelError, TransientError
-from audiocapbench.models.access import Address, ConnectedModel, Options, RemoteModel, remote_model
+from audiocapbench.models.access import Address, ConnectedModel, RemoteModel, remote_model
 from audiocapbench.models.chat_reply import count, json_object, json_objects
 from audiocapbench.models.cleaning import clean
 from audiocapbench.models.http_errors import no_answer, status_error, time_to_answer
-from audiocapbench.models.model import AudioContract, Question, SentAudio
+from audiocapbench.models.model import AudioContract, Parameters, Question, SentAudio
 from audiocapbench.models.openai_chat import DOCS, PRICING
 from audiocapbench.models.openai_realtime_errors import closed, reported
 from audiocapbench.models.price import Price
@@ -61,7 +61,7 @@ class OpenAIRealtime(ConnectedModel):
     """Asks one question a connection, so that no clip is heard in the light of another."""
 
     def __init__(
-        self, remote: RemoteModel, dialect: Dialect, options: Options, timeout_s: float
+        self, remote: RemoteModel, dialect: Dialect, options: Parameters, timeout_s: float
     ) -> None:
         super().__init__(remote, _AUDIO, {**options, "dialect": dialect}, timeout_s)
         self._dialect = dialect
@@ -73,13 +73,7 @@ class OpenAIRealtime(ConnectedModel):
         return openai.AsyncOpenAI(api_key=key, websocket_base_url=url, max_retries=0)
 
     async def answer(self, question: Question) -> Reply:
-        """Ask over a connection of its own.
-
-        Raises:
-            TransientError: The server did not answer, or not in time.
-            FatalError: It will answer no question of this kind.
-            ModelError: It will not answer this one.
-        """
+        """Ask over a connection of its own."""
         audio = question.audio
         if audio is None or (audio.container, audio.rate, audio.channels) != ("pcm16", 24_000, 1):
             raise ModelError(f"{self.name}: takes raw 16-bit PCM, mono, at 24,000 Hz")

@@ -6,6 +6,7 @@ from typing import Any
 
 from audiocapbench.errors import FatalError, ModelError, TransientError
 from audiocapbench.models.access import RemoteModel
+from audiocapbench.models.http_errors import span_s
 from audiocapbench.models.scrubbing import short
 
 _OTHER_DIALECT = "the server speaks the other dialect; set OPENAI_REALTIME_DIALECT to ga or beta"
@@ -28,7 +29,7 @@ _FATAL_TYPES = frozenset(
     }
 )
 _ABOUT_THIS_CLIP = re.compile(r"input_audio_buffer|too_(?:large|long)|above_max|context_length")
-_WAIT = re.compile(r"try again in (?:(\d+)m(?!s))?(?:([\d.]+)(ms|s))?", re.IGNORECASE)
+_WAIT = re.compile(r"try again in ((?:\d[\d.]*(?:ms|m|s))+)", re.IGNORECASE)
 _CLOSED_FOR_GOOD = {
     3000: "check OPENAI_API_KEY",
     3003: "check that the key of OPENAI_API_KEY may use this model",
@@ -49,7 +50,8 @@ def reported(
     message = short(str(error.get("message") or code or kind), remote.secrets).rstrip(".")
     text = f"{remote.name}: {remote.host} reported: {message or 'no reason given'}"
     if "rate_limit" in code or "rate_limit" in kind:
-        wait = _wait_s(message) or _exhausted_for_s(limits)
+        told = _WAIT.search(message)
+        wait = (span_s(told[1].lower()) if told else None) or _exhausted_for_s(limits)
         return TransientError(text, retry_after_s=wait, throttled=True)
     if _ABOUT_THIS_CLIP.search(code):
         return ModelError(text)
@@ -77,18 +79,6 @@ def closed(remote: RemoteModel, code: int | None, reason: str) -> ModelError:
     if code == 1009:
         return ModelError(f"{text}; this sample is too large for the model")
     return TransientError(text, throttled=code == 1013)
-
-
-def _wait_s(message: str) -> float | None:
-    found = _WAIT.search(message)
-    if found is None or not any(found.groups()):
-        return None
-    minutes, number, unit = found.groups()
-    try:
-        seconds = float(number or 0) / (1000 if unit == "ms" else 1)
-    except ValueError:
-        return None
-    return 60 * int(minutes or 0) + seconds
 
 
 def _exhausted_for_s(limits: Sequence[Mapping[str, Any]]) -> float | None:

@@ -1,6 +1,6 @@
 """A model under its own name with something about it changed, and the rest as it is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.data.sample import Sample
@@ -9,10 +9,9 @@ from audiocapbench.models.model import (
     ClosableModel,
     CorpusModel,
     Model,
+    Parameters,
     Question,
 )
-
-Parameters = Mapping[str, str | int | float | bool]
 
 
 class VariedModel:
