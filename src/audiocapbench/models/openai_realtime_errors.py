@@ -29,7 +29,7 @@ _FATAL_TYPES = frozenset(
     }
 )
 _ABOUT_THIS_CLIP = re.compile(r"input_audio_buffer|too_(?:large|long)|above_max|context_length")
-_WAIT = re.compile(r"try again in ((?:\d[\d.]*(?:ms|m|s))+)", re.IGNORECASE)
+_WAIT = re.compile(r"try again in ((?:\d+(?:\.\d+)?(?:ms|m|s))+)", re.IGNORECASE)
 _CLOSED_FOR_GOOD = {
     3000: "check OPENAI_API_KEY",
     3003: "check that the key of OPENAI_API_KEY may use this model",
