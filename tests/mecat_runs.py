@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from audiocapbench.benchmarks.mecat.groups import DOMAINS, QA_CATEGORIES, SUBTASKS
-from audiocapbench.benchmarks.mecat.items import MecatItem, caption_items, question_item
+from audiocapbench.benchmarks.mecat.items import MecatItem, caption_items, question_items
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine import score_run
@@ -32,7 +32,7 @@ def items(clips: int = 6) -> list[MecatItem]:
     There are four times as many of SM0, so that most references of mixed sound are null, as in the
     real set.
     """
-    found = []
+    found: list[MecatItem] = []
     for domain in DOMAINS:
         for number in range(4 * clips if domain == "SM0" else clips):
             fields: dict[str, object] = {"domain": domain}
@@ -41,13 +41,13 @@ def items(clips: int = 6) -> list[MecatItem]:
                 there = mark is None or mark in domain
                 texts = [sentence(domain, number, subtask, turn // 2) for turn in range(3)]
                 fields[subtask] = texts if there else ["None", f"No {subtask}", f"{subtask} absent"]
-            found += caption_items(f"{domain}_{number}", fields, "made up")
-    return [one for one in found if isinstance(one, MecatItem)]
+            found += caption_items(f"{domain}_{number}", fields, "made up", [])
+    return found
 
 
 def questions(clips: int = 2) -> list[MecatItem]:
     """Six questions about so many clips of each domain."""
-    found = []
+    found: list[MecatItem] = []
     for domain in DOMAINS:
         for number in range(clips):
             for turn, category in enumerate(QA_CATEGORIES):
@@ -58,8 +58,9 @@ def questions(clips: int = 2) -> list[MecatItem]:
                     "question": f"What is {turn}?",
                     "answer": sentence(domain, number, category),
                 }
-                found.append(question_item(f"{domain}_{number}_{turn:08x}", fields, "made up"))
-    return [one for one in found if isinstance(one, MecatItem)]
+                key = f"{domain}_{number}_{turn:08x}"
+                found += question_items(key, fields, "made up", [])
+    return found
 
 
 def right(item: MecatItem) -> str:

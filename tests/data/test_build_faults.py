@@ -153,6 +153,12 @@ BROKEN = {
     "but audio and youtube_id or file_name are needed": Repository(
         {"test.parquet": parquet([{"name": "x", "audio": tone(1)}])}
     ),
+    "its first line names a column twice": Repository(
+        {"test/metadata.csv": b"file_name,file_name\na.wav,b.wav\n", "test/a.wav": tone(1)}
+    ),
+    "metadata.jsonl cannot be read (metadata.jsonl line 2: is not JSON": Repository(
+        {"test/metadata.jsonl": b'{"file_name": "a.wav"}\n{\n', "test/a.wav": tone(1)}
+    ),
     "lacks a file that it lists": Repository(audiocaps().files, listed=False),
 }
 

@@ -15,23 +15,14 @@ from pathlib import Path
 
 from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
-from audiocapbench.benchmarks.mecat.items import MecatItem, caption_items, question_item
+from audiocapbench.benchmarks.mecat.items import MecatItem, caption_items, question_items
 from audiocapbench.benchmarks.mecat.prompts import I2, caption_prompt
 from audiocapbench.benchmarks.mecat.traits import CAPTION, QA, TRAITS, asks_for_captions, base_name
-from audiocapbench.data import (
-    FolderEntry,
-    InvalidDataError,
-    MetadataRow,
-    Problem,
-    Sample,
-    open_folder,
-)
+from audiocapbench.data import InvalidDataError, MetadataRow, Problem, Sample, open_folder
 from audiocapbench.data.folder import METADATA
 from audiocapbench.errors import BenchmarkError
 
 _LARGEST_POSITION = 2**31 - 1
-
-Read = Callable[[FolderEntry], "Iterator[Sample | Problem]"]
 
 
 def load_captions(data: Path = Path(CAPTION), prompts: str = I2) -> Benchmark:
@@ -47,7 +38,7 @@ def load_captions(data: Path = Path(CAPTION), prompts: str = I2) -> Benchmark:
     """
     caption_prompt(SUBTASKS[0], prompts)
     name = CAPTION if prompts == I2 else f"{CAPTION}[prompts={prompts}]"
-    return _load(name, data, lambda entry: _captions(entry, prompts))
+    return _load(name, data, lambda _, item: caption_prompt(item.details["subtask"], prompts))
 
 
 def load_questions(data: Path = Path(QA)) -> Benchmark:
@@ -57,73 +48,59 @@ def load_questions(data: Path = Path(QA)) -> Benchmark:
         BenchmarkError: There is no such folder.
         DatasetError: The folder is damaged, or holds something else.
     """
-    return _load(QA, data, _questions)
+    return _load(QA, data, lambda row, _: row.instruction or "")
 
 
-def _load(name: str, data: Path, read: Read) -> Benchmark:
+def _load(name: str, data: Path, instruct: Callable[[MetadataRow, MecatItem], str]) -> Benchmark:
     if not data.is_dir():
         raise BenchmarkError(
             f"{data}: no such folder; make it with 'audiocapbench build mecat', then --data DIR"
         )
     both = data / ("qa" if name == QA else "caption")
     folder = open_folder(both if both.is_dir() and not (data / METADATA).is_file() else data)
-    found = [one for entry in folder.entries for one in read(entry)]
-    problems = [one for one in found if isinstance(one, Problem)]
+    samples: list[Sample] = []
+    problems: list[Problem] = []
+    step = 1 if name == QA else len(SUBTASKS)
+    for entry in folder.entries:
+        row, first = entry.row, entry.position * step
+        if first + step - 1 > _LARGEST_POSITION:
+            problems.append(Problem(row.key, "position", "is too large for six captions a clip"))
+        for place, item in enumerate(row_items(name, row, row.key, problems), first):
+            words = instruct(row, item)
+            samples.append(
+                Sample(
+                    item.id, entry.clip, words, item.references, item.category, place, item.details
+                )
+            )
     if problems:
         raise InvalidDataError(data, problems)
-    samples = [one for one in found if isinstance(one, Sample)]
     samples.sort(key=lambda sample: sample.position)
     return Benchmark(name, folder.root, samples, folder.missing, TRAITS[base_name(name)])
 
 
-def _captions(entry: FolderEntry, prompts: str) -> Iterator[Sample | Problem]:
-    for place, item in enumerate(row_items(CAPTION, entry.row, entry.row.key)):
-        if isinstance(item, Problem):
-            yield item
-            continue
-        position = entry.position * len(SUBTASKS) + place
-        if position > _LARGEST_POSITION:
-            yield Problem(entry.row.key, "position", "is too large for six captions a clip")
-            return
-        instruction = caption_prompt(SUBTASKS[place], prompts)
-        yield _sample(item, entry, instruction, position)
-
-
-def _questions(entry: FolderEntry) -> Iterator[Sample | Problem]:
-    for item in row_items(QA, entry.row, entry.row.key):
-        if isinstance(item, Problem):
-            yield item
-        else:
-            yield _sample(item, entry, entry.row.instruction or "", entry.position)
-
-
-def _sample(item: MecatItem, entry: FolderEntry, instruction: str, position: int) -> Sample:
-    return Sample(
-        item.id, entry.clip, instruction, item.references, item.category, position, item.details
-    )
-
-
-def row_items(benchmark: str, row: MetadataRow, where: str) -> Iterator[MecatItem | Problem]:
-    """What a row of the metadata asks, or what is wrong with it.
+def row_items(
+    benchmark: str, row: MetadataRow, where: str, problems: list[Problem]
+) -> Iterator[MecatItem]:
+    """What a row of the metadata asks.
 
     Args:
         benchmark: ``mecat-caption`` or ``mecat-qa``.
         row: The row.
         where: What to call the place in a problem.
+        problems: Where to put what is wrong.
     """
     own = row.details
-    if asks_for_captions(benchmark):
-        captions = own.get("captions")
-        if not isinstance(captions, dict):
-            yield Problem(where, "captions", "is no object: this is not MECAT-Caption")
-            return
-        yield from caption_items(row.key, {**captions, "domain": own.get("domain")}, where)
-        return
-    fields = {
-        "question": row.instruction,
-        "answer": row.references[0],
-        "category": own.get("qa_category"),
-        "difficulty": own.get("difficulty"),
-        "domain": own.get("domain"),
-    }
-    yield question_item(row.key, fields, where, clip=own.get("clip"))
+    if not asks_for_captions(benchmark):
+        fields = {
+            "question": row.instruction,
+            "answer": row.references[0],
+            "category": own.get("qa_category"),
+            "difficulty": own.get("difficulty"),
+            "domain": own.get("domain"),
+        }
+        yield from question_items(row.key, fields, where, problems, own.get("clip"))
+    elif isinstance(captions := own.get("captions"), dict):
+        fields = {**captions, "domain": own.get("domain")}
+        yield from caption_items(row.key, fields, where, problems)
+    else:
+        problems.append(Problem(where, "captions", "is no object: this is not MECAT-Caption"))

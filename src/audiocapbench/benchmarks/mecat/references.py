@@ -4,13 +4,13 @@ They come as the published JSON lines, a file a domain, or as the metadata.jsonl
 ``audiocapbench build mecat`` made. A line that is wrong is refused: every number depends on it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from audiocapbench.benchmarks.mecat.dataset import row_items
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
-from audiocapbench.benchmarks.mecat.items import MecatItem, caption_items, question_item
+from audiocapbench.benchmarks.mecat.items import MecatItem, caption_items, question_items
 from audiocapbench.benchmarks.mecat.traits import asks_for_captions
 from audiocapbench.data import InvalidDataError, MetadataRow, Problem
 from audiocapbench.data.folder import METADATA
@@ -39,27 +39,20 @@ def read_items(benchmark: str, place: Path) -> list[MecatItem]:
     looks: set[str | None] = set()
     for file in _files(benchmark, place):
         for where, value in json_lines(file, problems):
-            wrong = _keep(items, _items(benchmark, value, where, file), where)
-            problems += wrong
-            if wrong:
+            before = len(problems)
+            found = list(_items(benchmark, value, where, file, problems))
+            problems += [
+                Problem(where, "", f"{item.id!r} stands above already")
+                for item in found
+                if items.setdefault(item.id, item) is not item
+            ]
+            if len(problems) > before:
                 looks.add(_looks_like(value, file))
     if problems:
         raise InvalidDataError(place, problems, _SHOWN, _other(benchmark, looks))
     if not items:
         raise DatasetError(f"{place}: holds no references of {benchmark}")
     return list(items.values())
-
-
-def _keep(
-    items: dict[str, MecatItem], found: Iterable[MecatItem | Problem], where: str
-) -> list[Problem]:
-    wrong = []
-    for one in found:
-        if isinstance(one, Problem):
-            wrong.append(one)
-        elif items.setdefault(one.id, one) is not one:
-            wrong.append(Problem(where, "", f"{one.id!r} stands above already"))
-    return wrong
 
 
 def _looks_like(value: dict[str, Any], file: Path) -> str | None:
@@ -97,16 +90,18 @@ def _files(benchmark: str, place: Path) -> list[Path]:
 
 
 def _items(
-    benchmark: str, pairs: dict[str, Any], where: str, file: Path
-) -> Iterator[MecatItem | Problem]:
+    benchmark: str, pairs: dict[str, Any], where: str, file: Path, problems: list[Problem]
+) -> Iterator[MecatItem]:
     if file.name == METADATA:
         row = read_row(pairs, where)
-        yield from row_items(benchmark, row, where) if isinstance(row, MetadataRow) else row
-        return
-    for key, fields in pairs.items():
-        if not isinstance(fields, dict):
-            yield Problem(where, key[:80], "is not a JSON object")
-        elif asks_for_captions(benchmark):
-            yield from caption_items(key, fields, where)
+        if isinstance(row, MetadataRow):
+            yield from row_items(benchmark, row, where, problems)
         else:
-            yield question_item(key, fields, where)
+            problems += row
+        return
+    read = caption_items if asks_for_captions(benchmark) else question_items
+    for key, fields in pairs.items():
+        if isinstance(fields, dict):
+            yield from read(key, fields, where, problems)
+        else:
+            problems.append(Problem(where, key[:80], "is not a JSON object"))

@@ -1,6 +1,6 @@
 """Repositories that keep each clip as a file of its own, with or without a metadata file."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -10,6 +10,7 @@ from audiocapbench.data.build.matches import ClipLocation, ClipMatch, Collector
 from audiocapbench.data.build.sources import ClipSource, ListedClip
 from audiocapbench.data.problems import Problem
 from audiocapbench.data.records import read_records
+from audiocapbench.errors import DatasetError
 
 _METADATA = ("metadata.csv", "metadata.jsonl")
 
@@ -36,11 +37,11 @@ class AudioFolder:
                 if isinstance(key, str) and clip in clips:
                     listed = True
                     caption = row.get("caption")
-                    texts = {"caption": caption if isinstance(caption, str) else None}
-                    collector.take(key, ClipLocation(clip), texts)
+                    text = caption if isinstance(caption, str) else None
+                    collector.take(key, ClipLocation(clip), text)
         if not listed:
             for clip in self._clips:
-                collector.take(PurePosixPath(clip).stem, ClipLocation(clip), {})
+                collector.take(PurePosixPath(clip).stem, ClipLocation(clip))
         return collector.found
 
     def size(self, places: Sequence[ClipLocation]) -> int:
@@ -54,10 +55,13 @@ class AudioFolder:
         for place in sorted(places):
             yield place, self._repository.read(place.path, received)
 
-    def _rows(self, path: str) -> Iterator[Mapping[str, Any]]:
+    def _rows(self, path: str) -> list[dict[str, Any]]:
         problems: list[Problem] = []
         content = self._repository.read(path)
-        for _, row in read_records(PurePosixPath(path), problems, content=content):
-            yield row
+        try:
+            rows = [row for _, row in read_records(PurePosixPath(path), problems, content=content)]
+        except DatasetError as error:
+            raise HubError(f"{self._repository.name}: {error}") from None
         if problems:
             raise HubError(f"{self._repository.name}: {path} cannot be read ({problems[0]})")
+        return rows

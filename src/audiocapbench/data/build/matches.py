@@ -1,6 +1,6 @@
 """Where wanted clips lie in a repository, whichever way the repository keeps them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -32,19 +32,17 @@ class Collector:
         self._wanted = {one.key: one for one in wanted}
         self.found: dict[str, ClipMatch] = {}
 
-    def take(self, key: str, place: ClipLocation, texts: Mapping[str, str | None]) -> None:
-        """A row: its key, where it lies, and its other texts by column."""
+    def take(self, key: str, place: ClipLocation, caption: str | None = None) -> None:
+        """A row: its key, where it lies, and its caption."""
         wanted = self._wanted.get(key)
         if wanted is None:
             return
-        confirm = self._source.confirm
-        confirmed = confirm is None or texts.get(confirm) == wanted.fields.get(confirm)
+        confirmed = not self._source.confirms or caption == wanted.fields.get("caption")
         known = self.found.get(key)
         if known is None or (confirmed and not known.confirmed):
             known = self.found[key] = ClipMatch(place, confirmed=confirmed)
         elif not self._source.gathers:
             return
-        caption = texts.get("caption")
         if caption:
             known.captions.append(caption)
 

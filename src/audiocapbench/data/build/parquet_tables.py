@@ -14,7 +14,7 @@ from audiocapbench.data.build.hub import HubError, OnReceived, Repository
 from audiocapbench.data.build.matches import ClipLocation, ClipMatch, Collector
 from audiocapbench.data.build.sources import ClipSource, ListedClip
 
-_AUDIO = "audio"
+_AUDIO, _CAPTION = "audio", "caption"
 _BUFFER = 4 << 20
 _BATCH = 8
 
@@ -57,13 +57,13 @@ class ParquetTables:
                 f"{self._repository.name}: {path} has the columns {', '.join(names)}, "
                 f"but {_AUDIO} and {' or '.join(source.key_columns)} are needed"
             )
-        others = [name for name in ("caption",) if name in names]
+        columns = [name for name in (key, _CAPTION) if name in names]
         with self._reading(path), self._open(path, None, pre_buffer=True) as table:
             for group in range(footer.num_row_groups):
-                columns = table.read_row_group(group, columns=[key, *others]).to_pydict()
-                for row, value in enumerate(columns[key]):
-                    texts = {name: columns[name][row] for name in others}
-                    collector.take(value, ClipLocation(path, group, row), texts)
+                rows = table.read_row_group(group, columns=columns).to_pylist()
+                for number, row in enumerate(rows):
+                    place = ClipLocation(path, group, number)
+                    collector.take(row[key], place, row.get(_CAPTION))
                 if collector.complete:
                     return
 

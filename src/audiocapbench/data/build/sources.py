@@ -25,8 +25,8 @@ class ClipSource:
         columns: The list's columns that must be there.
         key_columns: Columns of the repository that may name a clip; the first one there counts.
         gathers: Whether the references are all captions that the repository has for a clip.
-        confirm: A column that tells rows with the same key apart; the row that agrees with the
-            list is preferred.
+        confirms: Whether the caption tells rows with the same key apart; the row that agrees with
+            the list is preferred.
     """
 
     name: str
@@ -40,7 +40,7 @@ class ClipSource:
     columns: tuple[str, ...]
     key_columns: tuple[str, ...]
     gathers: bool = False
-    confirm: str | None = None
+    confirms: bool = False
 
 
 CLOTHO = ClipSource(
@@ -92,7 +92,7 @@ SPEECH = ClipSource(
     key="transcript",
     columns=("transcript", "caption"),
     key_columns=("transcript",),
-    confirm="caption",
+    confirms=True,
 )
 SOURCES = (CLOTHO, AUDIOCAPS, MUSIC, SPEECH)
 """In the order of the benchmark, which decides the position of every sample."""
