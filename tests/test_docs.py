@@ -59,9 +59,14 @@ def test_the_examples_of_your_own_parts_work_together(place: Path) -> None:
     module = "\n".join(blocks(EXTENDING, "python"))
     install(place, module, blocks(EXTENDING, "toml")[0])
     printed = commands(EXTENDING, remote=False)
-    ran, warm, listed, checked = (run(place, command) for command in printed)
+    ran, warm, duets, listed, judges, benchmarks, checked = (
+        run(place, command) for command in printed
+    )
     assert ran.returncode == 0, ran.stderr
     assert warm.returncode == 0, warm.stderr
+    assert duets.returncode == 0, duets.stderr
+    assert "instruments named" in judges.stdout
+    assert "options in brackets: clips" in " ".join(benchmarks.stdout.split())
     assert "shared_words" in ran.stdout
     assert "brevity" in ran.stdout
     assert "share of words that a reference has too" in " ".join(listed.stdout.split())

@@ -63,7 +63,8 @@ def test_torch_is_not_part_of_the_core() -> None:
 
 def test_the_public_names_are_these() -> None:
     assert sorted(audiocapbench.__all__) == sorted(
-        """AudioCapBenchError AudioContract Benchmark Clip InvalidDataError Metric MetricResult
+        """Aggregation Contract ControlRules ReplyError ReplyField Traits Verdict
+        AudioCapBenchError AudioContract Benchmark Clip InvalidDataError Metric MetricResult
         Model ModelSettings Outcome Provider Question Reply RunEnd Sample Selection SimpleModel
         Status Store __version__ compute create_model open_benchmark open_folder run_benchmark
         score_run Signature sign""".split()

@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING, Any
 from audiocapbench.version import VERSION
 
 if TYPE_CHECKING:
-    from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
+    from audiocapbench.benchmarks import (
+        Aggregation,
+        Benchmark,
+        ControlRules,
+        Selection,
+        Traits,
+        open_benchmark,
+    )
     from audiocapbench.data import Clip, InvalidDataError, Sample, open_folder
     from audiocapbench.data.outcome import Outcome, Reply, Status
     from audiocapbench.engine import RunEnd, run_benchmark, score_run
     from audiocapbench.errors import AudioCapBenchError
+    from audiocapbench.judges import Contract, ReplyError, ReplyField, Verdict
     from audiocapbench.metrics import Metric, MetricResult, compute
     from audiocapbench.models import (
         AudioContract,
@@ -31,10 +39,13 @@ if TYPE_CHECKING:
 __version__ = VERSION
 
 _HOMES = {
+    "Aggregation": "benchmarks",
     "AudioCapBenchError": "errors",
     "AudioContract": "models",
     "Benchmark": "benchmarks",
     "Clip": "data",
+    "Contract": "judges",
+    "ControlRules": "benchmarks",
     "InvalidDataError": "data",
     "Metric": "metrics",
     "MetricResult": "metrics",
@@ -44,6 +55,8 @@ _HOMES = {
     "Provider": "models",
     "Question": "models",
     "Reply": "data.outcome",
+    "ReplyError": "judges",
+    "ReplyField": "judges",
     "RunEnd": "engine",
     "Sample": "data",
     "Selection": "benchmarks",
@@ -51,6 +64,8 @@ _HOMES = {
     "SimpleModel": "models",
     "Status": "data.outcome",
     "Store": "store",
+    "Traits": "benchmarks",
+    "Verdict": "judges",
     "compute": "metrics",
     "create_model": "models",
     "open_benchmark": "benchmarks",
@@ -61,10 +76,13 @@ _HOMES = {
 }
 
 __all__ = [
+    "Aggregation",
     "AudioCapBenchError",
     "AudioContract",
     "Benchmark",
     "Clip",
+    "Contract",
+    "ControlRules",
     "InvalidDataError",
     "Metric",
     "MetricResult",
@@ -74,6 +92,8 @@ __all__ = [
     "Provider",
     "Question",
     "Reply",
+    "ReplyError",
+    "ReplyField",
     "RunEnd",
     "Sample",
     "Selection",
@@ -81,6 +101,8 @@ __all__ = [
     "SimpleModel",
     "Status",
     "Store",
+    "Traits",
+    "Verdict",
     "__version__",
     "compute",
     "create_model",

@@ -55,13 +55,13 @@ constant = 3
 CONTRACTS = """
 import re
 from audiocapbench import AudioContract, Reply
-from audiocapbench.judges import Contract, Field, ReplyError, Verdict
+from audiocapbench.judges import Contract, ReplyError, ReplyField, Verdict
 
 PROMPT = "How much of a hall is in “{prediction}”? Reply with HALL=0 to HALL=10."
 prompts = []
 
 def halls():
-    fields = (Field("hall", "integer"),)
+    fields = (ReplyField("hall", "integer"),)
     return Contract("halls", fields, assemble, PROMPT, 50, 3, "how much of a hall", reader=read)
 
 def assemble(case): return PROMPT.replace("{prediction}", case.prediction)
@@ -74,8 +74,8 @@ def read(text):
 
 def broken(): raise RuntimeError("no ink")
 def renamed(): return halls()
-def high(): return Contract("high", (Field("a", "integer", 0, 100),), assemble, PROMPT, 50)
-def blank(): return Contract("blank", (Field("a", "text"),), assemble, PROMPT, 50)
+def high(): return Contract("high", (ReplyField("a", "integer", 0, 100),), assemble, PROMPT, 50)
+def blank(): return Contract("blank", (ReplyField("a", "text"),), assemble, PROMPT, 50)
 
 class Visitor:
     contract = AudioContract("none")

@@ -1,7 +1,7 @@
 """Judges: a prompt and the parser that belongs to it, who is asked, and how the scores add up."""
 
 from audiocapbench.judges.check import JudgeCheck, check_judge
-from audiocapbench.judges.contract import Case, Contract, Field
+from audiocapbench.judges.contract import Case, Contract, ReplyField
 from audiocapbench.judges.contracts import ContractEntry, find_contract, list_contracts
 from audiocapbench.judges.errors import JudgeError, ReplyError
 from audiocapbench.judges.executor import (
@@ -22,7 +22,6 @@ __all__ = [
     "Case",
     "Contract",
     "ContractEntry",
-    "Field",
     "Judge",
     "JudgeCheck",
     "JudgeEnd",
@@ -33,6 +32,7 @@ __all__ = [
     "JudgingEnd",
     "ModelJudge",
     "ReplyError",
+    "ReplyField",
     "TextJudge",
     "Verdict",
     "ajudge_run",

@@ -5,7 +5,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from audiocapbench.judges.contract import REASONING, Case, Contract, Field
+from audiocapbench.judges.contract import REASONING, Case, Contract, ReplyField
 from audiocapbench.judges.quoting import as_data, fill
 
 NAME = "audiocapbench"
@@ -15,7 +15,7 @@ MAX_TOKENS = 300
 
 def contract() -> Contract:
     """Three integers from 0 to 10 and a sentence or two of reasoning."""
-    fields = (*(Field(name, "integer") for name in DIMENSIONS), Field(REASONING, "text"))
+    fields = (*(ReplyField(name, "integer") for name in DIMENSIONS), ReplyField(REASONING, "text"))
     return Contract(
         NAME,
         fields,

@@ -45,7 +45,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class ReplyField:
     """One field of the reply; all but text are scores, within bounds."""
 
     name: str
@@ -72,7 +72,7 @@ class Contract:
     """
 
     name: str
-    fields: tuple[Field, ...]
+    fields: tuple[ReplyField, ...]
     assemble: Callable[[Case], str]
     wording: str
     max_tokens: int
@@ -202,7 +202,7 @@ def _without_thoughts(text: str) -> str:
     return rest
 
 
-def _score(field: Field, value: Scalar) -> float:
+def _score(field: ReplyField, value: Scalar) -> float:
     if isinstance(value, str):
         value = _number(value.strip())
     if isinstance(value, bool) or value is None or not math.isfinite(value):
@@ -222,7 +222,7 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _schema_of(field: Field) -> dict[str, Any]:
+def _schema_of(field: ReplyField) -> dict[str, Any]:
     if field.kind == "text":
         return {"type": "string"}
     return {"type": field.kind, "minimum": field.low, "maximum": field.high}

@@ -7,7 +7,7 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import Any, Literal
 
-from audiocapbench.judges.contract import REASONING, Case, Contract, Field
+from audiocapbench.judges.contract import REASONING, Case, Contract, ReplyField
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.quoting import as_data, fill
 
@@ -27,10 +27,10 @@ _GROUP_PREFIXES = ("pure_", "mixed_")
 def contract(task: Task) -> Contract:
     """One number from 0 to 10 and the reasoning; the rest of the reply is an echo."""
     fields = (
-        Field("sample_id", "text", required=False),
-        Field("subtask", "text", required=False),
-        Field(SCORE, "number"),
-        Field(REASONING, "text"),
+        ReplyField("sample_id", "text", required=False),
+        ReplyField("subtask", "text", required=False),
+        ReplyField(SCORE, "number"),
+        ReplyField(REASONING, "text"),
     )
     return Contract(
         f"mecat-{task}",
