@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.meta.corrupt.corruption import Corruption
-from audiocapbench.meta.pairs.brace_hallucination import read_brace_hallucination
-from audiocapbench.meta.pairs.table import read_csv_pairs
+from audiocapbench.meta.pairs.files import read_brace_hallucination, read_csv_pairs
 from folders import write_lines, write_tone
 
 VERBS = ("speaks", "sings", "laughs", "coughs", "shouts", "whispers")

@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 
 from audiocapbench.meta.errors import TrialError
-from audiocapbench.meta.intervals import measure_intervals
-from audiocapbench.meta.measures import NAMES, always_first, always_second, count, measure
+from audiocapbench.meta.measures import (
+    NAMES,
+    always_first,
+    always_second,
+    count,
+    measure,
+    measure_intervals,
+)
 from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
 from audiocapbench.meta.pairs.votes import agreement, preferred
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, PointwiseScorer, higher

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from audiocapbench.engine import Budget, RateLimits
-from audiocapbench.meta.pairs.pair import Protocol
+from audiocapbench.meta.pairs.pair import TrialProtocol
 from audiocapbench.store import Store
 
 
@@ -36,7 +36,7 @@ class TrialSettings:
     prompt_file: Path | None = None
     swap: bool = False
     reader: str | None = None
-    protocol: Protocol = "plain"
+    protocol: TrialProtocol = "plain"
     seed: int = 42
     budget: Budget = field(default_factory=Budget)
     prices: Path | None = None

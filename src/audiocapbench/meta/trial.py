@@ -4,22 +4,35 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.meta.details import Details, details_of
 from audiocapbench.meta.errors import TrialError
-from audiocapbench.meta.intervals import measure_intervals
-from audiocapbench.meta.measures import NAMES, always_first, always_second, count, measure
-from audiocapbench.meta.orders import agreeing, as_given, shown_first
+from audiocapbench.meta.measures import (
+    NAMES,
+    always_first,
+    always_second,
+    count,
+    measure,
+    measure_intervals,
+)
 from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
-from audiocapbench.meta.scorers.scorer import BothOrdersScorer, Choice, PairScorer
+from audiocapbench.meta.position_bias import PositionBias, position_bias
+from audiocapbench.meta.scorers.scorer import (
+    BothOrdersScorer,
+    Choice,
+    CorpusScorer,
+    Diagnostics,
+    DiagnosticScorer,
+    PairScorer,
+)
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval
 
 _GROUPED_BY = ("type", "subtype", "dataset")
+_NOTHING = Diagnostics()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +48,6 @@ class GroupMeasures:
     n: int
     values: Mapping[str, float | None]
     intervals: Mapping[str, Interval | None]
-
-
-class PositionBias(NamedTuple):
-    """What the order of the captions does to a scorer that was asked both ways, in percent.
-
-    Attributes:
-        consistency: Share of pairs whose two answers name the same caption or both tie; an
-            unknown never agrees.
-        first: Share of choices that fall on the caption that stood first; 50 has no bias. None
-            where it never chose.
-    """
-
-    consistency: float
-    first: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,19 +128,22 @@ def try_scorer(scorer: PairScorer, pairs: PairSet, *, swap: bool = False) -> Sco
     decided = pairs.decided
     position = None
     if swap and isinstance(scorer, BothOrdersScorer):
-        position = _position(as_given(scorer, decided), scorer.choose_swapped(decided))
+        position = position_bias(scorer.choose_as_given(decided), scorer.choose_swapped(decided))
     place = NAMES.index(pairs.headline)
 
     def headline(chosen: Sequence[Choice]) -> float:
         return float(np.nan_to_num(measure(count(decided, chosen).sum(axis=0))[place]))
 
+    diagnostics = _NOTHING
+    if isinstance(scorer, DiagnosticScorer):
+        diagnostics = scorer.diagnostics(decided, pairs.headline, headline)
     return judge_choices(
         pairs,
         choices,
         scorer=scorer.name,
         signature=scorer.signature.with_fields(pairs=pairs.name, text=pairs.text),
         position=position,
-        details=details_of(scorer, decided, pairs.headline, headline),
+        diagnostics=diagnostics,
         seconds=seconds,
     )
 
@@ -153,12 +155,11 @@ def judge_choices(
     scorer: str,
     signature: Signature,
     position: PositionBias | None = None,
-    details: Details | None = None,
+    diagnostics: Diagnostics = _NOTHING,
     seconds: float = 0.0,
 ) -> ScorerTrial:
     """Hold choices, however they were had, to what people prefer; one a pair that is decided."""
     decided = pairs.decided
-    details = details or Details()
     counts = count(decided, choices)
     clips = np.array([pair.clip for pair in decided], dtype=object)
     figures = {
@@ -177,15 +178,15 @@ def judge_choices(
         figures["dataset"],
         _constant(counts, pairs.headline),
         position,
-        details.failed,
-        details.notes,
-        details.data,
+        diagnostics.failed,
+        diagnostics.notes,
+        diagnostics.data,
         seconds,
     )
 
 
 def _choices(scorer: PairScorer, pairs: PairSet) -> list[Choice]:
-    whole = bool(getattr(scorer, "needs_corpus", False))
+    whole = isinstance(scorer, CorpusScorer) and scorer.needs_corpus
     shown = pairs.pairs if whole else pairs.decided
     choices = scorer.choose(shown)
     if len(choices) != len(shown):
@@ -216,12 +217,3 @@ def _constant(counts: NDArray[np.float64], headline: str) -> tuple[float, int]:
         for answer, made in enumerate((always_first, always_second))
     ]
     return max(constants)
-
-
-def _position(given: Sequence[Choice], swapped: Sequence[Choice]) -> PositionBias:
-    """Both lists speak of the captions as the pair has them, whatever order they were shown in."""
-    same = agreeing(given, swapped)
-    first, chosen = shown_first(given, swapped)
-    return PositionBias(
-        100 * sum(same) / max(1, len(same)), 100 * first / chosen if chosen else None
-    )

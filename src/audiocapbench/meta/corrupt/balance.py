@@ -15,7 +15,7 @@ import numpy as np
 
 from audiocapbench.judges.elements.words import ElementKind, kind_of
 from audiocapbench.meta.corrupt.corruption import CorruptedPair, Unit
-from audiocapbench.meta.pairs.pair import Answer
+from audiocapbench.meta.pairs.pair import Preference
 
 _FEWEST_LEFT = 0.5
 _STRICTER = 0.2
@@ -75,7 +75,7 @@ def _level(units: list[Unit], most: int, frequencies: Counter[str]) -> list[Unit
         squares -= row**2
 
 
-def placed(units: Sequence[Unit], draw: random.Random) -> list[tuple[CorruptedPair, Answer]]:
+def placed(units: Sequence[Unit], draw: random.Random) -> list[tuple[CorruptedPair, Preference]]:
     """Every pair with the place of its true caption: each place half of the time.
 
     The halves are level among pairs in which the true caption is longer, shorter or as long, so
@@ -85,7 +85,7 @@ def placed(units: Sequence[Unit], draw: random.Random) -> list[tuple[CorruptedPa
     draw.shuffle(pairs)
     pairs.sort(key=_longer)
     start = draw.randrange(2)
-    answers: list[Answer] = [0, 1]
+    answers: list[Preference] = [0, 1]
     found = [(pair, answers[(start + place) % 2]) for place, pair in enumerate(pairs)]
     draw.shuffle(found)
     return found

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-Answer = Literal[0, 1]
-Protocol = Literal["plain", "fense"]
+Preference = Literal[0, 1]
+TrialProtocol = Literal["plain", "fense"]
 Headline = Literal["f1", "accuracy"]
 
 
@@ -35,7 +35,7 @@ class CaptionPair:
     clip: str
     first: str
     second: str
-    answer: Answer | None
+    answer: Preference | None
     type: str
     subtype: str
     dataset: str = ""
@@ -57,7 +57,7 @@ class CaptionPair:
         )
 
 
-_OTHER: dict[Answer, Answer] = {0: 1, 1: 0}
+_OTHER: dict[Preference, Preference] = {0: 1, 1: 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class PairSet:
     pairs: tuple[CaptionPair, ...]
     text: str = "as-is"
     left_out: int = 0
-    protocol: Protocol = "plain"
+    protocol: TrialProtocol = "plain"
     headline: Headline = "f1"
 
     @property
@@ -87,7 +87,26 @@ class PairSet:
 
     def map_text(self, change: Callable[[str], str], text: str) -> "PairSet":
         """The set with every caption and reference changed, and the name of the change."""
-        return replace(self, pairs=tuple(_changed(pair, change) for pair in self.pairs), text=text)
+        changed = tuple(
+            replace(
+                pair,
+                first=change(pair.first),
+                second=change(pair.second),
+                references_first=tuple(map(change, pair.references_first)),
+                references_second=tuple(map(change, pair.references_second)),
+            )
+            for pair in self.pairs
+        )
+        return replace(self, pairs=changed, text=text)
+
+
+def normalised(text: str) -> str:
+    """The text without the marks of who wrote it: stray white space and the final full stop.
+
+    A text of nothing else keeps its full stops, so that no caption vanishes.
+    """
+    flat = " ".join(text.split())
+    return flat.rstrip(". ") or flat
 
 
 def captions(pairs: Sequence[CaptionPair]) -> list[str]:
@@ -98,13 +117,3 @@ def captions(pairs: Sequence[CaptionPair]) -> list[str]:
 def references(pairs: Sequence[CaptionPair]) -> list[tuple[str, ...]]:
     """The references of ``captions``, in the same order."""
     return [pair.references_first for pair in pairs] + [pair.references_second for pair in pairs]
-
-
-def _changed(pair: CaptionPair, change: Callable[[str], str]) -> CaptionPair:
-    return replace(
-        pair,
-        first=change(pair.first),
-        second=change(pair.second),
-        references_first=tuple(map(change, pair.references_first)),
-        references_second=tuple(map(change, pair.references_second)),
-    )

@@ -6,12 +6,14 @@ from typing import NamedTuple
 
 from audiocapbench.errors import DatasetError
 from audiocapbench.meta.errors import TrialError
-from audiocapbench.meta.pairs.brace_hallucination import read_brace_hallucination
-from audiocapbench.meta.pairs.brace_main import read_brace_main
-from audiocapbench.meta.pairs.human import read_human_pairs
-from audiocapbench.meta.pairs.pair import CaptionPair, Headline, PairSet, Protocol
-from audiocapbench.meta.pairs.table import read_csv_pairs
-from audiocapbench.meta.pairs.text import normalised
+from audiocapbench.meta.pairs import files
+from audiocapbench.meta.pairs.pair import (
+    CaptionPair,
+    Headline,
+    PairSet,
+    TrialProtocol,
+    normalised,
+)
 
 
 class PairFileKind(NamedTuple):
@@ -30,15 +32,15 @@ class PairFileKind(NamedTuple):
     read: Callable[[Path], list[CaptionPair]]
     as_is: bool
     undecided_leave: bool = True
-    protocol: Protocol = "plain"
+    protocol: TrialProtocol = "plain"
     headline: Headline = "f1"
 
 
 KINDS: Mapping[str, PairFileKind] = {
-    "human": PairFileKind(read_human_pairs, True, False, "fense", "accuracy"),
-    "brace-main": PairFileKind(read_brace_main, True),
-    "brace-hallucination": PairFileKind(read_brace_hallucination, False),
-    "csv": PairFileKind(read_csv_pairs, False),
+    "human": PairFileKind(files.read_human_pairs, True, False, "fense", "accuracy"),
+    "brace-main": PairFileKind(files.read_brace_main, True),
+    "brace-hallucination": PairFileKind(files.read_brace_hallucination, False),
+    "csv": PairFileKind(files.read_csv_pairs, False),
 }
 
 
@@ -74,14 +76,13 @@ def pair_set(kind: str, pairs: Sequence[CaptionPair], *, as_is: bool | None = No
         DatasetError: No pair has an answer.
     """
     traits = KINDS[kind]
-    kept = [pair for pair in pairs if pair.answer is not None or not traits.undecided_leave]
-    if not any(pair.answer is not None for pair in kept):
+    decided = [pair for pair in pairs if pair.answer is not None]
+    if not decided:
         raise DatasetError(f"{kind}: no pair has an answer that people agree on")
-    left_out = sum(pair.answer is None for pair in pairs)
     made = PairSet(
         kind,
-        tuple(kept),
-        left_out=left_out,
+        tuple(decided if traits.undecided_leave else pairs),
+        left_out=len(pairs) - len(decided),
         protocol=traits.protocol,
         headline=traits.headline,
     )

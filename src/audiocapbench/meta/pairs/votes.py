@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from audiocapbench.meta.pairs.pair import Answer, CaptionPair
+from audiocapbench.meta.pairs.pair import CaptionPair, Preference
 from audiocapbench.stats.agreement import category_counts, fleiss_kappa
 
 AGREED = 2
@@ -25,7 +25,7 @@ class Agreement(NamedTuple):
     after: float | None
 
 
-def preferred(votes: Sequence[int], least: int = 1) -> Answer | None:
+def preferred(votes: Sequence[int], least: int = 1) -> Preference | None:
     """Which caption the votes prefer by at least so many; None for neither."""
     total = sum(votes)
     if abs(total) < least:

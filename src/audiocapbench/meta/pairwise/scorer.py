@@ -8,58 +8,33 @@ orders is chosen; where the orders disagree it is a tie, and unknown where one o
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from audiocapbench.benchmarks import Benchmark
-from audiocapbench.data import Clip
-from audiocapbench.data.outcome import Outcome, Status
-from audiocapbench.engine import Progress, Stop, likely_cost, missing_samples, run_benchmark
+from audiocapbench.benchmarks.benchmark import TRIAL
+from audiocapbench.data import Clip, MissingClip, Sample
+from audiocapbench.data.outcome import Status
+from audiocapbench.engine import likely_cost, missing_samples
 from audiocapbench.meta.answers.parser import RULES, read_answer
-from audiocapbench.meta.errors import TrialError, TrialStoppedError
+from audiocapbench.meta.asking import ask
+from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair
+from audiocapbench.meta.pairwise.diagnostics import OrderChoices, PairwiseDiagnostics, diagnose
 from audiocapbench.meta.pairwise.prompts import PairwisePrompt, named_prompt, prompt_from
-from audiocapbench.meta.pairwise.questions import find_clips, questions, unheard
 from audiocapbench.meta.pairwise.reader import AnswerReader, UnreadAnswer, create_reader, read_word
-from audiocapbench.meta.pairwise.report import (
-    PairwiseDiagnostics,
-    consistency_share,
-    position_share,
-    positions,
-    unknown_share,
-)
-from audiocapbench.meta.scorers.scorer import Choice
+from audiocapbench.meta.scorers.clip_files import WITHOUT_CLIPS, find_clips, unheard
+from audiocapbench.meta.scorers.scorer import Choice, Diagnostics, Measure
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import Model, create_model
 from audiocapbench.models.prices import price_of
 from audiocapbench.models.varied import without_audio
 from audiocapbench.signature import Signature, sign
-from audiocapbench.store import Store
 
 NO_CLIP = "no clip"
 """Stands among statuses for a pair that could not be asked because its clip is not there."""
 
 _ANSWERED = frozenset({Status.OK, Status.EMPTY, Status.TRUNCATED})
 _NAME = re.compile(r"(?P<model>.+?)(?:\[audio=(?P<audio>\w+)\])?", re.DOTALL)
-
-
-class _OrderChoices(NamedTuple):
-    """One order of the captions: choices by position, and how they were come by."""
-
-    choices: list[Choice]
-    failures: Counter[str]
-    read: int = 0
-    read_decided: int = 0
-    read_unusable: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _AskedOrders:
-    """What the model said in both orders, for one list of pairs."""
-
-    given: _OrderChoices
-    swapped: _OrderChoices | None
 
 
 class PairwiseScorer:
@@ -97,7 +72,7 @@ class PairwiseScorer:
         self._prompt = prompt
         self._settings = settings
         self._reader = reader
-        self._latest: tuple[tuple[CaptionPair, ...], _AskedOrders] | None = None
+        self._latest: tuple[tuple[CaptionPair, ...], list[OrderChoices]] | None = None
 
     @property
     def signature(self) -> Signature:
@@ -125,15 +100,14 @@ class PairwiseScorer:
             TrialError: No clip is there, or a prompt shows references that a pair has not.
             ModelError: The model cannot be asked.
         """
-        asked = self._ask(pairs)
-        if asked.swapped is None:
-            return asked.given.choices
-        both = zip(asked.given.choices, asked.swapped.choices, strict=True)
-        return [agreed(one, other.swapped) for one, other in both]
+        given = self.choose_as_given(pairs)
+        if not self._settings.swap:
+            return given
+        return [agreed(*both) for both in zip(given, self.choose_swapped(pairs), strict=True)]
 
     def choose_as_given(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """Its choices with the captions in their own order, whatever the other order says."""
-        return self._ask(pairs).given.choices
+        return self._orders(pairs)[0].choices
 
     def choose_swapped(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """Its choices when the captions change places, for the pairs as they stand.
@@ -141,68 +115,90 @@ class PairwiseScorer:
         Raises:
             TrialError: It was not asked in the other order.
         """
-        swapped = self._ask(pairs).swapped
-        if swapped is None:
+        if not self._settings.swap:
             raise TrialError(f"{self.name} was asked in one order only; ask with --swap")
-        return [choice.swapped for choice in swapped.choices]
+        return [choice.swapped for choice in self._orders(pairs)[1].choices]
 
     def detail(self, pairs: Sequence[CaptionPair]) -> PairwiseDiagnostics:
         """Position bias, consistency and what went unread, for pairs that it has chosen of."""
-        asked = self._ask(pairs)
-        orders = [one for one in (asked.given, asked.swapped) if one is not None]
-        choices = [one.choices for one in orders]
-        seed = self._settings.seed
-        consistency = None
-        if asked.swapped is not None:
-            other = [choice.swapped for choice in asked.swapped.choices]
-            consistency = consistency_share(pairs, asked.given.choices, other, seed=seed)
-        return PairwiseDiagnostics(
-            prompt=self._prompt.name,
-            orders=len(orders),
-            asked=len(pairs) * len(orders),
-            first_position=position_share(pairs, choices, seed=seed),
-            consistency=consistency,
-            unknown=unknown_share(pairs, choices, seed=seed),
-            positions=positions(choices),
-            failures=dict(sum((one.failures for one in orders), Counter())),
-            read=sum(one.read for one in orders),
-            read_decided=sum(one.read_decided for one in orders),
-            read_unusable=sum(one.read_unusable for one in orders),
-        )
+        orders = self._orders(pairs)
+        return diagnose(pairs, orders, prompt=self._prompt.name, seed=self._settings.seed)
 
-    def _ask(self, pairs: Sequence[CaptionPair]) -> _AskedOrders:
+    def diagnostics(
+        self, pairs: Sequence[CaptionPair], _headline: str, _measure: Measure
+    ) -> Diagnostics:
+        """The same in words and as plain data."""
+        detail = self.detail(pairs)
+        return Diagnostics(tuple(detail.lines()), detail.document(), self.failed)
+
+    def _orders(self, pairs: Sequence[CaptionPair]) -> list[OrderChoices]:
+        """What it said in each order that it is asked in."""
         key = tuple(pairs)
         if self._latest is not None and self._latest[0] == key:
             return self._latest[1]
-        clips, root = self._clips(pairs)
+        clips = unheard(pairs)
+        if self._hears and self._settings.data is not None:
+            clips = find_clips(pairs, self._settings.data)
+        shown = [key]
+        if self._settings.swap:
+            shown.append(tuple(pair.swapped() for pair in pairs))
         asked = [
-            questions(pairs, clips, self._prompt, root, swapped=swapped, heard=self._hears)
-            for swapped in ((False, True) if self._settings.swap else (False,))
+            self._questions(order, clips, swapped=place == 1) for place, order in enumerate(shown)
         ]
         self._confirm(asked)
-        read = [
-            self._read(pairs, benchmark, in_other_order=place == 1)
-            for place, benchmark in enumerate(asked)
+        found = [
+            self._read(order, benchmark) for order, benchmark in zip(shown, asked, strict=True)
         ]
-        found = _AskedOrders(read[0], read[1] if len(read) > 1 else None)
-        self.failed = sum(one.failures.total() for one in read)
+        self.failed = sum(order.failures.total() for order in found)
         self._latest = (key, found)
         return found
 
-    def _clips(self, pairs: Sequence[CaptionPair]) -> tuple[Mapping[str, Clip], Path]:
-        if not self._hears or self._settings.data is None:
-            return unheard(pairs), Path()
-        return find_clips(pairs, self._settings.data), self._settings.data
+    def _questions(
+        self, pairs: Sequence[CaptionPair], clips: Mapping[str, Clip], *, swapped: bool
+    ) -> Benchmark:
+        """Pairs as a benchmark: every sample asks about a pair in the order that it stands in."""
+        samples, missing = [], []
+        for position, pair in enumerate(pairs):
+            if pair.clip not in clips:
+                missing.append(MissingClip(id=pair.id, reason="no such clip", file_name=pair.audio))
+                continue
+            samples.append(
+                Sample(
+                    id=pair.id,
+                    clip=clips[pair.clip],
+                    instruction=self._prompt.ask(pair),
+                    references=(pair.first, pair.second),
+                    category=pair.type,
+                    position=position,
+                    details={"order": "swapped" if swapped else "as it stands"},
+                )
+            )
+        name = f"{TRIAL}pairwise/{self._prompt.name}{'/swapped' if swapped else ''}"
+        root = (self._hears and self._settings.data) or Path()
+        heard = "" if self._hears else WITHOUT_CLIPS
+        return Benchmark(f"{name}{heard}", root, tuple(samples), tuple(missing))
 
-    def _read(
-        self, pairs: Sequence[CaptionPair], benchmark: Benchmark, *, in_other_order: bool
-    ) -> _OrderChoices:
+    def _confirm(self, asked: Sequence[Benchmark]) -> None:
+        """Say what is about to be asked and what it will likely cost, unless it is free."""
+        model, settings = self._model, self._settings
+        price = price_of(model.name, settings.prices)
+        left = [
+            sample
+            for benchmark in asked
+            for sample in missing_samples(benchmark, model, settings.store, benchmark.samples)
+        ]
+        total = sum(likely_cost(price, model, one.clip.duration_s) or 0.0 for one in left)
+        if left and (price is None or total):
+            cost = "cost unknown" if price is None else f"about ${total:.2f}"
+            settings.confirm(f"{self.name}: {len(left):,} questions about pairs, {cost}")
+
+    def _read(self, pairs: Sequence[CaptionPair], benchmark: Benchmark) -> OrderChoices:
         if not benchmark.samples:
-            return _OrderChoices([], Counter())
-        outcomes = self._outcomes(benchmark, self._model, self.name)
-        shown = [pair.swapped() if in_other_order else pair for pair in pairs]
+            return OrderChoices([], Counter())
+        outcomes = ask(benchmark, self._model, self._settings, self.name)
         choices, failures, unread = [], Counter[str](), []
-        for pair in shown:
+        reader = self._reader
+        for pair in pairs:
             outcome = outcomes.get(pair.id)
             if outcome is None or outcome.reply.status not in _ANSWERED:
                 failures[NO_CLIP if outcome is None else str(outcome.reply.status)] += 1
@@ -211,27 +207,13 @@ class PairwiseScorer:
             text = outcome.reply.text
             choice = read_answer(text, pair.first, pair.second, self._prompt.labels)
             choices.append(choice)
-            if text.strip() and self._is_for_reader(choice):
+            for_reader = reader is not None and (reader.reads_all or choice is Choice.UNKNOWN)
+            if for_reader and text.strip():
                 unread.append(UnreadAnswer(pair.id, text, pair.first, pair.second))
-        if self._reader is None or not unread:
-            return _OrderChoices(choices, failures)
-        return self._read_further(self._reader, pairs, choices, failures, unread, benchmark.name)
-
-    def _is_for_reader(self, choice: Choice) -> bool:
-        reader = self._reader
-        return reader is not None and (reader.reads_all or choice is Choice.UNKNOWN)
-
-    def _read_further(
-        self,
-        reader: AnswerReader,
-        pairs: Sequence[CaptionPair],
-        choices: list[Choice],
-        failures: Counter[str],
-        unread: Sequence[UnreadAnswer],
-        name: str,
-    ) -> _OrderChoices:
-        benchmark = reader.questions(unread, self._prompt.labels, name)
-        replies = self._outcomes(benchmark, reader.model, f"reader {reader.model.name}")
+        if reader is None or not unread:
+            return OrderChoices(choices, failures)
+        questions = reader.questions(unread, self._prompt.labels, benchmark.name)
+        replies = ask(questions, reader.model, self._settings, f"reader {reader.model.name}")
         words = {
             key: read_word(one.reply.text) if one.reply.status is Status.OK else None
             for key, one in replies.items()
@@ -240,43 +222,7 @@ class PairwiseScorer:
         found = [words.get(pair.id) or own for pair, own in zip(pairs, choices, strict=True)]
         usable = [word for word in words.values() if word is not None]
         decided = sum(word is not Choice.UNKNOWN for word in usable)
-        return _OrderChoices(found, failures, len(unread), decided, len(unread) - len(usable))
-
-    def _outcomes(self, benchmark: Benchmark, model: Model, name: str) -> dict[str, Outcome]:
-        settings = self._settings
-        done = 0
-
-        def planned(_run: object, total: int, known: int) -> None:
-            nonlocal done
-            done = known
-            settings.progress(name, done, total)
-
-        def arrived(_outcome: Outcome) -> None:
-            nonlocal done
-            done += 1
-            settings.progress(name, done, len(benchmark.samples))
-
-        end = run_benchmark(
-            benchmark,
-            model,
-            settings.store,
-            budget=settings.budget,
-            price=price_of(model.name, settings.prices),
-            progress=Progress(planned, arrived),
-        )
-        if end.stop is not None:
-            why = "the budget is spent" if end.stop is Stop.BUDGET else "interrupted"
-            answered = sum(end.statuses.values())
-            raise TrialStoppedError(
-                f"{name}: {why} after {answered} of {end.total} answers, which are kept in "
-                f"{settings.store.name}; the same command goes on from here"
-            )
-        return dict(settings.store.outcomes(end.run.id))
-
-    def _confirm(self, asked: Sequence[Benchmark]) -> None:
-        words = spending(self.name, self._model, asked, self._settings.store, self._settings.prices)
-        if words is not None:
-            self._settings.confirm(words)
+        return OrderChoices(found, failures, len(unread), decided, len(unread) - len(usable))
 
 
 def agreed(one: Choice, other: Choice) -> Choice:
@@ -284,24 +230,6 @@ def agreed(one: Choice, other: Choice) -> Choice:
     if one is other:
         return one
     return Choice.UNKNOWN if Choice.UNKNOWN in (one, other) else Choice.TIE
-
-
-def spending(
-    name: str, model: Model, asked: Sequence[Benchmark], store: Store, prices: Path | None
-) -> str | None:
-    """What is about to be asked and what it will likely cost, in words; None if it is free."""
-    price = price_of(model.name, prices)
-    left = [
-        sample
-        for benchmark in asked
-        for sample in missing_samples(benchmark, model, store, benchmark.samples)
-    ]
-    costs = [likely_cost(price, model, sample.clip.duration_s) for sample in left]
-    total = sum(cost or 0.0 for cost in costs)
-    if not left or (price is not None and not total):
-        return None
-    cost = "cost unknown" if price is None else f"about ${total:.2f}"
-    return f"{name}: {len(left):,} questions about pairs, {cost}"
 
 
 def create_pairwise(name: str, settings: TrialSettings | None = None) -> PairwiseScorer:
@@ -320,11 +248,8 @@ def create_pairwise(name: str, settings: TrialSettings | None = None) -> Pairwis
     found = _NAME.fullmatch(name.strip())
     if found is None or found["audio"] not in (None, "yes", "no"):
         raise TrialError(f"{name!r}: audio is yes or no; write MODEL or MODEL[audio=no]")
-    prompt = (
-        named_prompt(settings.prompt)
-        if settings.prompt_file is None
-        else prompt_from(settings.prompt_file)
-    )
+    file = settings.prompt_file
+    prompt = named_prompt(settings.prompt) if file is None else prompt_from(file)
     model = create_model(found["model"])
     if found["audio"] == "no":
         model = without_audio(model)

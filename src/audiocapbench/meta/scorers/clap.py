@@ -1,15 +1,23 @@
 """CLAP and SLIDE-CLAP on trial: the caption that fits the sound better is chosen."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
 from audiocapbench.meta.scorers.clip_files import find_clip
-from audiocapbench.meta.scorers.scorer import Choice, FloatArray, PointwiseScorer, higher
+from audiocapbench.meta.scorers.scorer import (
+    Choice,
+    Diagnostics,
+    FloatArray,
+    Measure,
+    PointwiseScorer,
+    higher,
+)
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.metrics.clap import (
     AudioTextEncoder,
@@ -73,11 +81,28 @@ class ClapScorer(PointwiseScorer):
         """What each seed alone would choose; sliding windows have one row only."""
         return [higher(*np.split(scores, 2)) for scores in self._by_seed(pairs)]
 
-    def spread(
-        self, pairs: Sequence[CaptionPair], measure: Callable[[Sequence[Choice]], float]
-    ) -> SeedSpread:
+    def spread(self, pairs: Sequence[CaptionPair], measure: Measure) -> SeedSpread:
         """Mean, standard deviation, minimum and maximum over seeds of a measure of choices."""
         return SeedSpread.of([measure(choices) for choices in self.choose_by_seed(pairs)])
+
+    def diagnostics(
+        self, pairs: Sequence[CaptionPair], headline: str, measure: Measure
+    ) -> Diagnostics:
+        """How much a seed matters, and which clips were not heard."""
+        notes: list[str] = []
+        data: dict[str, Any] = {}
+        if self.signature.get("windows") == "crop":
+            spread = self.spread(pairs, measure)
+            data["over_seeds"] = {headline: spread._asdict()}
+            notes.append(
+                f"{headline} over seeds: mean {spread.mean:.2f}, sd {spread.sd:.2f}, "
+                f"{spread.minimum:.2f} to {spread.maximum:.2f}"
+            )
+        if self.missing:
+            data["missing_clips"] = dict(self.missing)
+            example = next(iter(self.missing.values()))
+            notes.append(f"{len(self.missing):,} clips were not heard: {example}")
+        return Diagnostics(tuple(notes), data or None, len(self.missing))
 
     def _by_seed(self, pairs: Sequence[CaptionPair]) -> FloatArray:
         """Shape (seeds, 2 × pairs), first captions before second ones; NaN for the unheard."""

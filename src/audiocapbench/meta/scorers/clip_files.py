@@ -1,8 +1,16 @@
 """Where the clips of pairs lie: names from files that are not trusted, within one folder."""
 
+import hashlib
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
+from audiocapbench.data import Clip, facts_of
+from audiocapbench.errors import AudioError
 from audiocapbench.meta.errors import TrialError
+from audiocapbench.meta.pairs.pair import CaptionPair
+
+WITHOUT_CLIPS = "/no-audio"
+"""Ends the name of a run that was asked without the clips."""
 
 _FOLDERS = ("", "audio", "clips")
 _SUFFIXES = ("", ".wav", ".flac", ".mp3", ".ogg")
@@ -29,3 +37,35 @@ def find_clip(folder: Path, name: str) -> Path | None:
             if found:
                 return path
     return None
+
+
+def find_clips(pairs: Sequence[CaptionPair], folder: Path) -> dict[str, Clip]:
+    """The clips of pairs that a folder has, by their name in the pairs.
+
+    Raises:
+        TrialError: It has none of them, or one cannot be read as audio.
+    """
+    if not folder.is_dir():
+        raise TrialError(f"{folder}: no such folder; --data names the folder with the clips")
+    found: dict[str, Clip] = {}
+    for pair in pairs:
+        if pair.clip in found:
+            continue
+        path = find_clip(folder, pair.audio or pair.clip)
+        if path is not None:
+            try:
+                facts = facts_of(path)
+            except AudioError as error:
+                raise TrialError(f"{error}; mend or remove the file") from None
+            shape = (facts.duration_s, facts.sample_rate, facts.channels)
+            found[pair.clip] = Clip(path, str(path.relative_to(folder)), facts.sha256, *shape)
+    if pairs and not found:
+        wanted = pairs[0].audio or pairs[0].clip
+        raise TrialError(f"{folder}: has none of the clips, such as {wanted}; check --data")
+    return found
+
+
+def unheard(pairs: Sequence[CaptionPair]) -> dict[str, Clip]:
+    """Stand-ins for clips that are not sent."""
+    digests = {pair.clip: hashlib.sha256(pair.clip.encode()).hexdigest() for pair in pairs}
+    return {name: Clip(Path(name), name, digest, 0.0, 0, 1) for name, digest in digests.items()}

@@ -29,6 +29,8 @@ class ControlScorer:
         """Choose by the rule."""
         return self._rule(pairs)
 
+    choose_as_given = choose
+
     def choose_swapped(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """Its choices when the captions change places, for the pairs as they stand."""
         return [one.swapped for one in self._rule([pair.swapped() for pair in pairs])]

@@ -20,10 +20,10 @@ from audiocapbench.judges import create_judge
 from audiocapbench.judges.aggregation import by_judge, overall
 from audiocapbench.judges.contract import Case
 from audiocapbench.judges.executor import JudgeProgress, judge_run, missing_judgements
-from audiocapbench.judges.judge import ModelJudge, TextJudge, judge_texts
+from audiocapbench.judges.judge import ModelJudge, judge_texts
 from audiocapbench.meta.errors import TrialError, TrialStoppedError
 from audiocapbench.meta.pairs.pair import CaptionPair
-from audiocapbench.meta.pairwise.questions import WITHOUT_CLIPS, find_clips, unheard
+from audiocapbench.meta.scorers.clip_files import WITHOUT_CLIPS, find_clips, unheard
 from audiocapbench.meta.scorers.scorer import FloatArray, PointwiseScorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import AudioContract, Question
@@ -35,7 +35,7 @@ _ASKED = "Describe what can be heard in the audio in one sentence."
 _PROMPT_TOKENS, _REPLY_TOKENS = 700, 120
 
 
-class _Item(NamedTuple):
+class _CaptionCase(NamedTuple):
     """A caption of a clip and the references that it is held to; judged once, however often met."""
 
     clip: str
@@ -65,12 +65,11 @@ class JudgeScorer(PointwiseScorer):
         self._settings = settings
         self.name = f"judge:{self._judge.name}"
         self.signature = self._judge.signature.with_fields(trial="pointwise", compare="float32")
-        self.failed = 0
 
     def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
         """Overall scores of the first captions and of the second; NaN for a failed judgement."""
-        firsts = [_item(pair, pair.first, pair.references_first) for pair in pairs]
-        seconds = [_item(pair, pair.second, pair.references_second) for pair in pairs]
+        firsts = [_CaptionCase(pair.clip, pair.first, pair.references_first) for pair in pairs]
+        seconds = [_CaptionCase(pair.clip, pair.second, pair.references_second) for pair in pairs]
         items = [item for item in dict.fromkeys([*firsts, *seconds]) if item.references]
         if not items:
             raise TrialError(
@@ -82,19 +81,16 @@ class JudgeScorer(PointwiseScorer):
             there = [item for item in items if item.clip in clips]
             scores = self._asked(self._judge, there, clips)
         else:
-            scores = self._computed(self._judge, items)
+            cases = [Case(one.id, one.caption, one.references, _CATEGORY) for one in items]
+            verdicts = judge_texts(self._judge, cases)
+            scores = {item: one.overall for item, one in zip(items, verdicts, strict=True)}
         self.failed = sum(item not in scores for item in items)
         columns = [[scores.get(item, np.nan) for item in side] for side in (firsts, seconds)]
         return np.array(columns[0]), np.array(columns[1])
 
-    def _computed(self, judge: TextJudge, items: Sequence[_Item]) -> dict[_Item, float]:
-        cases = [Case(one.id, one.caption, one.references, _CATEGORY) for one in items]
-        verdicts = judge_texts(judge, cases)
-        return {item: one.overall for item, one in zip(items, verdicts, strict=True)}
-
     def _asked(
-        self, judge: ModelJudge, items: Sequence[_Item], clips: Mapping[str, Clip]
-    ) -> dict[_Item, float]:
+        self, judge: ModelJudge, items: Sequence[_CaptionCase], clips: Mapping[str, Clip]
+    ) -> dict[_CaptionCase, float]:
         settings = self._settings
         samples = tuple(
             Sample(item.id, clips[item.clip], _ASKED, item.references, _CATEGORY, place)
@@ -102,7 +98,7 @@ class JudgeScorer(PointwiseScorer):
         )
         name = f"{TRIAL}judge" + ("" if judge.hears else WITHOUT_CLIPS)
         benchmark = Benchmark(name, settings.data or Path(), samples)
-        filled = run_benchmark(benchmark, _Captions(items), settings.store)
+        filled = run_benchmark(benchmark, _CaptionModel(items), settings.store)
         if filled.stop is not None:
             raise TrialStoppedError(f"{self.name} was stopped before it was asked")
         run = filled.run
@@ -155,7 +151,7 @@ class JudgeScorer(PointwiseScorer):
         return find_clips(pairs, self._settings.data)
 
 
-class _Captions:
+class _CaptionModel:
     """Answers every question with the caption on trial."""
 
     contract = AudioContract("none")
@@ -164,7 +160,7 @@ class _Captions:
     name = f"{TRIAL}captions"
     parameters: Mapping[str, str | int | float | bool] = {}
 
-    def __init__(self, items: Sequence[_Item]) -> None:
+    def __init__(self, items: Sequence[_CaptionCase]) -> None:
         self._captions = {item.id: item.caption for item in items}
 
     def prepare(self, samples: Sequence[Sample]) -> None:
@@ -173,7 +169,3 @@ class _Captions:
     async def answer(self, question: Question) -> Reply:
         """The caption of this sample."""
         return Reply(self._captions[question.sample_id])
-
-
-def _item(pair: CaptionPair, caption: str, references: tuple[str, ...]) -> _Item:
-    return _Item(pair.clip, caption, references)

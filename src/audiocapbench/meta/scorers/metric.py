@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from audiocapbench.meta.errors import TrialError
-from audiocapbench.meta.pairs.pair import CaptionPair, Protocol, captions, references
+from audiocapbench.meta.pairs.pair import CaptionPair, TrialProtocol, captions, references
 from audiocapbench.meta.scorers.scorer import FloatArray, PointwiseScorer
+from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.metrics import compute, find_metric
 from audiocapbench.signature import sign
 
@@ -16,7 +17,7 @@ _BY_EMBEDDING = frozenset({"similarity", "fluent_similarity", "fense", "date", "
 _BY_CORPUS = frozenset({"cider_d", "spider", "spider_fl", "date"})
 
 
-class _Row(NamedTuple):
+class _CaptionRow(NamedTuple):
     """A caption and references to hold it to.
 
     Attributes:
@@ -46,7 +47,7 @@ class MetricScorer(PointwiseScorer):
 
     needs_corpus = True
 
-    def __init__(self, name: str, protocol: Protocol = "plain") -> None:
+    def __init__(self, name: str, protocol: TrialProtocol = "plain") -> None:
         metric, parsed = find_metric(name)
         self._metric = str(parsed)
         self._reads_references = metric.name not in _WITHOUT_REFERENCES
@@ -83,7 +84,7 @@ class MetricScorer(PointwiseScorer):
         means: FloatArray = np.bincount(places, weights=scores) / np.bincount(places)
         return means[: len(pairs)], means[len(pairs) :]
 
-    def _rows(self, pairs: Sequence[CaptionPair]) -> Iterator[_Row]:
+    def _rows(self, pairs: Sequence[CaptionPair]) -> Iterator[_CaptionRow]:
         fense = self._protocol == "fense"
         sides = zip(captions(pairs), references(pairs), [*pairs, *pairs], strict=True)
         for place, (text, held_to, pair) in enumerate(sides):
@@ -91,28 +92,37 @@ class MetricScorer(PointwiseScorer):
             corpus = f"{place // len(pairs)} {machines}" if fense else ""
             leaves_one_out = fense and machines and self._counts_words
             for own in _one_left_out(held_to) if leaves_one_out else [held_to]:
-                yield _Row(corpus, place, text, own)
+                yield _CaptionRow(corpus, place, text, own)
 
-    def _by_corpus(self, rows: Sequence[_Row]) -> FloatArray:
+    def _by_corpus(self, rows: Sequence[_CaptionRow]) -> FloatArray:
         scores = np.zeros(len(rows))
         for corpus in dict.fromkeys(row.corpus for row in rows):
             chosen = [place for place, row in enumerate(rows) if row.corpus == corpus]
             scores[chosen] = self._compute([rows[place] for place in chosen])
         return scores
 
-    def _each_once(self, rows: Sequence[_Row]) -> FloatArray:
+    def _each_once(self, rows: Sequence[_CaptionRow]) -> FloatArray:
         """Score the same caption against the same references once, however often it is met."""
         distinct = list({(row.text, row.references): row for row in rows}.values())
         scored = self._compute(distinct).tolist()
         known = {(row.text, row.references): one for row, one in zip(distinct, scored, strict=True)}
         return np.array([known[row.text, row.references] for row in rows])
 
-    def _compute(self, rows: Sequence[_Row]) -> FloatArray:
+    def _compute(self, rows: Sequence[_CaptionRow]) -> FloatArray:
         texts, held_to = [row.text for row in rows], [row.references for row in rows]
         result = compute([self._metric], texts, held_to)[0]
         way = "fense" if self._protocol == "fense" else "one-corpus"
         self.signature = result.signature.with_fields(trial=way, compare="float32")
         return result.samples
+
+
+def create_metric_scorer(name: str, settings: TrialSettings) -> MetricScorer:
+    """Make the scorer of a metric.
+
+    Raises:
+        MetricError: There is no such metric or option.
+    """
+    return MetricScorer(name, settings.protocol)
 
 
 def _one_left_out(references: tuple[str, ...]) -> list[tuple[str, ...]]:

@@ -1,8 +1,8 @@
 """What is put on trial: anything that chooses between two captions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,8 @@ from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.signature import Signature
 
 FloatArray = NDArray[np.float64]
+Measure = Callable[[Sequence["Choice"]], float]
+"""The published measure of a list of choices."""
 
 
 class Choice(Enum):
@@ -34,10 +36,6 @@ _SWAPPED = {Choice.FIRST: Choice.SECOND, Choice.SECOND: Choice.FIRST}
 class PairScorer(Protocol):
     """Chooses one caption of each pair.
 
-    A scorer that was also asked in the other order gives those choices by
-    ``choose_swapped(pairs)``, for the pairs as they stand: FIRST means that it prefers
-    ``pair.first``, which it saw second.
-
     Attributes:
         name: As the command line names it, such as ``metric:cider_d``.
         signature: How its choices are made.
@@ -53,19 +51,45 @@ class PairScorer(Protocol):
 
 
 @runtime_checkable
+class CorpusScorer(Protocol):
+    """A scorer that is also shown the pairs without an answer, where it needs the corpus."""
+
+    needs_corpus: bool
+
+
+@runtime_checkable
 class BothOrdersScorer(Protocol):
-    """A scorer that was asked about each pair in both orders."""
+    """A scorer that sees both captions at once, and can be asked about them in both orders."""
+
+    def choose_as_given(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
+        """Its choices with the captions in their own order, whatever the other order says."""
 
     def choose_swapped(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """Its choices when the captions change places, for the pairs as they stand."""
 
 
-@runtime_checkable
-class GivenOrderScorer(Protocol):
-    """A scorer whose choices combine both orders, and that keeps what each of them said."""
+class Diagnostics(NamedTuple):
+    """What a scorer says beyond its choices: order of captions, seeds, lost clips.
 
-    def choose_as_given(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
-        """Its choices with the captions in their own order, whatever the other order says."""
+    Attributes:
+        notes: In words.
+        data: As plain data.
+        failed: How many clips or questions got no answer.
+    """
+
+    notes: tuple[str, ...] = ()
+    data: Mapping[str, Any] | None = None
+    failed: int = 0
+
+
+@runtime_checkable
+class DiagnosticScorer(Protocol):
+    """A scorer that says more about itself after it has chosen."""
+
+    def diagnostics(
+        self, pairs: Sequence[CaptionPair], headline: str, measure: Measure
+    ) -> Diagnostics:
+        """For pairs that it has chosen of, with the name and the making of a measure."""
 
 
 class PointwiseScorer:
@@ -73,10 +97,16 @@ class PointwiseScorer:
 
     A subclass gives ``score``. Scores are compared in single precision: a difference further back
     is the noise of sums taken in another order, and no preference.
+
+    Attributes:
+        name: As the command line names it.
+        signature: How scores are made.
+        failed: Captions that got no score in the latest choosing.
     """
 
     name: str
     signature: Signature
+    failed = 0
 
     def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
         """Scores of the first captions and of the second; NaN where there is none."""
@@ -85,6 +115,12 @@ class PointwiseScorer:
     def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """The caption with the higher score; unknown where one has none."""
         return higher(*self.score(pairs)) if pairs else []
+
+    def diagnostics(
+        self, _pairs: Sequence[CaptionPair], _headline: str, _measure: Measure
+    ) -> Diagnostics:
+        """How many captions got no score."""
+        return Diagnostics(failed=self.failed)
 
 
 def higher(first: FloatArray, second: FloatArray) -> list[Choice]:

@@ -1,0 +1,298 @@
+"""Pair files: BRACE-Main, BRACE-Hallucination, the human pairs of FENSE, and plain tables.
+
+A file is read whole, or refused with every problem in one list.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from audiocapbench.data.problems import InvalidDataError, Problem
+from audiocapbench.data.records import csv_records, read_json
+from audiocapbench.errors import DatasetError
+from audiocapbench.meta.pairs.pair import CaptionPair, Preference
+from audiocapbench.meta.pairs.votes import AGREED, preferred
+
+_DATASETS = ("AudioCaps", "Clotho")
+_BRACE_MAIN = {
+    "Human-Human": "HH",
+    "Human-Machine_1": "HM_1",
+    "Human-Machine_2": "HM_2",
+    "Machine-Machine_1": "MM_1",
+    "Machine-Machine_2": "MM_2",
+    "Machine-Machine_3": "MM_3",
+}
+_HUMAN_PAIRS = ("HC", "HI", "HM", "MM_1", "MM_2", "MM_3", "MM_4", "MM_5")
+_FEWEST_REFERENCES = 4
+_HUMAN, _WRONG = "human", "hallucination"
+_COLUMNS = ("audio", "caption_a", "caption_b", "preferred")
+_PREFERRED: dict[str, Preference | None] = {
+    **dict.fromkeys(("a", "caption_a", "0", "first"), 0),
+    **dict.fromkeys(("b", "caption_b", "1", "second"), 1),
+    **dict.fromkeys(("tie", ""), None),
+}
+_BLANK = "has a caption that is blank or not text"
+_NOT_VOTES = "has votes other than 1, 0 and -1"
+
+
+def read_brace_main(path: Path) -> list[CaptionPair]:
+    """Read pairs as BRACE publishes them; one without two votes to spare has no answer.
+
+    Every caption of a pair is held to the clip's references other than the pair's own captions.
+
+    Raises:
+        InvalidDataError: Some clips or pairs are wrong; all of them are listed.
+        DatasetError: The file cannot be read.
+    """
+    return _read_clips(path, _brace_main_pair, ("file_name",), audio="file_name")
+
+
+def read_brace_hallucination(path: Path) -> list[CaptionPair]:
+    """Read pairs as BRACE publishes them, and as ``audiocapbench corrupt`` writes them.
+
+    The type of a pair is what was made wrong, where the file says so, else ``noun``.
+
+    Raises:
+        InvalidDataError: Some clips or pairs are wrong; all of them are listed.
+        DatasetError: The file cannot be read.
+    """
+    names = ("file_name",)
+    return _read_clips(path, _hallucination_pair, names, audio="file_name", references=None)
+
+
+def read_human_pairs(path: Path) -> list[CaptionPair]:
+    """Read pairs with the references that the FENSE protocol holds each caption to.
+
+    HC: each caption against the others that people wrote. HI and HM: the references without the
+    first caption. MM: all of them. Where a caption is left with fewer than four, because people
+    wrote the same words twice, its references are counted from the start again up to four.
+
+    Raises:
+        InvalidDataError: Some clips or pairs are wrong; all of them are listed.
+        DatasetError: The file cannot be read.
+    """
+    names = ("audio_id", "raw_name")
+    pairs = _read_clips(path, _human_pair, names, audio="raw_name", keys=_HUMAN_PAIRS)
+    if not pairs:
+        raise DatasetError(f"{path}: has no pair; pairs are {', '.join(_HUMAN_PAIRS)}")
+    return pairs
+
+
+def read_csv_pairs(path: Path) -> list[CaptionPair]:
+    """Read one pair a row; ``preferred`` is a, b or tie.
+
+    Further columns: ``id``, ``type``, ``dataset``, and references in any columns whose names begin
+    with ``reference``; both captions are held to those that are neither of them.
+
+    Raises:
+        InvalidDataError: Some rows are wrong; all of them are listed.
+        DatasetError: The file cannot be read, or lacks a column.
+    """
+    pairs: list[CaptionPair] = []
+    problems: list[Problem] = []
+    for number, (where, row) in enumerate(csv_records(path, problems, _COLUMNS), 1):
+        made = _row_pair(row, f"row {number}", path.stem)
+        if isinstance(made, CaptionPair):
+            pairs.append(made)
+        else:
+            problems.append(made._replace(where=where))
+    if not pairs and not problems:
+        raise DatasetError(f"{path}: holds no pairs")
+    return _checked(path, pairs, problems)
+
+
+def _read_clips(
+    path: Path,
+    pair_of: Callable[[str, Any, tuple[str, ...]], CaptionPair | str],
+    names: tuple[str, ...],
+    *,
+    audio: str,
+    references: str | None = "references",
+    keys: Iterable[str] | None = None,
+) -> list[CaptionPair]:
+    """The pairs of every clip of a JSON file.
+
+    Args:
+        path: The file.
+        pair_of: Makes a pair of a field of a clip, or says what is wrong with it.
+        names: Fields that name the clip; the first that is there does.
+        audio: The field that names its file.
+        references: The field of the clip's references, where it has one.
+        keys: Fields that hold pairs, None where it is left out; all other fields by default.
+    """
+    clips = read_json(path)
+    if isinstance(clips, Problem):
+        raise DatasetError(f"{path}: {clips.what}")
+    if not isinstance(clips, list) or not clips:
+        raise DatasetError(f"{path}: is not a list of clips, or an empty one")
+    dataset = next((name for name in _DATASETS if name.lower() in path.stem.lower()), path.stem)
+    pairs: list[CaptionPair] = []
+    problems: list[Problem] = []
+    for number, clip in enumerate(clips):
+        where = f"{path.name} clip {number}"
+        if not isinstance(clip, dict):
+            problems.append(Problem(where, "", "is not a JSON object"))
+            continue
+        name = next(filter(None, (_text(clip.get(one)) for one in names)), None)
+        if name is None:
+            problems.append(Problem(where, names[0], "is missing or not text"))
+        texts = _texts(clip.get(references)) if references else ()
+        if texts is None:
+            problems.append(Problem(where, "references", "is not a list of texts"))
+        others = [key for key in clip if key not in (*names, references)]
+        own = others if keys is None else [key for key in keys if clip.get(key) is not None]
+        for key in own:
+            made = pair_of(key, clip[key], texts or ())
+            if isinstance(made, str):
+                problems.append(Problem(where, key, made))
+            elif name is not None:
+                place = f"{dataset}/{name}"
+                file = _text(clip.get(audio))
+                pairs.append(
+                    replace(made, id=f"{place}/{made.id}", clip=place, dataset=dataset, audio=file)
+                )
+    return _checked(path, pairs, problems)
+
+
+def _checked(path: Path, pairs: list[CaptionPair], problems: list[Problem]) -> list[CaptionPair]:
+    """The pairs of a file that has no problem."""
+    counted = Counter(pair.id for pair in pairs)
+    repeated = [
+        Problem(path.name, "id", f"{key!r} names {count} pairs")
+        for key, count in counted.items()
+        if count > 1
+    ]
+    if problems or repeated:
+        raise InvalidDataError(path, [*problems, *repeated])
+    return pairs
+
+
+def _brace_main_pair(key: str, value: Any, references: tuple[str, ...]) -> CaptionPair | str:
+    if key not in _BRACE_MAIN:
+        return f"is no kind of pair; there are {', '.join(_BRACE_MAIN)}"
+    if not isinstance(value, list) or len(value) != 5:
+        return "is not [caption, caption, source, source, votes]"
+    first, second, votes = _text(value[0]), _text(value[1]), _votes(value[4])
+    if first is None or second is None:
+        return _BLANK
+    if votes is None:
+        return _NOT_VOTES
+    kind = _BRACE_MAIN[key]
+    held_to = _without(references, first, second)
+    return _pair(kind, first, second, preferred(votes, AGREED), kind, held_to, held_to, votes)
+
+
+def _hallucination_pair(key: str, value: Any, _references: tuple[str, ...]) -> CaptionPair | str:
+    if not isinstance(value, list) or len(value) != 5 or not isinstance(value[4], dict):
+        return "is not [caption, caption, type, type, {references}]"
+    first, second = _text(value[0]), _text(value[1])
+    if first is None or second is None:
+        return _BLANK
+    if sorted(map(str, value[2:4])) != [_WRONG, _HUMAN]:
+        return f"has types {value[2]!r} and {value[3]!r}, not {_HUMAN} and {_WRONG}"
+    references = _texts(value[4].get("references"))
+    if references is None:
+        return "has no list of references"
+    kind = _text(value[4].get("kind")) or "noun"
+    answer: Preference = 0 if value[2] == _HUMAN else 1
+    return replace(_pair(key, first, second, answer, kind, references, references), type=kind)
+
+
+def _human_pair(key: str, value: Any, references: tuple[str, ...]) -> CaptionPair | str:
+    if not isinstance(value, list) or len(value) < 3:
+        return "is not [caption, caption, …, votes]"
+    first, second, votes = _text(value[0]), _text(value[1]), _votes(value[-1])
+    if first is None or second is None:
+        return _BLANK
+    if votes is None:
+        return _NOT_VOTES
+    left = right = references
+    if not key.startswith("MM"):
+        left = right = _filled(_without(references, first))
+    if key == "HC":
+        right = _filled(_without(references, second))
+    return _pair(key, first, second, preferred(votes), key, left, right, votes)
+
+
+def _pair(
+    name: str,
+    first: str,
+    second: str,
+    answer: Preference | None,
+    subtype: str,
+    left: tuple[str, ...],
+    right: tuple[str, ...],
+    votes: tuple[int, ...] = (),
+) -> CaptionPair:
+    """A pair whose clip is not filled in."""
+    return CaptionPair(
+        id=name,
+        clip="",
+        first=first,
+        second=second,
+        answer=answer,
+        type=subtype[:2],
+        subtype=subtype,
+        references_first=left,
+        references_second=right,
+        votes=votes,
+    )
+
+
+def _row_pair(row: dict[str, str], number: str, dataset: str) -> CaptionPair | Problem:
+    audio, first, second = (_text(row.get(name)) or "" for name in _COLUMNS[:3])
+    for name, value in zip(_COLUMNS, (audio, first, second), strict=False):
+        if not value:
+            return Problem("", name, "is missing or blank")
+    preferred = (row.get("preferred") or "").strip().lower()
+    if preferred not in _PREFERRED:
+        return Problem("", "preferred", f"is {preferred[:40]!r}, not a, b or tie")
+    texts = [text for name, text in row.items() if name.startswith("reference")]
+    held_to = _without(filter(_text, texts), first, second)
+    kind = _text(row.get("type")) or "all"
+    return CaptionPair(
+        id=_text(row.get("id")) or number,
+        clip=audio,
+        first=first,
+        second=second,
+        answer=_PREFERRED[preferred],
+        type=kind,
+        subtype=kind,
+        dataset=_text(row.get("dataset")) or dataset,
+        references_first=held_to,
+        references_second=held_to,
+        audio=audio,
+    )
+
+
+def _text(value: Any) -> str | None:
+    """The value, if it is a text that is not blank."""
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def _texts(value: Any) -> tuple[str, ...] | None:
+    """The value, if it is a list of texts and none of them is blank."""
+    if not isinstance(value, list) or not value:
+        return None
+    return tuple(value) if all(_text(one) is not None for one in value) else None
+
+
+def _votes(value: Any) -> tuple[int, ...] | None:
+    """The value, if it is a list of votes, each 1, 0 or -1."""
+    if not isinstance(value, list) or not value:
+        return None
+    return tuple(value) if all(type(one) is int and abs(one) <= 1 for one in value) else None
+
+
+def _without(references: Iterable[str], *given: str) -> tuple[str, ...]:
+    """References other than the captions that are compared."""
+    return tuple(text for text in references if text not in given)
+
+
+def _filled(references: tuple[str, ...]) -> tuple[str, ...]:
+    """At least four references, repeated from the start: as the published figures were made."""
+    if not references or len(references) >= _FEWEST_REFERENCES:
+        return references
+    return (references * _FEWEST_REFERENCES)[:_FEWEST_REFERENCES]

@@ -1,0 +1,171 @@
+"""What a pairwise trial shows beside its choices: position bias, consistency, what went unread."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.meta.pairs.pair import CaptionPair
+from audiocapbench.meta.position_bias import CHOSEN, agreeing
+from audiocapbench.meta.scorers.scorer import Choice
+from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
+
+FloatArray = NDArray[np.float64]
+
+
+class OrderChoices(NamedTuple):
+    """One order of the captions: choices by position, and how they were come by.
+
+    Attributes:
+        choices: By position: FIRST is the caption that was shown first.
+        failures: Questions without an answer, by status.
+        read: Answers that the reader was given.
+        read_decided: Those for which it named a caption or a tie.
+        read_unusable: Those for which it did not keep to one word, or failed.
+    """
+
+    choices: list[Choice]
+    failures: Counter[str]
+    read: int = 0
+    read_decided: int = 0
+    read_unusable: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ShareEstimate:
+    """A share of something, with its interval over clips where there are enough of them.
+
+    Attributes:
+        value: From 0 to 1; None where there is nothing to take a share of.
+        count: Of how many.
+        interval: 95 %, by resampling clips.
+    """
+
+    value: float | None
+    count: int
+    interval: Interval | None
+
+    def __str__(self) -> str:
+        """In percent, with its interval and its count."""
+        if self.value is None:
+            return "– (nothing to count)"
+        text = f"{100 * self.value:.1f} %"
+        if self.interval is not None:
+            text += f" ({100 * self.interval.low:.1f}–{100 * self.interval.high:.1f})"
+        return f"{text} of {self.count:,}"
+
+
+@dataclass(frozen=True, slots=True)
+class PairwiseDiagnostics:
+    """How a model behaved as a judge of pairs.
+
+    Attributes:
+        prompt: Name of the prompt.
+        orders: 1, or 2 where captions were also asked about in the other order.
+        asked: Questions that were put, in both orders together.
+        first_position: Share of the caption that stood first, among answers that chose one. In
+            both orders together a judge without position bias is at one half; in one order alone
+            it says nothing of bias, because the better caption may stand first more often.
+        consistency: Share of pairs whose two answers name the same caption or both tie, an
+            unknown never agrees; None unless both orders were asked.
+        unknown: Share of questions without a readable choice, failed ones among them.
+        positions: How often answers chose the first position, the second, a tie, or nothing.
+        failures: Questions without an answer, by status; ``no clip`` where it was not found.
+        read, read_decided, read_unusable: As in ``OrderChoices``, in both orders together.
+    """
+
+    prompt: str
+    orders: int
+    asked: int
+    first_position: ShareEstimate
+    consistency: ShareEstimate | None
+    unknown: ShareEstimate
+    positions: Mapping[str, int]
+    failures: Mapping[str, int]
+    read: int = 0
+    read_decided: int = 0
+    read_unusable: int = 0
+
+    def document(self) -> dict[str, Any]:
+        """The same as plain data, for JSON."""
+        return asdict(self)
+
+    def lines(self) -> list[str]:
+        """The same in words, a line each."""
+        bias = "position bias: " if self.orders > 1 else ""
+        found = [f"{bias}the caption shown first is chosen {self.first_position}"]
+        if self.consistency is not None:
+            found.append(f"the same answer in both orders: {self.consistency}")
+        found.append(f"no readable choice: {self.unknown}")
+        if self.failures:
+            kinds = ", ".join(f"{count} {status}" for status, count in self.failures.items())
+            found.append(f"questions without an answer: {kinds}")
+        if self.read:
+            found.append(
+                f"answers read by the reader: {self.read}, decided {self.read_decided}, "
+                f"unusable replies {self.read_unusable}"
+            )
+        return found
+
+
+def diagnose(
+    pairs: Sequence[CaptionPair], orders: Sequence[OrderChoices], *, prompt: str, seed: int
+) -> PairwiseDiagnostics:
+    """See how a model behaved.
+
+    Args:
+        pairs: What was asked.
+        orders: What it said in each order.
+        prompt: Name of the prompt.
+        seed: For intervals.
+    """
+    clips = [pair.clip for pair in pairs]
+    choices = [order.choices for order in orders]
+
+    def share(hits: Sequence[Sequence[bool]], of: Sequence[Sequence[bool]]) -> ShareEstimate:
+        sums = [np.asarray(lists, dtype=np.float64).sum(axis=0) for lists in (hits, of)]
+        return _share(np.stack(sums, axis=1), clips, seed)
+
+    consistency = None
+    if len(orders) > 1:
+        swapped = [choice.swapped for choice in choices[1]]
+        consistency = share([agreeing(choices[0], swapped)], [[True] * len(pairs)])
+    counted = Counter(choice for order in choices for choice in order)
+    return PairwiseDiagnostics(
+        prompt=prompt,
+        orders=len(orders),
+        asked=len(pairs) * len(orders),
+        first_position=share(
+            [[choice is Choice.FIRST for choice in order] for order in choices],
+            [[choice in CHOSEN for choice in order] for order in choices],
+        ),
+        consistency=consistency,
+        unknown=share(
+            [[choice is Choice.UNKNOWN for choice in order] for order in choices],
+            [[True] * len(pairs)] * len(orders),
+        ),
+        positions={choice.name.lower(): counted[choice] for choice in Choice},
+        failures=dict(sum((order.failures for order in orders), Counter())),
+        read=sum(order.read for order in orders),
+        read_decided=sum(order.read_decided for order in orders),
+        read_unusable=sum(order.read_unusable for order in orders),
+    )
+
+
+def _share(statistics: FloatArray, clips: Sequence[str], seed: int) -> ShareEstimate:
+    """The share of hits: each row is what a pair adds to the hits, and to what they are among."""
+    hits, count = statistics.sum(axis=0)
+    if not count:
+        return ShareEstimate(None, 0, None)
+    interval = None
+    if len(set(clips)) >= FEWEST_FOR_INTERVAL:
+        interval = mean_interval(
+            statistics,
+            lambda means: means[..., 0] / np.maximum(means[..., 1], 1e-12),
+            seed=seed,
+            clusters=clips,
+        )
+    return ShareEstimate(float(hits / count), int(count), interval)
