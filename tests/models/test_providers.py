@@ -31,12 +31,14 @@ NAMES = {
 
 MODULE = '''
 from audiocapbench import AudioContract, ModelSettings, Provider, Reply, SimpleModel
+from audiocapbench.models.price import FREE
 
 
 class Bare:
     """Takes a name, and no settings."""
 
     contract = AudioContract("wav", rate=8000)
+    price = FREE
     parameters = {}
     cacheable = False
     concurrency = 1
@@ -260,7 +262,10 @@ def test_keys_of_every_provider_are_hidden_and_those_of_plug_ins_too(
             create_model("taking/x")
 
 
+@pytest.mark.usefixtures("plug_ins")
 def test_prices_come_from_the_records() -> None:
+    assert price_of("bare/x") is FREE
+    assert price_of("taking/x") is None
     assert price_of("control/safe") is FREE
     for record in built_in_providers().values():
         for model in record.models:

@@ -37,7 +37,7 @@ def completion_reply(body: Any, remote: RemoteModel) -> Reply:
         input_tokens=count(usage.get("prompt_tokens")),
         output_tokens=count(usage.get("completion_tokens")),
         audio_tokens=count(json_object(usage.get("prompt_tokens_details")).get("audio_tokens")),
-        raw=raw_json(_without_speech(body), remote.secrets),
+        raw=raw_json(body, remote.secrets),
     )
 
 
@@ -102,18 +102,6 @@ def choice_verdict(choices: Any, remote: RemoteModel) -> tuple[str, Status, str 
     if not text.strip():
         return "", Status.EMPTY, None
     return text, Status.OK, None
-
-
-def _without_speech(body: Json) -> Json:
-    """A model that speaks unasked sends its voice too; its transcript stays."""
-    choices = []
-    for choice in body["choices"]:
-        message = json_object(json_object(choice).get("message"))
-        if isinstance(message.get("audio"), dict):
-            spoken = {key: one for key, one in message["audio"].items() if key != "data"}
-            choice = {**choice, "message": {**message, "audio": spoken}}  # noqa: PLW2901
-        choices.append(choice)
-    return {**body, "choices": choices}
 
 
 def json_object(value: Any) -> Json:

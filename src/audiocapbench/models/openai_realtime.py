@@ -153,7 +153,10 @@ class OpenAIRealtime(ConnectedModel):
     def _refused(self, response: Any) -> ModelError:
         headers = {name.lower(): value for name, value in response.headers.raw_items()}
         body = bytes(response.body or b"").decode("utf-8", "replace")
-        said = _error_of(body)
+        try:
+            said = json_object(json_object(json.loads(body)).get("error"))
+        except (ValueError, RecursionError):  # a page for people
+            said = {}
         message, code = str(said.get("message") or body), said.get("code")
         status = int(response.status_code)
         return status_error(self._remote, status, headers, message, code and str(code))
@@ -252,14 +255,6 @@ def _written(response: Mapping[str, Any]) -> str:
         for part in json_objects(item.get("content"))
         if part.get("type") in _TEXT_PARTS
     )
-
-
-def _error_of(body: str) -> Mapping[str, Any]:
-    """The error object of a refused handshake; empty where it is a page for people."""
-    try:
-        return json_object(json_object(json.loads(body)).get("error"))
-    except (ValueError, RecursionError):
-        return {}
 
 
 def _dialect(name: str) -> Dialect:
