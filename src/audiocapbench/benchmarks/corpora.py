@@ -30,7 +30,7 @@ class CorpusScore(NamedTuple):
     result: MetricResult
 
 
-class Unscored(NamedTuple):
+class UnscoredCorpus(NamedTuple):
     """A corpus too small for a metric, and what the metric said."""
 
     corpus: str
@@ -42,7 +42,7 @@ class CorpusScores(NamedTuple):
     """Every metric on every corpus, and what could not be scored."""
 
     scores: tuple[CorpusScore, ...]
-    unscored: tuple[Unscored, ...]
+    unscored: tuple[UnscoredCorpus, ...]
 
 
 def without_null(metric: str) -> str:
@@ -119,7 +119,7 @@ def compute_by_corpus(
     check_metrics(aggregation, metrics)
     names = with_parts(metrics)
     scores: list[CorpusScore] = []
-    unscored: list[Unscored] = []
+    unscored: list[UnscoredCorpus] = []
     for corpus, rows, wanted in _tasks(aggregation, names, samples):
         texts = [predictions[row] for row in rows]
         answers = [references[row] for row in rows]
@@ -131,7 +131,7 @@ def compute_by_corpus(
             except MetricError as error:
                 if len(rows) > 1:
                     raise
-                unscored.append(Unscored(corpus, batch[0], str(error)))
+                unscored.append(UnscoredCorpus(corpus, batch[0], str(error)))
                 continue
             scores += [CorpusScore(corpus, rows, result) for result in made]
     return CorpusScores(tuple(scores), tuple(unscored))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from audiocapbench.benchmarks import stored_traits
-from audiocapbench.benchmarks.corpora import CorpusScore, Unscored, compute_by_corpus
+from audiocapbench.benchmarks.corpora import CorpusScore, UnscoredCorpus, compute_by_corpus
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome
 from audiocapbench.metrics import MetricResult, compute
@@ -47,7 +47,7 @@ class RunScores(NamedTuple):
 
     ids: tuple[str, ...]
     metrics: tuple[MetricResult, ...]
-    unscored: tuple[Unscored, ...] = ()
+    unscored: tuple[UnscoredCorpus, ...] = ()
 
 
 def score_run(store: Store, run: Run, metrics: Sequence[str]) -> RunScores:

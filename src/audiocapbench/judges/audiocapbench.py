@@ -1,11 +1,8 @@
 """The judge of AudioCapBench: three scores of a caption, asked for with the published prompt."""
 
-import json
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from audiocapbench.judges.contract import REASONING, Case, Contract, ReplyField
+from audiocapbench.judges.contract import REASONING, Case, Contract, ReplyField, published_prompts
 from audiocapbench.judges.quoting import as_data, fill
 
 NAME = "audiocapbench"
@@ -20,14 +17,14 @@ def contract() -> Contract:
         NAME,
         fields,
         _assemble,
-        _wording(),
+        published_prompts(NAME)[0],
         MAX_TOKENS,
         description="AudioCapBench's prompt: a caption against references, by category",
     )
 
 
 def _assemble(case: Case) -> str:
-    prompts = _prompts()
+    _, prompts = published_prompts(NAME)
     return fill(
         "\n".join(prompts["template"]),
         category_guidance=_guidance(case, prompts),
@@ -43,15 +40,3 @@ def _guidance(case: Case, prompts: dict[str, Any]) -> str:
     if category != "speech" or not case.transcript:
         return guidance
     return f"{guidance}\n{fill(prompts['transcript'], transcript=as_data(case.transcript))}"
-
-
-@cache
-def _wording() -> str:
-    room = files("audiocapbench.judges")
-    return room.joinpath("prompts/audiocapbench.json").read_text("utf-8")
-
-
-@cache
-def _prompts() -> dict[str, Any]:
-    prompts: dict[str, Any] = json.loads(_wording())
-    return prompts

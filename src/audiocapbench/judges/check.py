@@ -137,7 +137,7 @@ def check_judge(
     # A name of its own keeps the controls' runs out of the benchmark's leaderboards.
     benchmark = replace(benchmark, name=f"{TRIAL}check/{benchmark.name}")
     controls: list[Model] = [*map(ControlModel, KINDS), *map(StyledControl, STYLES)]
-    judged: dict[str, _Judged] = {}
+    judged: dict[str, _KindScores] = {}
     for control in controls:
         kind = control.name.removeprefix("control/")
         run = run_benchmark(benchmark, control, store, selection=selection).run
@@ -158,7 +158,7 @@ def check_judge(
     return study.result(judged)
 
 
-class _Judged(NamedTuple):
+class _KindScores(NamedTuple):
     """One kind of answer: overall scores and lengths by sample, ratings by round, failures."""
 
     scores: dict[str, float]
@@ -172,7 +172,7 @@ class _Study(NamedTuple):
     judge: Judge
     store: Store
 
-    def read(self, run_id: int) -> _Judged:
+    def read(self, run_id: int) -> _KindScores:
         run = self.store.run(run_id)
         found = [
             one
@@ -188,7 +188,7 @@ class _Study(NamedTuple):
         for one in found:
             own = rounds.setdefault(one.repeat, {})
             own.update({(one.sample_id, name): value for name, value in one.scores.items()})
-        return _Judged(
+        return _KindScores(
             {sample: overall(scores) for sample, scores in samples.items()},
             dimensions,
             {
@@ -199,7 +199,7 @@ class _Study(NamedTuple):
             sum(one.status is not Status.OK for one in found),
         )
 
-    def result(self, judged: Mapping[str, _Judged]) -> JudgeCheck:
+    def result(self, judged: Mapping[str, _KindScores]) -> JudgeCheck:
         for kind in KINDS:
             if not judged[kind].scores:
                 raise JudgeError(f"{self.judge.name} has no judgement of any {kind} answer")
@@ -239,7 +239,7 @@ def _kappa(ratings: FloatArray) -> float | None:
     return fleiss_kappa(category_counts(ratings)) if len(ratings) > 1 else None
 
 
-def _kind_figure(judged: _Judged) -> KindFigure:
+def _kind_figure(judged: _KindScores) -> KindFigure:
     values = np.array(list(judged.scores.values()))
     return KindFigure(
         len(values),
@@ -250,7 +250,7 @@ def _kind_figure(judged: _Judged) -> KindFigure:
     )
 
 
-def _length_correlation(kinds: Sequence[_Judged]) -> float | None:
+def _length_correlation(kinds: Sequence[_KindScores]) -> float | None:
     rows = [
         (one.words[sample], score, number)
         for number, one in enumerate(kinds)
@@ -260,7 +260,7 @@ def _length_correlation(kinds: Sequence[_Judged]) -> float | None:
     return rank_correlation(words, scores, groups)
 
 
-def _shift(plain: _Judged, styled: _Judged) -> StyleShift | None:
+def _shift(plain: _KindScores, styled: _KindScores) -> StyleShift | None:
     both = [sample for sample in plain.scores if sample in styled.scores]
     if not both:
         return None

@@ -5,9 +5,12 @@ asked, and how often, is the executor's business.
 """
 
 import hashlib
+import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from typing import Any, Literal
 
 from audiocapbench.errors import AudioCapBenchError
@@ -19,6 +22,13 @@ from audiocapbench.judges.verdict import Verdict
 LONGEST_REPLY = 2_000_000
 REASONING = "reasoning"
 _HIGHEST = 10
+
+
+@cache
+def published_prompts(name: str) -> tuple[str, dict[str, Any]]:
+    """A file of ``prompts``: its text, word for word, and what it says."""
+    text = files("audiocapbench.judges").joinpath(f"prompts/{name}.json").read_text("utf-8")
+    return text, json.loads(text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from audiocapbench.engine.retrying_client import RetryingClient
 from audiocapbench.engine.worker_pool import WorkerPool, close
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, judge_texts
-from audiocapbench.judges.questioning import Judged, case_of, question_judge
+from audiocapbench.judges.questioning import NewJudgement, case_of, question_judge
 from audiocapbench.models.prices import price_of
 from audiocapbench.signature import Signature
 from audiocapbench.store import Run, Store
@@ -240,7 +240,7 @@ class _Judging:
         finally:
             await close(judge.model)
 
-    async def _commit(self, judged: Judged) -> None:
+    async def _commit(self, judged: NewJudgement) -> None:
         replies = [judged.reply] if judged.reply is not None else []
         # A judgement that came is kept even if everything else is dropped: it has been paid for.
         with anyio.CancelScope(shield=True):

@@ -116,11 +116,11 @@ def held_to_schema(model: Model, contract: Contract, *, hears: bool) -> Model | 
     if isinstance(model, SchemaModel):
         return model.with_schema(contract.schema)
     if not hears and isinstance(model, CompletionModel):
-        return _Completing(model, model.complete, contract)
+        return _SchemaCompletion(model, model.complete, contract)
     return None
 
 
-class _Completing(VariedModel):
+class _SchemaCompletion(VariedModel):
     """A chat model whose completions are held to a schema; for questions without audio."""
 
     def __init__(

@@ -2,12 +2,10 @@
 of question, with the published template.
 """
 
-import json
-from functools import cache, partial
-from importlib.resources import files
+from functools import partial
 from typing import Any, Literal
 
-from audiocapbench.judges.contract import REASONING, Case, Contract, ReplyField
+from audiocapbench.judges.contract import REASONING, Case, Contract, ReplyField, published_prompts
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.quoting import as_data, fill
 
@@ -36,14 +34,14 @@ def contract(task: Task) -> Contract:
         f"mecat-{task}",
         fields,
         partial(_assemble, task),
-        _wording(),
+        published_prompts("mecat")[0],
         MAX_TOKENS,
         description=f"MECAT's prompt: {_ASKS[task]}",
     )
 
 
 def _assemble(task: Task, case: Case) -> str:
-    prompts = _prompts()
+    _, prompts = published_prompts("mecat")
     subtask = _subtask(task, case, prompts)
     return fill(
         "\n".join(prompts["template"]),
@@ -79,14 +77,3 @@ def _sample(task: Task, case: Case) -> str:
         f"candidate answer: “{as_data(case.prediction)}”",
     ]
     return "\n" + "\n".join(lines)
-
-
-@cache
-def _wording() -> str:
-    return files("audiocapbench.judges").joinpath("prompts/mecat.json").read_text("utf-8")
-
-
-@cache
-def _prompts() -> dict[str, Any]:
-    prompts: dict[str, Any] = json.loads(_wording())
-    return prompts

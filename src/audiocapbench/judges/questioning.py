@@ -23,7 +23,7 @@ _FINAL = frozenset({Status.REFUSED, Status.FILTERED, Status.FAILED, Status.SKIPP
 _SHOWN_OF_A_REPLY = 300
 
 
-class Judged(NamedTuple):
+class NewJudgement(NamedTuple):
     """A judgement, and the reply to cache with it."""
 
     judgement: Judgement
@@ -47,7 +47,7 @@ def case_of(item: Answered) -> Case:
 
 async def question_judge(
     client: RetryingClient, judge: ModelJudge, item: Answered, repeat: int
-) -> Judged | None:
+) -> NewJudgement | None:
     """Have one answer judged; None if the run is told to stop before there is a judgement.
 
     Raises:
@@ -58,13 +58,13 @@ async def question_judge(
     case = case_of(item)
     known = judge.contract.without_asking(case)
     if known is not None:
-        return Judged(replace(blank, scores=known.scores, reasoning=known.reasoning))
+        return NewJudgement(replace(blank, scores=known.scores, reasoning=known.reasoning))
     try:
         audio = await _audio(judge, item)
         prompt = judge.contract.prompt(case)
     except (AudioError, JudgeError) as error:
-        return Judged(replace(blank, status=Status.FAILED, error=str(error)))
-    return await _Questioning(client, judge, case, audio, blank).ask(prompt)
+        return NewJudgement(replace(blank, status=Status.FAILED, error=str(error)))
+    return await _Interview(client, judge, case, audio, blank).ask(prompt)
 
 
 async def _audio(judge: ModelJudge, item: Answered) -> SentAudio | None:
@@ -74,14 +74,14 @@ async def _audio(judge: ModelJudge, item: Answered) -> SentAudio | None:
 
 
 @dataclass(slots=True)
-class _Questioning:
+class _Interview:
     client: RetryingClient
     judge: ModelJudge
     case: Case
     audio: SentAudio | None
     so_far: Judgement
 
-    async def ask(self, prompt: str) -> Judged | None:
+    async def ask(self, prompt: str) -> NewJudgement | None:
         for _ in range(ASKED_AT_MOST):
             question = Question(self.case.sample_id, prompt, self.audio)
             asked = await self.client.ask_question(question)
@@ -90,7 +90,7 @@ class _Questioning:
             self._count(asked)
             reply = asked.outcome.reply
             if reply.status in _FINAL:
-                return Judged(replace(self.so_far, status=reply.status, error=reply.error))
+                return NewJudgement(replace(self.so_far, status=reply.status, error=reply.error))
             try:
                 return self._judged(asked)
             except ReplyError as error:
@@ -98,17 +98,17 @@ class _Questioning:
             prompt = self.judge.contract.prompt_again(self.case, problem)
         began = reply.text[:_SHOWN_OF_A_REPLY]
         words = f"{problem}; asked {ASKED_AT_MOST} times; the last reply began: {began}"
-        return Judged(replace(self.so_far, status=Status.UNPARSED, error=words))
+        return NewJudgement(replace(self.so_far, status=Status.UNPARSED, error=words))
 
-    def _judged(self, asked: Asked) -> Judged:
+    def _judged(self, asked: Asked) -> NewJudgement:
         outcome = asked.outcome
         if outcome.reply.status is Status.TRUNCATED:
             raise ReplyError("the reply was cut off at its longest; be brief")
         verdict = self.judge.contract.parse(outcome.reply.text)
         judgement = replace(self.so_far, scores=verdict.scores, reasoning=verdict.reasoning)
         if asked.cache_key is None:
-            return Judged(judgement)
-        return Judged(judgement, JudgeReply(asked.cache_key, self.judge.model.name, outcome))
+            return NewJudgement(judgement)
+        return NewJudgement(judgement, JudgeReply(asked.cache_key, self.judge.model.name, outcome))
 
     def _count(self, asked: Asked) -> None:
         reply: Reply = asked.outcome.reply

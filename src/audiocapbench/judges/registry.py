@@ -1,7 +1,7 @@
 """Which judges there are and how a name becomes one."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import partial
 from typing import NamedTuple
 
@@ -9,6 +9,7 @@ from audiocapbench.judges import audiocapbench
 from audiocapbench.judges.contracts import find_contract
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, held_to_schema
+from audiocapbench.metrics.names import ScorerName
 from audiocapbench.models import ModelSettings, create_model
 from audiocapbench.plugins import plugin_failures, plugins
 from audiocapbench.signature import Signature
@@ -102,7 +103,8 @@ def _model_judge(
     # Options of the command line are part of the name, so that two judges never share one.
     full = dict(options) | ({"contract": chosen} if chosen != audiocapbench.NAME else {})
     full |= {"hears": "yes"} if hears else {}
-    return ModelJudge(_written(model.name, full), held or model, made, hears)
+    written = str(ScorerName(model.name, dict(sorted(full.items()))))
+    return ModelJudge(written, held or model, made, hears)
 
 
 def _elements(options: dict[str, str]) -> Judge:
@@ -142,12 +144,6 @@ def _parsed(text: str) -> tuple[str, dict[str, str]]:
             raise JudgeError(f"{text!r}: {part!r} is not an option; write option=value")
         options[key] = value
     return found["name"], options
-
-
-def _written(name: str, options: Mapping[str, str]) -> str:
-    if not options:
-        return name
-    return f"{name}[{','.join(f'{key}={value}' for key, value in sorted(options.items()))}]"
 
 
 def _yes(option: str, value: str) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from audiocapbench.benchmarks.aggregation import Aggregation, TextSample
-from audiocapbench.benchmarks.corpora import Unscored, compute_by_corpus, with_parts
+from audiocapbench.benchmarks.corpora import UnscoredCorpus, compute_by_corpus, with_parts
 from audiocapbench.data.tables import Predictions, References
 from audiocapbench.metrics import MetricResult, compute
 from audiocapbench.scores.groups import SampleScores
@@ -40,7 +40,7 @@ class FileScores:
     ids: tuple[str, ...]
     missing: tuple[str, ...] = ()
     surplus: tuple[str, ...] = ()
-    unscored: tuple[Unscored, ...] = ()
+    unscored: tuple[UnscoredCorpus, ...] = ()
 
     @property
     def columns(self) -> dict[str, dict[str, float]]:

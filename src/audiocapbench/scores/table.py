@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from audiocapbench.benchmarks.aggregation import Aggregation, TextSample
-from audiocapbench.benchmarks.corpora import Unscored, leaves_null_out, without_null
+from audiocapbench.benchmarks.corpora import UnscoredCorpus, leaves_null_out, without_null
 from audiocapbench.scores.compute import point_estimate, with_interval
 from audiocapbench.scores.estimate import Estimate
 from audiocapbench.scores.groups import (
@@ -137,7 +137,9 @@ class ScoreTable:
                 found[name] = NullReferences(len(samples), null, self.of_metrics(told, key))
         return found
 
-    def to_dict(self, metrics: Sequence[str], unscored: Sequence[Unscored] = ()) -> dict[str, Any]:
+    def to_dict(
+        self, metrics: Sequence[str], unscored: Sequence[UnscoredCorpus] = ()
+    ) -> dict[str, Any]:
         """Metrics as a JSON object; where corpora make a total, with other views of them."""
         document = {
             "metrics": _documents(self.of_metrics(metrics)),
