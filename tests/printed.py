@@ -8,7 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -122,7 +122,7 @@ def _write_pairs(place: Path) -> None:
         table.writerows([name, text] for name, texts in captions.items() for text in texts)
 
 
-def _write_lines(path: Path, rows: list[dict[str, object]]) -> None:
+def _write_lines(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
 
 

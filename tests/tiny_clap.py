@@ -1,6 +1,7 @@
 """A ClapModel small enough for tests, with random weights, saved as a real one would be."""
 
 from pathlib import Path
+from typing import Any
 
 RATE = 8_000
 
@@ -56,7 +57,7 @@ def save_tiny_clap(folder: Path, seed: int = 0, *, fused: bool = False) -> Path:
     return folder
 
 
-def _tokenizer():
+def _tokenizer() -> Any:
     """One token a byte: it reads any text and needs no vocabulary file."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast

@@ -46,7 +46,8 @@ def scores(demo: Path) -> dict[str, dict[str, Any]]:
 
 
 def judged(scores: dict[str, dict[str, Any]], model: str, dimension: str) -> float:
-    return scores[model]["judges"]["elements"]["scores"][dimension]["score"]
+    score: float = scores[model]["judges"]["elements"]["scores"][dimension]["score"]
+    return score
 
 
 @pytest.mark.parametrize("dimension", ["accuracy", "completeness", "overall"])

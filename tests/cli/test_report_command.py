@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.engine import run_benchmark, score_run

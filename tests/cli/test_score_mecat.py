@@ -143,8 +143,8 @@ def test_bad_lines_of_a_large_file_are_listed_and_the_rest_is_scored(tmp_path: P
     assert told == [f"long_caption.csv line {number + 1}" for number in wrong]
     figure = document["by_group"]["long"]["rouge_l"]
     assert (figure["answered"], figure["failed"]) == (19_800, 200)
-    told = "200 lines were left out: long_caption.csv line 51, 151, 251, 351, 451 and 195 more"
-    assert told in done.stderr
+    summary = "200 lines were left out: long_caption.csv line 51, 151, 251, 351, 451 and 195 more"
+    assert summary in done.stderr
     assert "200 answers are missing: " in done.stderr
 
 
@@ -254,7 +254,7 @@ def test_several_files_need_a_benchmark(place: Path) -> None:
 
 
 def dataset(root: Path) -> None:
-    rows = []
+    rows: list[dict[str, Any]] = []
     for key, own in clips(5).items():
         write_tone(root / f"{key}.wav", 150 + 7 * len(rows))
         texts = {name: own[name] for name in SUBTASKS}

@@ -3,6 +3,7 @@
 import hashlib
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -208,7 +209,7 @@ def test_a_dry_run_says_what_would_come_and_writes_nothing(tmp_path: Path, ids: 
 
 
 def test_clips_that_cannot_be_had_are_in_the_manifest_with_the_reason(tmp_path: Path) -> None:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"youtube_id": "fine", "caption": "Fine.", "audio": tone(1)},
         {"youtube_id": "no audio", "caption": "Silent.", "audio": None},
         {"youtube_id": "broken", "caption": "Broken.", "audio": b"RIFF\0\0\0\0WAVEjunk"},

@@ -31,10 +31,10 @@ class Counted(list[Request]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.count = 0
+        self.seen = 0
 
     def append(self, _request: Request) -> None:
-        self.count += 1
+        self.seen += 1
 
 
 def write_questions(root: Path) -> None:
@@ -68,16 +68,16 @@ def resident_mb(process_id: int) -> float:
 def test_memory_does_not_grow_with_the_number_of_clips(tmp_path: Path) -> None:
     (tmp_path / "tones").mkdir()
     write_questions(tmp_path / "tones")
-    seen = Counted()
+    arrived = Counted()
     sizes: list[float] = []
     with OpenAIServer(key=None) as server:
-        server.requests = seen
+        server.requests = arrived
         process = start(tmp_path, f"endpoint/fake@{server.base_url}", "--concurrency", "16")
 
         def all_asked() -> bool:
             # What comes after the last question is scoring, which holds all answers at once.
-            asked = seen.count >= QUESTIONS or process.poll() is not None
-            if seen.count >= WARM * QUESTIONS and not asked:
+            asked = arrived.seen >= QUESTIONS or process.poll() is not None
+            if arrived.seen >= WARM * QUESTIONS and not asked:
                 sizes.append(resident_mb(process.pid))
             return asked
 

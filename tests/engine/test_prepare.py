@@ -68,4 +68,4 @@ def test_a_file_that_vanished_is_one_clear_error(clip: Clip) -> None:
     clip.path.unlink()
     for container in ("file", "wav"):
         with pytest.raises(AudioError, match="cannot be read"):
-            prepare(clip, AudioContract(container))  # type: ignore[arg-type]
+            prepare(clip, AudioContract(container))

@@ -4,7 +4,9 @@ import json
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,7 +31,9 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def start(place: Path, *more: str, model: str = "diary/slow", **settings: str) -> subprocess.Popen:
+def start(
+    place: Path, *more: str, model: str = "diary/slow", **settings: str
+) -> subprocess.Popen[str]:
     command = [*COMMAND, "run", "tones", "--model", model, "--json", *more]
     return subprocess.Popen(
         command,
@@ -41,11 +45,12 @@ def start(place: Path, *more: str, model: str = "diary/slow", **settings: str) -
     )
 
 
-def finish(place: Path, *more: str, model: str = "diary/slow", **settings: str) -> dict:
+def finish(place: Path, *more: str, model: str = "diary/slow", **settings: str) -> dict[str, Any]:
     process = start(place, *more, model=model, **settings)
     out, err = process.communicate(timeout=120)
     assert process.returncode in (0, 1), err
-    return json.loads(out)["runs"][0]
+    run: dict[str, Any] = json.loads(out)["runs"][0]
+    return run
 
 
 def committed(place: Path) -> set[str]:
@@ -58,7 +63,7 @@ def committed(place: Path) -> set[str]:
     return found
 
 
-def wait_until(condition, seconds: float = 60.0) -> None:
+def wait_until(condition: Callable[[], object], seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"

@@ -44,7 +44,7 @@ class Parrot(OpenAIServer):
             case 1:
                 return json_response({"error": {"message": said}}, 429)
             case 2:
-                return json_response({"detail": said}, 503, **{"X-Echo": KEY})
+                return json_response({"detail": said}, 503, {"X-Echo": KEY})
             case 3:
                 return Response(said.encode(), 200, {"Content-Type": "text/plain"})
             case 4:

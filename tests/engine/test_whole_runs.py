@@ -2,10 +2,12 @@
 
 import json
 import random
+import subprocess
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +63,10 @@ class Life:
             self.ended.wait()
 
 
+def asked_or_ended(server: OpenAIServer, seen: int, process: subprocess.Popen[str]) -> bool:
+    return len(server.requests) > seen or process.poll() is not None
+
+
 def test_twenty_kills_lose_nothing_and_ask_nothing_twice(tmp_path: Path) -> None:
     clips, kills, in_flight, draw = 112, 20, 4, random.Random(20)
     (tmp_path / "tones").mkdir()
@@ -80,7 +86,7 @@ def test_twenty_kills_lose_nothing_and_ask_nothing_twice(tmp_path: Path) -> None
             lives.append(Life(draw.randint(0, clips // kills)))
             process = start(tmp_path, *options)
             if number % 4:
-                wait_until(lambda old=seen, it=process: len(server.requests) > old or it.poll())
+                wait_until(partial(asked_or_ended, server, seen, process))
                 assert process.poll() is None, process.communicate()[1]
                 time.sleep(draw.uniform(0, 0.5))
             else:

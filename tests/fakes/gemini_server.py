@@ -186,7 +186,7 @@ class GeminiServer(HttpServer):
         if len(stored.content) != stored.size:
             return _refusal(400, "the file is not as long as was said")
         final = {"X-Goog-Upload-Status": "final"}
-        return json_response({"file": self._described(stored)}, **final)
+        return json_response({"file": self._described(stored)}, headers=final)
 
     def _begin(self, request: Request) -> Response:
         headers = request.headers
@@ -200,7 +200,8 @@ class GeminiServer(HttpServer):
             polls_left=self.polls,
         )
         target = f"{self.url}/upload/v1beta/files?upload_id={name.partition('/')[2]}"
-        return json_response({}, **{"X-Goog-Upload-URL": target, "X-Goog-Upload-Status": "active"})
+        begun = {"X-Goog-Upload-URL": target, "X-Goog-Upload-Status": "active"}
+        return json_response({}, headers=begun)
 
     def _file(self, request: Request, stored: StoredFile) -> Response:
         if request.method == "DELETE":

@@ -37,10 +37,12 @@ class Response:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def json_response(content: Any, status: int = 200, **headers: str) -> Response:
+def json_response(
+    content: Any, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
     """A response whose body is JSON."""
     kind = {"Content-Type": "application/json"}
-    return Response(json.dumps(content).encode(), status, kind | headers)
+    return Response(json.dumps(content).encode(), status, {**kind, **(headers or {})})
 
 
 class HttpServer:
@@ -126,15 +128,15 @@ class _Handler(BaseHTTPRequestHandler):
         request = Request(self.command, self.path, headers, content)
         fake.requests.append(request)
         fault = fake.plan.take()
-        match fault.kind if fault else "none":
-            case "reset":
+        match fault:
+            case Fault(kind="reset"):
                 self._reset()
-            case "hang":
+            case Fault(kind="hang"):
                 fake.stopping.wait()
                 self.close_connection = True
-            case "status":
+            case Fault(kind="status"):
                 self._send(self._error(fault), fault)
-            case "body":
+            case Fault(kind="body"):
                 self._send(Response(fault.body or b"", fault.status, fault.headers), fault)
             case _:
                 self._send(fake.respond(request), fault)

@@ -59,8 +59,8 @@ class HubServer(HttpServer):
         """How many bytes of files were asked for by range."""
         total = 0
         for one in self.fetched():
-            first, last = re.fullmatch(r"bytes=(\d+)-(\d+)", one.headers["range"]).groups()
-            total += int(last) - int(first) + 1
+            first, last = _range(one)
+            total += last - first + 1
         return total
 
     def _answer(self, request: Request) -> Response:
@@ -122,8 +122,14 @@ def _error(status: int, code: str) -> Response:
     return Response(response.body, status, {**response.headers, "X-Error-Code": code})
 
 
+def _range(request: Request) -> tuple[int, int]:
+    """The first and the last byte that are asked for."""
+    first, _, last = request.headers["range"].removeprefix("bytes=").partition("-")
+    return int(first), int(last)
+
+
 def _ranged(request: Request, content: bytes) -> Response:
-    first, last = map(int, re.fullmatch(r"bytes=(\d+)-(\d+)", request.headers["range"]).groups())
+    first, last = _range(request)
     if first >= len(content) or last < first:
         return Response(b"", 416)
     part = content[first : last + 1]

@@ -9,13 +9,15 @@ from audiocapbench import audio
 from audiocapbench.data.outcome import Reply
 from audiocapbench.data.sample import Clip
 from audiocapbench.engine.prepare import prepare
-from audiocapbench.models import AudioContract, Question
+from audiocapbench.engine.worker_pool import close
+from audiocapbench.models import AudioContract, Model, Question
 
 INSTRUCTION = "Describe the sound: what, where, how? — “naïve” ☂"
 
 
-def question(folder: Path, contract: AudioContract, seconds: float = 1.0) -> Question:
+def question(folder: Path, contract: AudioContract | None, seconds: float = 1.0) -> Question:
     """A question about a stereo clip at 22,050 Hz, as the contract wants it sent."""
+    assert contract is not None
     path = folder / "clip.wav"
     time = np.arange(int(seconds * 22050)) / 22050
     tone = np.sin(2 * np.pi * 440 * time).astype(np.float32) * 0.3
@@ -32,13 +34,13 @@ def question(folder: Path, contract: AudioContract, seconds: float = 1.0) -> Que
     return Question("clip_1", INSTRUCTION, prepare(clip, contract))
 
 
-def ask(model: object, *questions: Question) -> list[Reply]:
+def ask(model: Model, *questions: Question) -> list[Reply]:
     """Put questions one after another in one event loop, then close the connections."""
 
     async def all_of_them() -> list[Reply]:
         try:
             return [await model.answer(one) for one in questions]
         finally:
-            await model.aclose()
+            await close(model)
 
     return anyio.run(all_of_them)

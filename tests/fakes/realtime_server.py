@@ -241,14 +241,14 @@ class RealtimeServer:
             raise RefusedError("invalid_value", "There is nothing to respond to")
         if self.limits:
             _say(connection, {"type": "rate_limits.updated", "rate_limits": self.limits})
-        match fault.kind if fault else "none":
-            case "hang":
+        match fault:
+            case Fault(kind="hang"):
                 self._stopping.wait()
                 return True
-            case "close":
+            case Fault(kind="close"):
                 connection.close(fault.status, (fault.body or b"").decode())
                 return True
-            case "event" | "body":
+            case Fault(kind="event" | "body"):
                 connection.send(fault.body or b"", text=True)
             case _:
                 self._stream(connection, heard, self.respond(heard), fault)
@@ -296,7 +296,7 @@ def _check_session(dialect: str, session: Json) -> None:
                 "missing_required_parameter", "Missing 'session.type'", "session.type"
             )
         heard = session["audio"]["input"]
-        wanted = {"format": {"type": "audio/pcm", "rate": 24000}, "turn_detection": None}
+        wanted: Json = {"format": {"type": "audio/pcm", "rate": 24000}, "turn_detection": None}
         modalities = session["output_modalities"]
     else:
         heard = {name: session[name] for name in ("input_audio_format", "turn_detection")}

@@ -18,7 +18,8 @@ from audiocapbench.judges.judge import TextJudge
 from audiocapbench.judges.verdict import Verdict
 from audiocapbench.metrics.encoders import load
 from audiocapbench.models import Question, create_model
-from metrics.human_pairs import accuracies, read_pairs, score_pairs
+from audiocapbench.models.model import CorpusModel
+from human_pairs import accuracies, read_pairs, score_pairs
 
 DOG_THEN_CAR = [
     "A dog barks and then a car drives away.",
@@ -360,6 +361,7 @@ def control_means(judge: Elements, kind: str) -> dict[str, float]:
     """Mean scores of a model on the demo; a reference that a control gives away is left out."""
     demo = open_benchmark("demo")
     model = create_model(kind)
+    assert isinstance(model, CorpusModel)
     model.prepare(demo.samples)
     items = []
     for sample in demo.samples:
@@ -370,8 +372,10 @@ def control_means(judge: Elements, kind: str) -> dict[str, float]:
             JudgeInput(reply.text, kept, sample.category, sample.details.get("transcript"))
         )
     verdicts = judge.judge_many(items)
-    means = {name: np.mean([one.scores[name] for one in verdicts]) for name in judge.dimensions}
-    return {**means, "overall": np.mean([one.overall for one in verdicts])}
+    means = {
+        name: float(np.mean([one.scores[name] for one in verdicts])) for name in judge.dimensions
+    }
+    return {**means, "overall": float(np.mean([one.overall for one in verdicts]))}
 
 
 def test_the_demo_orders_right_safe_wrong_empty(judge: Elements) -> None:

@@ -406,7 +406,11 @@ def test_ctrl_c_finishes_what_is_in_flight_and_keeps_it(
 def test_a_killed_judging_loses_only_what_was_in_flight(
     server: OpenAIServer, store: Store, run: Run, tmp_path: Path
 ) -> None:
-    server.reply = lambda _request: (time.sleep(0.2), completion(verdict()))[1]
+    def reply(_request: Request) -> dict[str, Any]:
+        time.sleep(0.2)
+        return completion(verdict())
+
+    server.reply = reply
     judge = judge_at(server)
     process = subprocess.Popen(
         [sys.executable, "-c", SCRIPT, str(tmp_path / "runs.db"), judge.name]

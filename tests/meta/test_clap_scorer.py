@@ -1,5 +1,6 @@
 """CLAP on trial, with a plug-in encoder that needs no torch."""
 
+import importlib
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -25,9 +26,7 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tupl
     """The plug-in is installed; yields how many windows or texts each call brought."""
     monkeypatch.syspath_prepend(str(sound_plugin.install(tmp_path)))
     monkeypatch.delitem(sys.modules, "bands_plugin", raising=False)
-    import bands_plugin
-
-    yield bands_plugin.CALLS
+    yield importlib.import_module("bands_plugin").CALLS
     del sys.modules["bands_plugin"]
 
 

@@ -266,7 +266,7 @@ def test_the_true_caption_stands_in_each_place_half_of_the_time() -> None:
     units = [(trial("A dog barks.", "x" * length),) for length in (5, 12, 20) for _ in range(30)]
     rows = placed(units, random.Random(1))
     for length in (5, 12, 20):
-        answers = [answer for one, answer in rows if len(one.false) == length]
+        answers: list[int] = [answer for one, answer in rows if len(one.false) == length]
         assert sum(answers) == 15
 
 

@@ -25,8 +25,17 @@ REFERENCES = ("a dog barks loudly", "a dog is barking")
 
 
 def pair(number: int, first: str, second: str, answer: Literal[0, 1]) -> CaptionPair:
-    held_to = {"references_first": REFERENCES, "references_second": REFERENCES}
-    return CaptionPair(f"p{number}", "clip", first, second, answer, "HM", "HM_1", **held_to)
+    return CaptionPair(
+        f"p{number}",
+        "clip",
+        first,
+        second,
+        answer,
+        "HM",
+        "HM_1",
+        references_first=REFERENCES,
+        references_second=REFERENCES,
+    )
 
 
 PAIRS = PairSet(

@@ -7,10 +7,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from pair_files import human_clip, main_clip, write
 
 from audiocapbench.cli.meta import PROMPTS
 from audiocapbench.meta.pairwise.prompts import prompt_names
+from pair_files import human_clip, main_clip, write
 from plugin import COMMAND
 
 MEASURES = {"accuracy", "f1", "macro_f1", "balanced_accuracy"}

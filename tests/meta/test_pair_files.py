@@ -4,13 +4,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from pair_files import REFERENCES, human_clip, main_clip, write
 
 from audiocapbench.data.problems import InvalidDataError
 from audiocapbench.errors import DatasetError
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import normalised
 from audiocapbench.meta.pairs.sets import KINDS, pair_set, read_pairs
+from pair_files import REFERENCES, human_clip, main_clip, write
 
 TABLE = (
     "audio,caption_a,caption_b,preferred,type,reference_1,reference_2\n"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -91,7 +92,7 @@ def always_first(_text: str) -> str:
     return "Caption 1"
 
 
-def scorer(server: OpenAIServer, place: Path, clips: Path | None, **more: object) -> PairwiseScorer:
+def scorer(server: OpenAIServer, place: Path, clips: Path | None, **more: Any) -> PairwiseScorer:
     settings = TrialSettings(data=clips, store_url=str(place / "store.db"))
     return create_pairwise(f"endpoint/judge@{server.base_url}", replace(settings, **more))
 

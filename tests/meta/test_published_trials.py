@@ -68,7 +68,7 @@ def test_n_gram_metrics_agree_with_people_as_published(
 
 
 def test_meteor_1_5_agrees_with_people_as_published(human: PairSet) -> None:
-    from metrics.coco_oracle import need_java
+    from coco_oracle import need_java
 
     need_java()
     pytest.importorskip("pycocoevalcap", reason="pycocoevalcap, which has the jar, is missing")

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from pair_files import human_clip, main_clip, write
 
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.meta.errors import TrialError
@@ -14,6 +13,7 @@ from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.meta.trial import try_scorer
 from audiocapbench.metrics import METRICS
+from pair_files import human_clip, main_clip, write
 
 REFERENCES = ("a dog barks loudly", "a dog is barking")
 OTHERS = ("rain falls on a roof", "it is raining")

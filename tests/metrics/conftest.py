@@ -1,48 +1,29 @@
 """Real corpora and NLTK's WordNet for the parity tests of the metrics."""
 
-import csv
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
+
+from caption_corpora import CaptionCorpus
+from coco_oracle import clotho
 
 if TYPE_CHECKING:
     from nltk.corpus import WordNetCorpusReader
 
 
-class CaptionCorpus(NamedTuple):
-    """Predictions of one system with the references of each."""
-
-    predictions: list[str]
-    references: list[list[str]]
-
-
-def _rows(path: Path, delimiter: str = ",") -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter=delimiter))
-
-
-def _clotho_with(shared: Path, system: str) -> CaptionCorpus:
-    references: dict[str, list[str]] = {}
-    for row in _rows(shared / "clotho" / "evaluation_captions.csv"):
-        references.setdefault(row["fname"], []).append(row["raw_text"])
-    file = shared / "aces" / f"{system}-evaluation-preds.csv"
-    predictions = {row["file_name"]: row["caption_predicted"] for row in _rows(file, "\t")}
-    return CaptionCorpus([predictions[name] for name in references], list(references.values()))
-
-
 @pytest.fixture(scope="session")
 def dcase_baseline(shared: Path) -> CaptionCorpus:
     """The DCASE 2023 baseline's captions for the Clotho evaluation clips."""
-    return _clotho_with(shared, "2023-baseline")
+    return CaptionCorpus(*clotho(shared)[:2])
 
 
 @pytest.fixture(scope="session")
 def panns_baseline(shared: Path) -> CaptionCorpus:
     """The PANNs system's captions for the Clotho evaluation clips."""
-    return _clotho_with(shared, "panns")
+    return CaptionCorpus(*clotho(shared, "panns")[:2])
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,7 @@
 """Promises of what the metrics of the published recipe share."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from audiocapbench.metrics.batches import (
 )
 
 
-def test_both_ways_to_count_bits_agree_with_python():
+def test_both_ways_to_count_bits_agree_with_python() -> None:
     drawn = np.random.default_rng(0).integers(2**64, size=1_000, dtype=np.uint64)
     masks = np.concatenate([drawn, np.array([0, 1, 2**63, 2**64 - 1], dtype=np.uint64)])
     wanted = [int(mask).bit_count() for mask in masks]
@@ -21,12 +23,12 @@ def test_both_ways_to_count_bits_agree_with_python():
     assert count_bits_by_halving(masks).tolist() == wanted
 
 
-def test_masks_have_the_last_place_of_a_reference_as_their_lowest_bit():
+def test_masks_have_the_last_place_of_a_reference_as_their_lowest_bit() -> None:
     prediction, reference = np.array([[7], [8]]), np.array([[7], [9], [7], [8]])
     assert equal_word_masks(prediction, reference).tolist() == [[0b1010], [0b0001]]
 
 
-def test_a_corpus_keeps_each_distinct_word_sentence_and_sample_once():
+def test_a_corpus_keeps_each_distinct_word_sentence_and_sample_once() -> None:
     corpus = read_corpus(["A dog", "a  dog", "A dog"], [["x"], ["A dog", "x"], ["x"]])
     assert corpus.words == ["a", "dog", "x"]
     assert corpus.sentences.ids.tolist() == [0, 1, 0, 1, 2]
@@ -37,7 +39,7 @@ def test_a_corpus_keeps_each_distinct_word_sentence_and_sample_once():
     assert corpus.place.tolist() == [0, 1, 0]
 
 
-def test_a_corpus_changed_in_place_is_read_again():
+def test_a_corpus_changed_in_place_is_read_again() -> None:
     predictions, references = ["a"], [["a"]]
     read_corpus(predictions, references)
     references[0].append("b")
@@ -45,13 +47,13 @@ def test_a_corpus_changed_in_place_is_read_again():
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), b"a"])
-def test_a_caption_that_is_not_text_is_named(missing):
+def test_a_caption_that_is_not_text_is_named(missing: Any) -> None:
     with pytest.raises(MetricError, match=r"sample 1: a caption is \w+, not text"):
         read_corpus(["a", "b"], [["a"], ["b", missing]])
     with pytest.raises(MetricError, match=r"sample 0: a caption is \w+, not text"):
         read_corpus([missing], [["a"]])
 
 
-def test_runs_start_where_the_one_before_ends():
+def test_runs_start_where_the_one_before_ends() -> None:
     assert starts_of([2, 0, 3]).tolist() == [0, 2, 2, 5]
     assert starts_of([]).tolist() == [0]

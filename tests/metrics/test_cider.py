@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from coco_oracle import Corpus, clotho, conette, tokenised
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.coco.cider import cider_d
+from coco_oracle import Corpus, clotho, conette, tokenised
 
 
 def test_identical_captions_score_ten_where_all_orders_exist() -> None:

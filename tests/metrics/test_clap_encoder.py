@@ -51,7 +51,8 @@ def plain_embedding(folder: Path, window: np.ndarray) -> np.ndarray:
     inputs = extractor(window, sampling_rate=RATE, return_tensors="pt")
     with torch.inference_mode():
         found = model.get_audio_features(**inputs)
-    return getattr(found, "pooler_output", found)[0].numpy()
+    embedding: np.ndarray = getattr(found, "pooler_output", found)[0].numpy()
+    return embedding
 
 
 @pytest.mark.parametrize("truncation", ["rand_trunc", "fusion"])

@@ -1,5 +1,6 @@
 """CLAP scores with a plug-in encoder that needs no torch: batches, the store, odd clips, seeds."""
 
+import importlib
 import os
 import shutil
 import subprocess
@@ -36,9 +37,7 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tupl
     """The plug-in is installed; yields how many windows or texts each call brought."""
     monkeypatch.syspath_prepend(str(sound_plugin.install(tmp_path)))
     monkeypatch.delitem(sys.modules, "bands_plugin", raising=False)
-    import bands_plugin
-
-    yield bands_plugin.CALLS
+    yield importlib.import_module("bands_plugin").CALLS
     del sys.modules["bands_plugin"]
 
 

@@ -109,7 +109,7 @@ def test_windows_that_leave_something_out_are_refused(window: int, hop: int, tak
 def crops(length: int, clip: str = CLIP, seeds: range = range(10)) -> dict[str, np.ndarray]:
     cutting = Crops(Windows(10, 1, 1, 2), seeds)
     samples = np.arange(length, dtype=np.float32)
-    found = {}
+    found: dict[str, np.ndarray] = {}
     for view in cutting.views(samples, clip, cutting.settings):
         (piece,) = view.pieces
         assert view.number == 1
@@ -154,7 +154,7 @@ def test_only_what_is_wanted_is_cut() -> None:
 
 def test_each_way_to_cut_has_a_name_of_its_own() -> None:
     plain = Windows(10, 2, 1, 3)
-    ways = [
+    ways: list[Slide | Crops] = [
         Slide(plain),
         Slide(Windows(10, 1, 1, 3)),
         Slide(Windows(10, 2, 2, 3)),

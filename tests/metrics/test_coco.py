@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from coco_oracle import Corpus, clotho, conette, tokenised
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.coco.overlap import bleu_coco, rouge_l_coco
+from coco_oracle import Corpus, clotho, conette, tokenised
 
 CORPORA = [clotho, conette]
 

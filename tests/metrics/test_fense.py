@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from human_pairs import accuracies, read_pairs, remembering, score_pairs
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.fluency.detector import load_detector
 from audiocapbench.metrics.fluency.fense import fense
 from audiocapbench.metrics.similarity import similarity
+from human_pairs import accuracies, read_pairs, remembering, score_pairs
 
 NO_SBERT = "the extra sbert is not installed"
 NO_MINILM = "no package carries the weights of all-MiniLM-L6-v2"
@@ -33,7 +33,8 @@ def published_accuracies(shared: Path, encoder: str) -> dict[str, float]:
     )
 
     def score(captions: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
-        return fense(captions, references, remembering(encoder), lambda _: probabilities).samples
+        result = fense(captions, references, remembering(encoder), lambda _: probabilities)
+        return result.samples
 
     return accuracies(pairs, *score_pairs(pairs, score))
 

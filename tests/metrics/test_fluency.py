@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from human_pairs import accuracies, read_pairs, remembering, score_pairs
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import load
@@ -22,6 +21,7 @@ from audiocapbench.metrics.fluency.detector import (
 )
 from audiocapbench.metrics.fluency.text import sentences_of
 from audiocapbench.metrics.similarity import similarity
+from human_pairs import accuracies, read_pairs, remembering, score_pairs
 
 BROKEN = [
     "a dog barks and a",

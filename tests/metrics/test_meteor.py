@@ -8,6 +8,7 @@ from nltk.translate.meteor_score import meteor_score
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.meteor import meteor
+from caption_corpora import CaptionCorpus, corpora
 
 # Equal words, equal stems and chains of synonyms, so that alignments compete.
 WORDS = (
@@ -21,12 +22,7 @@ long_captions = st.lists(few_words, min_size=50, max_size=90).map(" ".join)
 free_captions = st.text(max_size=30)
 
 
-def corpora(caption, max_size=8):
-    sample = st.tuples(caption, st.lists(caption, min_size=1, max_size=5))
-    return st.lists(sample, min_size=1, max_size=max_size)
-
-
-def assert_equals_nltk(predictions, references):
+def assert_equals_nltk(predictions: list[str], references: list[list[str]]) -> None:
     wanted = [
         meteor_score([reference.lower().split() for reference in own], prediction.lower().split())
         for prediction, own in zip(predictions, references, strict=True)
@@ -39,27 +35,29 @@ def assert_equals_nltk(predictions, references):
 @pytest.mark.usefixtures("nltk_wordnet")
 @given(corpora(captions))
 @settings(max_examples=150, deadline=None)
-def test_every_sample_equals_nltk_where_alignments_compete(corpus):
-    assert_equals_nltk(*zip(*corpus, strict=True))
+def test_every_sample_equals_nltk_where_alignments_compete(corpus: CaptionCorpus) -> None:
+    assert_equals_nltk(*corpus)
 
 
 @pytest.mark.usefixtures("nltk_wordnet")
 @given(corpora(free_captions))
 @settings(max_examples=80, deadline=None)
-def test_every_sample_equals_nltk_on_any_text(corpus):
-    assert_equals_nltk(*zip(*corpus, strict=True))
+def test_every_sample_equals_nltk_on_any_text(corpus: CaptionCorpus) -> None:
+    assert_equals_nltk(*corpus)
 
 
 @pytest.mark.usefixtures("nltk_wordnet")
 @given(corpora(st.one_of(captions, long_captions), max_size=3))
 @settings(max_examples=40, deadline=None)
-def test_every_sample_equals_nltk_when_captions_are_longer_than_a_mask(corpus):
-    assert_equals_nltk(*zip(*corpus, strict=True))
+def test_every_sample_equals_nltk_when_captions_are_longer_than_a_mask(
+    corpus: CaptionCorpus,
+) -> None:
+    assert_equals_nltk(*corpus)
 
 
 @pytest.mark.usefixtures("nltk_wordnet")
 @pytest.mark.parametrize("length", [65, 123, 256, 257])
-def test_every_sample_equals_nltk_when_only_the_prediction_is_long(length):
+def test_every_sample_equals_nltk_when_only_the_prediction_is_long(length: int) -> None:
     words = (WORDS.split() * 9)[:length]
     references = [" ".join(words[5:40]), " ".join(words[:64]), words[0]]
     assert_equals_nltk([" ".join(words), words[1]], [references, references[:1]])
@@ -67,57 +65,57 @@ def test_every_sample_equals_nltk_when_only_the_prediction_is_long(length):
 
 @pytest.mark.usefixtures("nltk_wordnet")
 @pytest.mark.parametrize("length", [63, 64, 65])
-def test_every_sample_equals_nltk_at_the_width_of_a_mask(length):
+def test_every_sample_equals_nltk_at_the_width_of_a_mask(length: int) -> None:
     words = (WORDS.split() * 3)[:length]
     prediction, reference = " ".join(words), " ".join(words[3:] + words[:3])
     assert_equals_nltk([prediction, reference], [[reference, "dog fall"], [prediction]])
 
 
 @pytest.mark.usefixtures("nltk_wordnet")
-def test_a_real_corpus_equals_nltk_and_the_published_value(dcase_baseline):
+def test_a_real_corpus_equals_nltk_and_the_published_value(dcase_baseline: CaptionCorpus) -> None:
     assert meteor(*dcase_baseline).score == pytest.approx(0.33691, abs=5e-6)
     assert_equals_nltk(dcase_baseline.predictions[::4], dcase_baseline.references[::4])
 
 
-def test_a_second_real_corpus_has_the_published_value(panns_baseline):
+def test_a_second_real_corpus_has_the_published_value(panns_baseline: CaptionCorpus) -> None:
     assert meteor(*panns_baseline).score == pytest.approx(0.32628, abs=5e-6)
 
 
 @pytest.mark.usefixtures("nltk_wordnet")
-def test_synonyms_are_sought_among_stems_as_nltk_does():
+def test_synonyms_are_sought_among_stems_as_nltk_does() -> None:
     assert meteor(["a person"], [["someone"]]).score == 0
     assert meteor(["falling"], [["coming"]]).score == 0.5
     assert_equals_nltk(["a person", "falling"], [["someone"], ["coming"]])
 
 
 @pytest.mark.parametrize("prediction", ["", "  \n", "zzz"])
-def test_a_prediction_without_a_match_scores_zero(prediction):
+def test_a_prediction_without_a_match_scores_zero(prediction: str) -> None:
     assert meteor([prediction], [["a dog barks"]]).score == 0
 
 
 @pytest.mark.usefixtures("nltk_wordnet")
-def test_a_blank_reference_gives_zero_as_in_nltk():
+def test_a_blank_reference_gives_zero_as_in_nltk() -> None:
     assert meteor(["a dog"], [["  "]]).score == 0
     assert_equals_nltk(["a dog", "", "a dog"], [["", "a dog barks"], [""], ["  "]])
 
 
-def test_captions_of_a_hundred_thousand_characters_get_the_right_number():
+def test_captions_of_a_hundred_thousand_characters_get_the_right_number() -> None:
     length = 12_500
     score = meteor(["dog runs " * length], [["hound run " * length, "c"]]).score
     assert score == pytest.approx(1, abs=1e-9)
 
 
-def test_a_sample_without_references_is_named():
+def test_a_sample_without_references_is_named() -> None:
     with pytest.raises(MetricError, match="sample 1 has no reference"):
         meteor(["a", "b"], [["a"], []])
 
 
-def test_a_corpus_without_samples_or_words_scores_zero():
+def test_a_corpus_without_samples_or_words_scores_zero() -> None:
     assert meteor([], []).score == 0
     assert meteor([""], [[""]]).score == 0
 
 
-def test_the_signature_says_how_the_number_was_made():
+def test_the_signature_says_how_the_number_was_made() -> None:
     assert str(meteor(["a"], [["a"]]).signature).startswith(
         "meteor|variant:nltk|tok:split|case:lower|refs:max|wordnet:3.0|protocol:1"
     )

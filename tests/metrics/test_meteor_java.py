@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from coco_oracle import conette, need_java
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.coco.java import LineProcess, find_jar, find_java
 from audiocapbench.metrics.coco.meteor_java import meteor_1_5
+from coco_oracle import conette, need_java
 
 
 def _need_jar() -> None:

@@ -1,6 +1,7 @@
 """Promises of the Porter stemmer."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -25,30 +26,30 @@ made_up_words = st.builds(
 )
 
 
-def assert_stems_as_nltk(words):
+def assert_stems_as_nltk(words: Iterable[str]) -> None:
     stemmer = PorterStemmer()
     assert {word: stem(word) for word in words} == {word: stemmer.stem(word) for word in words}
 
 
 @given(st.lists(made_up_words, min_size=50, max_size=200))
 @settings(max_examples=60, deadline=None)
-def test_made_up_words_stem_as_nltk(words):
+def test_made_up_words_stem_as_nltk(words: list[str]) -> None:
     assert_stems_as_nltk(words)
 
 
 @given(st.lists(st.text(max_size=12), max_size=50))
 @settings(max_examples=100, deadline=None)
-def test_any_text_stems_as_nltk(words):
+def test_any_text_stems_as_nltk(words: list[str]) -> None:
     assert_stems_as_nltk(words)
 
 
 @pytest.mark.parametrize("part", ["noun", "verb", "adj", "adv"])
-def test_every_word_of_wordnet_stems_as_nltk(shared: Path, part: str):
+def test_every_word_of_wordnet_stems_as_nltk(shared: Path, part: str) -> None:
     lines = (shared / "wordnet-3.0" / f"index.{part}").read_text("utf-8").splitlines()
     assert_stems_as_nltk({line.split()[0] for line in lines if not line.startswith(" ")})
 
 
-def test_every_word_of_real_captions_stems_as_nltk(shared: Path):
+def test_every_word_of_real_captions_stems_as_nltk(shared: Path) -> None:
     texts = [path.read_text("utf-8") for path in shared.glob("*/*.csv")]
     texts += [
         json.dumps(json.loads(line), ensure_ascii=False)
@@ -59,5 +60,5 @@ def test_every_word_of_real_captions_stems_as_nltk(shared: Path):
     assert_stems_as_nltk(words | {word.strip(".,'\"") for word in words})
 
 
-def test_a_word_of_a_hundred_thousand_letters_is_stemmed():
+def test_a_word_of_a_hundred_thousand_letters_is_stemmed() -> None:
     assert stem("y" * 100_000 + "ings") == PorterStemmer().stem("y" * 100_000 + "ings")

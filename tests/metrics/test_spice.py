@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from coco_oracle import need_java
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.coco.spice import spice
+from coco_oracle import need_java
 
 SCRIPT = """#!/bin/sh
 if [ "$1" = "-version" ]; then echo 'openjdk version "17.0.1"' >&2; exit 0; fi

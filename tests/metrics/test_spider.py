@@ -4,16 +4,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from coco_oracle import conette
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.coco.spider import combine_spider, spider_fl
 from audiocapbench.metrics.fluency.penalty import penalise
 from audiocapbench.metrics.result import MetricResult
+from audiocapbench.signature import sign
+from coco_oracle import conette
 
 
 def _result(name: str, *samples: float) -> MetricResult:
-    return MetricResult.of_means(name, name, np.array(samples))
+    return MetricResult.of_means(name, sign(name), np.array(samples))
 
 
 def test_spider_is_the_mean_of_both() -> None:

@@ -3,11 +3,15 @@
 import importlib.util
 import random
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from audiocapbench.metrics.wordnet import TABLE, synonym_pairs
+
+if TYPE_CHECKING:
+    from nltk.corpus import WordNetCorpusReader
 
 ROOT = Path(__file__).parents[2]
 PARTS = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
@@ -21,7 +25,7 @@ def synonyms_by_word(words: list[str]) -> dict[str, set[str]]:
     return found
 
 
-def usable(names, vocabulary):
+def usable(names: set[str], vocabulary: set[str]) -> set[str]:
     """What METEOR can match of a synset's names."""
     return {name for name in names if "_" not in name and name in vocabulary}
 
@@ -61,8 +65,10 @@ def names_of_synsets(shared: Path) -> dict[tuple[str, int], set[str]]:
 
 
 def test_every_lemma_and_inflection_has_the_synonyms_that_nltk_finds(
-    nltk_wordnet, forms, names_of_synsets
-):
+    nltk_wordnet: "WordNetCorpusReader",
+    forms: list[str],
+    names_of_synsets: dict[tuple[str, int], set[str]],
+) -> None:
     vocabulary = set(forms)
     found = synonyms_by_word(forms)
     index = nltk_wordnet._lemma_pos_offset_map
@@ -77,7 +83,9 @@ def test_every_lemma_and_inflection_has_the_synonyms_that_nltk_finds(
         assert found[form] == usable(names, vocabulary), form
 
 
-def test_synonyms_equal_the_names_of_nltk_synsets(nltk_wordnet, forms):
+def test_synonyms_equal_the_names_of_nltk_synsets(
+    nltk_wordnet: "WordNetCorpusReader", forms: list[str]
+) -> None:
     vocabulary = set(forms)
     found = synonyms_by_word(forms)
     for form in random.Random(3).sample(forms, k=3_000):
@@ -85,7 +93,7 @@ def test_synonyms_equal_the_names_of_nltk_synsets(nltk_wordnet, forms):
         assert found[form] == usable(names, vocabulary), form
 
 
-def test_words_are_found_by_base_form_but_bases_not_by_inflected_words():
+def test_words_are_found_by_base_form_but_bases_not_by_inflected_words() -> None:
     words = ["dogs", "dog", "hound", "geese", "goose", "zzz", "", "\0", "雨"]
     assert synonyms_by_word(words) == {
         "dogs": {"dog", "hound"},
@@ -100,16 +108,16 @@ def test_words_are_found_by_base_form_but_bases_not_by_inflected_words():
     }
 
 
-def test_collocations_lead_to_one_word_synonyms():
+def test_collocations_lead_to_one_word_synonyms() -> None:
     assert synonym_pairs(["domestic_dog"], ["cat", "dog"]).tolist() == [[0, 1]]
 
 
 @pytest.mark.parametrize(("words", "others"), [([], []), (["dog"], []), ([], ["dog"])])
-def test_no_words_have_no_synonyms(words, others):
+def test_no_words_have_no_synonyms(words: list[str], others: list[str]) -> None:
     assert synonym_pairs(words, others).shape == (0, 2)
 
 
-def test_the_shipped_table_is_what_the_tool_makes(shared: Path):
+def test_the_shipped_table_is_what_the_tool_makes(shared: Path) -> None:
     path = ROOT / "tools" / "make_wordnet_table.py"
     spec = importlib.util.spec_from_file_location("make_wordnet_table", path)
     assert spec is not None
@@ -123,6 +131,6 @@ def test_the_shipped_table_is_what_the_tool_makes(shared: Path):
             np.testing.assert_array_equal(table[name], made[name])
 
 
-def test_the_table_is_small_and_its_licence_lies_beside_it():
+def test_the_table_is_small_and_its_licence_lies_beside_it() -> None:
     assert TABLE.stat().st_size < 1_000_000
     assert "Princeton University" in (TABLE.parent / "LICENSE").read_text("utf-8")

@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,12 @@ from audiocapbench.models.settings import SETTINGS
 from fakes.entry_points import installed
 
 ROOT = Path(__file__).resolve().parents[2]
-VALUES = {"temperature": 0.7, "max_tokens": 9, "timeout": 5.0, "system": "You listen."}
+VALUES: dict[str, Any] = {
+    "temperature": 0.7,
+    "max_tokens": 9,
+    "timeout": 5.0,
+    "system": "You listen.",
+}
 NAMES = {
     "listener": "listener",
     "control": "control/safe",

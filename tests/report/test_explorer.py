@@ -40,7 +40,7 @@ class Visit(NamedTuple):
             assert time.monotonic() < deadline, condition
             self.page.wait_for_timeout(20)
 
-    def count(self) -> str:
+    def counted(self) -> str:
         text: str = self.page.inner_text("#count")
         return text
 
@@ -103,7 +103,7 @@ def visit(browser: Any) -> Iterator[Any]:
 
 def test_it_loads_and_only_the_rows_in_sight_exist(visit: Any, plain_page: Path) -> None:
     seen = visit(plain_page)
-    assert seen.count() == "40 of 40 samples"
+    assert seen.counted() == "40 of 40 samples"
     assert seen.ids()[:3] == ["tone_0", "tone_1", "tone_2"]
     assert len(seen.ids()) < 30
     assert seen.requests == [plain_page.as_uri()]
@@ -115,21 +115,21 @@ def test_it_loads_and_only_the_rows_in_sight_exist(visit: Any, plain_page: Path)
 def test_filters_narrow_the_list_together(visit: Any, plain_page: Path) -> None:
     seen = visit(plain_page)
     seen.page.select_option("#category", label="music")
-    assert seen.count() == "20 of 40 samples"
+    assert seen.counted() == "20 of 40 samples"
     seen.page.fill("#search", "NUMBER 13 sounds")
-    assert (seen.count(), seen.ids()) == ("1 of 40 samples", ["tone_13"])
+    assert (seen.counted(), seen.ids()) == ("1 of 40 samples", ["tone_13"])
     seen.page.click("button[type=reset]")
     seen.until("document.querySelector('#count').textContent.startsWith('40 of')")
     seen.page.select_option("#model", label="control/right")
     seen.page.select_option("#status", label="empty")
-    assert seen.count() == "0 of 40 samples"
+    assert seen.counted() == "0 of 40 samples"
     seen.page.select_option("#model", label="control/empty")
-    assert seen.count() == "40 of 40 samples"
+    assert seen.counted() == "40 of 40 samples"
     seen.page.fill("#low", "0.5")
-    assert seen.count() == "0 of 40 samples"
+    assert seen.counted() == "0 of 40 samples"
     seen.page.fill("#low", "")
     seen.page.fill("#high", "0")
-    assert seen.count() == "40 of 40 samples"
+    assert seen.counted() == "40 of 40 samples"
 
 
 def test_any_score_sorts_either_way(visit: Any, plain_page: Path) -> None:
@@ -255,7 +255,7 @@ def test_on_a_narrow_screen_a_clip_takes_the_place_of_the_list(
 def test_hostile_text_is_only_text(visit: Any, hostile_page: Path) -> None:
     seen = visit(hostile_page)
     seen.page.fill("#search", "onerror")
-    assert seen.count() == "2 of 2 samples"
+    assert seen.counted() == "2 of 2 samples"
     seen.page.click("[role=option] >> nth=0")
     assert seen.page.inner_text("#clip h3") == f"a {EVIL}"
     link = seen.page.locator("#clip a").get_attribute("href")

@@ -76,7 +76,8 @@ def test_a_corpus_score_is_tested_by_swapping_statistics_not_scores() -> None:
     for number in range(2**7):
         swap = np.array([number >> place & 1 for place in range(7)], dtype=bool)[:, np.newaxis]
         left, right = np.where(swap, second, first), np.where(swap, first, second)
-        hits += abs(ratio(left.mean(axis=0)) - ratio(right.mean(axis=0))) >= seen - 1e-12
+        difference = abs(ratio(left.mean(axis=0)) - ratio(right.mean(axis=0)))
+        hits += int(difference >= seen - 1e-12)
     assert permutation_test(first, second, ratio) == hits / 2**7
 
 

@@ -58,6 +58,6 @@ def test_fewer_samples_than_a_permutation_test_can_use_are_never_enough() -> Non
     assert fewest_to_test() == 6
     assert fewest_to_test(tests=78) == 12
     assert samples_needed(10.0, 1.0) == 6
-    values = np.ones((6, 1)), np.zeros((6, 1))
-    assert permutation_test(*values, first_column) < 0.05
-    assert permutation_test(*(given[:5] for given in values), first_column) > 0.05
+    ones, zeros = np.ones((6, 1)), np.zeros((6, 1))
+    assert permutation_test(ones, zeros, first_column) < 0.05
+    assert permutation_test(ones[:5], zeros[:5], first_column) > 0.05

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,7 +66,7 @@ def test_runs_are_kept_resumed_and_listed(server: str, tmp_path: Path) -> None:
     (tmp_path / "tones").mkdir()
     write_folder(tmp_path / "tones", 6)
 
-    def call(*words: str) -> dict:
+    def call(*words: str) -> Any:
         done = subprocess.run(
             [sys.executable, "-m", "audiocapbench", *words, "--store", server, "--json"],
             cwd=tmp_path,

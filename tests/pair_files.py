@@ -7,7 +7,7 @@ from typing import Any
 REFERENCES = ["a dog barks", "a hound is barking", "barking of a dog", "a dog", "one dog barks"]
 
 
-def main_clip(name: str = "1.wav", **changes: Any) -> dict[str, Any]:
+def main_clip(name: str = "1.wav", /, **changes: Any) -> dict[str, Any]:
     """A clip of BRACE-Main."""
     return {
         "file_name": name,
@@ -19,7 +19,7 @@ def main_clip(name: str = "1.wav", **changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def human_clip(name: str = "clip", **changes: Any) -> dict[str, Any]:
+def human_clip(name: str = "clip", /, **changes: Any) -> dict[str, Any]:
     """A clip of AudioCaps-Eval."""
     return {
         "audio_id": name,

@@ -22,11 +22,12 @@ class Corpus(NamedTuple):
         return [float(row[f"best_fense.cands.{name}"]) for row in self.rows]
 
 
-def clotho(shared: Path) -> Corpus:
+def clotho(shared: Path, system: str = "2023-baseline") -> Corpus:
+    """A system's captions for the Clotho evaluation clips."""
     references: dict[str, list[str]] = {}
     for row in _rows(shared / "clotho" / "evaluation_captions.csv", ","):
         references.setdefault(row["fname"], []).append(row["raw_text"])
-    rows = _rows(shared / "aces" / "2023-baseline-evaluation-preds.csv", "\t")
+    rows = _rows(shared / "aces" / f"{system}-evaluation-preds.csv", "\t")
     rows = [row for row in rows if row["file_name"] in references]
     predictions = [row["caption_predicted"] for row in rows]
     return Corpus(predictions, [references[row["file_name"]] for row in rows], rows)

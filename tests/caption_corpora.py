@@ -1,0 +1,19 @@
+"""Corpora of captions for the parity tests of the metrics: made up, and real."""
+
+from typing import NamedTuple
+
+from hypothesis import strategies as st
+
+
+class CaptionCorpus(NamedTuple):
+    """Predictions of one system with the references of each."""
+
+    predictions: list[str]
+    references: list[list[str]]
+
+
+def corpora(caption: st.SearchStrategy[str], max_size: int = 8) -> st.SearchStrategy[CaptionCorpus]:
+    """Corpora of up to ``max_size`` samples, each with one to five references."""
+    sample = st.tuples(caption, st.lists(caption, min_size=1, max_size=5))
+    samples = st.lists(sample, min_size=1, max_size=max_size)
+    return samples.map(lambda drawn: CaptionCorpus(*map(list, zip(*drawn, strict=True))))
