@@ -166,8 +166,8 @@ def parse_json(content: str | bytes, where: str) -> Any:
     """The value of JSON text, or the ``Problem`` that it has; no key may stand twice."""
     try:
         text = content if isinstance(content, str) else content.decode("utf-8-sig")
-        value = json.loads(text, parse_constant=_refuse, object_pairs_hook=_once)
-        if "\\u" in text:
+        value = _DECODER.decode(text)
+        if "\\ud" in text or "\\uD" in text:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeDecodeError as error:
         return Problem(where, "", f"is not UTF-8 (byte {error.start + 1})")
@@ -195,6 +195,9 @@ def _refuse(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
 
 
+_DECODER = json.JSONDecoder(parse_constant=_refuse, object_pairs_hook=_once)
+
+
 def _rows(
     path: PurePath,
     content: bytes | None,
@@ -206,6 +209,9 @@ def _rows(
     delimiter = DELIMITERS.get(path.suffix.lower(), ",")
 
     def parse(text: str) -> list[str]:
+        if '"' not in text:
+            cells = text.split(delimiter)
+            return [cell.lstrip(" ") for cell in cells] if spaced else cells
         return next(csv.reader([text], delimiter=delimiter, strict=True, skipinitialspace=spaced))
 
     def begins_row(text: str) -> bool:
@@ -233,7 +239,8 @@ def _row(
     """How many lines a row takes, and its fields; a quote may be closed on a later line."""
     where = lines[at][0]
     parts: list[str] = []
-    for _, text in lines[at : at + _MOST_LINES_OF_A_ROW]:
+    for number in range(at, min(len(lines), at + _MOST_LINES_OF_A_ROW)):
+        text = lines[number][1]
         if isinstance(text, Problem) or (parts and begins_row(text)):
             break
         parts.append(text)
