@@ -174,8 +174,8 @@ def _clip(root: Path, line: _MetadataLine, manifest: Manifest) -> Clip | Problem
         facts = facts_of(path)
     except AudioError as error:
         return Problem(line.where, "file_name", str(error).removeprefix(f"{root}/"))
-    except (OSError, RuntimeError, ValueError) as error:
-        # A link to itself, or a name that no file system takes.
+    except Exception as error:
+        # A link to itself, a name that no file system takes: nothing may end a reader silently.
         reason = getattr(error, "strerror", None) or type(error).__name__
         return Problem(line.where, "file_name", f"{name[:80]!r} cannot be reached ({reason})")
     expected = manifest.files.get(name)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from audiocapbench.data.manifest import MissingClip
 
@@ -65,8 +65,5 @@ class BuildResult:
         return sum(part.kept + part.fetched for part in self.parts)
 
 
-class Builder(Protocol):
-    """Builds one folder."""
-
-    def __call__(self, *, dry_run: bool, progress: OnProgress) -> BuildResult:
-        """Build it, or only look up what would be fetched."""
+Builder = Callable[..., BuildResult]
+"""Builds one folder; takes ``dry_run`` and ``progress``."""

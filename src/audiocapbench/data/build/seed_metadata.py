@@ -5,27 +5,30 @@ from pathlib import Path
 from typing import Any
 
 from audiocapbench.data.folder import METADATA, SEED_METADATA
+from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import json_lines
 from audiocapbench.errors import DatasetError
 
 _SEED_FIELDS = ("youtube_id", "ytid", "aspect_list", "caption", "transcript")
 
 
-def write_seed_metadata(root: Path) -> int:
-    """Write metadata.json beside metadata.jsonl; returns how many samples it lists.
+def write_seed_metadata(root: Path) -> None:
+    """Write metadata.json beside metadata.jsonl.
 
     Raises:
         DatasetError: The folder cannot be read or written.
     """
+    problems: list[Problem] = []
+    samples = [_sample(row) for _, row in json_lines(root / METADATA, problems)]
+    if problems:
+        raise InvalidDataError(root, problems)
     try:
-        samples = [_sample(row) for _, row in json_lines(root / METADATA, [])]
         partial = root / f"{SEED_METADATA}.part"
         text = json.dumps(_document(samples), indent=2, ensure_ascii=False)
         partial.write_text(text + "\n", encoding="utf-8")
         partial.replace(root / SEED_METADATA)
     except OSError as error:
         raise DatasetError(f"{error.filename}: {error.strerror}") from None
-    return len(samples)
 
 
 def _sample(row: dict[str, Any]) -> dict[str, Any]:
