@@ -25,6 +25,7 @@ Thing = TypeVar("Thing")
 MASK_BITS = 64
 LONGEST_PREDICTION = 256
 _PAIRS_PER_BATCH = 2048
+_CORPORA_KEPT = 3
 _NO_PREDICTED_WORD = -1
 _NO_REFERENCE_WORD = -2
 
@@ -62,7 +63,7 @@ class Corpus:
     """Predictions and references with every distinct word, sentence and sample kept once.
 
     Attributes:
-        words: The distinct words of ``text.lower().split()``; a word's number is its place.
+        words: The distinct words; a word's number is its place.
         sentences: The distinct sentences.
         predictions: Sentence of each distinct sample's prediction.
         references: Sentences of all distinct samples' references, one sample after the other.
@@ -76,6 +77,12 @@ class Corpus:
     references: IntArray
     reference_starts: IntArray
     place: IntArray
+
+    def pairs(self) -> tuple[IntArray, IntArray]:
+        """For every reference of every sample, the sample's place and the reference's sentence."""
+        counts = np.diff(self.reference_starts)[self.place]
+        owners, places = ranges(self.reference_starts[self.place], counts)
+        return owners, self.references[places]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +112,23 @@ class Batch:
         return equal_word_masks(self.predictions.take(self.owners, axis=1), self.references)
 
 
-def read_corpus(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> Corpus:
-    """Check and intern a corpus; the last one is kept, for metrics are asked for in families.
+def split_words(text: str) -> list[str]:
+    """The words of a text as the published recipe of AudioCapBench has them."""
+    return text.lower().split()
+
+
+def read_corpus(
+    predictions: Sequence[str],
+    references: Sequence[Sequence[str]],
+    tokenize: Callable[[str], Sequence[str]] = split_words,
+) -> Corpus:
+    """Check and intern a corpus; the last few are kept, for metrics are asked for in families.
 
     Raises:
         MetricError: If the two do not belong together, or a sample has no reference.
     """
     check_captions(predictions, references)
-    return _intern(tuple(predictions), tuple(map(tuple, references)))
+    return _intern(tuple(predictions), tuple(map(tuple, references)), tokenize)
 
 
 def number_things(things: Iterable[Thing]) -> dict[Thing, int]:
@@ -125,6 +141,13 @@ def starts_of(lengths: Sequence[int] | IntArray) -> IntArray:
     starts = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, dtype=np.int64, out=starts[1:])
     return starts
+
+
+def ranges(starts: IntArray, lengths: IntArray) -> tuple[IntArray, IntArray]:
+    """Concatenate ranges: for each number in them, which range it is from, and the number."""
+    owners = np.repeat(np.arange(len(lengths)), lengths)
+    before = np.cumsum(lengths) - lengths
+    return owners, np.arange(len(owners)) + (starts - before)[owners]
 
 
 def score_samples(
@@ -171,6 +194,32 @@ def equal_word_masks(predictions: IntArray, references: IntArray) -> MaskArray:
     return masks
 
 
+def common_lengths(batch: Batch) -> CountArray:
+    """Length of the longest common subsequence of each pair."""
+    masks = batch.masks()
+    # Hyyrö's recurrence: a bit of `row` turns 0 where the common subsequence grows. Bits stand for
+    # the reference from its end, so the prediction is read from its end too.
+    row = np.full(masks.shape[1], np.iinfo(np.uint64).max, dtype=np.uint64)
+    for places in masks[::-1]:
+        matches = row & places
+        row = (row + matches) | (row - matches)
+    return count_bits(~row)
+
+
+def common_length(first: list[int], second: list[int]) -> int:
+    """The same for two sentences of any length, with one integer as a row of the table."""
+    places: dict[int, int] = {}
+    for place, word in enumerate(second):
+        places[word] = places.get(word, 0) | 1 << place
+    full = (1 << len(second)) - 1
+    row = full
+    for word in first:
+        matches = row & places.get(word, 0)
+        if matches:
+            row = ((row + matches) | (row - matches)) & full
+    return len(second) - row.bit_count()
+
+
 def count_bits(masks: MaskArray) -> CountArray:
     """Number of bits set in each mask."""
     if hasattr(np, "bitwise_count"):
@@ -191,13 +240,17 @@ def count_bits_by_halving(masks: MaskArray) -> CountArray:
     return ((counts * np.uint64(0x0101010101010101)) >> np.uint64(56)).astype(np.uint8)
 
 
-@lru_cache(maxsize=1)
-def _intern(predictions: tuple[str, ...], references: tuple[tuple[str, ...], ...]) -> Corpus:
+@lru_cache(maxsize=_CORPORA_KEPT)
+def _intern(
+    predictions: tuple[str, ...],
+    references: tuple[tuple[str, ...], ...],
+    tokenize: Callable[[str], Sequence[str]],
+) -> Corpus:
     samples = number_things(zip(predictions, references, strict=True))
     predicted = [prediction for prediction, _ in samples]
     own_references = [own for _, own in samples]
     texts = number_things(chain(predicted, chain.from_iterable(own_references)))
-    tokens = [text.lower().split() for text in texts]
+    tokens = [tokenize(text) for text in texts]
     words = number_things(chain.from_iterable(tokens))
     return Corpus(
         words=list(words),
@@ -240,17 +293,14 @@ def _batches(corpus: Corpus, sentences: Sentences, samples: IntArray) -> Iterato
 
 def _batch(corpus: Corpus, sentences: Sentences, samples: IntArray) -> Batch:
     counts = np.diff(corpus.reference_starts)[samples]
-    first_pairs = starts_of(counts)[:-1]
-    owners = np.repeat(np.arange(len(samples)), counts)
-    within = np.arange(len(owners)) - first_pairs[owners]
-    predictions = corpus.predictions[samples]
-    references = corpus.references[corpus.reference_starts[samples][owners] + within]
+    owners, places = ranges(corpus.reference_starts[samples], counts)
+    predictions, references = corpus.predictions[samples], corpus.references[places]
     return Batch(
         samples=samples,
         predictions=sentences.padded(predictions, _NO_PREDICTED_WORD),
         references=sentences.padded(references, _NO_REFERENCE_WORD),
         owners=owners,
-        first_pairs=first_pairs,
+        first_pairs=starts_of(counts)[:-1],
         prediction_lengths=sentences.lengths[predictions],
         reference_lengths=sentences.lengths[references],
     )

@@ -14,8 +14,10 @@ from audiocapbench.metrics.batches import (
     CountArray,
     IntArray,
     Sentences,
-    count_bits,
+    common_length,
+    common_lengths,
     number_things,
+    ranges,
     read_corpus,
     score_samples,
     starts_of,
@@ -53,10 +55,8 @@ def _terms(corpus: Corpus) -> Sentences:
     word_starts = starts_of([len(terms) for terms in terms_of_words])
     words, starts = corpus.sentences
     lengths = np.diff(word_starts)[words]
-    term_starts = starts_of(lengths)
-    within = np.arange(term_starts[-1]) - np.repeat(term_starts[:-1], lengths)
-    ids = flat[np.repeat(word_starts[words], lengths) + within]
-    return Sentences(ids, term_starts[starts])
+    _, places = ranges(word_starts[words], lengths)
+    return Sentences(flat[places], starts_of(lengths)[starts])
 
 
 def _terms_of(word: str) -> list[str]:
@@ -65,37 +65,16 @@ def _terms_of(word: str) -> list[str]:
 
 
 def _score_batch(batch: Batch) -> FloatArray:
-    masks = batch.masks()
-    # Hyyrö's recurrence: a bit of `row` turns 0 where the common subsequence grows. Bits stand for
-    # the reference from its end, so the prediction is read from its end too.
-    row = np.full(masks.shape[1], np.iinfo(np.uint64).max, dtype=np.uint64)
-    for places in masks[::-1]:
-        matches = row & places
-        row = (row + matches) | (row - matches)
     scores = _f_measure(
-        count_bits(~row), batch.prediction_lengths[batch.owners], batch.reference_lengths
+        common_lengths(batch), batch.prediction_lengths[batch.owners], batch.reference_lengths
     )
     return np.maximum.reduceat(scores, batch.first_pairs)[:, np.newaxis]
 
 
 def _score_long(prediction: list[int], references: list[list[int]]) -> FloatArray:
-    common = np.array([_common_length(prediction, reference) for reference in references])
+    common = np.array([common_length(prediction, reference) for reference in references])
     lengths = np.array([len(reference) for reference in references])
     return np.array([_f_measure(common, np.int64(len(prediction)), lengths).max()])
-
-
-def _common_length(first: list[int], second: list[int]) -> int:
-    """Length of the longest common subsequence, with one integer as a row of the table."""
-    places: dict[int, int] = {}
-    for place, word in enumerate(second):
-        places[word] = places.get(word, 0) | 1 << place
-    full = (1 << len(second)) - 1
-    row = full
-    for word in first:
-        matches = row & places.get(word, 0)
-        if matches:
-            row = ((row + matches) | (row - matches)) & full
-    return len(second) - row.bit_count()
 
 
 def _f_measure(

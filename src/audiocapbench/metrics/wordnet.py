@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.metrics.batches import IntArray, starts_of
+from audiocapbench.metrics.batches import IntArray, ranges, starts_of
 
 TABLE = Path(__file__).parent / "wordnet_data" / "wordnet-3.0.npz"
 
@@ -35,12 +35,8 @@ class _Runs:
 
     def follow(self, owners: IntArray, runs: IntArray) -> tuple[IntArray, IntArray]:
         """Replace each (owner, run) by (owner, number) for all numbers of the run."""
-        lengths = self.lengths[runs]
-        ends = np.cumsum(lengths)
-        within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths)
-        return np.repeat(owners, lengths), self.numbers[
-            np.repeat(self.starts[runs], lengths) + within
-        ]
+        follower, places = ranges(self.starts[runs], self.lengths[runs])
+        return owners[follower], self.numbers[places]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,19 @@
 """CIDEr-D as the COCO caption evaluation computes it, weighted by the evaluated references."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.coco.corpus import CaptionCorpus
+from audiocapbench.metrics.batches import IntArray, read_corpus
 from audiocapbench.metrics.coco.ngram_counts import (
-    IntArray,
     NgramCounts,
     count_ngrams,
     count_sorted,
     find_sorted,
 )
-from audiocapbench.metrics.ptb.tokenizer import TOKENIZER
+from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, parts_of
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.signature import sign
 
@@ -29,19 +29,14 @@ def cider_d(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> 
     depends on the whole corpus. Resampling keeps the weights of the full corpus and resamples
     the per-sample scores (``idf:corpus-refs`` in the signature).
 
-    Args:
-        predictions: One caption a sample; at least two samples.
-        references: One or more captions a sample.
-
-    Returns:
-        ``cider_d`` on its scale of 0 to 10, whose corpus score is the mean over samples.
+    The scale is 0 to 10.
 
     Raises:
         MetricError: There is only one sample, the lists differ in length, or a sample has no
             reference.
     """
-    corpus = CaptionCorpus.of(predictions, references)
-    if len(corpus) == 1:
+    corpus = read_corpus(predictions, references, parts_of)
+    if len(predictions) == 1:
         raise MetricError(
             "cider_d needs at least two samples: with one, every n-gram of the references is in "
             "all samples and weighs nothing; score more samples together."
@@ -49,29 +44,38 @@ def cider_d(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> 
     signature = sign(
         "cider_d", tok=TOKENIZER, n=_ORDERS, sigma=_SIGMA, idf="corpus-refs", boot="idf-fixed"
     )
-    if not len(corpus):
+    if not len(predictions):
         return MetricResult.of_means("cider_d", signature, np.zeros(0))
-    similarity = np.zeros(len(corpus.references))
-    numbered = corpus.tokens()
-    for counts in count_ngrams(numbered, _ORDERS):
-        similarity += _cosines(corpus, counts)
-    similarity *= _length_penalties(corpus, numbered.lengths)
-    sums = np.bincount(corpus.owners, weights=similarity, minlength=len(corpus))
-    samples = sums * _SCALE / _ORDERS / np.bincount(corpus.owners, minlength=len(corpus))
+    owners, referred = corpus.pairs()
+    pairs = _Pairs(corpus.predictions[corpus.place], owners, referred)
+    similarity = np.zeros(len(owners))
+    for counts in count_ngrams(corpus.sentences, len(corpus.words), _ORDERS):
+        similarity += _cosines(pairs, counts)
+    similarity *= _length_penalties(pairs, corpus.sentences.lengths)
+    sums = np.bincount(owners, weights=similarity, minlength=len(predictions))
+    samples = sums * _SCALE / _ORDERS / np.bincount(owners, minlength=len(predictions))
     return MetricResult.of_means("cider_d", signature, samples)
 
 
-def _cosines(corpus: CaptionCorpus, counts: NgramCounts) -> FloatArray:
+class _Pairs(NamedTuple):
+    """Sentence of each prediction; sample and sentence of each reference."""
+
+    predictions: IntArray
+    owners: IntArray
+    references: IntArray
+
+
+def _cosines(pairs: _Pairs, counts: NgramCounts) -> FloatArray:
     """Compare each reference with its prediction by the clipped cosine of one order."""
-    samples, places = counts.entries_of(corpus.predictions)
+    samples, places = counts.entries_of(pairs.predictions)
     predicted = samples * counts.size + counts.ngrams[places]
-    references, reference_places = counts.entries_of(corpus.references)
-    referred = corpus.owners[references] * counts.size + counts.ngrams[reference_places]
+    references, reference_places = counts.entries_of(pairs.references)
+    referred = pairs.owners[references] * counts.size + counts.ngrams[reference_places]
 
     frequencies = np.bincount(
         count_sorted(np.sort(referred))[0] % max(counts.size, 1), minlength=counts.size
     )
-    rarity = np.log(float(len(corpus))) - np.log(np.maximum(frequencies, 1))
+    rarity = np.log(float(len(pairs.predictions))) - np.log(np.maximum(frequencies, 1))
     weights = counts.counts * rarity[counts.ngrams]
     norms = _norms(counts, weights)
 
@@ -79,8 +83,8 @@ def _cosines(corpus: CaptionCorpus, counts: NgramCounts) -> FloatArray:
     mine = weights[places[slots]]
     theirs = weights[reference_places[hits]]
     products = np.minimum(mine, theirs) * theirs
-    sums = np.bincount(references[hits], weights=products, minlength=len(corpus.references))
-    lengths = norms[corpus.predictions][corpus.owners] * norms[corpus.references]
+    sums = np.bincount(references[hits], weights=products, minlength=len(pairs.references))
+    lengths = norms[pairs.predictions][pairs.owners] * norms[pairs.references]
     cosines: FloatArray = np.divide(sums, lengths, out=np.zeros(len(sums)), where=lengths > 0)
     return cosines
 
@@ -91,9 +95,9 @@ def _norms(counts: NgramCounts, weights: FloatArray) -> FloatArray:
     return np.sqrt(np.bincount(owners, weights=weights**2, minlength=n_sentences))
 
 
-def _length_penalties(corpus: CaptionCorpus, lengths: IntArray) -> FloatArray:
+def _length_penalties(pairs: _Pairs, lengths: IntArray) -> FloatArray:
     """Punish a difference in length, which the original measures in bigrams."""
     bigrams = np.maximum(lengths - 1, 0)
-    apart = bigrams[corpus.predictions][corpus.owners] - bigrams[corpus.references]
+    apart = bigrams[pairs.predictions][pairs.owners] - bigrams[pairs.references]
     penalties: FloatArray = np.exp(-(apart.astype(np.float64) ** 2) / (2 * _SIGMA**2))
     return penalties

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.coco.corpus import CaptionCorpus
 from audiocapbench.metrics.coco.java import LineProcess, find_jar, find_java
-from audiocapbench.metrics.ptb.tokenizer import TOKENIZER
+from audiocapbench.metrics.inputs import check_captions
+from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokens_of
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.signature import sign
 
@@ -33,22 +33,22 @@ def meteor_1_5(
         references: One or more captions a sample.
         patience: Seconds to wait for any one answer of the program.
 
-    Returns:
-        ``meteor_1_5``.
-
     Raises:
         MetricError: Java or pycocoevalcap is missing, the program fails, the lists differ in
             length, or a sample has no reference.
     """
-    corpus = CaptionCorpus.of(predictions, references)
+    check_captions(predictions, references)
     signature = sign(_NAME, tok=TOKENIZER, lang="en", norm=True, jar="meteor-1.5", agg="corpus")
-    if not len(corpus):
+    if not len(predictions):
         return MetricResult(
             _NAME, signature, np.zeros(0), np.zeros((0, _STATISTICS)), corpus_meteor
         )
     java, jar = find_java(_NAME), find_jar(_NAME, "meteor", "meteor-1.5.jar")
     with LineProcess("METEOR", _command(java, jar), jar.parent, patience) as process:
-        lines = _questions(corpus)
+        lines = [
+            " ||| ".join(["SCORE", *(" ".join(tokens_of(text)) for text in (*own, prediction))])
+            for prediction, own in zip(predictions, references, strict=True)
+        ]
         stats = process.ask(lines, len(lines))
         statistics = _without_whole_matches(np.array([_numbers(line) for line in stats]))
         answers = process.ask([" ||| ".join(["EVAL", *stats])], len(stats) + 1)
@@ -60,15 +60,6 @@ def _command(java: str, jar: Path) -> list[str]:
     # Encoding and language are set because the program would take them from the machine.
     options = ["-Xmx2G", "-Dfile.encoding=UTF-8", "-Duser.language=en", "-Duser.country=US"]
     return [java, *options, "-jar", jar.name, "-", "-", "-stdio", "-l", "en", "-norm"]
-
-
-def _questions(corpus: CaptionCorpus) -> list[str]:
-    texts = [" ".join(sentence.words) for sentence in corpus.sentences]
-    grouped = np.split(corpus.references, corpus.first_references[1:])
-    return [
-        " ||| ".join(["SCORE", *(texts[number] for number in numbers), texts[prediction]])
-        for prediction, numbers in zip(corpus.predictions.tolist(), grouped, strict=True)
-    ]
 
 
 def _numbers(line: str) -> list[float]:

@@ -2,42 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-IntArray = NDArray[np.int64]
-
-
-class Positions(NamedTuple):
-    """Places in the tokens: who asked for each, where it is, and how many tokens are left there."""
-
-    owners: IntArray
-    places: IntArray
-    left: IntArray
-
-    def at(self, wanted: IntArray) -> "Positions":
-        """Keep some of the positions."""
-        return Positions(self.owners[wanted], self.places[wanted], self.left[wanted])
-
-
-class NumberedTokens(NamedTuple):
-    """Sentences laid end to end: token numbers, length of each sentence, bound of the numbers."""
-
-    tokens: IntArray
-    lengths: IntArray
-    vocabulary: int
-
-    def positions_of(self, sentences: IntArray) -> Positions:
-        """List all token positions of some sentences; the owner is the place in ``sentences``."""
-        ends = np.cumsum(self.lengths)
-        owners, places = _gather((ends - self.lengths)[sentences], self.lengths[sentences])
-        return Positions(owners, places, ends[sentences][owners] - places)
-
-    def extend(self, ngrams: IntArray, positions: Positions, order: int) -> IntArray:
-        """Number the n-grams of an order from those one shorter at the same positions."""
-        return ngrams * self.vocabulary + self.tokens[positions.places + (order - 1)]
+from audiocapbench.metrics.batches import IntArray, Sentences, ranges
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,38 +31,20 @@ class NgramCounts:
             For each entry, its place in ``sentences``; and its place in ``ngrams``.
         """
         starts = self.starts[sentences]
-        return _gather(starts, self.starts[sentences + 1] - starts)
+        return ranges(starts, self.starts[sentences + 1] - starts)
 
 
-def count_ngrams(numbered: NumberedTokens, highest: int) -> Iterator[NgramCounts]:
+def count_ngrams(sentences: Sentences, vocabulary: int, highest: int) -> Iterator[NgramCounts]:
     """Count the n-grams of orders 1 to ``highest``, one order after the other."""
-    n_sentences = len(numbered.lengths)
-    positions = numbered.positions_of(np.arange(n_sentences))
-    ngrams, size = numbered.tokens, numbered.vocabulary
+    owners, places = ranges(sentences.starts[:-1], sentences.lengths)
+    ngrams, size = sentences.ids, vocabulary
     for order in range(1, highest + 1):
         if order > 1:
-            fits = np.flatnonzero(positions.left >= order)
-            positions = positions.at(fits)
-            distinct, ngrams, _ = rank(numbered.extend(ngrams[fits], positions, order))
-            size = len(distinct)
-        yield _count(positions.owners, ngrams, size, n_sentences)
-
-
-def rank(numbers: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Find the distinct numbers, the rank of each number among them, and their counts.
-
-    The place of each number is sorted along in its low bits where they fit: plain sorting is
-    several times as fast as sorting places by number, which ``np.unique`` does.
-    """
-    bits = len(numbers).bit_length()
-    if len(numbers) and int(numbers.max()) >> (62 - bits):
-        distinct, ranks, counts = np.unique(numbers, return_inverse=True, return_counts=True)
-        return distinct, ranks, counts
-    ordered = np.sort(numbers << bits | np.arange(len(numbers)))
-    distinct, counts = count_sorted(ordered >> bits)
-    ranks = np.empty_like(numbers)
-    ranks[ordered & ((1 << bits) - 1)] = np.repeat(np.arange(len(distinct)), counts)
-    return distinct, ranks, counts
+            fits = np.flatnonzero(places + order <= sentences.starts[1:][owners])
+            owners, places = owners[fits], places[fits]
+            # Each is numbered by the n-gram that it extends and by its last token.
+            ngrams, size = _rank(ngrams[fits] * vocabulary + sentences.ids[places + order - 1])
+        yield _count(owners, ngrams, size, len(sentences.lengths))
 
 
 def count_sorted(ordered: IntArray) -> tuple[IntArray, IntArray]:
@@ -113,11 +63,21 @@ def find_sorted(keys: IntArray, wanted: IntArray) -> tuple[IntArray, IntArray]:
     return found, slots[found]
 
 
-def _gather(starts: IntArray, lengths: IntArray) -> tuple[IntArray, IntArray]:
-    """Concatenate ranges: for each number in them, which range it is from, and the number."""
-    owners = np.repeat(np.arange(len(lengths)), lengths)
-    before = np.cumsum(lengths) - lengths
-    return owners, np.arange(len(owners)) + (starts - before)[owners]
+def _rank(numbers: IntArray) -> tuple[IntArray, int]:
+    """The rank of each number among the distinct ones, and how many those are.
+
+    The place of each number is sorted along in its low bits where they fit: plain sorting is
+    several times as fast as sorting places by number, which ``np.unique`` does.
+    """
+    bits = len(numbers).bit_length()
+    if len(numbers) and int(numbers.max()) >> (62 - bits):
+        distinct, ranks = np.unique(numbers, return_inverse=True)
+        return ranks, len(distinct)
+    ordered = np.sort(numbers << bits | np.arange(len(numbers)))
+    distinct, counts = count_sorted(ordered >> bits)
+    ranks = np.empty_like(numbers)
+    ranks[ordered & ((1 << bits) - 1)] = np.repeat(np.arange(len(distinct)), counts)
+    return ranks, len(distinct)
 
 
 def _count(owners: IntArray, ngrams: IntArray, size: int, n_sentences: int) -> NgramCounts:

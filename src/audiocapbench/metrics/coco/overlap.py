@@ -5,10 +5,16 @@ from functools import partial
 
 import numpy as np
 
-from audiocapbench.metrics.coco.corpus import CaptionCorpus
+from audiocapbench.metrics.batches import (
+    Batch,
+    common_length,
+    common_lengths,
+    read_corpus,
+    score_samples,
+)
 from audiocapbench.metrics.ngram_matches import MAX_ORDER as _ORDERS
 from audiocapbench.metrics.ngram_matches import count_matches
-from audiocapbench.metrics.ptb.tokenizer import TOKENIZER
+from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, parts_of, tokens_of
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.signature import sign
 
@@ -25,23 +31,15 @@ def bleu_coco(
 
     The corpus score pools the counts of all samples; it is not the mean over samples.
 
-    Args:
-        predictions: One caption a sample.
-        references: One or more captions a sample.
-
-    Returns:
-        ``bleu_coco_1`` to ``bleu_coco_4``.
-
     Raises:
         MetricError: The lists differ in length, or a sample has no reference.
     """
-    corpus = CaptionCorpus.of(predictions, references)
-    counts = count_matches(corpus.batched())
+    counts = count_matches(read_corpus(predictions, references, parts_of))
     predicted = counts[:, [_ORDERS]]
     guesses = np.maximum(predicted - np.arange(_ORDERS), 0)
     totals = np.hstack([counts[:, :_ORDERS], guesses, counts[:, _ORDERS:]])
     # Each sample carries its share of what is added to the sums, so that means will do.
-    statistics = totals + _ADDED / max(len(corpus), 1)
+    statistics = totals + _ADDED / max(len(counts), 1)
     results = []
     for order in range(1, _ORDERS + 1):
         name = f"bleu_coco_{order}"
@@ -60,33 +58,14 @@ def rouge_l_coco(predictions: Sequence[str], references: Sequence[Sequence[str]]
     original. An empty prediction scores 0, also against an empty reference, where the original
     gives 1.
 
-    Args:
-        predictions: One caption a sample.
-        references: One or more captions a sample.
-
-    Returns:
-        ``rouge_l_coco``, whose corpus score is the mean over samples.
-
     Raises:
         MetricError: The lists differ in length, or a sample has no reference.
     """
-    corpus = CaptionCorpus.of(predictions, references)
-    sentences = corpus.sentences
-    lengths = np.array([len(sentence.words) for sentence in sentences], dtype=np.int64)
-    common = np.empty(len(corpus.references), dtype=np.int64)
-    known: dict[tuple[int, int], int] = {}
-    predicted = corpus.predictions[corpus.owners]
-    for place, pair in enumerate(zip(predicted.tolist(), corpus.references.tolist(), strict=True)):
-        if pair not in known:
-            known[pair] = _longest_common(sentences[pair[0]].words, sentences[pair[1]].words)
-        common[place] = known[pair]
-    samples = np.zeros(len(corpus))
-    if len(corpus):
-        first = corpus.first_references
-        precision = np.maximum.reduceat(common / np.maximum(lengths[predicted], 1), first)
-        recall = np.maximum.reduceat(common / np.maximum(lengths[corpus.references], 1), first)
-        weight = recall + _BETA**2 * precision
-        np.divide((1 + _BETA**2) * precision * recall, weight, out=samples, where=weight > 0)
+    corpus = read_corpus(predictions, references, tokens_of)
+    precision, recall = score_samples(corpus, corpus.sentences, _rouge_batch, _rouge_long, 2).T
+    weight = recall + _BETA**2 * precision
+    product = (1 + _BETA**2) * precision * recall
+    samples = np.divide(product, weight, out=np.zeros(len(weight)), where=weight > 0)
     signature = sign("rouge_l_coco", tok=TOKENIZER, case="lower", beta=_BETA, refs="max")
     return MetricResult.of_means("rouge_l_coco", signature, samples)
 
@@ -99,15 +78,16 @@ def corpus_bleu(means: FloatArray, order: int) -> FloatArray:
     return bleu
 
 
-def _longest_common(left: Sequence[str], right: Sequence[str]) -> int:
-    """Measure the longest common subsequence, a row of the table in the bits of one integer."""
-    masks: dict[str, int] = {}
-    for place, word in enumerate(left):
-        masks[word] = masks.get(word, 0) | 1 << place
-    full = (1 << len(left)) - 1
-    row = full
-    for word in right:
-        shared = row & masks.get(word, 0)
-        if shared:
-            row = ((row + shared) | (row - shared)) & full
-    return len(left) - row.bit_count()
+def _rouge_batch(batch: Batch) -> FloatArray:
+    """The best precision and the best recall of each sample."""
+    common = common_lengths(batch)
+    lengths = (batch.prediction_lengths[batch.owners], batch.reference_lengths)
+    shares = [common / np.maximum(own, 1) for own in lengths]
+    return np.stack([np.maximum.reduceat(own, batch.first_pairs) for own in shares], axis=1)
+
+
+def _rouge_long(prediction: list[int], references: list[list[int]]) -> FloatArray:
+    common = np.array([common_length(prediction, reference) for reference in references])
+    lengths = np.array([len(reference) for reference in references])
+    shares = [common / max(len(prediction), 1), common / np.maximum(lengths, 1)]
+    return np.array([own.max() for own in shares])

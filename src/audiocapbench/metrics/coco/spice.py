@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.coco.corpus import CaptionCorpus
 from audiocapbench.metrics.coco.java import find_jar, find_java
-from audiocapbench.metrics.ptb.tokenizer import TOKENIZER
+from audiocapbench.metrics.inputs import check_captions
+from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokens_of
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.signature import sign
 
@@ -32,17 +32,14 @@ def spice(
         references: One or more captions a sample.
         timeout: Seconds that the program may take for the whole corpus.
 
-    Returns:
-        ``spice``, whose corpus score is the mean over samples.
-
     Raises:
         MetricError: Java, pycocoevalcap or the CoreNLP models are missing, the program fails,
             the lists differ in length, or a sample has no reference.
     """
-    corpus = CaptionCorpus.of(predictions, references)
+    check_captions(predictions, references)
     signature = sign(_NAME, tok=TOKENIZER, jar="spice-1.0", models="corenlp-3.6.0")
-    samples = np.zeros(len(corpus))
-    questions = _questions(corpus)
+    samples = np.zeros(len(predictions))
+    questions = _questions(predictions, references)
     if questions:
         java, jar = find_java(_NAME), find_jar(_NAME, "spice", "spice-1.0.jar")
         _check_models(jar.parent / "lib")
@@ -51,15 +48,16 @@ def spice(
     return MetricResult.of_means(_NAME, signature, samples)
 
 
-def _questions(corpus: CaptionCorpus) -> list[dict[str, Any]]:
+def _questions(
+    predictions: Sequence[str], references: Sequence[Sequence[str]]
+) -> list[dict[str, Any]]:
     """List what to compare; samples with nothing to parse on a side stay at 0."""
-    texts = [" ".join(sentence.words) for sentence in corpus.sentences]
-    grouped = np.split(corpus.references, corpus.first_references[1:])
     questions = []
-    for sample, prediction in enumerate(corpus.predictions.tolist()):
-        refs = [texts[number] for number in grouped[sample].tolist() if texts[number]]
-        if texts[prediction] and refs:
-            questions.append({"image_id": sample, "test": texts[prediction], "refs": refs})
+    for sample, texts in enumerate(zip(predictions, references, strict=True)):
+        test = " ".join(tokens_of(texts[0]))
+        refs = list(filter(None, (" ".join(tokens_of(text)) for text in texts[1])))
+        if test and refs:
+            questions.append({"image_id": sample, "test": test, "refs": refs})
     return questions
 
 

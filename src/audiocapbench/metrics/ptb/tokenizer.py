@@ -2,6 +2,8 @@
 without Java; the rules themselves are in ``ptb_rules``."""
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 
 from audiocapbench.metrics.ptb.abbreviations import (
     ABBREVIATIONS,
@@ -37,6 +39,7 @@ _ABBREVIATED = " ".join(
 )
 _NOT_PLAIN = frozenset(_SPLIT_WORDS.split())
 _NOT_PLAIN |= {f"{word}." for word in f"{_SPLIT_WORDS} {_ABBREVIATED}".split()}
+_TEXTS_KEPT = 2**18
 _FOREIGN = re.compile("[^ -~]")
 
 
@@ -64,6 +67,18 @@ def tokenize(text: str) -> list[str]:
         if spaces := _SPACES.match(shape, position):
             position = spaces.end()
     return tokens
+
+
+@lru_cache(maxsize=_TEXTS_KEPT)
+def tokens_of(text: str) -> tuple[str, ...]:
+    """A caption's tokens, remembered for the metrics that ask about the same captions."""
+    return tuple(tokenize(text))
+
+
+def parts_of(text: str) -> Sequence[str]:
+    """Tokens for BLEU and CIDEr, which split those that have no-break spaces; ROUGE-L does not."""
+    joined = " ".join(tokens_of(text))
+    return joined.split() if "\u00a0" in joined else tokens_of(text)
 
 
 def _plain_tokens(run: str) -> list[str] | None:
