@@ -3,7 +3,7 @@
 from typing import Any
 
 from audiocapbench.judges.contract import REASONING, Case, Contract, ReplyField, published_prompts
-from audiocapbench.judges.quoting import as_data, fill
+from audiocapbench.judges.quoting import fill
 
 NAME = "audiocapbench"
 DIMENSIONS = ("accuracy", "completeness", "hallucination")
@@ -28,8 +28,8 @@ def _assemble(case: Case) -> str:
     return fill(
         "\n".join(prompts["template"]),
         category_guidance=_guidance(case, prompts),
-        refs_text="\n".join(f"  - {as_data(one)}" for one in case.references),
-        prediction=as_data(case.prediction),
+        refs_text="\n".join(f"  - {one}" for one in case.references),
+        prediction=case.prediction,
     )
 
 
@@ -39,4 +39,4 @@ def _guidance(case: Case, prompts: dict[str, Any]) -> str:
     guidance: str = prompts["guidance"][category]
     if category != "speech" or not case.transcript:
         return guidance
-    return f"{guidance}\n{fill(prompts['transcript'], transcript=as_data(case.transcript))}"
+    return f"{guidance}\n{fill(prompts['transcript'], transcript=case.transcript)}"

@@ -8,7 +8,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -53,6 +53,17 @@ class Case:
     transcript: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
 
+    def quoted(self) -> "Case":
+        """The same with texts that cannot close their quotes or play the reply; not the details."""
+        return replace(
+            self,
+            sample_id=as_data(self.sample_id),
+            prediction=as_data(self.prediction),
+            references=tuple(map(as_data, self.references)),
+            instruction=as_data(self.instruction),
+            transcript=self.transcript and as_data(self.transcript),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class ReplyField:
@@ -72,7 +83,7 @@ class Contract:
     Attributes:
         name: What it is chosen by.
         fields: The fields of the reply.
-        assemble: Makes the prompt of a case.
+        assemble: Makes the prompt of a case, whose texts are quoted for it.
         wording: The published text, all of it, for the signature's hash.
         max_tokens: Longest reply.
         protocol: Raised when the same wording can give other scores; see ``sign``.
@@ -134,7 +145,7 @@ class Contract:
             JudgeError: There are none for this case.
         """
         try:
-            return self.assemble(case)
+            return self.assemble(case.quoted())
         except AudioCapBenchError:
             raise
         except Exception as error:  # a plug-in may raise anything

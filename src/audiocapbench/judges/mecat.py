@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from audiocapbench.judges.contract import REASONING, Case, Contract, ReplyField, published_prompts
 from audiocapbench.judges.errors import JudgeError
-from audiocapbench.judges.quoting import as_data, fill
+from audiocapbench.judges.quoting import fill
 
 Task = Literal["caption", "qa"]
 
@@ -68,12 +68,12 @@ def _subtask(task: Task, case: Case, prompts: dict[str, Any]) -> dict[str, Any]:
 
 def _sample(task: Task, case: Case) -> str:
     """The paper leaves this layout open: an id, the references, and what is judged."""
-    question = [f"question: “{as_data(case.instruction)}”"] if task == "qa" else []
+    question = [f"question: “{case.instruction}”"] if task == "qa" else []
     lines = [
-        f"sample_id: {as_data(case.sample_id)}",
+        f"sample_id: {case.sample_id}",
         *question,
         "reference answers:",
-        *(f"  - {as_data(one)}" for one in case.references),
-        f"candidate answer: “{as_data(case.prediction)}”",
+        *(f"  - {one}" for one in case.references),
+        f"candidate answer: “{case.prediction}”",
     ]
     return "\n" + "\n".join(lines)
