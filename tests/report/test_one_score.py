@@ -1,0 +1,215 @@
+"""A score is the same number wherever it is shown: all read one table, and draw for it once."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mecat_runs
+from audiocapbench.data.outcome import Status
+from audiocapbench.data.tables import Predictions, References
+from audiocapbench.metrics import compute
+from audiocapbench.report.compare.compute import compare_runs
+from audiocapbench.report.compare.render import document as compare_document
+from audiocapbench.report.leaderboard.board import LeaderboardQuery
+from audiocapbench.report.leaderboard.build import build_leaderboard
+from audiocapbench.report.leaderboard.records import document, records
+from audiocapbench.report.page.figure_data import figure_data
+from audiocapbench.report.page.overview import overview
+from audiocapbench.report.page.report_data import gather, stored_summaries
+from audiocapbench.report.published_result import published_result
+from audiocapbench.scores import compute as computing
+from audiocapbench.scores.estimate import Estimate
+from audiocapbench.scores.file_scores import score_files
+from audiocapbench.scores.groups import ALL, category
+from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.summary import RunSummary, summarise
+from audiocapbench.store import Run, Store
+from audiocapbench.store.judgements import Judgement
+from made_store import MadeRun, made_samples, put_run
+
+JUDGE, METRIC = Scorer("gpt", "overall"), Scorer("rouge_l")
+CATEGORIES = ("sound", "music", "speech")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = Store.open(str(tmp_path / "runs.db"))
+    yield opened
+    opened.close()
+
+
+def graded(keys: list[str], level: float) -> dict[str, dict[str, float]]:
+    return {
+        key: {"accuracy": (level + place) % 10, "completeness": (2 * level + place) % 9}
+        for place, key in enumerate(keys)
+    }
+
+
+def runs_with_categories(store: Store) -> list[Run]:
+    """Two runs on three categories, of clips with two samples each; one of them fails at times."""
+    samples = made_samples(72, categories=CATEGORIES, questions=2)
+    found = []
+    for number, model in enumerate(("made/one", "made/two")):
+        failed = [one.id for one in samples[:: 7 + number]] if number else []
+        keys = [one.id for one in samples if one.id not in failed]
+        scores = {key: ((3 * place + number) % 11) / 11 for place, key in enumerate(keys)}
+        made = MadeRun(
+            model,
+            scores={METRIC.name: scores},
+            grades={JUDGE.name: graded(keys, 3.0 + number)},
+            statuses=dict.fromkeys(failed, Status.REFUSED),
+        )
+        found.append(put_run(store, made, samples))
+    return found
+
+
+def runs_of_mecat(store: Store) -> list[Run]:
+    """Two runs on corpora that add up; one fails at times."""
+    found = []
+    for number, model in enumerate(("made/one", "made/two")):
+        seen = iter(range(100_000))
+
+        def answer(item: Any, number: int = number, seen: Iterator[int] = seen) -> str | None:
+            place = next(seen)
+            if number and place % 13 == 0:
+                return None
+            return mecat_runs.sentence(item.id) if place % 3 else mecat_runs.right(item)
+
+        run = mecat_runs.stored_run(
+            store, answer, mecat_runs.items(10), model, metrics=(METRIC.name,)
+        )
+        keys = [key for key, one in store.outcomes(run.id).items() if one.reply.status == "ok"]
+        grades = graded(keys, 4.0 + number)
+        signature = store.scores(run.id)[METRIC.name][0].signature
+        store.add_judgements(
+            run.id,
+            [Judgement("gpt", key, 0, signature, Status.OK, grades[key]) for key in keys],
+        )
+        found.append(run)
+    return found
+
+
+def numbers(estimate: Estimate) -> dict[str, Any]:
+    """What JSON says of an estimate."""
+    return json.loads(json.dumps(estimate.scores()))
+
+
+def part(document: dict[str, Any]) -> dict[str, Any]:
+    return {name: document[name] for name in ("score", "ci", "as_zero", "bounds")}
+
+
+def check_everywhere(store: Store, runs: list[Run], scorer: Scorer) -> None:
+    summaries = [summarise(store, run, [METRIC.name], [JUDGE.name]) for run in runs]
+    names = summaries[0].table.categories
+    for summary in summaries:
+        check_document(summary, scorer, names)
+    stored = stored_summaries(store, [run.id for run in runs])
+    data = gather(stored, scorer.label)
+    for run in data.runs:
+        check_document(run.summary, scorer, names)
+    check_leaderboard(store, summaries, scorer)
+    bars = {bar.label: bar.span for bar in figure_data(data).overall}
+    cells = {
+        row.model: row.cells[board.columns.index(scorer.column)].value
+        for board in overview(store, data)["boards"]
+        if scorer.column in board.columns
+        for row in board.rows
+    }
+    for summary in summaries:
+        estimate = summary.table.estimate(scorer)
+        span = bars[summary.run.model]
+        assert span is not None
+        assert span.score == estimate.value
+        assert (span.low, span.high) == (estimate.interval or (span.low, span.high))
+        assert cells[summary.run.model] == scorer.shown(estimate.value)
+        result = published_result(store, summary, provider="made", model_id="one")
+        name = f"llm_{scorer.column}" if scorer.judge else scorer.name
+        assert result["corpus_scores"][name] == estimate.value
+
+
+def check_document(summary: RunSummary, scorer: Scorer, names: list[str]) -> None:
+    """What ``run``, ``score`` and ``report`` print as JSON."""
+    told = summary.to_dict()
+    if scorer.judge is not None:
+        judge = told["judges"][scorer.judge]
+        whole, parts = judge["scores"], judge["by_group"]
+    else:
+        whole, parts = told["metrics"], told["by_group"]
+    assert part(whole[scorer.column]) == numbers(summary.table.estimate(scorer))
+    for name in names:
+        estimate = summary.table.estimate(scorer, category(name))
+        assert part(parts[name][scorer.column]) == numbers(estimate)
+
+
+def check_leaderboard(store: Store, summaries: list[RunSummary], scorer: Scorer) -> None:
+    query = LeaderboardQuery(scorer=scorer, by_category=True)
+    built = build_leaderboard(store, query)
+    (board,) = document(built)["boards"]
+    rows = [row for row in records(built) if row["source"] == "run"]
+    for summary in summaries:
+        (entry,) = [one for one in board["runs"] if one["run"] == summary.run.id]
+        own = {row["category"]: row for row in rows if row["run"] == summary.run.id}
+        for name in ("all", *summary.table.categories):
+            key = ALL if name == "all" else category(name)
+            estimate = summary.table.estimate(scorer, key)
+            shown = entry if name == "all" else entry["by_category"][name]
+            assert part(shown) == numbers(estimate)
+            assert (shown["scored"], shown["n"]) == (estimate.n, estimate.coverage.total)
+            assert own[name]["score"] == estimate.value
+            assert own[name]["as_zero"] == estimate.as_zero
+            low = estimate.interval.low if estimate.interval else None
+            assert own[name]["low"] == low
+
+
+@pytest.mark.parametrize("scorer", [METRIC, JUDGE, Scorer("gpt", "accuracy")], ids=str)
+def test_a_score_of_categories_is_one_number_everywhere(store: Store, scorer: Scorer) -> None:
+    check_everywhere(store, runs_with_categories(store), scorer)
+
+
+@pytest.mark.parametrize("scorer", [METRIC, JUDGE], ids=str)
+def test_a_total_is_one_number_everywhere(store: Store, scorer: Scorer) -> None:
+    check_everywhere(store, runs_of_mecat(store), scorer)
+
+
+def test_runs_on_common_samples_are_compared_by_the_scores_that_they_have(store: Store) -> None:
+    first, _ = runs_with_categories(store)
+    samples = store.dataset(first.dataset).samples
+    scores = {one.id: place / 72 for place, one in enumerate(samples)}
+    second = put_run(store, MadeRun("made/three", scores={METRIC.name: scores}), samples)
+    told = compare_document(compare_runs(store, first.id, second.id))
+    for side, run in (("a", first), ("b", second)):
+        table = summarise(store, run, [METRIC.name]).table
+        for one in told["differences"]:
+            key = ALL if one["category"] == "all" else category(one["category"])
+            assert one[side] == table.estimate(METRIC, key).value
+
+
+def test_answers_score_the_same_from_files_and_in_a_run(store: Store) -> None:
+    samples = made_samples(24, categories=("sound", "music"))
+    texts = {
+        one.id: f"{one.references[0]} {'and more' * (place % 3)}"
+        for place, one in enumerate(samples)
+    }
+    (result,) = compute(["rouge_l"], list(texts.values()), [one.references for one in samples])
+    given = dict(zip(texts, result.statistics.tolist(), strict=True))
+    made = MadeRun("made/one", {"rouge_l": given}, signatures={"rouge_l": str(result.signature)})
+    table = summarise(store, put_run(store, made, samples), ["rouge_l"]).table
+    references = References(
+        {one.id: list(one.references) for one in samples}, {one.id: one.category for one in samples}
+    )
+    files = score_files(Predictions(texts), references, ["rouge_l"]).table
+    for key in (ALL, category("sound"), category("music")):
+        assert files.estimate(METRIC, key) == table.estimate(METRIC, key)
+
+
+def test_an_interval_is_drawn_for_once(store: Store) -> None:
+    runs = runs_with_categories(store)
+    table = summarise(store, runs[0], [METRIC.name]).table
+    assert table.estimate(METRIC) is table.estimate(METRIC)
+    check_everywhere(store, runs, METRIC)
+    known = set(computing._INTERVALS)
+    check_everywhere(store, runs, METRIC)
+    assert set(computing._INTERVALS) == known
