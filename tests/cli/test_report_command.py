@@ -127,7 +127,7 @@ def install_shared_words(site: Path) -> None:
     info.mkdir(parents=True)
     (site / "shared_words_plugin.py").write_text(
         "from audiocapbench import Metric\n\n"
-        'metric = Metric("shared_words", "words in common", lambda *given: [], highest=2.0)\n'
+        'metric = Metric("shared_words", "words in common", lambda *given: [], max_value=2.0)\n'
     )
     (info / "METADATA").write_text(
         "Metadata-Version: 2.1\nName: shared-words-plugin\nVersion: 1.0\n"

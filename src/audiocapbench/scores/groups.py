@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import compress
 from typing import NamedTuple
 
@@ -66,7 +67,7 @@ class SampleScores:
         self.signatures[key] = signature
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Group:
     """Samples that are scored together.
 
@@ -80,7 +81,7 @@ class Group:
     clips: tuple[str, ...]
     aggregation: Aggregation | None = None
 
-    @property
+    @cached_property
     def clusters(self) -> list[str] | None:
         """The clip of each sample; None where every sample has its own."""
         return list(self.clips) if len(set(self.clips)) < len(self.clips) else None
@@ -90,7 +91,7 @@ class Group:
         """The corpora of a total; a single nameless one where the score is no total."""
         return [""] if self.aggregation is None else list(self.aggregation.weights)
 
-    @property
+    @cached_property
     def weights(self) -> FloatArray:
         """What each corpus counts for."""
         return (
@@ -99,7 +100,7 @@ class Group:
             else np.array(list(self.aggregation.weights.values()))
         )
 
-    @property
+    @cached_property
     def places(self) -> NDArray[np.int64]:
         """The corpus of each sample, by its place among the weights."""
         if self.aggregation is None:

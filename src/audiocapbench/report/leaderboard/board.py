@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from audiocapbench.report.leaderboard.ranking import PairTest, Place
+from audiocapbench.report.leaderboard.ranking import PairTest, Placement
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.signature import Signature
 from audiocapbench.stats.multiple import Correction
@@ -28,8 +28,8 @@ class RunEntry:
 
     label: str
     run: Run
-    overall: Place
-    by_category: dict[str, Place]
+    overall: Placement
+    by_category: dict[str, Placement]
     dimensions: dict[str, float]
     statuses: dict[str, int]
     unasked: int

@@ -16,7 +16,7 @@ from audiocapbench.report.leaderboard.notes import board_notes
 from audiocapbench.report.leaderboard.published import has_published, with_published
 from audiocapbench.report.leaderboard.ranking import (
     PairTest,
-    Place,
+    Placement,
     Ranking,
     Untested,
     rank_runs,
@@ -207,7 +207,7 @@ def _has_too_few(part: Ranking, samples: int) -> bool:
     return part.untested is Untested.FEW_SAMPLES or samples < FEWEST_FOR_INTERVAL
 
 
-def _sort_key(place: Place) -> tuple[float, bool, float, float]:
+def _sort_key(place: Placement) -> tuple[float, bool, float, float]:
     rank = float("inf") if place.rank is None else place.rank
     value, zero = place.estimate.value, place.estimate.as_zero
     return (rank, value is None, -(value or 0.0), -(zero or 0.0))
@@ -217,8 +217,8 @@ def run_entry(
     label: str,
     table: RunTable,
     scorer: Scorer,
-    overall: Place,
-    by_category: dict[str, Place] | None = None,
+    overall: Placement,
+    by_category: dict[str, Placement] | None = None,
 ) -> RunEntry:
     """A run as a board shows it."""
     dimensions = {}

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from audiocapbench.report.exports import Align, Heading, Page
 from audiocapbench.report.leaderboard.board import Board, Leaderboard, PublishedEntry, RunEntry
-from audiocapbench.report.leaderboard.ranking import Place
+from audiocapbench.report.leaderboard.ranking import Placement
 from audiocapbench.scores.estimate import spanned
 
 _LEFT: Align = "left"
@@ -174,7 +174,7 @@ def _number(value: float | None, digits: int) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
-def _ranks(place: Place) -> str:
+def _ranks(place: Placement) -> str:
     if place.ranks is None:
         return ""
     best, worst = place.ranks

@@ -41,7 +41,7 @@ _MOST_NUMBERS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Placement:
     """One run among others on one group of samples.
 
     Attributes:
@@ -110,7 +110,7 @@ class Ranking:
         unlettered: Whether there are too many groups of ties to name them.
     """
 
-    runs: tuple[Place, ...]
+    runs: tuple[Placement, ...]
     pairs: tuple[PairTest, ...]
     common: int
     untested: Untested | None
@@ -288,11 +288,11 @@ def _placed(cube: _Cube, pairs: tuple[PairTest, ...], reason: Untested | None) -
     if reason is Untested.MANY_PAIRS:
         places = [None] * len(order)
     groups = tied_groups(len(order), [*better, *apart]) if pairs else []
-    found = [Place(one) for one in cube.estimates]
+    found = [Placement(one) for one in cube.estimates]
     for number, place in enumerate(order):
         own = [letters(index) for index, group in enumerate(groups or ()) if number in group]
         estimate = cube.estimates[place]
-        found[place] = Place(estimate, number + 1, places[number], " ".join(own))
+        found[place] = Placement(estimate, number + 1, places[number], " ".join(own))
     return Ranking(
         tuple(found),
         pairs,

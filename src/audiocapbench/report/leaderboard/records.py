@@ -6,7 +6,7 @@ from typing import Any
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.exports import Record, Value
 from audiocapbench.report.leaderboard.board import Board, Leaderboard, PublishedEntry, RunEntry
-from audiocapbench.report.leaderboard.ranking import PairTest, Place
+from audiocapbench.report.leaderboard.ranking import PairTest, Placement
 from audiocapbench.stats import METHOD, ROUNDS, SEED
 from audiocapbench.stats.power import ALPHA
 
@@ -57,7 +57,7 @@ def document(leaderboard: Leaderboard) -> dict[str, Any]:
 
 
 def _record(
-    number: int, board: Board, entry: RunEntry, category: str, place: Place
+    number: int, board: Board, entry: RunEntry, category: str, place: Placement
 ) -> dict[str, Value]:
     whole, estimate = category == "all", place.estimate
     return {
@@ -204,7 +204,7 @@ def _entry_document(entry: RunEntry) -> dict[str, Any]:
     }
 
 
-def _place_document(place: Place) -> dict[str, Any]:
+def _place_document(place: Placement) -> dict[str, Any]:
     estimate, total = place.estimate, place.estimate.coverage.total
     numbers = estimate.scores()
     return {

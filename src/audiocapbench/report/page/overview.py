@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.report.escape_controls import escape_controls
-from audiocapbench.report.leaderboard.ranking import Place
+from audiocapbench.report.leaderboard.ranking import Placement
 from audiocapbench.report.page.drawing import (
     colour_of,
     draw_bars,
@@ -157,7 +157,7 @@ def _note(data: ReportData, scorers: Sequence[Scorer], rows: Sequence[ModelRow])
     return note
 
 
-def _places(place: Place) -> str:
+def _places(place: Placement) -> str:
     """The place by score, and those that it may hold unless they are that one alone."""
     if place.rank is None:
         return NO_SCORE

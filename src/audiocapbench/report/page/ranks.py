@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from audiocapbench.report.leaderboard.build import run_entry
 from audiocapbench.report.leaderboard.notes import board_notes
-from audiocapbench.report.leaderboard.ranking import Place, rank_runs
+from audiocapbench.report.leaderboard.ranking import Placement, rank_runs
 from audiocapbench.report.page.report_data import ReportData
 from audiocapbench.scores.groups import ALL
 from audiocapbench.stats.multiple import Correction
@@ -20,7 +20,7 @@ class HeadlineRanks(NamedTuple):
             of the same samples.
     """
 
-    runs: tuple[Place, ...] | None
+    runs: tuple[Placement, ...] | None
     notes: tuple[str, ...] = ()
     by_zero: bool = False
 
