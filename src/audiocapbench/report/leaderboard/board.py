@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from audiocapbench.report.leaderboard.ranking import PairTest, Placement
+from audiocapbench.scores.run_table import RunTable
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.signature import Signature
 from audiocapbench.stats.multiple import Correction
@@ -15,28 +16,34 @@ class RunEntry:
 
     Attributes:
         label: The model's name, with the run's number where a board has it twice.
-        run: The run.
+        table: Its scores.
+        scorer: What the board ranks by.
         overall: Its score, and its place among the others.
         by_category: The same by category; empty unless that was asked for.
-        dimensions: Scores of the judge's dimensions.
-        statuses: How many samples ended in which way.
-        unasked: Samples that it was never asked about.
-        unscored: Why samples that count have no score: how many for each reason.
-        cost_usd, judge_cost_usd: Dollars for answers and for the judge, where known.
-        latency_s: Median time of an answer.
     """
 
     label: str
-    run: Run
+    table: RunTable
+    scorer: Scorer
     overall: Placement
     by_category: dict[str, Placement]
-    dimensions: dict[str, float]
-    statuses: dict[str, int]
-    unasked: int
-    unscored: dict[str, int]
-    cost_usd: float | None
-    judge_cost_usd: float | None
-    latency_s: float | None
+
+    @property
+    def run(self) -> Run:
+        """The run."""
+        return self.table.run
+
+    @property
+    def dimensions(self) -> dict[str, float]:
+        """Scores of the judge's dimensions, where its overall score ranks."""
+        own = self.table.dimensions(self.scorer.name) if self.scorer.is_overall else ()
+        values = {one.column: self.table.point(one).value for one in own}
+        return {name: value for name, value in values.items() if value is not None}
+
+    @property
+    def judge_cost_usd(self) -> float | None:
+        """Dollars for the judge that ranks, where known."""
+        return self.table.judging_cost(self.scorer.name) if self.scorer.is_overall else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,7 +166,7 @@ def _board(
         parts = dict(zip(counts, found, strict=True))
     names = labels(group)
     entries = [
-        run_entry(
+        RunEntry(
             names[place],
             group[place],
             scorer,
@@ -211,34 +211,6 @@ def _sort_key(place: Placement) -> tuple[float, bool, float, float]:
     rank = float("inf") if place.rank is None else place.rank
     value, zero = place.estimate.value, place.estimate.as_zero
     return (rank, value is None, -(value or 0.0), -(zero or 0.0))
-
-
-def run_entry(
-    label: str,
-    table: RunTable,
-    scorer: Scorer,
-    overall: Placement,
-    by_category: dict[str, Placement] | None = None,
-) -> RunEntry:
-    """A run as a board shows it."""
-    dimensions = {}
-    for one in table.dimensions(scorer.name) if scorer.is_overall else ():
-        value = table.point(one).value
-        if value is not None:
-            dimensions[one.column] = value
-    return RunEntry(
-        label,
-        table.run,
-        overall,
-        by_category or {},
-        dimensions,
-        dict(table.statuses),
-        len(table.samples) - len(table.outcomes),
-        table.unscored(scorer),
-        table.cost_usd,
-        table.judging_cost(scorer.name) if scorer.is_overall else None,
-        table.latency_s,
-    )
 
 
 def _moved(pairs: Sequence[PairTest], order: Sequence[int]) -> tuple[PairTest, ...]:

@@ -107,5 +107,7 @@ def _unranked(one: RunEntry) -> str:
 
 def _failures(entry: RunEntry) -> str:
     """What has no score, and why; the table says what that may do to the number."""
-    reasons = (f"{count:,} {name}" for name, count in sorted(entry.unscored.items()))
+    reasons = (
+        f"{count:,} {name}" for name, count in sorted(entry.table.unscored(entry.scorer).items())
+    )
     return f"{entry.label}: {', '.join(reasons)}."

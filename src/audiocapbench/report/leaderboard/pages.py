@@ -103,10 +103,11 @@ def _cells(
     ]
     if failed:
         cells += [_number(estimate.as_zero, digits), spanned(estimate.bounds, digits)]
-    cells.append(_dollars(entry.cost_usd))
+    cells.append(_dollars(entry.table.cost_usd))
     if judged:
         cells.append(_dollars(entry.judge_cost_usd))
-    return [*cells, "–" if entry.latency_s is None else f"{entry.latency_s:.2f}"]
+    latency = entry.table.latency_s
+    return [*cells, "–" if latency is None else f"{latency:.2f}"]
 
 
 def _printed_cells(one: PublishedEntry, dimensions: Sequence[str], digits: int) -> list[str]:

@@ -81,9 +81,9 @@ def _record(
         "as_zero": estimate.as_zero,
         "worst": estimate.bounds.low if estimate.bounds else None,
         "best": estimate.bounds.high if estimate.bounds else None,
-        "cost_usd": entry.cost_usd if whole else None,
+        "cost_usd": entry.table.cost_usd if whole else None,
         "judge_cost_usd": entry.judge_cost_usd if whole else None,
-        "latency_s": entry.latency_s if whole else None,
+        "latency_s": entry.table.latency_s if whole else None,
     }
 
 
@@ -194,12 +194,12 @@ def _entry_document(entry: RunEntry) -> dict[str, Any]:
         "created_at": entry.run.created_at,
         **_place_document(entry.overall),
         "dimensions": entry.dimensions,
-        "statuses": entry.statuses,
-        "unasked": entry.unasked,
-        "unscored": entry.unscored,
-        "cost_usd": entry.cost_usd,
+        "statuses": dict(entry.table.statuses),
+        "unasked": len(entry.table.samples) - len(entry.table.outcomes),
+        "unscored": entry.table.unscored(entry.scorer),
+        "cost_usd": entry.table.cost_usd,
         "judge_cost_usd": entry.judge_cost_usd,
-        "latency_s": entry.latency_s,
+        "latency_s": entry.table.latency_s,
         "by_category": {name: _place_document(place) for name, place in entry.by_category.items()},
     }
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from audiocapbench.report.leaderboard.build import run_entry
+from audiocapbench.report.leaderboard.board import RunEntry
 from audiocapbench.report.leaderboard.notes import board_notes
 from audiocapbench.report.leaderboard.ranking import Placement, rank_runs
 from audiocapbench.report.page.report_data import ReportData
@@ -46,7 +46,7 @@ def headline_ranks(data: ReportData) -> HeadlineRanks:
         return _none_ranked(f"{scorer.label} was not made in the same way for all")
     (found,) = rank_runs(scorer, [ALL], [one.table for one in data.runs])
     entries = [
-        run_entry(run.label, run.table, scorer, place)
+        RunEntry(run.label, run.table, scorer, place, {})
         for run, place in zip(data.runs, found.runs, strict=True)
     ]
     notes = board_notes(found, entries, found.pairs, data.aggregation, Correction.HOLM)
