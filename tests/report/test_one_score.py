@@ -94,7 +94,8 @@ def runs_of_mecat(store: Store) -> list[Run]:
 
 def numbers(estimate: Estimate) -> dict[str, Any]:
     """What JSON says of an estimate."""
-    return json.loads(json.dumps(estimate.scores()))
+    read: dict[str, Any] = json.loads(json.dumps(estimate.scores()))
+    return read
 
 
 def part(document: dict[str, Any]) -> dict[str, Any]:
