@@ -21,7 +21,7 @@ from audiocapbench.judges.verdict import Verdict
 
 LONGEST_REPLY = 2_000_000
 REASONING = "reasoning"
-_HIGHEST = 10
+MAX_SCORE = 10
 
 
 @cache
@@ -106,10 +106,10 @@ class Contract:
         if not self.dimensions or len(set(names)) < len(names):
             raise JudgeError(f"contract {self.name!r}: needs a score, and each field once")
         for one in self.fields:
-            if not 0 <= one.low < one.high <= _HIGHEST:
+            if not 0 <= one.low < one.high <= MAX_SCORE:
                 raise JudgeError(
                     f"contract {self.name!r}: {one.name} is from {one.low} to {one.high}; scores "
-                    f"are from 0 to {_HIGHEST}"
+                    f"are from 0 to {MAX_SCORE}"
                 )
 
     @property

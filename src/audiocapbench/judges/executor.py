@@ -264,7 +264,9 @@ class _Judging:
 def _computed(judge: TextJudge, tasks: Sequence[_Task]) -> list[Judgement]:
     cases = [case_of(task.item) for task in tasks]
     return [
-        Judgement(
+        Judgement(judge.name, case.sample_id, 0, judge.signature, Status.FAILED, error=verdict)
+        if isinstance(verdict, str)
+        else Judgement(
             judge.name,
             case.sample_id,
             0,

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import FatalError
-from audiocapbench.judges.contract import Case, Contract
+from audiocapbench.judges.contract import MAX_SCORE, Case, Contract
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.quoting import RULES
 from audiocapbench.judges.verdict import Verdict
@@ -97,13 +97,34 @@ class ModelJudge:
 Judge = ModelJudge | TextJudge
 
 
-def judge_texts(judge: TextJudge, cases: Sequence[Case]) -> Sequence[Verdict]:
-    """Judge answers, all at once where the judge can."""
+def judge_texts(judge: TextJudge, cases: Sequence[Case]) -> list[Verdict | str]:
+    """Judge answers, all at once where the judge can; where it fails at one, why it does."""
     if isinstance(judge, BatchJudge):
-        return judge.judge_many(cases)
-    return [
-        judge.judge(one.prediction, one.references, one.category, one.transcript) for one in cases
-    ]
+        try:
+            verdicts = judge.judge_many(cases)
+            if len(verdicts) == len(cases):
+                return [_checked(judge, one) for one in verdicts]
+        except Exception:  # a plug-in may raise anything: then each answer fails or not by itself
+            return [_alone(judge, one) for one in cases]
+    return [_alone(judge, one) for one in cases]
+
+
+def _alone(judge: TextJudge, case: Case) -> Verdict | str:
+    try:
+        given = judge.judge(case.prediction, case.references, case.category, case.transcript)
+        return _checked(judge, given)
+    except Exception as error:  # a plug-in may raise anything
+        return f"{judge.name} fails ({error!r})"
+
+
+def _checked(judge: TextJudge, verdict: Verdict) -> Verdict | str:
+    scores = verdict.scores
+    if set(scores) != set(judge.dimensions):
+        return f"{judge.name} gave {', '.join(scores)}; it says {', '.join(judge.dimensions)}"
+    for name, score in scores.items():
+        if not 0 <= score <= MAX_SCORE:
+            return f"{judge.name} gave {name} {score}; scores are from 0 to {MAX_SCORE}"
+    return verdict
 
 
 def held_to_schema(model: Model, contract: Contract, *, hears: bool) -> Model | None:

@@ -21,6 +21,7 @@ from audiocapbench.judges.aggregation import by_judge, overall
 from audiocapbench.judges.contract import Case
 from audiocapbench.judges.executor import JudgeProgress, judge_run, missing_judgements
 from audiocapbench.judges.judge import ModelJudge, judge_texts
+from audiocapbench.judges.verdict import Verdict
 from audiocapbench.meta.errors import TrialError, TrialStoppedError
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.clip_files import WITHOUT_CLIPS, find_clips, unheard
@@ -82,8 +83,8 @@ class JudgeScorer(PointwiseScorer):
             scores = self._asked(self._judge, there, clips)
         else:
             cases = [Case(one.id, one.caption, one.references, _CATEGORY) for one in items]
-            verdicts = judge_texts(self._judge, cases)
-            scores = {item: one.overall for item, one in zip(items, verdicts, strict=True)}
+            verdicts = zip(items, judge_texts(self._judge, cases), strict=True)
+            scores = {item: one.overall for item, one in verdicts if isinstance(one, Verdict)}
         self.failed = sum(item not in scores for item in items)
         columns = [[scores.get(item, np.nan) for item in side] for side in (firsts, seconds)]
         return np.array(columns[0]), np.array(columns[1])

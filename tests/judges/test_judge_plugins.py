@@ -1,0 +1,94 @@
+"""A judge of another package fails at single answers, never at a whole run, and says why."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from audiocapbench.benchmarks import Selection, open_benchmark
+from audiocapbench.engine import run_benchmark
+from audiocapbench.judges import BatchJudge, create_judge, judge_run
+from audiocapbench.judges.errors import JudgeError
+from audiocapbench.models import create_model
+from audiocapbench.store import Store
+from fakes.entry_points import installed
+
+MODULE = """
+from audiocapbench import Verdict, sign
+
+class Moody:
+    dimensions = ("mood",)
+    name = "moody"
+    signature = sign("judge-moody")
+
+    def __init__(self, options): self.fault = options.get("fault", "")
+
+    def judge(self, prediction, references, category, transcript):
+        if category == "music":
+            if self.fault == "raises": raise KeyError("no mood")
+            if self.fault == "high": return Verdict({"mood": 11.0}, "")
+            if self.fault == "nan": return Verdict({"mood": float("nan")}, "")
+            if self.fault == "other": return Verdict({"air": 1.0}, "")
+            if self.fault == "nothing": return None
+        return Verdict({"mood": 5.0}, "so so")
+
+class Many(Moody):
+    def judge_many(self, cases):
+        if self.fault == "few": return []
+        return [self.judge(one.prediction, one.references, one.category, None) for one in cases]
+
+def nobody(options): return 3
+def clumsy(options): raise RuntimeError("dropped\\nit")
+"""
+POINTS = "\n".join(
+    f"{name.lower()} = {{module}}:{name}" for name in "Moody Many nobody clumsy".split()
+)
+
+
+@pytest.fixture
+def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with installed(tmp_path / "site", monkeypatch, MODULE, POINTS, "judges"):
+        yield
+
+
+@pytest.mark.usefixtures("plugin")
+@pytest.mark.parametrize("name", ["moody", "many"])
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("raises", "moody fails (KeyError('no mood'))"),
+        ("high", "moody gave mood 11.0; scores are from 0 to 10"),
+        ("nan", "moody gave mood nan; scores are from 0 to 10"),
+        ("other", "moody gave air; it says mood"),
+        ("nothing", "moody fails (AttributeError("),
+        ("few", ""),
+    ],
+)
+def test_an_answer_that_a_judge_fails_at_is_a_failure_and_the_others_have_scores(
+    tmp_path: Path, name: str, fault: str, words: str
+) -> None:
+    store = Store.open(str(tmp_path / "runs.db"))
+    asked = run_benchmark(
+        open_benchmark("demo"),
+        create_model("control/safe"),
+        store,
+        selection=Selection(("music", "sound")),
+    ).run
+    judge = create_judge(f"{name}[fault={fault}]")
+    assert isinstance(judge, BatchJudge) == (name == "many")
+    end = judge_run(store, asked, [judge]).judges[0]
+    failed = {"failed": 8} if words else {}
+    assert end.statuses == {"ok": 18 - sum(failed.values())} | failed
+    errors = {one.error for one in store.judgements(asked.id) if one.error}
+    assert all(one.startswith(words) for one in errors)
+    assert bool(errors) == bool(words)
+
+
+@pytest.mark.usefixtures("plugin")
+@pytest.mark.parametrize(
+    ("name", "words"), [("nobody", "made no judge"), ("clumsy", r"fails \(dropped it\)")]
+)
+def test_what_is_no_judge_is_refused_in_one_sentence(name: str, words: str) -> None:
+    with pytest.raises(JudgeError, match=words) as caught:
+        create_judge(name)
+    assert "\n" not in str(caught.value)
