@@ -5,10 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from audiocapbench.benchmarks import Traits
+from audiocapbench.benchmarks.mecat.traits import TRAITS, base_name
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.signature import Signature
-from audiocapbench.store import Dataset, Run, RunSpec, Store, StoredScore
+from audiocapbench.store import Dataset, Run, RunKind, RunSpec, Store, StoredScore
 from audiocapbench.store.judgements import Judgement
 
 Statistics = Sequence[float] | float
@@ -59,6 +61,7 @@ class MadeRun:
     only: Sequence[str] | None = None
     signatures: Mapping[str, str] = field(default_factory=dict)
     cost_usd: float | None = None
+    kind: RunKind = "asked"
 
 
 def put_run(store: Store, made: MadeRun, samples: Sequence[Sample], benchmark: str = "made") -> Run:
@@ -66,8 +69,9 @@ def put_run(store: Store, made: MadeRun, samples: Sequence[Sample], benchmark: s
     content = repr([(one.id, one.clip.sha256, one.references, one.category) for one in samples])
     fingerprint = hashlib.sha256(f"{benchmark} {content}".encode()).hexdigest()
     ids = tuple(one.id for one in samples) if made.only is None else tuple(made.only)
-    spec = RunSpec(benchmark, fingerprint, made.model, {}, "wav", ids)
-    dataset = Dataset(fingerprint, benchmark, "clips", tuple(samples), ())
+    spec = RunSpec(benchmark, fingerprint, made.model, {}, "wav", ids, made.kind)
+    traits = TRAITS.get(base_name(benchmark), Traits()).to_dict()
+    dataset = Dataset(fingerprint, benchmark, "clips", tuple(samples), (), traits)
     run = store.begin_run(spec, dataset, fresh=True)
     for key in ids:
         status = made.statuses.get(key, Status.OK)
@@ -79,7 +83,7 @@ def put_run(store: Store, made: MadeRun, samples: Sequence[Sample], benchmark: s
         store.put_scores(
             run.id,
             metric,
-            [_score(key, metric, signature, value) for key, value in given.items()],
+            [_score(key, metric, signature, value) for key, value in given.items() if key in ids],
         )
     for judge, graded in made.grades.items():
         signature = Signature.parse(made.signatures.get(judge, f"judge-{judge}"))
@@ -88,6 +92,7 @@ def put_run(store: Store, made: MadeRun, samples: Sequence[Sample], benchmark: s
             [
                 Judgement(judge, key, 0, signature, Status.OK, dict(given))
                 for key, given in graded.items()
+                if key in ids
             ],
         )
     return run

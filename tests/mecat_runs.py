@@ -6,6 +6,7 @@ from pathlib import Path
 
 from audiocapbench.benchmarks.mecat.groups import DOMAINS, QA_CATEGORIES, SUBTASKS
 from audiocapbench.benchmarks.mecat.items import MecatItem, caption_items, question_items
+from audiocapbench.benchmarks.mecat.traits import TRAITS, base_name
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine import score_run
@@ -92,7 +93,8 @@ def stored_run(
     )
     ids = tuple(one.id for one in samples)
     spec = RunSpec(benchmark, f"data of {len(samples)}", model, {}, "any", ids)
-    dataset = Dataset(spec.dataset, benchmark, "nowhere", samples, ())
+    traits = TRAITS[base_name(benchmark)].to_dict()
+    dataset = Dataset(spec.dataset, benchmark, "nowhere", samples, (), traits)
     run = store.begin_run(spec, dataset, fresh=True)
     for one in chosen:
         text = answer(one)

@@ -160,7 +160,9 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> str:
     for place, name in enumerate(("one", "two")):
         grades = {one.id: {"accuracy": 4.0 + place, "recall": 5.0} for one in SAMPLES}
         put_run(kept, MadeRun(name, grades={"gpt": grades, "lax": grades}), SAMPLES)
-    kept.put_judge_check("lax", {"warning": "lax does not tell right from safe"})
+    kept.put_judge_check(
+        "lax", "made", "judge-lax", {"warning": "lax does not tell right from safe"}
+    )
     kept.close()
     return str(path)
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.benchmarks import stored_traits
+from audiocapbench.benchmarks import Traits
 from audiocapbench.judges import ModelJudge, audiocapbench, create_judges, mecat
 from audiocapbench.judges.contract import Case
 from audiocapbench.judges.errors import JudgeError
-from audiocapbench.store import Dataset
+from audiocapbench.store.upgrades import traits_of_0_1
 
 
 def seed(shared: Path, number: str) -> str:
@@ -173,7 +173,7 @@ def test_another_wording_has_another_hash() -> None:
 def test_a_benchmark_s_answers_are_judged_by_its_own_contract(
     benchmark: str, contract: str
 ) -> None:
-    traits = stored_traits(Dataset("", benchmark, "", (), ()))
+    traits = Traits.from_dict(traits_of_0_1(benchmark))
     judge, rules = create_judges(
         ["control/safe", "elements", "control/safe"], traits.judge, hears=False
     )

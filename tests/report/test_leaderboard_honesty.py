@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import mecat_runs
-from audiocapbench.benchmarks import stored_traits
 from audiocapbench.benchmarks.mecat.items import MecatItem
 from audiocapbench.benchmarks.mecat.traits import QA_AGGREGATION
 from audiocapbench.data.outcome import Status
@@ -22,7 +21,8 @@ from audiocapbench.scores.run_table import TableReader
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.summary import summarise
 from audiocapbench.stats.multiple import Correction
-from audiocapbench.store import Dataset, Store
+from audiocapbench.store import RunKind, Store
+from audiocapbench.store.upgrades import traits_of_0_1
 from made_store import MadeRun, made_samples, put_run
 
 SAMPLES = made_samples(60, categories=("sound", "music"))
@@ -37,12 +37,19 @@ def store() -> Iterator[Store]:
     opened.close()
 
 
-def run_of(model: str, by: float, *, answered: range = range(60), seed: int = 0) -> MadeRun:
+def run_of(
+    model: str,
+    by: float,
+    *,
+    answered: range = range(60),
+    seed: int = 0,
+    kind: RunKind = "asked",
+) -> MadeRun:
     """A run whose scores are those of easy and hard clips, and a little more or less."""
     drawn = EASY + by + np.random.default_rng(seed).normal(0, 0.02, 60)
     given = {IDS[place]: float(drawn[place]) for place in answered}
     refused = {key: Status.REFUSED for key in IDS if key not in given}
-    return MadeRun(model, {"rouge_l": given}, statuses=refused)
+    return MadeRun(model, {"rouge_l": given}, statuses=refused, kind=kind)
 
 
 def built(store: Store, **wanted: object) -> Leaderboard:
@@ -160,8 +167,8 @@ def test_scores_of_a_plugin_that_is_gone_are_passed_over_with_a_note(store: Stor
 
 def test_runs_of_trials_are_left_out_unless_they_are_named(store: Store) -> None:
     put_run(store, run_of("plain", 0.0), SAMPLES)
-    put_run(store, run_of("control/right+padded", 0.1), SAMPLES)
-    put_run(store, run_of("writer", 0.1), SAMPLES, "trial/captions")
+    put_run(store, run_of("control/right+padded", 0.1, kind="check"), SAMPLES)
+    put_run(store, run_of("writer", 0.1, kind="trial"), SAMPLES, "trial/captions")
     found = built(store)
     assert [one.label for one in found.boards[0].entries] == ["plain"]
     assert any("2 runs of trials are not shown" in note for note in found.notes)
@@ -171,9 +178,8 @@ def test_runs_of_trials_are_left_out_unless_they_are_named(store: Store) -> None
 
 
 def test_the_benchmarks_own_metric_ranks_unless_most_runs_have_a_judge(store: Store) -> None:
-    before = Dataset("", "mecat-caption[prompts=i1]", "", (), ())
-    assert stored_traits(before).headline == "date"
-    assert stored_traits(replace(before, benchmark="demo")).headline == "meteor"
+    assert traits_of_0_1("mecat-caption[prompts=i1]")["headline"] == "date"
+    assert traits_of_0_1("demo")["headline"] == "meteor"
     values = dict.fromkeys(IDS, 0.5)
     grades = {"gpt": {key: {"accuracy": 5.0} for key in IDS}}
     put_run(store, MadeRun("a", {"bleu_4": values, "meteor": values}, grades), SAMPLES)

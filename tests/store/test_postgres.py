@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import old_store
 from audiocapbench.store import Store
 from folders import write_folder
 
@@ -83,6 +84,35 @@ def test_runs_are_kept_resumed_and_listed(server: str, tmp_path: Path) -> None:
     assert call("run", "tones", "--model", "listener", "--model", "control/right") == first
     assert [line["model"] for line in call("runs")["runs"]] == ["listener", "control/right"]
     assert call("score", "1", "--metrics", "similarity")["metrics"]["similarity"]["score"] > 0
+
+
+def test_a_store_of_the_first_version_shows_the_same_leaderboard(
+    server: str, tmp_path: Path
+) -> None:
+    url = server.replace("/postgres", "/old")
+    with psycopg.connect(server.replace("+psycopg", ""), autocommit=True) as connection:
+        connection.execute("CREATE DATABASE old")
+    old_store.make_postgres(url, tmp_path / "old.db")
+    dying = (
+        "import os, sys\n"
+        "from audiocapbench.store import Store, upgrades\n"
+        "whole = upgrades.UPGRADES[1]\n"
+        "upgrades.UPGRADES[1] = lambda one: (whole(one), os.kill(os.getpid(), 9))\n"
+        "Store.open(sys.argv[1])\n"
+    )
+    assert subprocess.run([sys.executable, "-c", dying, url], check=False).returncode == -9
+    with psycopg.connect(url.replace("+psycopg", "")) as connection:
+        assert connection.execute("SELECT version FROM schema_version").fetchall() == [(1,)]
+        assert connection.execute("SELECT count(selected) FROM runs").fetchall() == [(14,)]
+    old_store.check_upgraded(url)
+    with psycopg.connect(url.replace("+psycopg", "")) as connection:
+        types = connection.execute(
+            "SELECT table_name, column_name FROM information_schema.columns "
+            "WHERE data_type = 'timestamp with time zone' AND table_schema = 'public'"
+        ).fetchall()
+    assert {"runs", "outcomes", "judgements", "responses", "embeddings", "judge_checks"} <= {
+        table for table, _ in types
+    }
 
 
 def test_processes_may_make_the_store_at_once(server: str, tmp_path: Path) -> None:

@@ -17,7 +17,9 @@ from audiocapbench.signature import sign
 from audiocapbench.store import Dataset, RunSpec, Store, StoredScore, cache_key, schema
 from audiocapbench.store.connect import connect, reading, store_url, writing
 from audiocapbench.store.schema import bring_up_to_date
+from audiocapbench.store.upgrades import UPGRADES
 from folders import write_folder
+from made_store import MadeRun, made_samples, put_run
 
 
 @pytest.fixture
@@ -180,7 +182,8 @@ for index in range(100):
 def test_processes_and_threads_write_at_once(
     tmp_path: Path, store: Store, dataset: Dataset
 ) -> None:
-    store.begin_run(spec(dataset), dataset)
+    ids = tuple(f"{who}-{index}" for who in ("here", 0, 1, 2) for index in range(100))
+    store.begin_run(replace(spec(dataset), sample_ids=ids), dataset)
     database = str(tmp_path / "runs.db")
     writers = [
         subprocess.Popen([sys.executable, "-c", WRITER, database, str(number)])
@@ -226,7 +229,7 @@ def test_an_older_store_is_upgraded_step_by_step(tmp_path: Path) -> None:
 
 
 def test_every_version_has_a_way_up() -> None:
-    assert set(schema.UPGRADES) == set(range(1, schema.VERSION))
+    assert set(UPGRADES) == set(range(1, schema.VERSION))
 
 
 def test_a_failed_upgrade_changes_nothing(tmp_path: Path) -> None:
@@ -294,3 +297,34 @@ def test_a_full_disk_says_so(tmp_path: Path, dataset: Dataset) -> None:
     finally:
         event.remove(Engine, "connect", allow_no_growth)
     assert Store.open(path).outcomes(run.id) == {}
+
+
+def test_a_check_on_one_benchmark_leaves_that_on_another(store: Store) -> None:
+    samples = made_samples(2)
+    grades = {"gpt": {one.id: {"accuracy": 4.0} for one in samples}}
+    for benchmark, contract in (("demo", "judge-a"), ("mecat-qa", "judge-b"), ("mine", "judge-a")):
+        made = MadeRun("model", grades=grades, signatures={"gpt": contract})
+        put_run(store, made, samples, benchmark)
+    store.put_judge_check("gpt", "mecat-qa", "judge-b", {"warning": "unsure"})
+    store.put_judge_check("gpt", "demo", "judge-a", {"warning": "lax"})
+    store.put_judge_check("gpt", "demo", "judge-a", {"warning": "lenient"})
+    store.put_judge_check("gpt", "demo", "judge-b", {"warning": None})
+    found = {one.benchmark: one for one in store.judge_checks([1, 2, 3], ["gpt", "other"])}
+    assert found["demo"].warning == "lenient"
+    assert found["mecat-qa"].warning == "unsure"
+    assert found["mine"].document is None
+    assert found["mine"].warning == "lenient (checked on demo)"
+    assert store.judge_checks([1], ["other"]) == []
+
+
+def test_answers_of_a_deleted_run_are_refused(store: Store, dataset: Dataset) -> None:
+    run = store.begin_run(spec(dataset), dataset)
+    store.delete_runs([run.id])
+    with pytest.raises(StoreError, match="the run is no longer there"):
+        store.add_outcome(run.id, outcome("tone_0"))
+
+
+def test_a_store_closes_itself(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "runs.db")) as store:
+        assert store.runs() == []
+    assert store._engine.pool.checkedin() == 0  # type: ignore[attr-defined]

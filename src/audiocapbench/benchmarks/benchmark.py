@@ -12,9 +12,10 @@ from audiocapbench.benchmarks.mecat import traits as mecat
 from audiocapbench.benchmarks.traits import TraitFields, Traits
 from audiocapbench.data import Folder, MissingClip, Sample
 from audiocapbench.errors import BenchmarkError
+from audiocapbench.store import RunKind
 
 TRIAL = "trial/"
-"""Begins the names of runs that serve a trial, not a benchmark: they have no captions to score."""
+"""Begins the names of what serves a trial, to keep it apart from benchmarks."""
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -27,6 +28,7 @@ class Benchmark:
         samples: All samples in their order.
         missing: Clips that belong to it but are not in the folder.
         traits: How its answers are scored, ranked and judged.
+        kind: What its runs are for.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Benchmark:
     samples: tuple[Sample, ...]
     missing: tuple[MissingClip, ...]
     traits: Traits
+    kind: RunKind
 
     def __init__(
         self,
@@ -42,6 +45,7 @@ class Benchmark:
         samples: Iterable[Sample],
         missing: Iterable[MissingClip] = (),
         traits: Traits | None = None,
+        kind: RunKind = "asked",
         **own: Unpack[TraitFields],
     ) -> None:
         """Put a benchmark together.
@@ -52,6 +56,7 @@ class Benchmark:
             samples: All samples in their order.
             missing: Clips that belong to it but are not in the folder.
             traits: How its answers are scored; as AudioCapBench's by default.
+            kind: What its runs are for.
             **own: Single traits, such as ``headline="rouge_l"``, in place of those.
 
         Raises:
@@ -61,6 +66,7 @@ class Benchmark:
         object.__setattr__(self, "root", Path(root))
         object.__setattr__(self, "samples", tuple(samples))
         object.__setattr__(self, "missing", tuple(missing))
+        object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "traits", replace(traits, **own) if traits else Traits(**own))
 
     def __repr__(self) -> str:

@@ -1,6 +1,5 @@
 """The traits of a stored dataset, so that any command on an old run knows them."""
 
-from audiocapbench.benchmarks.mecat.traits import TRAITS, base_name
 from audiocapbench.benchmarks.traits import Traits
 from audiocapbench.store import Dataset
 
@@ -11,7 +10,6 @@ def stored_traits(dataset: Dataset) -> Traits:
     Raises:
         BenchmarkError: What is stored are no traits.
     """
-    if dataset.traits:
-        return Traits.from_dict(dataset.traits, f"stored traits of {dataset.benchmark}")
-    # Stored before traits were: then only MECAT had others than the default ones.
-    return TRAITS.get(base_name(dataset.benchmark), Traits())
+    if not dataset.traits:
+        return Traits()
+    return Traits.from_dict(dataset.traits, f"stored traits of {dataset.benchmark}")

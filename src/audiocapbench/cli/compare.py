@@ -72,4 +72,4 @@ def compare(
         document=lambda: document(found),
     )
     judges = [one.scorer.name for one in found.differences if one.scorer.dimension is not None]
-    warn_about(kept, list(dict.fromkeys(judges)))
+    warn_about(kept, judges, [first, second])

@@ -92,7 +92,7 @@ def check(
             progress=judge_watcher(bars),
         )
     document = found.document()
-    kept.put_judge_check(asked.name, document)
+    kept.put_judge_check(asked.name, opened.name, found.signature.name, document)
     if json:
         print_json(document)
     else:

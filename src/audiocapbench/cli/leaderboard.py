@@ -80,8 +80,9 @@ def leaderboard(
     )
     for note in built.notes:
         say(note)
-    judges = [one.scorer.name for one in built.boards if one.entries and one.scorer.dimension]
-    warn_about(kept, list(dict.fromkeys(judges)))
+    for board in built.boards:
+        if board.scorer.dimension:
+            warn_about(kept, [board.scorer.name], [entry.run.id for entry in board.entries])
 
 
 def _scorer(metric: str | None, judge: str | None) -> "Scorer | None":

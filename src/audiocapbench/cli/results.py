@@ -56,11 +56,11 @@ def print_groups(
         say(f"{whose}{sentence}")
 
 
-def warn_about(store: Store, judges: Sequence[str]) -> None:
-    """Say of each judge whether it was seen to tell right from wrong."""
-    for judge in judges:
-        checked = store.judge_check(judge)
-        if checked is None:
-            say(f"{judge} has not been checked; 'audiocapbench judges check {judge}' does that.")
-        elif checked.get("warning"):
-            say(f"Warning: {checked['warning']}.")
+def warn_about(store: Store, judges: Sequence[str], run_ids: Sequence[int]) -> None:
+    """Say of each judge of runs whether it was seen to tell right from wrong on their benchmark."""
+    for one in store.judge_checks(run_ids, judges):
+        if one.document is None:
+            does = f"'audiocapbench judges check {one.judge}' does that"
+            say(f"{one.judge} has not been checked on {one.benchmark}; {does}.")
+        if one.warning:
+            say(f"Warning: {one.warning}.")

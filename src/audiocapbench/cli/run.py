@@ -150,7 +150,7 @@ def run(
         print_tables(summaries, names if metrics is not None else traits.columns, traits.headline)
     if opened.missing:
         say(f"{opened.presence}; manifest.json says why.")
-    warn_about(kept, judge_names)
+    warn_about(kept, judge_names, [end.run.id for end in ends])
     for end in ends:
         explain_end(end, kept)
     for error in refused:

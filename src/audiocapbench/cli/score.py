@@ -151,7 +151,6 @@ def _score_run(
     json: bool,
 ) -> None:
     from audiocapbench.benchmarks import stored_traits
-    from audiocapbench.benchmarks.benchmark import TRIAL
     from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.cli.console import print_json, say
     from audiocapbench.cli.results import print_tables, warn_about
@@ -163,11 +162,11 @@ def _score_run(
     refuse_overwriting(per_sample, [store_file(store)])
     kept = Store.open(store, create=False)
     found = kept.run(number)
-    if found.benchmark.startswith(TRIAL):
+    if found.is_trial:
         raise AudioCapBenchError(
             f"run {number} is of {found.benchmark}: its answers are no captions to score"
         )
-    traits = stored_traits(kept.dataset(found.dataset))
+    traits = stored_traits(kept.dataset(found.dataset, found.benchmark))
     names = split_names(metrics) if metrics is not None else list(traits.metrics)
     check_metrics(traits.aggregation, names)
     results = score_run(kept, found, names)
@@ -182,7 +181,7 @@ def _score_run(
         print_json(summary.to_dict())
     else:
         print_tables([summary], names, names[0] if names else "")
-    warn_about(kept, judges)
+    warn_about(kept, judges, [number])
     if summary.table.coverage.failed or any(one.failed for one in summary.judges.values()):
         raise typer.Exit(SOME_FAILED)
 
@@ -191,7 +190,7 @@ def _write_samples(path: Path, store: "Store", run: "Run", scored: "RunScores") 
     from audiocapbench.benchmarks import stored_traits
     from audiocapbench.report.samples import write_group_scores, write_scores
 
-    dataset = store.dataset(run.dataset)
+    dataset = store.dataset(run.dataset, run.benchmark)
     aggregation = stored_traits(dataset).aggregation
     if aggregation is None:
         values = {one.name: one.samples.tolist() for one in scored.metrics}

@@ -217,6 +217,7 @@ def _spec(benchmark: Benchmark, model: Model, samples: tuple[Sample, ...]) -> Ru
         model.parameters,
         str(model.contract),
         tuple(sample.id for sample in samples),
+        benchmark.kind,
     )
 
 

@@ -30,7 +30,7 @@ class Answered(NamedTuple):
 def answered(store: Store, run: Run, dataset: Dataset | None = None) -> list[Answered]:
     """The samples of a run whose answers can be scored, in the benchmark's order."""
     outcomes = store.outcomes(run.id)
-    dataset = dataset or store.dataset(run.dataset)
+    dataset = dataset or store.dataset(run.dataset, run.benchmark)
     samples = {sample.id: sample for sample in dataset.samples}
     pairs = [Answered(samples[key], outcomes[key]) for key in run.sample_ids if key in outcomes]
     return [one for one in pairs if one.outcome.reply.status in SCORED]
@@ -58,7 +58,7 @@ def score_run(store: Store, run: Run, metrics: Sequence[str]) -> RunScores:
     Raises:
         MetricError: A metric is unknown, or cannot be computed on these answers.
     """
-    dataset = store.dataset(run.dataset)
+    dataset = store.dataset(run.dataset, run.benchmark)
     pairs = answered(store, run, dataset)
     predictions = [one.outcome.reply.text for one in pairs]
     references = [one.references for one in pairs]

@@ -134,8 +134,8 @@ def check_judge(
         FatalError: The provider refuses all questions.
     """
     study = _Study(judge, store)
-    # A name of its own keeps the controls' runs out of the benchmark's leaderboards.
-    benchmark = replace(benchmark, name=f"{TRIAL}check/{benchmark.name}")
+    # Its runs are not the benchmark's own runs of the same controls.
+    benchmark = replace(benchmark, name=f"{TRIAL}check/{benchmark.name}", kind="check")
     controls: list[Model] = [*map(ControlModel, KINDS), *map(StyledControl, STYLES)]
     judged: dict[str, _KindScores] = {}
     for control in controls:

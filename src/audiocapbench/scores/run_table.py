@@ -193,16 +193,17 @@ class TableReader:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._datasets: dict[str, tuple[Dataset, Traits]] = {}
+        self._datasets: dict[tuple[str, str], tuple[Dataset, Traits]] = {}
 
     def read(self, run: Run) -> RunTable:
         """A run with all its outcomes, scores and judgements."""
-        if run.dataset not in self._datasets:
-            found = self._store.dataset(run.dataset)
-            self._datasets[run.dataset] = (found, stored_traits(found))
+        key = (run.dataset, run.benchmark)
+        if key not in self._datasets:
+            found = self._store.dataset(*key)
+            self._datasets[key] = (found, stored_traits(found))
         judgements: dict[str, list[Judgement]] = {}
         for one in self._store.judgements(run.id):
             judgements.setdefault(one.judge, []).append(one)
-        dataset, traits = self._datasets[run.dataset]
+        dataset, traits = self._datasets[key]
         outcomes, scores = self._store.outcomes(run.id), self._store.scores(run.id)
         return RunTable(run, dataset, traits, outcomes, scores, judgements)

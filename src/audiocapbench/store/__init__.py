@@ -1,16 +1,28 @@
 """What is kept: runs, outcomes, scores, judgements and cached responses."""
 
 from audiocapbench.store.connect import DEFAULT_STORE
-from audiocapbench.store.records import Dataset, Run, RunLine, RunSpec, StoredScore
+from audiocapbench.store.records import (
+    Dataset,
+    Run,
+    RunKind,
+    RunLine,
+    RunSpec,
+    ScorerLine,
+    StoredEstimate,
+    StoredScore,
+)
 from audiocapbench.store.store import Store, cache_key
 
 __all__ = [
     "DEFAULT_STORE",
     "Dataset",
     "Run",
+    "RunKind",
     "RunLine",
     "RunSpec",
+    "ScorerLine",
     "Store",
+    "StoredEstimate",
     "StoredScore",
     "cache_key",
 ]

@@ -101,6 +101,8 @@ def _reason(error: DBAPIError) -> str:
             return f"is locked by another process for more than {_WAIT_S} s; try again"
         case "unable to open database file" | "attempt to write a readonly database":
             return f"{reason}; check that the file and its folder can be written"
+        case _ if "foreign key" in reason.lower():
+            return f"the run is no longer there, or has no such sample ({reason})"
         case _:
             return reason
 

@@ -3,17 +3,17 @@
 A vector is kept as its bytes in single precision, lowest byte first.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Engine, Table, select
+from sqlalchemy import Engine, select
 
 from audiocapbench.errors import StoreError
 from audiocapbench.store import schema
 from audiocapbench.store.connect import reading, writing
+from audiocapbench.store.writes import insert_new
 
 Vector = NDArray[np.float32]
 
@@ -35,18 +35,12 @@ class Embedding(NamedTuple):
     vector: Vector
 
 
-class _Tables(Protocol):
-    _engine: Engine
-
-    def _insert_new(
-        self, connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]
-    ) -> None: ...
-
-
 class EmbeddingStore:
     """What a store can do with embeddings."""
 
-    def add_embeddings(self: _Tables, model: str, embeddings: Iterable[Embedding]) -> None:
+    _engine: Engine
+
+    def add_embeddings(self, model: str, embeddings: Iterable[Embedding]) -> None:
         """Commit embeddings in one transaction; one that is there already stays.
 
         Args:
@@ -56,14 +50,14 @@ class EmbeddingStore:
         Raises:
             StoreError: A vector is empty, not flat, or holds what is not a finite number.
         """
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        now = schema.now()
         values = [_of_embedding(one) | {"model": model, "made_at": now} for one in embeddings]
         if values:
             with writing(self._engine) as connection:
-                self._insert_new(connection, schema.embeddings, values)
+                insert_new(connection, schema.embeddings, values)
 
     def embeddings(
-        self: _Tables, model: str, setting: str, contents: Sequence[str], dimensions: int
+        self, model: str, setting: str, contents: Sequence[str], dimensions: int
     ) -> dict[str, Vector]:
         """The embeddings that are there, by content.
 

@@ -1,16 +1,21 @@
 """The store's part about judges: every judgement, committed as it arrives."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Engine, Row, Table, delete, insert, select
+from sqlalchemy import Engine, Row, delete, insert, select
 
 from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.signature import Signature
 from audiocapbench.store import rows, schema
 from audiocapbench.store.connect import reading, writing
+from audiocapbench.store.writes import (
+    insert_new,
+    note_change,
+    signature_numbers,
+    signatures_by_number,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,43 +63,81 @@ class JudgeReply:
     outcome: Outcome
 
 
-class _Tables(Protocol):
-    _engine: Engine
+class StoredCheck(NamedTuple):
+    """What is known of how reliable a judge is on a benchmark, by the contract that it judged by.
 
-    def _insert_new(
-        self, connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]
-    ) -> None: ...
+    Attributes:
+        judge: The judge.
+        benchmark: The benchmark of runs that it judged.
+        document: Its reliability study on that benchmark; None where there was none.
+        elsewhere: Its studies on other benchmarks, the newest last.
+    """
+
+    judge: str
+    benchmark: str
+    document: Mapping[str, Any] | None
+    elsewhere: dict[str, Mapping[str, Any]]
+
+    @property
+    def warning(self) -> str | None:
+        """What to say wherever its scores are shown: of this benchmark, or else of another one."""
+        if self.document is not None:
+            return self.document.get("warning")
+        for name, one in reversed(self.elsewhere.items()):
+            if one.get("warning"):
+                return f"{one['warning']} (checked on {name})"
+        return None
 
 
 class JudgementStore:
     """What a store can do with judgements."""
 
-    def put_judge_check(self: _Tables, judge: str, document: Mapping[str, Any]) -> None:
-        """Keep the newest reliability study of a judge."""
-        table = schema.judge_checks
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        with writing(self._engine) as connection:
-            connection.execute(delete(table).where(table.c.judge == judge))
-            values = {"judge": judge, "document": dict(document), "checked_at": now}
-            connection.execute(insert(table), values)
+    _engine: Engine
 
-    def judge_check(self: _Tables, judge: str) -> Mapping[str, Any] | None:
-        """The newest reliability study of a judge, if it was ever checked."""
-        query = select(schema.judge_checks.c.document)
+    def put_judge_check(
+        self, judge: str, benchmark: str, contract: str, document: Mapping[str, Any]
+    ) -> None:
+        """Keep the newest reliability study of a judge on a benchmark by a contract."""
+        key = {"judge": judge, "benchmark": benchmark, "contract": contract}
+        table = schema.judge_checks
+        with writing(self._engine) as connection:
+            connection.execute(delete(table).where(*(table.c[name] == key[name] for name in key)))
+            values = {"document": dict(document), "checked_at": schema.now()}
+            connection.execute(insert(table), key | values)
+
+    def judge_checks(self, run_ids: Iterable[int], judges: Iterable[str]) -> list[StoredCheck]:
+        """The checks of judges on the benchmarks of runs that they judged, by their contracts."""
+        table, runs, own = schema.judge_checks, schema.runs.c, schema.judgements.c
+        query = select(own.judge, runs.benchmark, own.signature).distinct()
+        query = query.join_from(schema.judgements, schema.runs, runs.id == own.run)
+        query = query.where(own.run.in_(set(run_ids)), own.judge.in_(set(judges)))
         with reading(self._engine) as connection:
-            found = connection.execute(query.where(schema.judge_checks.c.judge == judge)).first()
-        return None if found is None else dict(found.document)
+            signatures = signatures_by_number(connection)
+            asked = connection.execute(query.order_by(own.judge, runs.benchmark)).all()
+            found = connection.execute(select(table).order_by(table.c.checked_at)).all()
+        contracts = {(row.judge, row.benchmark, signatures[row.signature].name) for row in asked}
+        checks = []
+        for judge, benchmark, contract in sorted(contracts):
+            known = {
+                row.benchmark: row.document
+                for row in found
+                if (row.judge, row.contract) == (judge, contract)
+            }
+            checks.append(StoredCheck(judge, benchmark, known.pop(benchmark, None), known))
+        return checks
 
     def add_judgements(
-        self: _Tables,
+        self,
         run_id: int,
         judgements: Sequence[Judgement],
         replies: Sequence[JudgeReply] = (),
     ) -> None:
         """Commit judgements in the place of earlier ones, and replies to the cache."""
-        table = schema.judgements
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        table, now = schema.judgements, schema.now()
         with writing(self._engine) as connection:
+            if judgements:
+                note_change(connection, run_id, {one.judge for one in judgements})
+            numbers = signature_numbers(connection, {one.signature for one in judgements})
             for one in judgements:
                 connection.execute(
                     delete(table).where(
@@ -104,7 +147,11 @@ class JudgementStore:
                         table.c.repeat == one.repeat,
                     )
                 )
-            values = [_of_judgement(one) | {"run": run_id, "judged_at": now} for one in judgements]
+            values = [
+                _of_judgement(one)
+                | {"run": run_id, "judged_at": now, "signature": numbers[one.signature]}
+                for one in judgements
+            ]
             if values:
                 connection.execute(insert(table), values)
             cached = [
@@ -112,9 +159,9 @@ class JudgementStore:
                 | {"key": one.key, "model": one.model, "answered_at": now}
                 for one in replies
             ]
-            self._insert_new(connection, schema.responses, cached)
+            insert_new(connection, schema.responses, cached)
 
-    def judgements(self: _Tables, run_id: int, judge: str | None = None) -> list[Judgement]:
+    def judgements(self, run_id: int, judge: str | None = None) -> list[Judgement]:
         """Judgements of a run, of one judge or of all, in order of judge, sample and round."""
         table = schema.judgements
         query = select(table).where(table.c.run == run_id)
@@ -122,7 +169,8 @@ class JudgementStore:
             query = query.where(table.c.judge == judge)
         query = query.order_by(table.c.judge, table.c.sample, table.c.repeat)
         with reading(self._engine) as connection:
-            return [_judgement(row) for row in connection.execute(query).all()]
+            signatures = signatures_by_number(connection)
+            return [_judgement(row, signatures) for row in connection.execute(query)]
 
 
 def _of_judgement(one: Judgement) -> dict[str, Any]:
@@ -130,7 +178,6 @@ def _of_judgement(one: Judgement) -> dict[str, Any]:
         "judge": one.judge,
         "sample": one.sample_id,
         "repeat": one.repeat,
-        "signature": str(one.signature),
         "status": str(one.status),
         "values": dict(one.scores),
         "reasoning": one.reasoning,
@@ -142,13 +189,13 @@ def _of_judgement(one: Judgement) -> dict[str, Any]:
     }
 
 
-def _judgement(row: Row[Any]) -> Judgement:
+def _judgement(row: Row[Any], signatures: Mapping[int, Signature]) -> Judgement:
     found = row._mapping
     return Judgement(
         found["judge"],
         found["sample"],
         found["repeat"],
-        Signature.parse(found["signature"]),
+        signatures[found["signature"]],
         Status(found["status"]),
         found["values"],
         found["reasoning"],

@@ -4,17 +4,26 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from audiocapbench.data import Sample
 from audiocapbench.signature import Signature
 
 Parameters = Mapping[str, str | int | float | bool]
 
+RunKind = Literal["asked", "imported", "trial", "check"]
+"""Asked of a model, or imported; made for a scorer on trial, or for the check of a judge."""
+
+TRIALS: tuple[RunKind, ...] = ("trial", "check")
+"""Kinds of runs that are no model's result."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """What makes two runs the same run: benchmark, data, model, settings and selection."""
+    """What makes two runs the same run: benchmark, data, model, settings and selection.
+
+    What the run is for (``kind``) is kept with it, but makes no other run of it.
+    """
 
     benchmark: str
     dataset: str
@@ -22,6 +31,7 @@ class RunSpec:
     parameters: Parameters
     contract: str
     sample_ids: tuple[str, ...]
+    kind: RunKind = "asked"
 
     @property
     def identity(self) -> str:
@@ -50,6 +60,13 @@ class Run:
     sample_ids: tuple[str, ...]
     created_at: str
     made_by: str
+    kind: RunKind = "asked"
+    name: str | None = None
+
+    @property
+    def is_trial(self) -> bool:
+        """Whether it serves a trial or a check, and is no model's result."""
+        return self.kind in TRIALS
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +80,14 @@ class RunLine:
     sample_count: int
     statuses: Mapping[str, int]
     cost_usd: float | None
+    kind: RunKind
+    name: str | None
+    tags: tuple[str, ...]
+
+    @property
+    def is_trial(self) -> bool:
+        """Whether it serves a trial or a check, and is no model's result."""
+        return self.kind in TRIALS
 
     @property
     def asked(self) -> int:
@@ -74,8 +99,7 @@ class RunLine:
 class Dataset:
     """The samples that a run was about, as they were when it began.
 
-    ``traits`` says how their answers are scored, ranked and judged; empty where a store of schema 1
-    kept none.
+    ``traits`` says how their answers are scored, ranked and judged.
     """
 
     fingerprint: str
@@ -95,3 +119,52 @@ class StoredScore:
     signature: Signature
     value: float
     statistics: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEstimate:
+    """One scorer on one group of a run's samples, as it was computed once.
+
+    Attributes:
+        scorer, group: What it is of, as its reader names them.
+        value: The score; None where there is none.
+        low, high: Its interval.
+        as_zero: With every failure counted as zero.
+        worst, best: What the failures could make of it.
+        counts: Samples by what became of them.
+        lacks: Of a total: what it cannot be formed for.
+        signature: How it was made.
+    """
+
+    scorer: str
+    group: str
+    value: float | None
+    low: float | None
+    high: float | None
+    as_zero: float | None
+    worst: float | None
+    best: float | None
+    counts: Mapping[str, int]
+    lacks: tuple[str, ...] | None
+    signature: Signature
+
+
+@dataclass(frozen=True, slots=True)
+class ScorerLine:
+    """One metric or judge of a run in a listing.
+
+    Attributes:
+        scorer: Its name.
+        is_judge: Whether it is a judge.
+        count: Scores, or judgements.
+        cost_usd: What the judgements cost, where known.
+        signatures: How they were made.
+        made_by: The version of the toolkit that made the newest of them.
+    """
+
+    scorer: str
+    is_judge: bool
+    count: int
+    cost_usd: float | None
+    signatures: tuple[Signature, ...]
+    made_by: str

@@ -1,6 +1,6 @@
 """Between table rows and records: the only place that knows both."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,14 @@ from sqlalchemy import Row
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.signature import Signature
-from audiocapbench.store.records import Dataset, Run, RunLine, RunSpec, StoredScore
+from audiocapbench.store.records import (
+    Dataset,
+    Run,
+    RunLine,
+    RunSpec,
+    StoredEstimate,
+    StoredScore,
+)
 
 Values = dict[str, Any]
 
@@ -24,13 +31,13 @@ def of_spec(spec: RunSpec) -> Values:
         "model": spec.model,
         "parameters": dict(spec.parameters),
         "contract": spec.contract,
-        "selected": list(spec.sample_ids),
         "sample_count": len(spec.sample_ids),
+        "kind": spec.kind,
     }
 
 
-def run(row: Row[Any]) -> Run:
-    """A row of ``runs``."""
+def run(row: Row[Any], sample_ids: Iterable[str]) -> Run:
+    """A row of ``runs`` with its rows of ``run_samples``."""
     return Run(
         row.id,
         row.benchmark,
@@ -38,14 +45,16 @@ def run(row: Row[Any]) -> Run:
         row.model,
         row.parameters,
         row.contract,
-        tuple(row.selected),
+        tuple(sample_ids),
         row.created_at,
         row.made_by,
+        row.kind,
+        row.name,
     )
 
 
-def run_line(row: Row[Any], counted: Sequence[Any]) -> RunLine:
-    """A row of ``runs`` with the counts of its outcomes."""
+def run_line(row: Row[Any], counted: Sequence[Any], tags: Sequence[str]) -> RunLine:
+    """A row of ``runs`` with the counts of its outcomes and its tags."""
     costs = [one.cost for one in counted if one.cost is not None]
     return RunLine(
         row.id,
@@ -53,8 +62,11 @@ def run_line(row: Row[Any], counted: Sequence[Any]) -> RunLine:
         row.benchmark,
         row.model,
         row.sample_count,
-        {one.status: one.count for one in counted},
+        {one.status: one.number for one in counted},
         sum(costs) if costs else None,
+        row.kind,
+        row.name,
+        tuple(tags),
     )
 
 
@@ -65,6 +77,7 @@ def of_dataset(dataset: Dataset) -> Values:
         "benchmark": dataset.benchmark,
         "root": dataset.root,
         "missing": list(dataset.missing),
+        "traits": {dataset.benchmark: dict(dataset.traits)},
     }
 
 
@@ -86,8 +99,8 @@ def of_sample(sample: Sample) -> Values:
     }
 
 
-def dataset(head: Row[Any], found: Sequence[Row[Any]]) -> Dataset:
-    """A row of ``datasets`` with its rows of ``samples``."""
+def dataset(head: Row[Any], found: Sequence[Row[Any]], benchmark: str | None) -> Dataset:
+    """A row of ``datasets`` with its rows of ``samples``, as a benchmark of it has them."""
     root = Path(head.root)
     samples = tuple(
         Sample(
@@ -108,7 +121,9 @@ def dataset(head: Row[Any], found: Sequence[Row[Any]]) -> Dataset:
         )
         for row in found
     )
-    return Dataset(head.fingerprint, head.benchmark, head.root, samples, tuple(head.missing))
+    name = head.benchmark if benchmark is None else benchmark
+    traits = head.traits.get(name, {})
+    return Dataset(head.fingerprint, name, head.root, samples, tuple(head.missing), traits)
 
 
 def of_outcome(outcome: Outcome) -> Values:
@@ -176,23 +191,36 @@ def reply(row: Row[Any]) -> Reply:
     )
 
 
-def of_score(score: StoredScore) -> Values:
+def of_score(score: StoredScore, signatures: Mapping[Signature, int]) -> Values:
     """Columns of ``scores``, without the run's."""
     return {
         "sample": score.sample_id,
         "metric": score.metric,
-        "signature": str(score.signature),
+        "signature": signatures[score.signature],
         "value": score.value,
         "statistics": list(score.statistics),
     }
 
 
-def score(row: Row[Any]) -> StoredScore:
+def score(row: Row[Any], signatures: Mapping[int, Signature]) -> StoredScore:
     """A row of ``scores``."""
     return StoredScore(
         row.sample,
         row.metric,
-        Signature.parse(row.signature),
+        signatures[row.signature],
         row.value,
         tuple(row.statistics),
     )
+
+
+def of_estimate(one: StoredEstimate, signatures: Mapping[Signature, int]) -> Values:
+    """Columns of ``estimates``, without the run's and who made it."""
+    values = {name: getattr(one, name) for name in StoredEstimate.__slots__}
+    return values | {"counts": dict(one.counts), "signature": signatures[one.signature]}
+
+
+def estimate(row: Row[Any], signatures: Mapping[int, Signature]) -> StoredEstimate:
+    """A row of ``estimates``."""
+    values = {name: row._mapping[name] for name in StoredEstimate.__slots__}
+    lacks = None if row.lacks is None else tuple(row.lacks)
+    return StoredEstimate(**values | {"lacks": lacks, "signature": signatures[row.signature]})

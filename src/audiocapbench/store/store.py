@@ -6,13 +6,11 @@ Every call is one short transaction; what it has returned from is on disk.
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Select, Table, and_, delete, func, insert, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, Engine, Row, Select, and_, delete, insert, select
 
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, Reply
 from audiocapbench.errors import StoreError
@@ -27,12 +25,21 @@ from audiocapbench.store.connect import (
     writing,
 )
 from audiocapbench.store.embeddings import EmbeddingStore
+from audiocapbench.store.estimates import EstimateStore
 from audiocapbench.store.judgements import JudgementStore
-from audiocapbench.store.records import Dataset, Parameters, Run, RunLine, RunSpec, StoredScore
-from audiocapbench.version import VERSION
+from audiocapbench.store.listing import RunListing, no_such_run
+from audiocapbench.store.records import Dataset, Parameters, Run, RunSpec, StoredScore
+from audiocapbench.store.upgrades import UPGRADES
+from audiocapbench.store.writes import (
+    MADE_BY,
+    insert_new,
+    note_change,
+    signature_numbers,
+    signatures_by_number,
+)
 
 
-class Store(JudgementStore, EmbeddingStore):
+class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore):
     """One database, shared by any number of threads and processes."""
 
     def __init__(self, engine: Engine) -> None:
@@ -61,7 +68,7 @@ class Store(JudgementStore, EmbeddingStore):
         with writing(engine) as connection:
             take_turns(connection)
             try:
-                schema.bring_up_to_date(connection)
+                schema.bring_up_to_date(connection, UPGRADES)
             except StoreError as error:
                 raise StoreError(f"{shown(engine.url)}: {error}") from None
         return cls(engine)
@@ -74,6 +81,12 @@ class Store(JudgementStore, EmbeddingStore):
     def close(self) -> None:
         """Give all connections back."""
         self._engine.dispose()
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def begin_run(self, spec: RunSpec, dataset: Dataset, *, fresh: bool = False) -> Run:
         """Find the run that a command stands for, or make it.
@@ -88,24 +101,30 @@ class Store(JudgementStore, EmbeddingStore):
             self._keep_dataset(connection, dataset)
             latest = connection.execute(_latest(spec)).first()
             if latest is not None and not fresh:
-                return rows.run(latest)
+                return _whole(connection, latest)
             made = connection.execute(
                 insert(schema.runs)
                 .values(
                     **rows.of_spec(spec),
                     generation=latest.generation + 1 if latest is not None else 1,
-                    created_at=_now(),
-                    made_by=f"audiocapbench {VERSION}",
+                    created_at=schema.now(),
+                    made_by=MADE_BY,
                 )
                 .returning(*schema.runs.c)
             ).one()
-            return rows.run(made)
+            chosen = [
+                {"run": made.id, "sample": sample, "position": place}
+                for place, sample in enumerate(spec.sample_ids)
+            ]
+            if chosen:
+                connection.execute(insert(schema.run_samples), chosen)
+            return rows.run(made, spec.sample_ids)
 
     def find_run(self, spec: RunSpec) -> Run | None:
         """The run that a command stands for, if it was begun before."""
         with reading(self._engine) as connection:
             found = connection.execute(_latest(spec)).first()
-        return rows.run(found) if found is not None else None
+            return _whole(connection, found) if found is not None else None
 
     def run(self, run_id: int) -> Run:
         """One run.
@@ -113,33 +132,21 @@ class Store(JudgementStore, EmbeddingStore):
         Raises:
             StoreError: There is no such run.
         """
-        found = None
         if 0 < run_id < 2**31:
             with reading(self._engine) as connection:
                 query = select(schema.runs).where(schema.runs.c.id == run_id)
                 found = connection.execute(query).first()
-        if found is None:
-            raise StoreError(f"{self.name} has no run {run_id}; 'audiocapbench runs' lists them")
-        return rows.run(found)
+                if found is not None:
+                    return _whole(connection, found)
+        raise no_such_run(self._engine, run_id)
 
-    def runs(self) -> list[RunLine]:
-        """All runs, oldest first, with how far each got."""
-        counting = select(
-            schema.outcomes.c.run,
-            schema.outcomes.c.status,
-            func.count().label("count"),
-            func.sum(schema.outcomes.c.cost_usd).label("cost"),
-        ).group_by(schema.outcomes.c.run, schema.outcomes.c.status)
-        with reading(self._engine) as connection:
-            found = connection.execute(select(schema.runs).order_by(schema.runs.c.id)).all()
-            counted = connection.execute(counting).all()
-        by_run: dict[int, list[Any]] = defaultdict(list)
-        for row in counted:
-            by_run[row.run].append(row)
-        return [rows.run_line(row, by_run[row.id]) for row in found]
+    def dataset(self, fingerprint: str, benchmark: str | None = None) -> Dataset:
+        """The samples that a run was about, with the traits of its benchmark.
 
-    def dataset(self, fingerprint: str) -> Dataset:
-        """The samples that a run was about."""
+        Args:
+            fingerprint: Which.
+            benchmark: The run's benchmark; by default the one that was stored first.
+        """
         table = schema.samples
         with reading(self._engine) as connection:
             head = connection.execute(
@@ -148,7 +155,7 @@ class Store(JudgementStore, EmbeddingStore):
             found = connection.execute(
                 select(table).where(table.c.dataset == fingerprint).order_by(table.c.position)
             ).all()
-        return rows.dataset(head, found)
+        return rows.dataset(head, found, benchmark)
 
     def outcomes(self, run_id: int) -> dict[str, Outcome]:
         """Outcomes of a run by sample id."""
@@ -167,14 +174,16 @@ class Store(JudgementStore, EmbeddingStore):
         table = schema.outcomes
         same = and_(table.c.run == run_id, table.c.sample == outcome.sample_id)
         with writing(self._engine) as connection:
+            note_change(connection, run_id)
             connection.execute(delete(table).where(same, table.c.status.in_(again)))
-            values = rows.of_outcome(outcome) | {"run": run_id, "answered_at": _now()}
-            self._insert_new(connection, table, [values])
+            values = rows.of_outcome(outcome) | {"run": run_id, "answered_at": schema.now()}
+            insert_new(connection, table, [values])
             if cache_key is not None and not outcome.cached:
-                response = rows.of_response(outcome) | {"key": cache_key, "answered_at": _now()}
+                response = rows.of_response(outcome) | {"key": cache_key}
+                response["answered_at"] = schema.now()
                 model = select(schema.runs.c.model).where(schema.runs.c.id == run_id)
                 response["model"] = connection.execute(model).scalar_one()
-                self._insert_new(connection, schema.responses, [response])
+                insert_new(connection, schema.responses, [response])
 
     def cached_reply(self, key: str) -> Reply | None:
         """The reply that was once given to the same question, if any."""
@@ -186,9 +195,11 @@ class Store(JudgementStore, EmbeddingStore):
 
     def put_scores(self, run_id: int, metric: str, scores: Iterable[StoredScore]) -> None:
         """Replace all scores of one metric on one run."""
-        values = [rows.of_score(score) | {"run": run_id} for score in scores]
-        table = schema.scores
+        table, given = schema.scores, list(scores)
         with writing(self._engine) as connection:
+            note_change(connection, run_id, [metric])
+            numbers = signature_numbers(connection, {score.signature for score in given})
+            values = [rows.of_score(score, numbers) | {"run": run_id} for score in given]
             connection.execute(delete(table).where(table.c.run == run_id, table.c.metric == metric))
             if values:
                 connection.execute(insert(table), values)
@@ -197,28 +208,39 @@ class Store(JudgementStore, EmbeddingStore):
         """Scores of a run by metric, each in the order of sample ids."""
         table = schema.scores
         with reading(self._engine) as connection:
-            found = connection.execute(
-                select(table).where(table.c.run == run_id).order_by(table.c.metric, table.c.sample)
-            ).all()
-        by_metric: dict[str, list[StoredScore]] = defaultdict(list)
-        for row in found:
-            by_metric[row.metric].append(rows.score(row))
-        return dict(by_metric)
+            signatures = signatures_by_number(connection)
+            by_metric: dict[str, list[StoredScore]] = defaultdict(list)
+            query = select(table).where(table.c.run == run_id).order_by(table.c.sample)
+            for row in connection.execute(query):
+                by_metric[row.metric].append(rows.score(row, signatures))
+        return {name: by_metric[name] for name in sorted(by_metric)}
 
     def _keep_dataset(self, connection: Connection, dataset: Dataset) -> None:
-        known = select(schema.datasets.c.fingerprint).where(
-            schema.datasets.c.fingerprint == dataset.fingerprint
-        )
-        if connection.execute(known).first() is not None:
-            moved = schema.datasets.update().where(
-                schema.datasets.c.fingerprint == dataset.fingerprint
-            )
-            connection.execute(moved.values(root=dataset.root, missing=list(dataset.missing)))
-            self._update_samples(connection, dataset)
+        table = schema.datasets
+        same = table.c.fingerprint == dataset.fingerprint
+        known = connection.execute(select(table.c.traits).where(same)).first()
+        if known is None:
+            connection.execute(insert(table), rows.of_dataset(dataset))
+            values = [
+                rows.of_sample(one) | {"dataset": dataset.fingerprint} for one in dataset.samples
+            ]
+            if values:
+                connection.execute(insert(schema.samples), values)
             return
-        self._insert_new(connection, schema.datasets, [rows.of_dataset(dataset)])
-        values = [rows.of_sample(one) | {"dataset": dataset.fingerprint} for one in dataset.samples]
-        self._insert_new(connection, schema.samples, values)
+        moved: dict[str, Any] = {"root": dataset.root, "missing": list(dataset.missing)}
+        traits = dict(known.traits) | {dataset.benchmark: dict(dataset.traits)}
+        if traits != known.traits:
+            moved["traits"] = traits
+            self._forget_estimates(connection, dataset)
+        connection.execute(table.update().where(same).values(**moved))
+        self._update_samples(connection, dataset)
+
+    def _forget_estimates(self, connection: Connection, dataset: Dataset) -> None:
+        """A benchmark of other traits adds up otherwise."""
+        runs = schema.runs.c
+        same = (runs.dataset == dataset.fingerprint, runs.benchmark == dataset.benchmark)
+        for run_id in connection.execute(select(runs.id).where(*same)).scalars().all():
+            note_change(connection, run_id)
 
     def _update_samples(self, connection: Connection, dataset: Dataset) -> None:
         """Follow what may change without changing what is asked: file names and details."""
@@ -232,16 +254,6 @@ class Store(JudgementStore, EmbeddingStore):
                 same = and_(table.c.dataset == dataset.fingerprint, table.c.id == sample.id)
                 values = {"file_name": now[0], "details": now[1]}
                 connection.execute(table.update().where(same).values(**values))
-
-    def _insert_new(
-        self, connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]
-    ) -> None:
-        """Insert rows whose key is not there yet; what is there stays."""
-        if not values:
-            return
-        dialect = sqlite if self._engine.dialect.name == "sqlite" else postgresql
-        statement = dialect.insert(table).on_conflict_do_nothing()
-        connection.execute(statement, values)
 
 
 def cache_key(
@@ -261,5 +273,7 @@ def _latest(spec: RunSpec) -> Select[Any]:
     )
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+def _whole(connection: Connection, row: Row[Any]) -> Run:
+    table = schema.run_samples
+    query = select(table.c.sample).where(table.c.run == row.id).order_by(table.c.position)
+    return rows.run(row, connection.execute(query).scalars())

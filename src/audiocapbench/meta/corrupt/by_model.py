@@ -67,7 +67,7 @@ def make_by_model(
     drawn = {kind: _drawn(captions, kind, per_kind or PER_KIND, seed) for kind in kinds}
     asked = [(kind, caption) for kind, own in drawn.items() for caption in own]
     samples = tuple(_sample(kind, one, position) for position, (kind, one) in enumerate(asked))
-    benchmark = Benchmark(f"{TRIAL}corrupt/{prompt_hash()}", Path(), samples)
+    benchmark = Benchmark(f"{TRIAL}corrupt/{prompt_hash()}", Path(), samples, kind="trial")
     outcomes = ask(benchmark, without_audio(model), settings, model.name) if samples else {}
     made = []
     for kind, own in drawn.items():

@@ -72,7 +72,9 @@ class AnswerReader:
             )
             for position, one in enumerate(unread)
         )
-        return Benchmark(f"{TRIAL}reading/{name.removeprefix(TRIAL)}", Path(), samples)
+        return Benchmark(
+            f"{TRIAL}reading/{name.removeprefix(TRIAL)}", Path(), samples, kind="trial"
+        )
 
 
 def create_reader(text: str) -> AnswerReader:

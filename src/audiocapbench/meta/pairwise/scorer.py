@@ -176,7 +176,7 @@ class PairwiseScorer:
         name = f"{TRIAL}pairwise/{self._prompt.name}{'/swapped' if swapped else ''}"
         root = (self._hears and self._settings.data) or Path()
         heard = "" if self._hears else WITHOUT_CLIPS
-        return Benchmark(f"{name}{heard}", root, tuple(samples), tuple(missing))
+        return Benchmark(f"{name}{heard}", root, tuple(samples), tuple(missing), kind="trial")
 
     def _confirm(self, asked: Sequence[Benchmark]) -> None:
         """Say what is about to be asked and what it will likely cost, unless it is free."""

@@ -98,7 +98,7 @@ class JudgeScorer(PointwiseScorer):
             for place, item in enumerate(items)
         )
         name = f"{TRIAL}judge" + ("" if judge.hears else WITHOUT_CLIPS)
-        benchmark = Benchmark(name, settings.data or Path(), samples)
+        benchmark = Benchmark(name, settings.data or Path(), samples, kind="trial")
         filled = run_benchmark(benchmark, _CaptionModel(items), settings.store)
         if filled.stop is not None:
             raise TrialStoppedError(f"{self.name} was stopped before it was asked")

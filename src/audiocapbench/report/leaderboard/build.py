@@ -6,10 +6,8 @@ Runs on different samples, or with scores made in different ways, stand on diffe
 from collections import Counter
 from collections.abc import Sequence
 
-from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.benchmarks.published_results import published_results
 from audiocapbench.errors import ReportError
-from audiocapbench.judges.styles import STYLES
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.report.leaderboard.board import Board, Leaderboard, LeaderboardQuery, RunEntry
 from audiocapbench.report.leaderboard.notes import board_notes
@@ -70,11 +68,7 @@ _ADVICE = "'audiocapbench runs' lists them."
 def _runs(store: Store, query: LeaderboardQuery, notes: list[str]) -> list[Run]:
     """The newest run of each model on each set of samples, or all runs; no trials unless named."""
     lines = [one for one in store.runs() if query.benchmark in (None, one.benchmark)]
-    shown = [
-        one
-        for one in lines
-        if query.benchmark is not None or not _is_trial(one.benchmark, one.model)
-    ]
+    shown = [one for one in lines if query.benchmark is not None or not one.is_trial]
     if len(shown) < len(lines):
         count = len(lines) - len(shown)
         notes.append(
@@ -91,12 +85,6 @@ def _runs(store: Store, query: LeaderboardQuery, notes: list[str]) -> list[Run]:
             f"{older} older {'run is' if older == 1 else 'runs are'} not shown; --all-runs does."
         )
     return list(newest.values())
-
-
-def _is_trial(benchmark: str, model: str) -> bool:
-    """Whether a run put a judge on trial, and is no model's result."""
-    style = model.rpartition("+")[2] if model.startswith("control/") else ""
-    return benchmark.startswith(TRIAL) or style in STYLES
 
 
 def _boards(group: Sequence[RunTable], query: LeaderboardQuery, notes: list[str]) -> list[Board]:

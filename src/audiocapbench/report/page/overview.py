@@ -291,8 +291,8 @@ def _settings(run: ReportRun) -> dict[str, str]:
 
 def _warnings(store: Store, data: ReportData) -> list[str]:
     """What checks of the judges found wanting."""
-    checks = [store.judge_check(name) for name in data.judges]
-    return [check["warning"] for check in checks if check and check.get("warning")]
+    checks = store.judge_checks([run.summary.run.id for run in data.runs], data.judges)
+    return [check.warning for check in checks if check.warning]
 
 
 def _unlike(data: ReportData) -> list[str]:

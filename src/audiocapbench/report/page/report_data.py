@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.benchmarks.aggregation import Aggregation
-from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
 from audiocapbench.report.page.headline import headline_of, scorers_of
@@ -180,7 +179,7 @@ def _check_benchmark(runs: Sequence[Run]) -> None:
     if not runs:
         raise ReportError("name at least one run; 'audiocapbench runs' lists them")
     for run in runs:
-        if run.benchmark.startswith(TRIAL):
+        if run.is_trial:
             raise ReportError(
                 f"run {run.id} holds answers to comparisons of 'audiocapbench meta', "
                 "not captions; there is no report of it"

@@ -1,0 +1,60 @@
+"""The store's part about estimates: computed once, gone as soon as what they stand on changes."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import Engine, delete, insert, select
+
+from audiocapbench.store import rows, schema
+from audiocapbench.store.connect import reading, writing
+from audiocapbench.store.records import StoredEstimate
+from audiocapbench.store.writes import MADE_BY, signature_numbers, signatures_by_number
+
+
+class EstimateStore:
+    """What a store can do with estimates."""
+
+    _engine: Engine
+
+    def state(self, run_id: int) -> int:
+        """A token that changes with every outcome, score and judgement of a run."""
+        query = select(schema.runs.c.revision).where(schema.runs.c.id == run_id)
+        with reading(self._engine) as connection:
+            return int(connection.execute(query).scalar_one())
+
+    def estimates(self, run_id: int) -> list[StoredEstimate]:
+        """What is known of a run as it stands now; another version's estimates are made anew."""
+        table = schema.estimates
+        query = select(table).where(table.c.run == run_id, table.c.made_by == MADE_BY)
+        with reading(self._engine) as connection:
+            found = connection.execute(query.order_by(table.c.scorer, table.c.group)).all()
+            signatures = signatures_by_number(connection) if found else {}
+        return [rows.estimate(row, signatures) for row in found]
+
+    def put_estimates(self, run_id: int, state: int, estimates: Sequence[StoredEstimate]) -> bool:
+        """Keep estimates in the place of earlier ones, unless the run has changed since.
+
+        Args:
+            run_id: The run.
+            state: What ``state`` said before anything was read to make them.
+            estimates: What was made of it.
+
+        Returns:
+            Whether they were kept; if not, they are of a run as it was.
+        """
+        runs, table = schema.runs, schema.estimates
+        # Holds up the run's writers on PostgreSQL; SQLite has one writer at a time anyway.
+        query = select(runs.c.revision).where(runs.c.id == run_id).with_for_update()
+        with writing(self._engine) as connection:
+            if connection.execute(query).scalar() != state:
+                return False
+            numbers = signature_numbers(connection, {one.signature for one in estimates})
+            for one in estimates:
+                same = (table.c.run == run_id, table.c.scorer == one.scorer)
+                connection.execute(delete(table).where(*same, table.c.group == one.group))
+            values = [
+                rows.of_estimate(one, numbers) | {"run": run_id, "made_by": MADE_BY}
+                for one in estimates
+            ]
+            if values:
+                connection.execute(insert(table), values)
+        return True

@@ -1,0 +1,138 @@
+"""The store's part about runs as a list: how far each got, its name and tags, and its end."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Engine, Table, delete, exists, func, literal, select
+
+from audiocapbench.errors import StoreError
+from audiocapbench.store import rows, schema
+from audiocapbench.store.connect import reading, shown, take_turns, writing
+from audiocapbench.store.records import RunLine, ScorerLine
+from audiocapbench.store.writes import insert_new, signatures_by_number
+
+
+class RunListing:
+    """What a store can do with runs as a whole."""
+
+    _engine: Engine
+
+    def runs(self, tags: Iterable[str] = ()) -> list[RunLine]:
+        """Runs that have all these tags, oldest first, with how far each got."""
+        counted, marked = schema.outcomes.c, schema.run_tags
+        counting = select(
+            counted.run,
+            counted.status,
+            func.count().label("number"),
+            func.sum(counted.cost_usd).label("cost"),
+        ).group_by(counted.run, counted.status)
+        with reading(self._engine) as connection:
+            found = connection.execute(select(schema.runs).order_by(schema.runs.c.id)).all()
+            counts = connection.execute(counting).all()
+            tagged = connection.execute(select(marked).order_by(marked.c.tag)).all()
+        by_run: dict[int, list[Any]] = defaultdict(list)
+        for row in counts:
+            by_run[row.run].append(row)
+        own: dict[int, list[str]] = defaultdict(list)
+        for row in tagged:
+            own[row.run].append(row.tag)
+        wanted = set(tags)
+        return [
+            rows.run_line(row, by_run[row.id], own[row.id])
+            for row in found
+            if wanted <= set(own[row.id])
+        ]
+
+    def scorers(self, run_ids: Iterable[int]) -> list[ScorerLine]:
+        """Metrics and judges of runs, with what they made of them; metrics first."""
+        return [
+            *self._lines(schema.scores, schema.scores.c.metric, literal(None), set(run_ids)),
+            *self._lines(
+                schema.judgements,
+                schema.judgements.c.judge,
+                func.sum(schema.judgements.c.cost_usd),
+                set(run_ids),
+            ),
+        ]
+
+    def _lines(
+        self, table: Table, scorer: ColumnElement[str], cost: ColumnElement[Any], chosen: set[int]
+    ) -> list[ScorerLine]:
+        made, own = schema.scorings, table.c
+        query = select(
+            scorer.label("scorer"),
+            own.signature,
+            func.count().label("number"),
+            cost.label("cost"),
+            func.max(made.c.made_by).label("made_by"),
+        )
+        query = query.join(made, (made.c.run == own.run) & (made.c.scorer == scorer))
+        query = query.where(own.run.in_(chosen)).group_by(scorer, own.signature).order_by(scorer)
+        with reading(self._engine) as connection:
+            found = connection.execute(query).all()
+            signatures = signatures_by_number(connection)
+        by_scorer: dict[str, list[Any]] = defaultdict(list)
+        for row in found:
+            by_scorer[row.scorer].append(row)
+        lines = []
+        for name, several in by_scorer.items():
+            costs = [row.cost for row in several if row.cost is not None]
+            lines.append(
+                ScorerLine(
+                    name,
+                    table is schema.judgements,
+                    sum(row.number for row in several),
+                    sum(costs) if costs else None,
+                    tuple(signatures[row.signature] for row in several),
+                    max(row.made_by for row in several),
+                )
+            )
+        return lines
+
+    def rename_run(self, run_id: int, name: str | None) -> None:
+        """Give a run a name of its own, or take it away."""
+        self._check([run_id])
+        with writing(self._engine) as connection:
+            same = schema.runs.update().where(schema.runs.c.id == run_id)
+            connection.execute(same.values(name=name))
+
+    def tag_run(self, run_id: int, tags: Sequence[str], *, remove: bool = False) -> None:
+        """Put tags on a run, or take them off; one that is there already stays."""
+        self._check([run_id])
+        table = schema.run_tags
+        with writing(self._engine) as connection:
+            if remove:
+                same = (table.c.run == run_id, table.c.tag.in_(tags))
+                connection.execute(delete(table).where(*same))
+            else:
+                values = [{"run": run_id, "tag": tag} for tag in dict.fromkeys(tags)]
+                insert_new(connection, table, values)
+
+    def delete_runs(self, run_ids: Sequence[int]) -> None:
+        """Delete runs with all that is known of them, and datasets that no run is about any more.
+
+        Replies in the cache stay: they are of questions, not of runs.
+
+        Raises:
+            StoreError: There is no such run; then none is deleted.
+        """
+        self._check(run_ids)
+        runs, kept = schema.runs, schema.datasets
+        with writing(self._engine) as connection:
+            take_turns(connection)
+            connection.execute(delete(runs).where(runs.c.id.in_(run_ids)))
+            used = exists().where(runs.c.dataset == kept.c.fingerprint)
+            connection.execute(delete(kept).where(~used))
+
+    def _check(self, run_ids: Iterable[int]) -> None:
+        with reading(self._engine) as connection:
+            known = set(connection.execute(select(schema.runs.c.id)).scalars())
+        for run_id in run_ids:
+            if run_id not in known:
+                raise no_such_run(self._engine, run_id)
+
+
+def no_such_run(engine: Engine, run_id: int) -> StoreError:
+    """What to say of a run that is not there."""
+    return StoreError(f"{shown(engine.url)} has no run {run_id}; 'audiocapbench runs' lists them")

@@ -1,0 +1,168 @@
+"""The way up from older stores; each step runs within the one transaction of ``Store.open``.
+
+A step fills today's tables. Who changes these keeps here what the older steps need of them.
+"""
+
+import json
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    DateTime,
+    FromClause,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    cast,
+    insert,
+    select,
+    text,
+)
+
+from audiocapbench.signature import Signature
+from audiocapbench.store import schema
+from audiocapbench.store.writes import signature_numbers
+
+_REBUILT = ("datasets", "samples", "runs", "outcomes", "scores", "judgements", "judge_checks")
+_KEPT = {"responses": "answered_at", "embeddings": "made_at"}
+_CHECK = "trial/check/"
+_AT_ONCE = 10_000
+
+_signed = Table(
+    "signed",
+    MetaData(),
+    Column("old", Text, primary_key=True),
+    Column("new", Integer, nullable=False),
+    prefixes=["TEMPORARY"],
+)
+
+
+def _from_1_to_2(connection: Connection) -> None:
+    """Kinds, traits, names and tags; samples and signatures in tables; times and keys as such."""
+    old = _set_aside(connection)
+    schema.metadata.create_all(connection)
+    _signed.create(connection)
+    _copy_runs(connection, old)
+    _copy(connection, old["samples"], schema.samples)
+    _copy(connection, old["outcomes"], schema.outcomes)
+    for table, scorer in ((schema.scores, "metric"), (schema.judgements, "judge")):
+        _sign(connection, old[table.name], scorer)
+        _copy(connection, old[table.name], table)
+    _copy_checks(connection, old["judge_checks"])
+    for name in reversed(_REBUILT):
+        old[name].drop(connection)
+    _signed.drop(connection)
+
+
+def _set_aside(connection: Connection) -> Mapping[str, Table]:
+    for name in _REBUILT:
+        connection.execute(text(f"ALTER TABLE {name} RENAME TO {name}_1"))
+    if connection.dialect.name == "postgresql":
+        for name, column in _KEPT.items():
+            change = f"ALTER COLUMN {column} TYPE timestamptz USING {column}::timestamptz"
+            connection.execute(text(f"ALTER TABLE {name} {change}"))
+    old = MetaData()
+    return {name: Table(f"{name}_1", old, autoload_with=connection) for name in _REBUILT}
+
+
+def _copy_runs(connection: Connection, old: Mapping[str, Table]) -> None:
+    """Datasets with the traits that 0.1 knew by name, runs with their kinds, and their samples."""
+    runs = old["runs"]
+    named = select(runs.c.dataset, runs.c.benchmark).distinct()
+    names: dict[str, set[str]] = {}
+    for dataset, benchmark in connection.execute(named):
+        names.setdefault(dataset, set()).add(benchmark)
+    for row in connection.execute(select(old["datasets"])).mappings().all():
+        known = sorted({row["benchmark"], *names.get(row["fingerprint"], ())})
+        traits = {name: traits_of_0_1(name) for name in known}
+        connection.execute(insert(schema.datasets), dict(row) | {"traits": traits})
+    for number in connection.execute(select(runs.c.id).order_by(runs.c.id)).scalars().all():
+        row = connection.execute(select(runs).where(runs.c.id == number)).mappings().one()
+        values = dict(row) | {"kind": _kind(row["benchmark"], row["model"])}
+        chosen = [
+            {"run": number, "sample": sample, "position": place}
+            for place, sample in enumerate(values.pop("selected"))
+        ]
+        connection.execute(insert(schema.runs), values)
+        for start in range(0, len(chosen), _AT_ONCE):
+            connection.execute(insert(schema.run_samples), chosen[start : start + _AT_ONCE])
+    if connection.dialect.name == "postgresql":
+        last = "SELECT setval(pg_get_serial_sequence('runs', 'id'), max(id)) FROM runs"
+        connection.execute(text(last))
+
+
+def traits_of_0_1(benchmark: str) -> dict[str, Any]:
+    """The traits that 0.1 knew a benchmark's name to stand for."""
+    text = files("audiocapbench.store").joinpath("traits_0_1.json").read_text("utf-8")
+    facts: dict[str, dict[str, Any]] = json.loads(text)
+    return facts.get(benchmark.removeprefix(_CHECK).partition("[")[0], facts[""])
+
+
+def _kind(benchmark: str, model: str) -> str:
+    styled = model.removeprefix("control/right+") in ("padded", "reordered", "shortened")
+    if benchmark.startswith(_CHECK) or styled:
+        return "check"
+    return "trial" if benchmark.startswith("trial/") else "asked"
+
+
+def _sign(connection: Connection, old: Table, scorer: str) -> None:
+    """Keep each signature once, without the toolkit's version; that is kept beside the scorer."""
+    known = set(connection.execute(select(_signed.c.old)).scalars())
+    found = set(connection.execute(select(old.c.signature).distinct()).scalars())
+    new = {given: Signature.parse(given) for given in sorted(found - known)}
+    numbers = signature_numbers(connection, new.values())
+    if new:
+        values = [{"old": given, "new": numbers[one]} for given, one in new.items()]
+        connection.execute(insert(_signed), values)
+    runs = schema.runs.c
+    made = select(runs.id, old.c[scorer], runs.made_by, runs.created_at).distinct()
+    made = made.join_from(old, schema.runs, old.c.run == runs.id)
+    names = ["run", "scorer", "made_by", "made_at"]
+    connection.execute(insert(schema.scorings).from_select(names, made))
+
+
+def _copy(connection: Connection, old: Table, new: Table) -> None:
+    """All rows of a table; what is about no sample of its run was never shown and is left out."""
+    signed, chosen = "signature" in new.c, schema.run_samples.c
+    source: FromClause = old
+    if "sample" in new.c:
+        same = (chosen.run == old.c.run) & (chosen.sample == old.c.sample)
+        source = source.join(schema.run_samples, same)
+    if signed:
+        source = source.join(_signed, _signed.c.old == old.c.signature)
+    values: list[ColumnElement[Any]] = []
+    for column in new.c:
+        value = _signed.c.new if column.name == "signature" else old.c[column.name]
+        is_time = isinstance(column.type, schema.Timestamp)
+        of_text = is_time and connection.dialect.name == "postgresql"
+        values.append(cast(value, DateTime(timezone=True)) if of_text else value)
+    rows = select(*values).select_from(source)
+    rows = rows.order_by(*(old.c[column.name] for column in new.primary_key))
+    connection.execute(insert(new).from_select([column.name for column in new.c], rows))
+
+
+def _copy_checks(connection: Connection, old: Table) -> None:
+    """A check said neither where nor by which contract; its runs and its signature do."""
+    runs, judged = schema.runs.c, schema.judgements.c
+    where = select(runs.benchmark).join_from(schema.judgements, schema.runs, runs.id == judged.run)
+    where = where.where(runs.kind == "check").order_by(judged.judged_at.desc()).limit(1)
+    for row in connection.execute(select(old)).mappings().all():
+        own = where.where(judged.judge == row["judge"])
+        found = connection.execute(own).scalar() or "demo"
+        document: Mapping[str, Any] = row["document"]
+        signature = Signature.parse(str(document.get("signature", "")))
+        values = dict(row) | {
+            "benchmark": found.removeprefix(_CHECK),
+            "contract": signature.name,
+            "document": dict(document) | {"signature": str(signature)},
+        }
+        connection.execute(insert(schema.judge_checks), values)
+
+
+UPGRADES: Mapping[int, schema.Upgrade] = {1: _from_1_to_2}
+"""From version to the step that leads to the next one."""

@@ -1,0 +1,57 @@
+"""What several tables of the store are written with, within somebody's transaction."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Table, delete, insert, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from audiocapbench.signature import Signature
+from audiocapbench.store import schema
+from audiocapbench.version import VERSION
+
+MADE_BY = f"audiocapbench {VERSION}"
+
+
+def insert_new(connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
+    """Insert rows whose key is not there yet; what is there stays."""
+    if not values:
+        return
+    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+    connection.execute(dialect.insert(table).on_conflict_do_nothing(), values)
+
+
+def note_change(connection: Connection, run_id: int, scorers: Iterable[str] = ()) -> None:
+    """Whatever was estimated of a run holds no more, and these scorers were at work just now.
+
+    To be called before the change itself: it makes writers of the same run wait for each other.
+    """
+    runs, made = schema.runs, schema.scorings
+    raised = runs.update().where(runs.c.id == run_id).values(revision=runs.c.revision + 1)
+    connection.execute(raised)
+    connection.execute(delete(schema.estimates).where(schema.estimates.c.run == run_id))
+    for name in scorers:
+        connection.execute(delete(made).where(made.c.run == run_id, made.c.scorer == name))
+        values = {"run": run_id, "scorer": name, "made_by": MADE_BY, "made_at": schema.now()}
+        connection.execute(insert(made), values)
+
+
+def signature_numbers(
+    connection: Connection, signatures: Iterable[Signature]
+) -> dict[Signature, int]:
+    """The numbers that signatures are kept under; new ones are added."""
+    table, found = schema.signatures, {}
+    for one in sorted(set(signatures), key=str):
+        query = select(table.c.id).where(table.c.text == str(one))
+        number = connection.execute(query).scalar()
+        if number is None:
+            insert_new(connection, table, [{"text": str(one)}])
+            number = connection.execute(query).scalar_one()
+        found[one] = number
+    return found
+
+
+def signatures_by_number(connection: Connection) -> dict[int, Signature]:
+    """All signatures in the store; there are few."""
+    found = connection.execute(select(schema.signatures))
+    return {row.id: Signature.parse(row.text) for row in found}
