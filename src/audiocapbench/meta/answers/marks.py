@@ -1,89 +1,40 @@
 """Rewrites a model's answer so that every way to speak of a caption becomes one letter.
 
 It finds who is spoken of: the first caption, the second, both, neither, or nobody because the
-answer says that it cannot decide. What is said of them is read in answers_statements.
+answer says that it cannot decide. What is said of them is read in ``statements``.
 """
 
 import re
 import unicodedata
 from dataclasses import dataclass
 
+from audiocapbench.meta.answers.patterns import pattern
 from audiocapbench.meta.answers.words import LEAST, LEAST_DESCRIBED, nearest
 from audiocapbench.meta.scorers.scorer import Choice
 
 FIRST, SECOND, BOTH, NEITHER, UNDECIDED, OTHER = "\ue000\ue001\ue002\ue003\ue004\ue005"
 """One letter a kind of mention; private to this parser, and taken out of what a model says."""
 
-ONE = f"[{FIRST}{SECOND}]"
 _MARK_OF = {Choice.FIRST: FIRST, Choice.SECOND: SECOND}
-_PRIVATE = re.compile("[\ue000-\uf8ff\ufffd\0]")
 _SPACE = re.compile(r"[^\S\n]+")
 _STRAIGHT = str.maketrans("“”„«»’‘`´\xa0", '"""""\'\'\'\' ')
-
-_NOUN = r"(?:caption|captions|option|choice|description|sentence|statement|candidate|answer|one)"
-_VERB = (
-    r"(?:is|was|are|seems?|appears?|would|does|do|has|better|best|more|less|matches|match|fits?|"
-    r"describes?|because|since|as|over|than|and|or|while|whereas|but|provides?|captures?|mentions?|"
-    r"includes?|aligns?|contains?|sounds?|wins?|also|not)"
+_DIGITS = {"zero": "0", "one": "1", "two": "2"}
+_PRIVATE, _QUOTED, _ENUMERATED = map(pattern, ("private", "quoted", "enumerated"))
+_LETTER, _NUMBER, _DESCRIBED = map(pattern, ("letter", "number", "described"))
+_SAME_TWICE, _DROPPED = map(pattern, ("same_twice", "dropped"))
+# What is written in the place of what, before captions are told by what they describe and after.
+_UNDECIDED = (
+    (pattern("cannot"), f" {UNDECIDED} "),
+    (pattern("echo"), " "),
+    (pattern("left_open"), f" {UNDECIDED} "),
 )
-_ENDS = rf"(?=\s*(?:$|[^\w\s'])|\s+{_VERB}\b)"
-
-_LETTER = re.compile(
-    rf"(?:\b(?i:caption|option|choice|answer|description|candidate)[\s_\-#:(\[\"'*]{{0,4}}"
-    rf"(?P<named>[ABCabc])|(?<![\w'’-])(?P<alone>[ABC])){_ENDS}"
-)
-_ENUMERATED = re.compile(
-    r"\b(?:caption|option|choice|description|candidate)s?[\s_#-]{0,3}([012])\b"
-)
-_NUMBER = re.compile(
-    r"\b(?:caption|option|choice|description|candidate|number|answer(?:\s+is)?)"
-    r"[\s_\-#:(\[\"'*]{0,4}(?P<number>[012]|zero|two|one(?!\s+(?:of|that|which|is)))\b"
-)
-_ORDINALS = (
-    (re.compile(rf"\b(?:the\s+)?(?:first|1st|former)\s+{_NOUN}\b"), FIRST),
-    (re.compile(rf"\b(?:the\s+)?(?:second|2nd|latter)\s+{_NOUN}\b"), SECOND),
-    (re.compile(rf"\bthe\s+(?:first|1st|former){_ENDS}"), FIRST),
-    (re.compile(rf"\bthe\s+(?:second|2nd|latter|last one){_ENDS}"), SECOND),
-)
-_QUOTED = re.compile(
-    r'"(?P<double>[^"\n]{1,600})"|(?<!\w)\'(?P<single>[^\n]{1,600}?)\'(?!\w)|'
-    r"\[(?P<square>[^\]\n]{1,1200})\]"
-)
-_DESCRIBED = re.compile(
-    r"\b(?:caption|one|option|description)\s+(?:that|which)\s+"
-    r"(?:describes?|mentions?|includes?|says)\s+(?P<what>[^.,;\n]{1,300}?)"
-    r"(?=\s+(?:is|are|was|would|seems|better|best|than)\b|[.,;\n]|$)"
-)
-_CANNOT = re.compile(
-    r"\b(?:not\s+possible|impossible|difficult|hard|unable|cannot|can\s?not|can't|could\s+not|"
-    r"couldn't|not\s+able|unclear|not\s+clear(?:\s+enough)?|not\s+specific\s+enough|"
-    r"not\s+enough\s+information|no\s+way)"
-    r"(?:\s+for\s+\w+)?(?:\s+to)?\s*(?:determine|say|tell|decide|know|choose|judge|distinguish|"
-    r"compare|pick|be\s+distinguished|answer)\b(?:\s+(?:if|whether|which)\b[^.;!?\n]{0,200}?"
-    r"(?=[.;!?\n]|,?\s+(?:but|however|so|because|as|since|without)\b|$))?"
-)
-_LEFT_OPEN = re.compile(
-    r"\bsubjective\b|\b(?:is\s+)?up\s+to\s+the\s+\w+\b|\bdepend(?:s|ing)?\s+on\b|\bmay\s+vary\b|"
-    r"\bcannot\s+(?:hear|listen)\b|\bcan't\s+(?:hear|listen)\b|"
-    r"\bnot\s+(?:been\s+)?(?:provided|specified)\b"
-)
-_ECHO = re.compile(
-    r"\bwhich\s+(?:one|caption|of\s+(?:the|these)|description|option)\b[^.,;!?\n]{0,200}"
-)
-_BOTH = re.compile(
-    r"\bboth(?=\s+(?:of\s+)?(?:the\s+|these\s+)?(?:captions?|descriptions?|options?|sentences?|"
-    r"statements?|them|are|were|could|can|may|might|seem|match|describe|convey|provide|capture|"
-    r"equally)\b)(?:\s+(?:of\s+)?(?:the\s+|these\s+)?(?:captions?|descriptions?|options?|them))?|"
-    r"\b(?:the|these)\s+two\s+(?:captions|descriptions|options)\b|"
-    r"\bthey\s+(?:are\s+)?(?:both|equally)\b|\bboth\W*$"
-)
-_NEITHER = re.compile(r"\bneither\b(?:\s+(?:caption|one|of\s+\w+))?|\beither\s+caption\b")
-_DROPPED = re.compile(
-    rf"\b(?:(?:than|compared\s+(?:to|with))\b[^.,;\n\ue000-\ue005]{{0,60}}|"
-    rf"(?:over|instead\s+of|unlike|not|nor)\s+(?:the\s+)?){ONE}"
-)
-_SAME_TWICE = re.compile(
-    rf"{ONE}\s*[,:(]*\s*(?:which\s+is\s+)?(?:the\s+)?(?:caption\s*)?(?P<later>{ONE})"
+_NAMED = (
+    (pattern("first_noun"), FIRST),
+    (pattern("second_noun"), SECOND),
+    (pattern("first_alone"), FIRST),
+    (pattern("second_alone"), SECOND),
+    (pattern("both"), BOTH),
+    (pattern("neither"), NEITHER),
 )
 
 
@@ -111,18 +62,17 @@ def mark(answer: str, first: str, second: str, labels: Labels) -> str:
     """The answer in lower case, with a letter in the place of every mention of a caption."""
     text = _SPACE.sub(" ", _PRIVATE.sub(" ", _plain(answer)))
     text = _mark_quotes(text, _plain(first), _plain(second))
-    text = _LETTER.sub(lambda found: _lettered(found, labels), text).lower()
+    text = _LETTER.sub(lambda one: _lettered(one, labels), text).lower()
     text = text.replace("*", " ").replace("as if", "as though")
     text = _mark_numbers(text, labels)
-    text = _CANNOT.sub(f" {UNDECIDED} ", text)
-    text = _LEFT_OPEN.sub(f" {UNDECIDED} ", _ECHO.sub(" ", text))
+    for found, letter in _UNDECIDED:
+        text = found.sub(letter, text)
     text = _DESCRIBED.sub(
-        lambda found: _by_words(found["what"], first, second, found[0], LEAST_DESCRIBED), text
+        lambda one: _by_words(one["what"], first, second, one[0], LEAST_DESCRIBED), text
     )
-    for pattern, letter in _ORDINALS:
-        text = pattern.sub(letter, text)
-    text = _NEITHER.sub(NEITHER, _BOTH.sub(BOTH, text))
-    text = _SAME_TWICE.sub(lambda found: found["later"], text)
+    for found, letter in _NAMED:
+        text = found.sub(letter, text)
+    text = _SAME_TWICE.sub(lambda one: one["later"], text)
     return _DROPPED.sub(" than " + OTHER, text)
 
 
@@ -157,25 +107,18 @@ def _by_words(words: str, first: str, second: str, otherwise: str, least: float 
 
 
 def _lettered(found: re.Match[str], labels: Labels) -> str:
-    match (found["named"] or found["alone"]).upper():
-        case "A":
-            return f" {FIRST} "
-        case "B":
-            return f" {SECOND} "
-        case letter:
-            return f" {NEITHER} " if letter == labels.tie else found[0]
+    letter = (found["named"] or found["alone"]).upper()
+    if letter in "AB":
+        return f" {FIRST if letter == 'A' else SECOND} "
+    return f" {NEITHER} " if letter == labels.tie else found[0]
 
 
 def _mark_numbers(text: str, labels: Labels) -> str:
     """Numbers count from 0 if the answer has a 0, from 1 if it has a 2, else as the prompt does."""
-    said = {_digit(found["number"]) for found in _NUMBER.finditer(text)}
+    said = {_DIGITS.get(one, one) for one in _NUMBER.findall(text)}
     from_zero = "0" in said or ("2" not in said and labels.from_zero)
     letters = {"0": FIRST, "1": SECOND} if from_zero else {"1": FIRST, "2": SECOND}
-    return _NUMBER.sub(lambda found: letters.get(_digit(found["number"]), OTHER), text)
-
-
-def _digit(number: str) -> str:
-    return {"zero": "0", "one": "1", "two": "2"}.get(number, number)
+    return _NUMBER.sub(lambda one: letters.get(_DIGITS.get(one[1], one[1]), OTHER), text)
 
 
 def kinds(marked: str) -> frozenset[str]:

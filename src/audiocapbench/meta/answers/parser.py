@@ -4,8 +4,6 @@ The stated choice counts, not the reasons that follow it. An answer that calls b
 or neither, is a tie; one that refuses, says nothing of either or contradicts itself is unknown.
 """
 
-import re
-
 from audiocapbench.meta.answers.marks import (
     BOTH,
     FIRST,
@@ -16,6 +14,7 @@ from audiocapbench.meta.answers.marks import (
     kinds,
     mark,
 )
+from audiocapbench.meta.answers.patterns import pattern
 from audiocapbench.meta.answers.statements import Statement, Weight, statement
 from audiocapbench.meta.answers.words import nearest
 from audiocapbench.meta.scorers.scorer import Choice
@@ -26,13 +25,6 @@ RULES = "pairwise-2"
 LONGEST = 16_000
 """Characters that are read: of a longer answer the two ends, where choices are stated."""
 
-_SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)|\n+")
-_ONLY_LABEL = re.compile(
-    r"^\W*(?:(?:the\s+|my\s+)?(?:final\s+)?(?:answer|choice|verdict|caption|option|preference)"
-    r"(?:\s+is)?\W*)?(?P<label>first|second|tied?|both|neither|unknown|equal|[abc]|[012])\W*$",
-    re.IGNORECASE,
-)
-_JSON_LABEL = re.compile(r"[{\[\s\"'](?:answer|choice|preferred|better)[\"']?\s*[:=]\s*\"?", re.I)
 _CALLED = {
     "first": Choice.FIRST,
     "second": Choice.SECOND,
@@ -44,13 +36,9 @@ _OFTEN = {
     **dict.fromkeys(("a", "0", "1"), Choice.FIRST),
     **dict.fromkeys(("b", "2"), Choice.SECOND),
 }
-_LEADING = re.compile(r"^\W{0,4}(?P<label>[A-C0-2])\s*[).:\]](?=\s)")
-_DENIED = re.compile(r"\b(?:is|are)\s+not\s+(?:present|heard|mentioned|audible)\b")
-_NOT_SO = re.compile(r"\b(?:not|n't|rather than|instead of|than|unlike|unrelated)\b")
-_COMPARED = re.compile(
-    r"\b(?:but|however)\b(?P<more>[^.!?]{0,200}?\bmore\s+likely\b[^.!?]{0,200}?)\bthan\b"
-    r"(?P<less>[^.!?]*)"
-)
+_SENTENCE_END, _LEADING = map(pattern, ("sentence_end", "leading"))
+_ONLY_LABEL, _JSON_LABEL = map(pattern, ("only_label", "json_label"))
+_DENIED, _NOT_SO, _COMPARED = map(pattern, ("denied", "not_so", "compared"))
 
 
 def read_answer(answer: str, first: str, second: str, labels: Labels | None = None) -> Choice:

@@ -4,7 +4,8 @@ import re
 from enum import IntEnum
 from typing import NamedTuple
 
-from audiocapbench.meta.answers.marks import BOTH, FIRST, NEITHER, ONE, SECOND, UNDECIDED
+from audiocapbench.meta.answers.marks import BOTH, FIRST, NEITHER, SECOND
+from audiocapbench.meta.answers.patterns import pattern, predicates
 from audiocapbench.meta.scorers.scorer import Choice
 
 
@@ -31,91 +32,14 @@ class Statement(NamedTuple):
     turns: bool = False
 
 
-_TRUE = (
-    "accurate|accurately|appropriate|suitable|correct|relevant|likely|fitting|precise|precisely|"
-    "faithful|faithfully|applicable|representative|reliable|plausible|closely|aligned|preferable|"
-    "probable|true|useful|reasonable|effective|convincing"
-)
-_DETAILED = (
-    "specific|detailed|detail|details|descriptive|informative|information|context|comprehensive|"
-    "complete|vivid|natural|concise|clear|insight|nuanced|thorough|fluent|coherent"
-)
-_POOR = "general|generic|vague|broad|ambiguous|abstract"
-_LIST = r"(?:\s*(?:,|and|or|,\s*and)\s*(?:more\s+)?\w+){0,3}"
-
-_PREDICATES = (
-    # Against a caption; these stand first because they contain words that speak for one.
-    (rf"\bless\s+(?:\w+ly\s+)?(?:{_TRUE})\b", -1, Weight.TRUTH),
-    (rf"\b(?:not|n't)\s+(?:as|so|very)\s+(?:{_TRUE})\b", -1, Weight.TRUTH),
-    (
-        r"\b(?:does|do|did)\s*(?:not|n't)\s+(?:\w+ly\s+)?(?:match|fit|describe|align|reflect)\b",
-        -1,
-        Weight.TRUTH,
-    ),
-    (r"\b(?:worse|worst|inaccurate|incorrect|wrong|irrelevant|inferior)\b", -1, Weight.TRUTH),
-    (r"\bshould\s+be\s+(?:removed|ignored|rejected)\b", -1, Weight.TRUTH),
-    (rf"\bless\s+\w+{_LIST}|\b(?:not|n't)\s+(?:as|so)\s+\w+", -1, Weight.DETAIL),
-    (rf"\b(?:more|too)\s+(?:{_POOR})\b{_LIST}", -1, Weight.DETAIL),
-    (r"\bdoes\s*(?:not|n't)\s+(?:mention|include|provide|specify|contain)\b", -1, Weight.HINT),
-    # For a caption.
-    (
-        r"\b(?:better|best|closest|closer|superior|preferred|stronger|winner|wins?)\b"
-        r"(?:\s+(?:match|fit|choice|caption|description|option|answer)\w*)?",
-        1,
-        Weight.TRUTH,
-    ),
-    (rf"\b(?:more|most)\s+(?:\w+ly\s+)?(?:{_DETAILED})\b{_LIST}", 1, Weight.DETAIL),
-    (rf"\b(?:more|most)\s+(?:\w+ly\s+)?(?:{_TRUE})\b", 1, Weight.TRUTH),
-    (r"\bmore\s+prominent\s+in\b", 1, Weight.DETAIL),
-    (
-        r"\b(?:i|we)(?:'d|\s+would)?\s+(?:choose|prefer|pick|select|vote\s+for|go\s+with)\b",
-        1,
-        Weight.TRUTH,
-    ),
-    (r"\b(?:is|are|seems?|appears?)\s+(?:the\s+)?(?:correct|accurate|right)\b", 1, Weight.TRUTH),
-    (r"\b(?:answer|choice|verdict|preference|decision)(?:\s+is\b|\s*:)", 1, Weight.CONCLUSION),
-    (
-        r"\balso\s+(?:mentions?|includes?|describes?|contains?|specif\w+|captures?)\b|"
-        r"\bspecifically\s+mentions\b",
-        1,
-        Weight.HINT,
-    ),
-)
-_PREDICATE = re.compile("|".join(f"(?P<p{i}>{one[0]})" for i, one in enumerate(_PREDICATES)))
-_LEVEL_UP = re.compile(rf"\b(?:{_TRUE})\b")
-_ANY_ONE = re.compile(ONE)
-_NEGATED = re.compile(
-    r"(?:\bnot|n't|\bno|\bnever|\bneither|\bnor|\bhardly)\s+(?:(?:be|necessarily|really|a|an|the|"
-    r"think|believe|any|is|quite)\s+){0,3}$"
-)
-_DOUBTED = re.compile(r"(?:\bnot|n't)\s+(?:think|believe|find|agree|say)\b")
-_MISSING_FROM = re.compile(
-    rf"\bnot\s+(?:present|mentioned|included|described|found)\s+(?:in|by)\s+"
-    rf"(?:(?:the|audio|content|clip|of|in)\s+){{0,5}}(?P<one>{ONE})"
-)
-_NOT_HEARD = re.compile(
-    rf"\bnot\s+(?:present|heard|audible|found)\b(?!\s+(?:in|by)\s+[^.,;]{{0,40}}{ONE})"
-)
-_REASON = re.compile(
-    r",?\s+(?:as|because|since|given\s+that)\s+(?=(?:it|its|the|this|that|they|there|both|an?|he|"
-    r"she|these|those|you|we|i|your)\b|[\ue000-\ue005])|,\s+(?:which|suggesting|indicating)\b"
-)
-_TURN = re.compile(r"\b(?:but|however|yet|although|though|nevertheless|still)\b")
-_TURN_FIRST = re.compile(r"^\W*(?:but|however|yet|nevertheless|still|on the other hand)\b")
-_CONCLUDES = re.compile(
-    r"^\W*(?:therefore|thus|hence|so|overall|in (?:conclusion|summary|short)|finally|ultimately|"
-    r"to conclude|as a result|consequently|conclusion|final answer|(?:the |my )?(?:final )?"
-    r"(?:answer|choice|verdict))\b"
-)
-_CONDITIONAL = re.compile(r"^\W*(?:for (?:example|instance)|if|when|whether)\b|\bif\b")
-_EVEN = re.compile(
-    rf"\bequal(?:ly)?\b|\binterchangeabl\w+|\bidentical\b|\bno\s+(?:\w+\s+)?(?:difference|winner|"
-    rf"preference)\b|\b(?:a|is|it's|tied|:)\s+(?:a\s+)?tie\b|^\W*tied?\W*$|\btied\b|"
-    rf"{NEITHER}[^,;]{{0,60}}\bbetter\b|{BOTH}[^,;]{{0,40}}\b(?:correct|valid|accurate|"
-    rf"appropriate|applicable|fine|good|possible)\b|\bas\s+(?:good|accurate|well)\s+as\b"
-)
-_NO_BETTER = re.compile(r"\bno\s+(?:better|worse|more\s+\w+)\s+than\b")
-_OPEN_END = re.compile(rf"(?:\bso\b|\btherefore\b|\bthus\b)(?:(?!\bbut\b)[^.]){{0,80}}{UNDECIDED}")
+_PREDICATES = [(sign, Weight[weight]) for _, sign, weight in predicates()]
+_PREDICATE = re.compile("|".join(f"(?P<p{i}>{one[0]})" for i, one in enumerate(predicates())))
+_ANY_ONE = re.compile(f"[{FIRST}{SECOND}]")
+_LEVEL_UP, _NEGATED, _DOUBTED = map(pattern, ("level_up", "negated", "doubted"))
+_MISSING_FROM, _NOT_HEARD, _REASON = map(pattern, ("missing_from", "not_heard", "reason"))
+_TURN, _TURN_FIRST, _CONCLUDES = map(pattern, ("turn", "turn_first", "concludes"))
+_CONDITIONAL, _EVEN, _NO_BETTER = map(pattern, ("conditional", "even", "no_better"))
+_OPEN_END = pattern("open_end")
 
 
 def statement(sentence: str) -> Statement | None:
@@ -187,7 +111,7 @@ def _subject(clause: str, predicate: re.Match[str]) -> str | None:
 
 
 def _meaning(clause: str, predicate: re.Match[str]) -> tuple[int, Weight]:
-    _, sign, weight = _PREDICATES[int(str(predicate.lastgroup)[1:])]
+    sign, weight = _PREDICATES[int(str(predicate.lastgroup)[1:])]
     words = predicate[0]
     if weight is Weight.DETAIL and _LEVEL_UP.search(words):
         # "more specific and accurate" speaks of the truth as well.

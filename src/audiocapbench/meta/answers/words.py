@@ -2,17 +2,12 @@
 
 import re
 
+from audiocapbench.meta.answers.patterns import function_words
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.metrics.porter import stem
 
 _WORD = re.compile(r"[^\W_]+")
-_FUNCTION_WORDS = frozenset(
-    """a about after again also an and another are as at audio background be been before being by
-    can caption captions clip content describe described describes describing from has have he
-    hear heard her his in into is it its noise noises of off on one or other out over she some
-    something sound sounding sounds that the their them then there these they this to two up was
-    were when where which while with""".split()
-)
+_FUNCTION_WORDS = function_words()
 LEAST = 0.5
 LEAST_DESCRIBED = 0.25
 """Share of a caption's own words that names it; a caption that is described needs fewer."""
