@@ -3,18 +3,15 @@
 It asks for nothing over a network, and only the script that ships with the package runs in it.
 """
 
-import base64
-import hashlib
 from collections.abc import Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
-from audiocapbench.errors import ReportError
 from audiocapbench.report.page.explorer.content import explorer_data
 from audiocapbench.report.page.explorer.sound import AudioChoice, Sound, sounds_of
 from audiocapbench.report.page.overview import overview
 from audiocapbench.report.page.report_data import ReportData
+from audiocapbench.report.page_file import render, source_hash, template_text, write_page
 from audiocapbench.store import Store
 from audiocapbench.version import VERSION
 
@@ -54,13 +51,7 @@ def write_report(
     """
     sounds = sounds_of((sample.clip for sample in data.samples), audio, path)
     page = _render(store, data, sounds, title, audio)
-    partial = Path(f"{path}.part")
-    try:
-        size = partial.write_bytes(page.encode("utf-8", "replace"))
-        partial.replace(path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise ReportError(f"{path}: cannot be written ({error.strerror})") from None
+    size = write_page(path, page)
     unheard = sum(bool(one.missing) for one in sounds.values())
     return PageFile(size, len(data.samples), data.clips, unheard)
 
@@ -72,18 +63,10 @@ def _render(
     title: str,
     audio: AudioChoice,
 ) -> str:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("audiocapbench.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    script = "\n".join(_template(name) for name in SCRIPTS)
-    style = _template("report.css")
-    return environment.get_template("report.html").render(
+    script = "\n".join(template_text(name) for name in SCRIPTS)
+    style = template_text("report.css")
+    return render(
+        "report.html",
         title=title,
         version=VERSION,
         policy=_policy(script, style, audio),
@@ -99,16 +82,7 @@ def _policy(script: str, style: str, audio: AudioChoice) -> str:
     """What the page may do: run and look as shipped, play its clips, and nothing else."""
     media = {"none": "'none'", "link": "'self' file:", "embed": "blob:"}[audio]
     return (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
-        f"media-src {media}; base-uri 'none'; form-action 'none'; "
+        f"default-src 'none'; script-src '{source_hash(script)}'; "
+        f"style-src '{source_hash(style)}'; media-src {media}; base-uri 'none'; form-action 'none'; "
         "require-trusted-types-for 'script'; trusted-types 'none'"
     )
-
-
-def _hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode("utf-8")).digest()
-    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
-
-
-def _template(name: str) -> str:
-    return files("audiocapbench.report").joinpath("templates", name).read_text("utf-8")

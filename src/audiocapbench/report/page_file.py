@@ -1,0 +1,50 @@
+"""Self-contained pages: rendered from a template of the package, written whole or not at all."""
+
+import base64
+import hashlib
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from audiocapbench.errors import ReportError
+
+
+def template_text(name: str) -> str:
+    """A file that lies beside the templates, as it is."""
+    return files("audiocapbench.report").joinpath("templates", name).read_text("utf-8")
+
+
+def source_hash(text: str) -> str:
+    """How a page's policy names the script or style that may be used in it."""
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+
+
+def render(template: str, **values: Any) -> str:
+    """Fill a template; a value that it misses is an error."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("audiocapbench.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(template).render(**values)
+
+
+def write_page(path: Path, page: str) -> int:
+    """Write a page, and say how many bytes it has.
+
+    Raises:
+        ReportError: It cannot be written.
+    """
+    partial = Path(f"{path}.part")
+    try:
+        size = partial.write_bytes(page.encode("utf-8", "replace"))
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise ReportError(f"{path}: cannot be written ({error.strerror})") from None
+    return size
