@@ -1,6 +1,5 @@
 """``audiocapbench meta``: put metrics, judges and models on trial against what people prefer."""
 
-import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -41,7 +40,7 @@ PROMPTS = tuple(
 )
 
 
-class _Pairs(StrEnum):
+class _PairKind(StrEnum):
     """The kinds of pair files."""
 
     HUMAN = "human"
@@ -52,7 +51,7 @@ class _Pairs(StrEnum):
 
 @app.command("meta")
 def meta(
-    kind: Annotated[_Pairs, typer.Argument(metavar="KIND", help=f"{', '.join(_Pairs)}.")],
+    kind: Annotated[_PairKind, typer.Argument(metavar="KIND", help=f"{', '.join(_PairKind)}.")],
     pairs: Annotated[
         list[Path],
         typer.Option("--pairs", metavar="FILE", help="Pairs with answers; may be repeated."),
@@ -161,9 +160,8 @@ def meta(
         seed=seed,
         budget=Budget(budget),
         prices=prices,
-        confirm=lambda words: _confirm(words, yes=yes),
     )
-    trials, stopped = _try_all(scorer, judged, settings)
+    trials, stopped = _try_all(scorer, judged, settings, yes=yes)
     _show(trials, judged, agreed, html=html, per_pair=per_pair, json=json)
     if stopped is not None:
         say(f"audiocapbench: {stopped}")
@@ -196,7 +194,7 @@ def _check_options(
 
 
 def _try_all(
-    names: Sequence[str], pairs: "PairSet", settings: "TrialSettings"
+    names: Sequence[str], pairs: "PairSet", settings: "TrialSettings", *, yes: bool
 ) -> "tuple[list[ScorerTrial], TrialStoppedError | None]":
     """Try every scorer in turn; what was finished before a stop is kept."""
     from contextlib import ExitStack
@@ -208,13 +206,8 @@ def _try_all(
 
     trials: list[ScorerTrial] = []
     with ExitStack() as stack:
-        bars = _Bars(stack)
-
-        def confirm(words: str) -> None:
-            bars.pause()
-            settings.confirm(words)
-
-        watched = replace(settings, progress=bars.advance, confirm=confirm)
+        bars = _ScorerBars(stack, yes=yes)
+        watched = replace(settings, progress=bars.advance, confirm=bars.confirm)
         # All are made before the first is tried: a wrong name must not cost an hour.
         scorers = [create_scorer(name, watched) for name in dict.fromkeys(names)]
         for scorer in scorers:
@@ -225,11 +218,12 @@ def _try_all(
     return trials, None
 
 
-class _Bars:
+class _ScorerBars:
     """Bars on stderr that appear with the first scorer that takes its time."""
 
-    def __init__(self, stack: "ExitStack") -> None:
+    def __init__(self, stack: "ExitStack", *, yes: bool) -> None:
         self._stack = stack
+        self._yes = yes
         self._bars: Progress | None = None
         self._tasks: dict[str, TaskID] = {}
 
@@ -244,10 +238,15 @@ class _Bars:
             self._tasks[name] = self._bars.add_task(name, total=total, note="")
         self._bars.update(self._tasks[name], completed=done, total=total)
 
-    def pause(self) -> None:
-        """Leave the terminal to a question; the next step goes on."""
+    def confirm(self, words: str) -> None:
+        """Leave the terminal to the question whether to spend; the next step goes on."""
+        from audiocapbench.cli.console import say
+        from audiocapbench.cli.preview import go_on
+
         if self._bars is not None:
             self._bars.stop()
+        say(words)
+        go_on(yes=self._yes)
 
 
 def _show(
@@ -292,32 +291,12 @@ def _print(trials: "Sequence[ScorerTrial]", pairs: "PairSet", agreed: "Agreement
         show(group_table(trials, "Accuracy by subtype", "by_subtype"))
     if len(trials[0].by_dataset) > 1:
         show(group_table(trials, "Accuracy by dataset", "by_dataset"))
-    console = stdout()
-    for trial in trials:
-        # A scorer that tells more about it does so itself.
-        if trial.position is not None and not trial.notes:
-            first = "–" if trial.position.first is None else f"{trial.position.first:.1f} %"
-            console.print(
-                Text(
-                    f"{trial.scorer}: the same in both orders {trial.position.consistency:.1f} %, "
-                    f"the caption shown first chosen {first}"
-                ),
-                soft_wrap=True,
-            )
+    # A scorer that has notes tells of its position bias itself.
+    lines = [f"{one.scorer}: {one.position}" for one in trials if one.position and not one.notes]
     undecided = f"; {pairs.left_out:,} left out as undecided" if pairs.left_out else ""
-    console.print(Text(f"{trials[0].n:,} pairs, captions {pairs.text}{undecided}"))
+    lines.append(f"{trials[0].n:,} pairs, captions {pairs.text}{undecided}")
     if agreed.before is not None and agreed.after is not None:
         words = f"{agreed.before:.2f} over all votes, {agreed.after:.2f} over the pairs kept"
-        console.print(Text(f"Fleiss' kappa: {words}"))
-
-
-def _confirm(words: str, *, yes: bool) -> None:
-    """Show what will cost money, and ask on a terminal unless told not to."""
-    from audiocapbench.cli.console import say
-
-    say(words)
-    if yes or not sys.stdin.isatty() or not sys.stderr.isatty():
-        return
-    if not typer.confirm("Go on?", default=False, err=True):
-        say("Nothing was asked.")
-        raise typer.Exit(INTERRUPTED)
+        lines.append(f"Fleiss' kappa: {words}")
+    for line in lines:
+        stdout().print(Text(line), soft_wrap=True)

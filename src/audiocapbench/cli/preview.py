@@ -114,6 +114,11 @@ def confirm(
         return
     if budget_usd is not None:
         say(f"The budget is ${budget_usd:.2f}; the run stops before it is overspent.")
+    go_on(yes=yes)
+
+
+def go_on(*, yes: bool) -> None:
+    """Ask on a terminal whether to spend what was shown, unless told not to."""
     if yes or not sys.stdin.isatty() or not sys.stderr.isatty():
         return
     if not typer.confirm("Go on?", default=False, err=True):

@@ -28,14 +28,16 @@ def count(pairs: Sequence[CaptionPair], choices: Sequence[Choice]) -> FloatArray
     The counts are hits and misses where the answer is 1, then misses and hits where it is 0.
     """
     answers = np.array([pair.answer for pair in pairs], dtype=np.int64)
-    chosen = np.array([_NUMBERS[choice] for choice in choices], dtype=np.int64)
-    right = chosen == answers
+    right = numbers(choices) == answers
     columns = np.where(answers == 1, np.where(right, 0, 1), np.where(right, 3, 2))
     counts: FloatArray = np.eye(COUNTS)[columns]
     return counts
 
 
-_NUMBERS = {Choice.FIRST: 0, Choice.SECOND: 1, Choice.TIE: -1, Choice.UNKNOWN: -1}
+def numbers(choices: Sequence[Choice]) -> NDArray[np.int64]:
+    """The number of each caption that was chosen, -1 where none was."""
+    known = {Choice.FIRST: 0, Choice.SECOND: 1}
+    return np.array([known.get(choice, -1) for choice in choices], dtype=np.int64)
 
 
 def measure(counts: FloatArray) -> FloatArray:

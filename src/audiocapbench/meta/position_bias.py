@@ -27,6 +27,12 @@ class PositionBias(NamedTuple):
     consistency: float
     first: float | None
 
+    def __str__(self) -> str:
+        """In a line."""
+        first = "–" if self.first is None else f"{self.first:.1f} %"
+        same = f"the same in both orders {self.consistency:.1f} %"
+        return f"{same}, the caption shown first chosen {first}"
+
 
 def agreeing(given: Sequence[Choice], swapped: Sequence[Choice]) -> list[bool]:
     """Of every pair, whether both orders got the same answer."""

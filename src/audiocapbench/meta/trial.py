@@ -31,7 +31,6 @@ from audiocapbench.meta.scorers.scorer import (
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval
 
-_GROUPED_BY = ("type", "subtype", "dataset")
 _NOTHING = Diagnostics()
 
 
@@ -162,26 +161,28 @@ def judge_choices(
     decided = pairs.decided
     counts = count(decided, choices)
     clips = np.array([pair.clip for pair in decided], dtype=object)
-    figures = {
-        kind: {name: _figures(clips[mask], counts[mask]) for name, mask in named.items()}
-        for kind, named in _groups(decided).items()
-    }
+
+    def by(field: str) -> dict[str, GroupMeasures]:
+        labels = np.array([getattr(pair, field) for pair in decided], dtype=object)
+        masks = {name: labels == name for name in sorted(set(labels.tolist()))}
+        return {name: _measures(clips[mask], counts[mask]) for name, mask in masks.items()}
+
     return ScorerTrial(
         scorer,
         signature,
         pairs.headline,
         decided,
         tuple(choices),
-        figures["all"]["all"],
-        figures["type"],
-        figures["subtype"],
-        figures["dataset"],
-        _constant(counts, pairs.headline),
-        position,
-        diagnostics.failed,
-        diagnostics.notes,
-        diagnostics.data,
-        seconds,
+        whole=_measures(clips, counts),
+        by_type=by("type"),
+        by_subtype=by("subtype"),
+        by_dataset=by("dataset"),
+        constant=_constant(counts, pairs.headline),
+        position=position,
+        failed=diagnostics.failed,
+        notes=diagnostics.notes,
+        detail=diagnostics.data,
+        seconds=seconds,
     )
 
 
@@ -195,15 +196,7 @@ def _choices(scorer: PairScorer, pairs: PairSet) -> list[Choice]:
     return [choice for pair, choice in both if pair.answer is not None]
 
 
-def _groups(pairs: Sequence[CaptionPair]) -> dict[str, dict[str, NDArray[np.bool_]]]:
-    groups = {"all": {"all": np.ones(len(pairs), dtype=bool)}}
-    for kind in _GROUPED_BY:
-        labels = np.array([getattr(pair, kind) for pair in pairs], dtype=object)
-        groups[kind] = {name: labels == name for name in sorted(set(labels.tolist()))}
-    return groups
-
-
-def _figures(clips: NDArray[np.object_], counts: NDArray[np.float64]) -> GroupMeasures:
+def _measures(clips: NDArray[np.object_], counts: NDArray[np.float64]) -> GroupMeasures:
     values = measure(counts.sum(axis=0)).tolist()
     own = {name: None if np.isnan(one) else one for name, one in zip(NAMES, values, strict=True)}
     return GroupMeasures(len(counts), own, measure_intervals(clips.tolist(), counts))

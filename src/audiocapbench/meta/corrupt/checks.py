@@ -6,6 +6,7 @@ A control that chooses neither caption is given half a point, what tossing a coi
 
 import random
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from audiocapbench.meta.corrupt.balance import differences_of
 from audiocapbench.meta.corrupt.make import CorruptionResult
+from audiocapbench.meta.measures import numbers
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.controls import CONTROLS, create_control
 from audiocapbench.meta.scorers.scorer import Choice
@@ -28,7 +30,6 @@ TRAINED_LOWEST, TRAINED_HIGHEST = 40.0, 60.0
 """Accuracies, in percent, that a classifier trained on the words may have."""
 
 CHECKED = (*CONTROLS, "shorter")
-TRAINED = "trained"
 _PENALTY = 1.0
 _SPLITS = 2
 _DRAWS = 25
@@ -53,6 +54,11 @@ class ControlAccuracy(NamedTuple):
         """Whether it stays within five points of chance."""
         return LOWEST <= self.accuracy <= HIGHEST
 
+    @property
+    def may_be_chance(self) -> bool:
+        """Whether its interval holds chance."""
+        return self.interval is not None and self.interval.low <= 50 <= self.interval.high
+
 
 Check = Mapping[str, Mapping[str, ControlAccuracy]]
 """Figures by kind, "all" last, and by control."""
@@ -76,28 +82,17 @@ def check_controls(made: Sequence[CorruptionResult], seed: int) -> Check:
 
 def _choices(name: str, pairs: Sequence[CaptionPair], seed: int) -> Sequence[Choice]:
     if name == "shorter":
-        return [
-            Choice.FIRST if len(pair.first) < len(pair.second) else Choice.SECOND for pair in pairs
-        ]
+        firsts = [len(pair.first) < len(pair.second) for pair in pairs]
+        return [Choice.FIRST if first else Choice.SECOND for first in firsts]
     return create_control(name, TrialSettings(seed=seed)).choose(pairs)
 
 
 def _credits_of(name: str, pairs: Sequence[CaptionPair], seed: int) -> FloatArray:
     # One draw of lots says little about few pairs; what lots earn is their mean.
-    draws = _DRAWS if name == "random" else 1
-    found = [_credits(pairs, _choices(name, pairs, seed + draw)) for draw in range(draws)]
-    return np.array(np.mean(found, axis=0))
-
-
-def _credits(pairs: Sequence[CaptionPair], choices: Sequence[Choice]) -> FloatArray:
-    return np.array(
-        [
-            0.5
-            if choice not in (Choice.FIRST, Choice.SECOND)
-            else float(choice.value == pair.answer)
-            for pair, choice in zip(pairs, choices, strict=True)
-        ]
-    )
+    draws = range(_DRAWS if name == "random" else 1)
+    chosen = np.array([numbers(_choices(name, pairs, seed + draw)) for draw in draws])
+    right = chosen == np.array([pair.answer for pair in pairs])
+    return np.array(np.where(chosen < 0, 0.5, right).mean(axis=0))
 
 
 def _figure(
@@ -121,19 +116,13 @@ def check_trained(made: Sequence[CorruptionResult], seed: int) -> dict[str, Cont
     trials that balance each other stay in the same half, and are drawn together for the interval.
     Kinds with too few trials are left out.
     """
-    found = {}
-    for one in made:
-        if len(one.pairs) >= _FEWEST_TO_TRAIN:
-            found[str(one.kind)] = _trained(one.pairs, one.units, seed)
-    pairs = [pair for one in made for pair in one.pairs]
+    large = [one for one in made if len(one.pairs) >= _FEWEST_TO_TRAIN]
+    found = {str(one.kind): _trained(one.pairs, one.units, seed) for one in large}
     if len(found) > 1:
-        starts = np.cumsum([0, *(max(one.units, default=-1) + 1 for one in made)])
-        units = [
-            int(start) + unit
-            for start, one in zip(starts, made, strict=False)
-            for unit in one.units
-        ]
-        found["all"] = _trained(pairs, units, seed)
+        starts = accumulate((max(one.units, default=-1) + 1 for one in made), initial=0)
+        numbered = zip(starts, made, strict=False)
+        units = [start + unit for start, one in numbered for unit in one.units]
+        found["all"] = _trained([pair for one in made for pair in one.pairs], units, seed)
     return found
 
 
@@ -184,7 +173,7 @@ def trained_warnings(trained: Mapping[str, ControlAccuracy]) -> list[str]:
         for group, figure in trained.items()
         if not TRAINED_LOWEST <= figure.accuracy <= TRAINED_HIGHEST
         and figure.interval is not None
-        and not figure.interval.low <= 50 <= figure.interval.high
+        and not figure.may_be_chance
     ]
 
 
@@ -193,11 +182,7 @@ def warnings(check: Check) -> list[str]:
     return [
         f"{name} picks the true caption of {group} in {figure.accuracy:.1f} % of the pairs, "
         f"outside of {LOWEST:.0f}–{HIGHEST:.0f}"
-        + (
-            "; so few pairs may do that by chance"
-            if figure.interval and figure.interval.low <= 50 <= figure.interval.high
-            else ""
-        )
+        + ("; so few pairs may do that by chance" if figure.may_be_chance else "")
         for group, figures in check.items()
         for name, figure in figures.items()
         if not figure.is_level

@@ -1,6 +1,16 @@
-"""Pair files: BRACE-Main, BRACE-Hallucination, the human pairs of FENSE, and plain tables.
+"""Pair files, each read whole or refused with every problem in one list.
 
-A file is read whole, or refused with every problem in one list.
+BRACE-Main: pairs with votes; one without two votes to spare has no answer, and every caption is
+held to the clip's references other than the pair's own captions.
+BRACE-Hallucination: as BRACE publishes it, and as ``audiocapbench corrupt`` writes it; the type of
+a pair is what was made wrong, where the file says so, else ``noun``.
+Human pairs: those of FENSE, with the references that its protocol holds each caption to. HC: each
+caption against the others that people wrote. HI and HM: the references without the first caption.
+MM: all of them. Where a caption is left with fewer than four, because people wrote the same words
+twice, its references are counted from the start again up to four.
+Tables: one pair a row; ``preferred`` is a, b or tie. Further columns: ``id``, ``type``,
+``dataset``, and references in any columns whose names begin with ``reference``; both captions are
+held to those that are neither of them.
 """
 
 from collections import Counter
@@ -33,46 +43,21 @@ _PREFERRED: dict[str, Preference | None] = {
     **dict.fromkeys(("b", "caption_b", "1", "second"), 1),
     **dict.fromkeys(("tie", ""), None),
 }
-_BLANK = "has a caption that is blank or not text"
-_NOT_VOTES = "has votes other than 1, 0 and -1"
 
 
 def read_brace_main(path: Path) -> list[CaptionPair]:
-    """Read pairs as BRACE publishes them; one without two votes to spare has no answer.
-
-    Every caption of a pair is held to the clip's references other than the pair's own captions.
-
-    Raises:
-        InvalidDataError: Some clips or pairs are wrong; all of them are listed.
-        DatasetError: The file cannot be read.
-    """
+    """Read pairs of BRACE-Main."""
     return _read_clips(path, _brace_main_pair, ("file_name",), audio="file_name")
 
 
 def read_brace_hallucination(path: Path) -> list[CaptionPair]:
-    """Read pairs as BRACE publishes them, and as ``audiocapbench corrupt`` writes them.
-
-    The type of a pair is what was made wrong, where the file says so, else ``noun``.
-
-    Raises:
-        InvalidDataError: Some clips or pairs are wrong; all of them are listed.
-        DatasetError: The file cannot be read.
-    """
+    """Read pairs of BRACE-Hallucination."""
     names = ("file_name",)
     return _read_clips(path, _hallucination_pair, names, audio="file_name", references=None)
 
 
 def read_human_pairs(path: Path) -> list[CaptionPair]:
-    """Read pairs with the references that the FENSE protocol holds each caption to.
-
-    HC: each caption against the others that people wrote. HI and HM: the references without the
-    first caption. MM: all of them. Where a caption is left with fewer than four, because people
-    wrote the same words twice, its references are counted from the start again up to four.
-
-    Raises:
-        InvalidDataError: Some clips or pairs are wrong; all of them are listed.
-        DatasetError: The file cannot be read.
-    """
+    """Read human pairs."""
     names = ("audio_id", "raw_name")
     pairs = _read_clips(path, _human_pair, names, audio="raw_name", keys=_HUMAN_PAIRS)
     if not pairs:
@@ -81,15 +66,7 @@ def read_human_pairs(path: Path) -> list[CaptionPair]:
 
 
 def read_csv_pairs(path: Path) -> list[CaptionPair]:
-    """Read one pair a row; ``preferred`` is a, b or tie.
-
-    Further columns: ``id``, ``type``, ``dataset``, and references in any columns whose names begin
-    with ``reference``; both captions are held to those that are neither of them.
-
-    Raises:
-        InvalidDataError: Some rows are wrong; all of them are listed.
-        DatasetError: The file cannot be read, or lacks a column.
-    """
+    """Read a table of pairs."""
     pairs: list[CaptionPair] = []
     problems: list[Problem] = []
     for number, (where, row) in enumerate(csv_records(path, problems, _COLUMNS), 1):
@@ -174,71 +151,53 @@ def _brace_main_pair(key: str, value: Any, references: tuple[str, ...]) -> Capti
         return f"is no kind of pair; there are {', '.join(_BRACE_MAIN)}"
     if not isinstance(value, list) or len(value) != 5:
         return "is not [caption, caption, source, source, votes]"
-    first, second, votes = _text(value[0]), _text(value[1]), _votes(value[4])
-    if first is None or second is None:
-        return _BLANK
-    if votes is None:
-        return _NOT_VOTES
-    kind = _BRACE_MAIN[key]
-    held_to = _without(references, first, second)
-    return _pair(kind, first, second, preferred(votes, AGREED), kind, held_to, held_to, votes)
+    made = _pair(_BRACE_MAIN[key], value, votes=value[4], least=AGREED)
+    if isinstance(made, str):
+        return made
+    held_to = _without(references, made.first, made.second)
+    return replace(made, references_first=held_to, references_second=held_to)
 
 
 def _hallucination_pair(key: str, value: Any, _references: tuple[str, ...]) -> CaptionPair | str:
     if not isinstance(value, list) or len(value) != 5 or not isinstance(value[4], dict):
         return "is not [caption, caption, type, type, {references}]"
-    first, second = _text(value[0]), _text(value[1])
-    if first is None or second is None:
-        return _BLANK
+    made = _pair(key, value)
+    if isinstance(made, str):
+        return made
     if sorted(map(str, value[2:4])) != [_WRONG, _HUMAN]:
         return f"has types {value[2]!r} and {value[3]!r}, not {_HUMAN} and {_WRONG}"
     references = _texts(value[4].get("references"))
     if references is None:
         return "has no list of references"
     kind = _text(value[4].get("kind")) or "noun"
-    answer: Preference = 0 if value[2] == _HUMAN else 1
-    return replace(_pair(key, first, second, answer, kind, references, references), type=kind)
+    made = replace(made, answer=0 if value[2] == _HUMAN else 1, type=kind, subtype=kind)
+    return replace(made, references_first=references, references_second=references)
 
 
 def _human_pair(key: str, value: Any, references: tuple[str, ...]) -> CaptionPair | str:
     if not isinstance(value, list) or len(value) < 3:
         return "is not [caption, caption, …, votes]"
-    first, second, votes = _text(value[0]), _text(value[1]), _votes(value[-1])
-    if first is None or second is None:
-        return _BLANK
-    if votes is None:
-        return _NOT_VOTES
+    made = _pair(key, value, votes=value[-1])
+    if isinstance(made, str):
+        return made
     left = right = references
     if not key.startswith("MM"):
-        left = right = _filled(_without(references, first))
+        left = right = _filled(_without(references, made.first))
     if key == "HC":
-        right = _filled(_without(references, second))
-    return _pair(key, first, second, preferred(votes), key, left, right, votes)
+        right = _filled(_without(references, made.second))
+    return replace(made, references_first=left, references_second=right)
 
 
-def _pair(
-    name: str,
-    first: str,
-    second: str,
-    answer: Preference | None,
-    subtype: str,
-    left: tuple[str, ...],
-    right: tuple[str, ...],
-    votes: tuple[int, ...] = (),
-) -> CaptionPair:
-    """A pair whose clip is not filled in."""
-    return CaptionPair(
-        id=name,
-        clip="",
-        first=first,
-        second=second,
-        answer=answer,
-        type=subtype[:2],
-        subtype=subtype,
-        references_first=left,
-        references_second=right,
-        votes=votes,
-    )
+def _pair(key: str, value: list[Any], *, votes: Any = (), least: int = 1) -> CaptionPair | str:
+    """A pair of the first two values whose clip is not filled in, or what is wrong with it."""
+    first, second = _text(value[0]), _text(value[1])
+    if first is None or second is None:
+        return "has a caption that is blank or not text"
+    cast = _votes(votes) if votes != () else ()
+    if cast is None:
+        return "has votes other than 1, 0 and -1"
+    answer = preferred(cast, least)
+    return CaptionPair(key, "", first, second, answer, type=key[:2], subtype=key, votes=cast)
 
 
 def _row_pair(row: dict[str, str], number: str, dataset: str) -> CaptionPair | Problem:

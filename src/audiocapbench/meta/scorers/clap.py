@@ -57,17 +57,13 @@ class ClapScorer(PointwiseScorer):
         with_references: bool = False,
         batch: int = DEFAULT_BATCH,
     ) -> None:
-        if settings.data is None:
-            raise TrialError(f"{name} hears the clips: say with --data in which folder they are")
-        if not settings.data.is_dir():
-            raise TrialError(f"{settings.data}: no such folder")
+        self._data = _folder(name, settings)
         self.name = name
         self.signature = sign_clap(encoder, cutting, references=with_references)
         self.missing: Mapping[str, str] = {}
         self._encoder = encoder
         self._cutting = cutting
         self._settings = settings
-        self._data = settings.data
         self._with_references = with_references
         self._batch = batch
 
@@ -155,14 +151,21 @@ def create_clap_scorer(text: str, settings: TrialSettings) -> ClapScorer:
     batch = _whole(text, "batch", options.pop("batch", str(DEFAULT_BATCH)))
     windows, device = options.pop("windows", "slide"), options.pop("device", "auto")
     lengths = [_seconds(text, key, options.pop(key, None)) for key in ("window", "hop")]
-    if settings.data is None:
-        raise TrialError(f"clap:{name} hears the clips: say with --data in which folder they are")
+    _folder(f"clap:{name}", settings)
     encoder = load_encoder(name.name, options, device)
     seeds = range(settings.seed, settings.seed + count)
     cutting = choose_cutting(encoder, windows, seeds=seeds, window_s=lengths[0], hop_s=lengths[1])
     return ClapScorer(
         f"clap:{name}", encoder, cutting, settings, with_references=with_references, batch=batch
     )
+
+
+def _folder(name: str, settings: TrialSettings) -> Path:
+    if settings.data is None:
+        raise TrialError(f"{name} hears the clips: say with --data in which folder they are")
+    if not settings.data.is_dir():
+        raise TrialError(f"{settings.data}: no such folder")
+    return settings.data
 
 
 def _whole(text: str, key: str, value: str) -> int:
@@ -192,13 +195,13 @@ def _files(data: Path, pairs: Sequence[CaptionPair]) -> tuple[list[Path | None],
     files: list[Path | None] = []
     missing: dict[str, str] = {}
     for pair in pairs:
-        if not pair.audio:
-            missing[_audio_name(pair)] = f"pair {pair.id} names no audio file"
-            files.append(None)
-            continue
+        file = None
         try:
-            files.append(find_clip(data, pair.audio) or data / pair.audio)
+            if pair.audio:
+                file = find_clip(data, pair.audio) or data / pair.audio
+            else:
+                missing[_audio_name(pair)] = f"pair {pair.id} names no audio file"
         except TrialError as error:
             missing[_audio_name(pair)] = str(error)
-            files.append(None)
+        files.append(file)
     return files, missing

@@ -83,6 +83,6 @@ def _policy(script: str, style: str, audio: AudioChoice) -> str:
     media = {"none": "'none'", "link": "'self' file:", "embed": "blob:"}[audio]
     return (
         f"default-src 'none'; script-src '{source_hash(script)}'; "
-        f"style-src '{source_hash(style)}'; media-src {media}; base-uri 'none'; form-action 'none'; "
-        "require-trusted-types-for 'script'; trusted-types 'none'"
+        f"style-src '{source_hash(style)}'; media-src {media}; base-uri 'none'; "
+        "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     )
