@@ -235,4 +235,4 @@ def test_a_download_that_fails_is_one_sentence(tmp_path: Path) -> None:
 
 def test_a_missing_package_is_one_sentence_with_the_extra_to_install() -> None:
     message = error_of("import sys; sys.modules['transformers'] = None; load_encoder('laion')")
-    assert message.strip() == "CLAP needs transformers: pip install 'audiocapbench[local]'"
+    assert message.strip() == "CLAP needs transformers: pip install 'audiocapbench[local]'."

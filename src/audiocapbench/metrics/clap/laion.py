@@ -1,8 +1,6 @@
 """LAION's CLAP by transformers' ClapModel, from a folder on disk; torch is loaded here."""
 
-import importlib.util
 import json
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,9 +15,8 @@ from audiocapbench.metrics.clap.encoder import choose_device
 from audiocapbench.metrics.clap.mel import LogMel
 from audiocapbench.metrics.clap.windows import PRESETS, Windows
 from audiocapbench.metrics.encoders.encoder import Vectors, fingerprint
-from audiocapbench.metrics.encoders.quiet import no_progress_bar
+from audiocapbench.metrics.encoders.hub import label_of, loading, require, snapshot
 
-_NOT_TORCH = ["onnx/*", "*.onnx", "*.h5", "*.ot", "*.msgpack"]
 _DEFINING = ("config.json", "preprocessor_config.json", "processor_config.json", "tokenizer.json")
 _YES_NO = {"yes": True, "no": False}
 
@@ -104,21 +101,20 @@ def load_laion(
         raise MetricError(f"{name}: download is yes or no")
     if path and hub:
         raise MetricError(f"{name}: give path or model, not both")
-    _require_packages()
-    folder = Path(path) if path else _cached(hub or repository, download=download)
-    label = _label(path or hub) or name
+    require("CLAP", "local", "torch", "transformers")
+    repository = hub or repository
+    folder = Path(path) if path else snapshot(repository, download=download)
+    if folder is None:
+        raise MetricError(
+            f"the CLAP model {repository} is not on this disk, and downloads are off: allow one "
+            "with [download=yes], or name a folder that holds it with [path=FOLDER]; a metric of "
+            "text alone, such as similarity, needs no download"
+        )
+    label = label_of(path or hub) if path or hub else name
     _check_folder(folder)
     chosen = choose_device(device)
-    with no_progress_bar():
-        try:
-            return LaionEncoder(label, fingerprint(_defining(folder)), folder, chosen)
-        except MetricError:
-            raise
-        except Exception as error:  # a damaged folder can fail in any way
-            reason = str(error).strip().partition("\n")[0]
-            raise MetricError(
-                f"the CLAP model in {folder} cannot be loaded ({reason}): fetch the folder again"
-            ) from error
+    with loading("CLAP model", folder):
+        return LaionEncoder(label, fingerprint(_defining(folder)), folder, chosen)
 
 
 def _windows(extractor: Any) -> Windows:
@@ -167,43 +163,9 @@ def _check_folder(folder: Path) -> None:
         )
 
 
-def _cached(repository: str, *, download: bool) -> Path:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
-
-    try:
-        return Path(snapshot_download(repository, local_files_only=True))
-    except HFValidationError:
-        raise MetricError(f"{repository!r} is not a name on the Hugging Face hub") from None
-    except LocalEntryNotFoundError:
-        if not download:
-            raise MetricError(
-                f"the CLAP model {repository} is not on this disk, and downloads are off: allow "
-                "one with [download=yes], or name a folder that holds it with [path=FOLDER]; a "
-                "metric of text alone, such as similarity, needs no download"
-            ) from None
-    try:
-        return Path(snapshot_download(repository, ignore_patterns=_NOT_TORCH))
-    except (HfHubHTTPError, LocalEntryNotFoundError, OSError):
-        raise MetricError(
-            f"{repository} could not be downloaded: check the network and HF_ENDPOINT, or name a "
-            "folder that holds it with [path=FOLDER]"
-        ) from None
-
-
 def _defining(folder: Path) -> list[Path]:
     """The files that decide what numbers come out: weights, features, vocabulary."""
     weights = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("pytorch_model*.bin"))
     vocabulary = ["vocab.json", "merges.txt"]
     files = [*weights, *(folder / name for name in (*_DEFINING, *vocabulary))]
     return [file for file in files if file.is_file()]
-
-
-def _label(place: str) -> str:
-    return re.sub(r"[^\w.-]+", "_", Path(place).absolute().name) if place else ""
-
-
-def _require_packages() -> None:
-    for package in ("torch", "transformers"):
-        if importlib.util.find_spec(package) is None:
-            raise MetricError(f"CLAP needs {package}: pip install 'audiocapbench[local]'")

@@ -47,7 +47,7 @@ def cider_d(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> 
     if not len(predictions):
         return MetricResult.of_means("cider_d", signature, np.zeros(0))
     owners, referred = corpus.pairs()
-    pairs = _Pairs(corpus.predictions[corpus.place], owners, referred)
+    pairs = _ReferencePairs(corpus.predictions[corpus.place], owners, referred)
     similarity = np.zeros(len(owners))
     for counts in count_ngrams(corpus.sentences, len(corpus.words), _ORDERS):
         similarity += _cosines(pairs, counts)
@@ -57,7 +57,7 @@ def cider_d(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> 
     return MetricResult.of_means("cider_d", signature, samples)
 
 
-class _Pairs(NamedTuple):
+class _ReferencePairs(NamedTuple):
     """Sentence of each prediction; sample and sentence of each reference."""
 
     predictions: IntArray
@@ -65,7 +65,7 @@ class _Pairs(NamedTuple):
     references: IntArray
 
 
-def _cosines(pairs: _Pairs, counts: NgramCounts) -> FloatArray:
+def _cosines(pairs: _ReferencePairs, counts: NgramCounts) -> FloatArray:
     """Compare each reference with its prediction by the clipped cosine of one order."""
     samples, places = counts.entries_of(pairs.predictions)
     predicted = samples * counts.size + counts.ngrams[places]
@@ -95,7 +95,7 @@ def _norms(counts: NgramCounts, weights: FloatArray) -> FloatArray:
     return np.sqrt(np.bincount(owners, weights=weights**2, minlength=n_sentences))
 
 
-def _length_penalties(pairs: _Pairs, lengths: IntArray) -> FloatArray:
+def _length_penalties(pairs: _ReferencePairs, lengths: IntArray) -> FloatArray:
     """Punish a difference in length, which the original measures in bigrams."""
     bigrams = np.maximum(lengths - 1, 0)
     apart = bigrams[pairs.predictions][pairs.owners] - bigrams[pairs.references]

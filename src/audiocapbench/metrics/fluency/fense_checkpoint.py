@@ -5,8 +5,6 @@ A checkpoint is a dictionary of ``model_type`` (a BERT on the Hugging Face hub),
 """
 
 import hashlib
-import importlib.util
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.errors import MetricError
+from audiocapbench.metrics.encoders.hub import label_of, require
 from audiocapbench.metrics.result import FloatArray
 
 _LONGEST = 64
@@ -78,11 +77,7 @@ def load_checkpoint(path: Path) -> CheckpointDetector:
             f"There is no checkpoint at {path}: fetch echecker_clotho_audiocaps_base.ckpt from the "
             "releases of FENSE, or use fluent_similarity, which has its own detector."
         )
-    for package in ("torch", "transformers"):
-        if importlib.util.find_spec(package) is None:
-            raise MetricError(
-                f"A FENSE checkpoint needs {package}: pip install 'audiocapbench[sbert]'."
-            )
+    require("A FENSE checkpoint", "sbert", "torch", "transformers")
     content = _read(path)
     model, classifier = _build(content["state_dict"], path)
     tokenizer = _vocabulary(path, str(content["model_type"]))
@@ -90,7 +85,6 @@ def load_checkpoint(path: Path) -> CheckpointDetector:
 
 
 def _read(path: Path) -> dict[str, Any]:
-
     import torch
 
     try:
@@ -151,5 +145,5 @@ def _vocabulary(path: Path, model_type: str) -> Any:
 def _name(path: Path) -> str:
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    label = _PUBLISHED.get(digest, re.sub(r"[^\w.-]+", "_", path.stem))
+    label = _PUBLISHED.get(digest, label_of(path.with_suffix("")))
     return f"{label}@{digest[:8]}"

@@ -10,13 +10,6 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from audiocapbench.metrics.ptb.abbreviations import (
-    ABBREVIATIONS,
-    CAPITALISED_ABBREVIATIONS,
-    FINAL_ABBREVIATIONS,
-    NUMBERED_ABBREVIATIONS,
-    SENTENCE_OPENERS,
-)
 from audiocapbench.metrics.ptb.characters import DIGIT, LETTER, MARK, SYMBOL, THEMSELVES
 from audiocapbench.metrics.ptb.spelling import (
     ampersand,
@@ -28,6 +21,10 @@ from audiocapbench.metrics.ptb.spelling import (
     unbroken,
     unsoftened,
 )
+from audiocapbench.metrics.word_lists import read_lists
+
+ABBREVIATIONS = read_lists("audiocapbench.metrics.ptb", "abbreviations.toml")
+"""Words whose period belongs to them, by where it does."""
 
 
 class Rule(NamedTuple):
@@ -93,15 +90,15 @@ _APOSTROPHED = (
     _rule(f"([yY]{_APOS}){_L}"),
 )
 _ABBREVIATED = (
-    _rule(rf"((?i:{_either(ABBREVIATIONS)})\.)"),
-    _rule(rf"((?i:{_either(NUMBERED_ABBREVIATIONS)})\.) *{_D}"),
-    _rule(rf"([A-Za-z])\. +(?:{_openers(SENTENCE_OPENERS)})[ \n]"),
+    _rule(rf"((?i:{_either(ABBREVIATIONS['anywhere'])})\.)"),
+    _rule(rf"((?i:{_either(ABBREVIATIONS['numbered'])})\.) *{_D}"),
+    _rule(rf"([A-Za-z])\. +(?:{_openers(ABBREVIATIONS['openers'])})[ \n]"),
     _rule(r"([A-Za-z]\.)"),
     _rule(rf"({_ACRONYM}\.)"),
 )
 _FINALLY_ABBREVIATED = (
-    _rule(rf"((?i:{_either(FINAL_ABBREVIATIONS)}|ph\.d|ed\.d)\.)(?s:..)?"),
-    _rule(rf"((?:{_capitalised(CAPITALISED_ABBREVIATIONS)})\.)(?s:..)?"),
+    _rule(rf"((?i:{_either(ABBREVIATIONS['final'])}|ph\.d|ed\.d)\.)(?s:..)?"),
+    _rule(rf"((?:{_capitalised(ABBREVIATIONS['capitalised'])})\.)(?s:..)?"),
 )
 _BEFORE_COMMA = (
     _rule(

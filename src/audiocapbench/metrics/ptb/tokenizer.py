@@ -4,15 +4,10 @@ without Java; the rules themselves are in ``ptb_rules``."""
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from string import ascii_lowercase
 
-from audiocapbench.metrics.ptb.abbreviations import (
-    ABBREVIATIONS,
-    CAPITALISED_ABBREVIATIONS,
-    FINAL_ABBREVIATIONS,
-    NUMBERED_ABBREVIATIONS,
-)
 from audiocapbench.metrics.ptb.characters import DROPPED, shape_of
-from audiocapbench.metrics.ptb.rules import RULES_BY_FIRST, Rule
+from audiocapbench.metrics.ptb.rules import ABBREVIATIONS, RULES_BY_FIRST, Rule
 from audiocapbench.metrics.ptb.spelling import sign
 
 TOKENIZER = "ptb-java-free"
@@ -27,16 +22,8 @@ _PLAIN_WORDS = re.compile(
 )
 _SPACES = re.compile(" ++")
 _SPLIT_WORDS = "cannot gonna gotta lemme gimme wanna"
-_ABBREVIATED = " ".join(
-    [
-        ABBREVIATIONS,
-        FINAL_ABBREVIATIONS,
-        CAPITALISED_ABBREVIATIONS,
-        FINAL_ABBREVIATIONS,
-        NUMBERED_ABBREVIATIONS,
-        *"abcdefghijklmnopqrstuvwxyz",
-    ]
-)
+_PERIOD_KEPT = [name for name in ABBREVIATIONS if name != "openers"]
+_ABBREVIATED = " ".join([*(ABBREVIATIONS[name] for name in _PERIOD_KEPT), *ascii_lowercase])
 _NOT_PLAIN = frozenset(_SPLIT_WORDS.split())
 _NOT_PLAIN |= {f"{word}." for word in f"{_SPLIT_WORDS} {_ABBREVIATED}".split()}
 _TEXTS_KEPT = 2**18
