@@ -298,6 +298,7 @@ class _Evaluation(NamedTuple):
         from audiocapbench.cli.console import say
         from audiocapbench.cli.progress import explain_end
         from audiocapbench.cli.results import print_tables
+        from audiocapbench.scores.run_table import keep_estimates
         from audiocapbench.scores.summary import summarise
 
         judges = self._have_judged(end)
@@ -314,6 +315,7 @@ class _Evaluation(NamedTuple):
         )
         _write(path, document | {"left_out": left_out})
         print_tables([summary], self.benchmark.traits.columns, self.benchmark.traits.headline)
+        keep_estimates(self.store, [summary.table])
         if self.benchmark.missing:
             present = len(self.benchmark.samples)
             total = present + len(self.benchmark.missing)

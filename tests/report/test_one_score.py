@@ -1,7 +1,10 @@
 """A score is the same number wherever it is shown: all read one table, and draw for it once."""
 
 import json
+import os
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,7 @@ from audiocapbench.scores.file_scores import score_files
 from audiocapbench.scores.groups import ALL, category
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.summary import RunSummary, summarise
+from audiocapbench.scores.table import ScoreTable
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
 from made_store import MadeRun, made_samples, put_run
@@ -214,3 +218,48 @@ def test_an_interval_is_drawn_for_once(store: Store) -> None:
     known = set(computing._INTERVALS)
     check_everywhere(store, runs, METRIC)
     assert set(computing._INTERVALS) == known
+
+
+def test_an_estimate_that_was_kept_is_read_and_is_the_same(store: Store) -> None:
+    runs = runs_with_categories(store)
+    build_leaderboard(store, LeaderboardQuery(scorer=METRIC, by_category=True))
+    assert {one.scorer for one in store.estimates(runs[0].id)} == {METRIC.name}
+    kept = summarise(store, runs[0], [METRIC.name]).table
+    computing._INTERVALS.clear()
+    for key in (ALL, *map(category, CATEGORIES)):
+        read = kept.estimate(METRIC, key)
+        fresh = ScoreTable(kept.samples, kept.aggregation, kept.scores, kept.blank)
+        assert read == fresh.estimate(METRIC, key)
+    assert kept.computed == {}
+    check_everywhere(store, runs, METRIC)
+    check_everywhere(store, runs, JUDGE)
+
+
+def test_a_new_score_is_not_hidden_by_one_that_was_kept(store: Store) -> None:
+    run, _ = runs_with_categories(store)
+    build_leaderboard(store, LeaderboardQuery(scorer=METRIC))
+    before = summarise(store, run, [METRIC.name]).overall[METRIC.name]
+    halved = [
+        replace(one, value=one.value / 2, statistics=(one.value / 2,))
+        for one in store.scores(run.id)[METRIC.name]
+    ]
+    store.put_scores(run.id, METRIC.name, halved)
+    after = summarise(store, run, [METRIC.name]).overall[METRIC.name]
+    assert after.value == pytest.approx((before.value or 0) / 2)
+
+
+def test_a_store_that_can_only_be_read_is_shown_all_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    with closing(Store.open(str(path))) as store:
+        runs_with_categories(store)
+    before = path.read_bytes()
+    path.chmod(0o400)
+    tmp_path.chmod(0o500)
+    try:
+        with closing(Store.open(str(path), create=False)) as store:
+            (board,) = build_leaderboard(store, LeaderboardQuery(scorer=METRIC)).boards
+            assert len(board.entries) == 2
+    finally:
+        tmp_path.chmod(0o700)
+    if os.geteuid():
+        assert path.read_bytes() == before

@@ -29,6 +29,7 @@ def figures(
     from audiocapbench.report.page.figure_data import figure_data
     from audiocapbench.report.page.plots import formats, write_figures
     from audiocapbench.report.page.report_data import gather, stored_summaries
+    from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.store import Store
 
     wanted = formats(kinds)
@@ -36,6 +37,7 @@ def figures(
     data = gather(stored_summaries(kept, runs), by)
     drawn = figure_data(data)
     paths = write_figures(drawn, out, wanted)
+    keep_estimates(kept, (one.table for one in data.runs))
     if json:
         print_json(
             {

@@ -106,6 +106,7 @@ def run(
     from audiocapbench.judges import create_judges
     from audiocapbench.metrics.names import split_names
     from audiocapbench.models import ModelSettings, create_model
+    from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.scores.summary import summarise
     from audiocapbench.store import Store
 
@@ -148,6 +149,7 @@ def run(
         print_json({"store": kept.name, "runs": [one.to_dict() for one in summaries]})
     elif summaries:
         print_tables(summaries, names if metrics is not None else traits.columns, traits.headline)
+    keep_estimates(kept, (one.table for one in summaries))
     if opened.missing:
         say(f"{opened.presence}; manifest.json says why.")
     warn_about(kept, judge_names, [end.run.id for end in ends])
@@ -159,6 +161,5 @@ def run(
         raise typer.Exit(WRONG_USE)
     if any(end.stop is not None for end in ends):
         raise typer.Exit(INTERRUPTED)
-    unjudged = [one for run in summaries for one in run.judges.values() if one.failed]
-    if unjudged or any(one.table.coverage.failed for one in summaries):
+    if any(one.has_failures for one in summaries):
         raise typer.Exit(SOME_FAILED)

@@ -156,6 +156,7 @@ def _score_run(
     from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.engine import score_run
     from audiocapbench.metrics.names import split_names
+    from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.scores.summary import summarise
     from audiocapbench.store import Store
 
@@ -181,8 +182,9 @@ def _score_run(
         print_json(summary.to_dict())
     else:
         print_tables([summary], names, names[0] if names else "")
+    keep_estimates(kept, [summary.table])
     warn_about(kept, judges, [number])
-    if summary.table.coverage.failed or any(one.failed for one in summary.judges.values()):
+    if summary.has_failures:
         raise typer.Exit(SOME_FAILED)
 
 

@@ -1,7 +1,7 @@
 """The score table of a run: all that the store has of it, read once."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from audiocapbench.benchmarks import Traits, stored_traits
@@ -11,8 +11,9 @@ from audiocapbench.judges.aggregation import OVERALL, Scores, by_judge, overall
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.scores.estimate import Coverage
 from audiocapbench.scores.groups import ALL, SampleScores
+from audiocapbench.scores.kept import kept_estimates, put_estimates
 from audiocapbench.scores.scorer import Scorer, is_known, judge_order, metrics_in_order
-from audiocapbench.scores.table import ScoreTable
+from audiocapbench.scores.table import KeptEstimates, ScoreTable
 from audiocapbench.signature import Signature
 from audiocapbench.store import Dataset, Run, Store, StoredScore
 from audiocapbench.store.judgements import Judgement
@@ -27,6 +28,7 @@ class RunTable(ScoreTable):
         missing_clips: Clips that belong to its data but were not there.
         outcomes: Answers by sample id.
         judgements: Everything that each judge said.
+        state: What the store called the run's state when it was read.
     """
 
     samples: tuple[Sample, ...]
@@ -39,8 +41,11 @@ class RunTable(ScoreTable):
         outcomes: dict[str, Outcome],
         scores: dict[str, list[StoredScore]],
         judgements: dict[str, list[Judgement]],
+        state: int,
+        kept: KeptEstimates,
     ) -> None:
         self.run = run
+        self.state = state
         self.traits = traits
         self.missing_clips = len(dataset.missing)
         self.outcomes = outcomes
@@ -58,7 +63,7 @@ class RunTable(ScoreTable):
             for one in given:
                 if one.sample_id in blank:
                     own.add(one.sample_id, one.value, one.statistics, one.signature)
-        super().__init__(samples, traits.aggregation, columns, blank)
+        super().__init__(samples, traits.aggregation, columns, blank, kept)
         for judge in judgements:
             columns |= self._judge_columns(judge)
 
@@ -179,6 +184,12 @@ class RunTable(ScoreTable):
         return dict(reasons)
 
 
+def keep_estimates(store: Store, tables: Iterable[RunTable]) -> None:
+    """Keep what was computed of runs, for whoever shows them next."""
+    for one in tables:
+        put_estimates(store, one.run.id, one.state, one)
+
+
 def labels(tables: Sequence[RunTable]) -> list[str]:
     """The model of each, with the run's number where two share it."""
     names = Counter(one.run.model for one in tables)
@@ -201,9 +212,11 @@ class TableReader:
         if key not in self._datasets:
             found = self._store.dataset(*key)
             self._datasets[key] = (found, stored_traits(found))
+        # Before anything else: what changes while a run is read must not pass for known.
+        state, kept = self._store.state(run.id), kept_estimates(self._store, run.id)
         judgements: dict[str, list[Judgement]] = {}
         for one in self._store.judgements(run.id):
             judgements.setdefault(one.judge, []).append(one)
         dataset, traits = self._datasets[key]
         outcomes, scores = self._store.outcomes(run.id), self._store.scores(run.id)
-        return RunTable(run, dataset, traits, outcomes, scores, judgements)
+        return RunTable(run, dataset, traits, outcomes, scores, judgements, state, kept)

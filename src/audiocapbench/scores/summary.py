@@ -173,6 +173,12 @@ class RunSummary:
         """The judges together, where there are several."""
         return summarise_panel(self.table, self.judge_names) if len(self.judge_names) > 1 else None
 
+    @property
+    def has_failures(self) -> bool:
+        """Whether any sample lacks an answer, or a verdict on it."""
+        unjudged = any(one.failed for one in self.judges.values())
+        return bool(self.table.coverage.failed) or unjudged
+
     def to_dict(self) -> dict[str, Any]:
         """The run as a JSON object."""
         run, coverage = self.run, self.table.coverage

@@ -26,6 +26,9 @@ from audiocapbench.scores.scorer import Scorer
 Estimates = dict[str, Estimate]
 """By metric, or by a judge's dimension."""
 
+KeptEstimates = Mapping[tuple[str, str], Estimate]
+"""What is known already, by the scorer's label and the group as text."""
+
 
 class NullReferences(NamedTuple):
     """A category in which some references say that there is nothing to describe.
@@ -49,6 +52,7 @@ class ScoreTable:
         aggregation: How the samples make corpora; None where they are one.
         scores: What each scorer made of the samples.
         blank: For every sample with a text to score, whether it is blank.
+        computed: Estimates that were not known before.
     """
 
     def __init__(
@@ -57,13 +61,15 @@ class ScoreTable:
         aggregation: Aggregation | None,
         scores: Mapping[Scorer, SampleScores],
         blank: Mapping[str, bool],
+        kept: KeptEstimates | None = None,
     ) -> None:
         self.samples = samples
         self.aggregation = aggregation
         self.scores = scores
         self.blank = blank
+        self.computed: dict[tuple[Scorer, GroupKey], Estimate] = {}
+        self._kept = kept or {}
         self._points: dict[tuple[Scorer, GroupKey], Estimate] = {}
-        self._estimates: dict[tuple[Scorer, GroupKey], Estimate] = {}
 
     @cached_property
     def groups(self) -> dict[GroupKey, Group]:
@@ -98,21 +104,25 @@ class ScoreTable:
         return group.asked_by(scorer, self.aggregation)
 
     def point(self, scorer: Scorer, key: GroupKey = ALL) -> Estimate:
-        """An estimate without its interval, for those who want none."""
+        """An estimate that may lack its interval, for those who want none."""
         place = (scorer, key)
         if place not in self._points:
-            scores = self.sample_scores(scorer)
-            found = point_estimate(scorer, self.group(scorer, key), scores, self.blank)
+            found = self._kept.get((scorer.label, str(key)))
+            if found is None:
+                scores = self.sample_scores(scorer)
+                found = point_estimate(scorer, self.group(scorer, key), scores, self.blank)
             self._points[place] = found
         return self._points[place]
 
     def estimate(self, scorer: Scorer, key: GroupKey = ALL) -> Estimate:
         """The estimate of one scorer on one group."""
         place = (scorer, key)
-        if place not in self._estimates:
+        if (scorer.label, str(key)) in self._kept:
+            return self.point(scorer, key)
+        if place not in self.computed:
             group, scores = self.group(scorer, key), self.sample_scores(scorer)
-            self._estimates[place] = with_interval(self.point(*place), scorer, group, scores)
-        return self._estimates[place]
+            self.computed[place] = with_interval(self.point(*place), scorer, group, scores)
+        return self.computed[place]
 
     def of_metrics(self, metrics: Iterable[str], key: GroupKey = ALL) -> Estimates:
         """Estimates of metrics on one group, by their names."""

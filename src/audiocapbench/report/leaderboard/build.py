@@ -20,7 +20,7 @@ from audiocapbench.report.leaderboard.ranking import (
     rank_runs,
 )
 from audiocapbench.scores.groups import ALL, category
-from audiocapbench.scores.run_table import RunTable, TableReader, labels
+from audiocapbench.scores.run_table import RunTable, TableReader, keep_estimates, labels
 from audiocapbench.scores.scorer import Scorer, without_plugin
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL
@@ -51,6 +51,7 @@ def build_leaderboard(store: Store, query: LeaderboardQuery) -> Leaderboard:
         name = query.scorer.name if query.scorer is not None else "any metric or judge"
         there = ", and the published results have none" if query.published else ""
         raise ReportError(f"no run has a score of {name}{there}. {notes[-1] if notes else ''}")
+    keep_estimates(store, read)
     boards.sort(key=lambda one: (-one.samples * len(one.entries), one.benchmark))
     if len(boards) > 1:
         notes.append(

@@ -12,6 +12,7 @@ from audiocapbench.report.page.explorer.sound import AudioChoice, Sound, sounds_
 from audiocapbench.report.page.overview import overview
 from audiocapbench.report.page.report_data import ReportData
 from audiocapbench.report.page_file import render, source_hash, template_text, write_page
+from audiocapbench.scores.run_table import keep_estimates
 from audiocapbench.store import Store
 from audiocapbench.version import VERSION
 
@@ -40,7 +41,7 @@ def write_report(
     """Write runs of one benchmark as a page.
 
     Args:
-        store: Where checks of the judges are kept.
+        store: Where checks of the judges are kept, and what is computed for the page.
         data: The runs.
         path: The file to write.
         title: The page's heading.
@@ -51,6 +52,7 @@ def write_report(
     """
     sounds = sounds_of((sample.clip for sample in data.samples), audio, path)
     page = _render(store, data, sounds, title, audio)
+    keep_estimates(store, (one.table for one in data.runs))
     size = write_page(path, page)
     unheard = sum(bool(one.missing) for one in sounds.values())
     return PageFile(size, len(data.samples), data.clips, unheard)
