@@ -63,11 +63,12 @@ def test_torch_is_not_part_of_the_core() -> None:
 
 def test_the_public_names_are_these() -> None:
     assert sorted(audiocapbench.__all__) == sorted(
-        """Aggregation Contract ControlRules ReplyError ReplyField Traits Verdict
-        AudioCapBenchError AudioContract Benchmark Clip InvalidDataError Metric MetricResult
-        Model ModelSettings Outcome Provider Question Reply RunEnd Sample Selection SimpleModel
-        Status Store __version__ compute create_model open_benchmark open_folder run_benchmark
-        score_run Signature sign""".split()
+        """Aggregation AudioCapBenchError AudioContract Benchmark Clip ComparisonResult Contract
+        ControlRules Estimate InvalidDataError LeaderboardResult Metric MetricResult Model
+        ModelSettings Outcome Progress Provider Question Reply ReplyError ReplyField Result RunEnd
+        RunResult Sample ScoreResult Selection Signature SimpleModel Status Store Traits Verdict
+        __version__ acompare ajudge aleaderboard arun ascore compare compute create_model judge
+        leaderboard open_benchmark open_folder run run_benchmark score score_run sign""".split()
     )
     for name in audiocapbench.__all__:
         assert getattr(audiocapbench, name) is not None

@@ -20,9 +20,26 @@ if TYPE_CHECKING:
     )
     from audiocapbench.data import Clip, InvalidDataError, Sample, open_folder
     from audiocapbench.data.outcome import Outcome, Reply, Status
-    from audiocapbench.engine import RunEnd, run_benchmark, score_run
+    from audiocapbench.engine import Progress, RunEnd, run_benchmark, score_run
     from audiocapbench.errors import AudioCapBenchError
     from audiocapbench.judges import Contract, ReplyError, ReplyField, Verdict
+    from audiocapbench.library import (
+        ComparisonResult,
+        LeaderboardResult,
+        Result,
+        RunResult,
+        ScoreResult,
+        acompare,
+        ajudge,
+        aleaderboard,
+        arun,
+        ascore,
+        compare,
+        judge,
+        leaderboard,
+        run,
+        score,
+    )
     from audiocapbench.metrics import Metric, MetricResult, compute
     from audiocapbench.models import (
         AudioContract,
@@ -33,47 +50,11 @@ if TYPE_CHECKING:
         SimpleModel,
         create_model,
     )
+    from audiocapbench.scores.estimate import Estimate
     from audiocapbench.signature import Signature, sign
     from audiocapbench.store import Store
 
 __version__ = VERSION
-
-_HOMES = {
-    "Aggregation": "benchmarks",
-    "AudioCapBenchError": "errors",
-    "AudioContract": "models",
-    "Benchmark": "benchmarks",
-    "Clip": "data",
-    "Contract": "judges",
-    "ControlRules": "benchmarks",
-    "InvalidDataError": "data",
-    "Metric": "metrics",
-    "MetricResult": "metrics",
-    "Model": "models",
-    "ModelSettings": "models",
-    "Outcome": "data.outcome",
-    "Provider": "models",
-    "Question": "models",
-    "Reply": "data.outcome",
-    "ReplyError": "judges",
-    "ReplyField": "judges",
-    "RunEnd": "engine",
-    "Sample": "data",
-    "Selection": "benchmarks",
-    "Signature": "signature",
-    "SimpleModel": "models",
-    "Status": "data.outcome",
-    "Store": "store",
-    "Traits": "benchmarks",
-    "Verdict": "judges",
-    "compute": "metrics",
-    "create_model": "models",
-    "open_benchmark": "benchmarks",
-    "open_folder": "data",
-    "run_benchmark": "engine",
-    "score_run": "engine",
-    "sign": "signature",
-}
 
 __all__ = [
     "Aggregation",
@@ -81,21 +62,28 @@ __all__ = [
     "AudioContract",
     "Benchmark",
     "Clip",
+    "ComparisonResult",
     "Contract",
     "ControlRules",
+    "Estimate",
     "InvalidDataError",
+    "LeaderboardResult",
     "Metric",
     "MetricResult",
     "Model",
     "ModelSettings",
     "Outcome",
+    "Progress",
     "Provider",
     "Question",
     "Reply",
     "ReplyError",
     "ReplyField",
+    "Result",
     "RunEnd",
+    "RunResult",
     "Sample",
+    "ScoreResult",
     "Selection",
     "Signature",
     "SimpleModel",
@@ -104,20 +92,47 @@ __all__ = [
     "Traits",
     "Verdict",
     "__version__",
+    "acompare",
+    "ajudge",
+    "aleaderboard",
+    "arun",
+    "ascore",
+    "compare",
     "compute",
     "create_model",
+    "judge",
+    "leaderboard",
     "open_benchmark",
     "open_folder",
+    "run",
     "run_benchmark",
+    "score",
     "score_run",
     "sign",
 ]
 
+_HOMES = {
+    "benchmarks": "Aggregation Benchmark ControlRules Selection Traits open_benchmark",
+    "data": "Clip InvalidDataError Sample open_folder",
+    "data.outcome": "Outcome Reply Status",
+    "engine": "Progress RunEnd run_benchmark score_run",
+    "errors": "AudioCapBenchError",
+    "judges": "Contract ReplyError ReplyField Verdict",
+    "library": "ComparisonResult LeaderboardResult Result RunResult ScoreResult acompare ajudge "
+    "aleaderboard arun ascore compare judge leaderboard run score",
+    "metrics": "Metric MetricResult compute",
+    "models": "AudioContract Model ModelSettings Provider Question SimpleModel create_model",
+    "scores.estimate": "Estimate",
+    "signature": "Signature sign",
+    "store": "Store",
+}
+
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'audiocapbench' has no attribute {name!r}")
-    return getattr(import_module(f"audiocapbench.{_HOMES[name]}"), name)
+    for home, names in _HOMES.items():
+        if name in names.split():
+            return getattr(import_module(f"audiocapbench.{home}"), name)
+    raise AttributeError(f"module 'audiocapbench' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

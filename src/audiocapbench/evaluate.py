@@ -6,8 +6,7 @@ It asks, scores and judges as ``audiocapbench run`` does and writes the publishe
 import json
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -25,10 +24,9 @@ from audiocapbench.cli.options import (
 from audiocapbench.errors import AudioCapBenchError, DatasetError, FatalError, MetricError
 
 if TYPE_CHECKING:
-    from audiocapbench.benchmarks import Benchmark, Selection
-    from audiocapbench.engine import RateLimits, RunEnd, Stop
+    from audiocapbench.benchmarks import Benchmark
     from audiocapbench.judges import Judge
-    from audiocapbench.models import Model
+    from audiocapbench.scores.summary import RunSummary
     from audiocapbench.store import Run, Store
 
 AAC_METRICS = ("cider_d", "spice", "spider", "fense")
@@ -120,9 +118,14 @@ def evaluate(
     """
     from audiocapbench.benchmarks import Selection, audiocapbench
     from audiocapbench.cli.console import say
+    from audiocapbench.cli.progress import ask_and_score, explain_end
+    from audiocapbench.cli.results import print_tables
     from audiocapbench.credentials import load_credentials
-    from audiocapbench.engine import RateLimits, RetryPolicy
+    from audiocapbench.data.outcome import SCORED
+    from audiocapbench.engine import Budget, RateLimits, RetryPolicy
     from audiocapbench.models import ModelSettings, create_model
+    from audiocapbench.scores.run_table import keep_estimates
+    from audiocapbench.scores.summary import summarise
     from audiocapbench.store import Store
 
     for warning in load_credentials(credentials) if credentials is not None else ():
@@ -139,25 +142,42 @@ def evaluate(
     selection.of(benchmark)
     outputs = [_output(output, one, several=all_models) for one in asked]
     retry = RetryPolicy() if max_retries is None else RetryPolicy(attempts=max_retries)
-    evaluation = _Evaluation(
-        benchmark,
-        selection,
-        RateLimits(concurrency, retry=retry),
-        judge,
-        () if no_aac_metrics else AAC_METRICS,
-        Store.open(store),
-    )
-    some_failed = False
+    limits, extra = RateLimits(concurrency, retry=retry), () if no_aac_metrics else AAC_METRICS
+    kept, some_failed = Store.open(store), False
     for one, made, path in zip(asked, models, outputs, strict=True):
-        try:
-            end = evaluation.ask(made)
-        except FatalError as error:
-            if not all_models:
-                raise
+        refused: list[FatalError] = []
+        ends = ask_and_score(
+            benchmark,
+            [made],
+            kept,
+            benchmark.traits.metrics,
+            judges=[judge] if judge is not None else [],
+            selection=selection,
+            rate_limits=limits,
+            budget=Budget(),
+            prices=None,
+            fresh=False,
+            refused=refused if all_models else None,
+        )
+        for error in refused:
             say(f"audiocapbench: {error}")
             some_failed = True
-            continue
-        some_failed |= evaluation.finish(end, one, path)
+        for end in ends:
+            explain_end(end, kept)
+            if end.stop is not None:
+                # Half a result would be taken for a whole one.
+                say("No result was written.")
+                raise typer.Exit(INTERRUPTED)
+            left_out = _score_extra(kept, end.run, extra)
+            metrics = [*benchmark.traits.metrics, *(name for name in extra if name not in left_out)]
+            answered = any(end.statuses[status] for status in SCORED)
+            judges = [judge.name] if judge is not None and answered else []
+            summary = summarise(kept, end.run, metrics, judges)
+            some_failed |= _write_result(kept, summary, one, left_out, path)
+            print_tables([summary], benchmark.traits.columns, benchmark.traits.headline)
+            keep_estimates(kept, [summary.table])
+            if benchmark.missing:
+                say(f"{benchmark.presence}; manifest.json says why.")
     if some_failed:
         raise typer.Exit(SOME_FAILED)
 
@@ -263,121 +283,38 @@ def _output(path: Path | None, model: _Named, *, several: bool) -> Path:
     return path
 
 
-class _Evaluation(NamedTuple):
-    """What every model of one command has in common."""
+def _score_extra(store: "Store", run: "Run", metrics: Sequence[str]) -> dict[str, str]:
+    """Score with what may not be installed; returns what could not be had, and why."""
+    from audiocapbench.cli.console import say
+    from audiocapbench.engine import score_run
 
-    benchmark: "Benchmark"
-    selection: "Selection"
-    rate_limits: "RateLimits"
-    judge: "Judge | None"
-    extra_metrics: tuple[str, ...]
-    store: "Store"
-
-    def ask(self, model: "Model") -> "RunEnd":
-        """Have a model answer, and score it with the metrics that need nothing."""
-        from audiocapbench.cli.progress import ask_and_score
-        from audiocapbench.engine import Budget
-
-        [end] = ask_and_score(
-            self.benchmark,
-            [model],
-            self.store,
-            self.benchmark.traits.metrics,
-            judges=(),
-            selection=self.selection,
-            rate_limits=self.rate_limits,
-            budget=Budget(),
-            prices=None,
-            fresh=False,
-        )
-        self._stop_if(end.stop, end)
-        return end
-
-    def finish(self, end: "RunEnd", model: _Named, path: Path) -> bool:
-        """Judge, score the rest, write the result and print it; returns whether some failed."""
-        from audiocapbench.cli.console import say
-        from audiocapbench.cli.progress import explain_end
-        from audiocapbench.cli.results import print_tables
-        from audiocapbench.scores.run_table import keep_estimates
-        from audiocapbench.scores.summary import summarise
-
-        judges = self._have_judged(end)
-        left_out = self._score_extra(end.run)
-        metrics = [
-            *self.benchmark.traits.metrics,
-            *(n for n in self.extra_metrics if n not in left_out),
-        ]
-        summary = summarise(self.store, end.run, metrics, judges)
-        from audiocapbench.report.published_result import published_result
-
-        document = published_result(
-            self.store, summary, provider=model.provider, model_id=model.model_id
-        )
-        _write(path, document | {"left_out": left_out})
-        print_tables([summary], self.benchmark.traits.columns, self.benchmark.traits.headline)
-        keep_estimates(self.store, [summary.table])
-        if self.benchmark.missing:
-            present = len(self.benchmark.samples)
-            total = present + len(self.benchmark.missing)
-            say(f"{present:,} of {total:,} clips present; manifest.json says why.")
-        explain_end(end, self.store)
-        unjudged = sum("llm_judge_error" in one for one in document["results"])
-        if unjudged:
-            say(f"{unjudged} answers could not be judged; the same command asks again.")
-        say(f"Results saved to {path}")
-        return bool(document["failed"] or unjudged)
-
-    def _have_judged(self, end: "RunEnd") -> list[str]:
-        """Ask the judge; returns its name, unless there was nothing to judge."""
-        from audiocapbench.cli.progress import bars_on_stderr, judge_watcher
-        from audiocapbench.judges import judge_run
-
-        if self.judge is None:
-            return []
-        with bars_on_stderr() as bars:
-            judging = judge_run(
-                self.store,
-                end.run,
-                [self.judge],
-                rate_limits=self.rate_limits,
-                progress=judge_watcher(bars),
-            )
-        self._stop_if(judging.stop, end)
-        return [one.judge for one in judging.judges if one.total]
-
-    def _score_extra(self, run: "Run") -> dict[str, str]:
-        """Score with what may not be installed; returns what could not be had, and why."""
-        from audiocapbench.cli.console import say
-        from audiocapbench.engine import score_run
-
-        left_out = {}
-        for name in self.extra_metrics:
-            try:
-                score_run(self.store, run, [name])
-            except MetricError as error:
-                left_out[name] = str(error)
-                say(f"Without {name}: {error}")
-        return left_out
-
-    def _stop_if(self, stop: "Stop | None", end: "RunEnd") -> None:
-        from audiocapbench.cli.console import say
-        from audiocapbench.cli.progress import explain_end
-
-        if stop is not None:
-            explain_end(replace(end, stop=stop), self.store)
-            # Half a result would be taken for a whole one.
-            say("No result was written.")
-            raise typer.Exit(INTERRUPTED)
+    left_out = {}
+    for name in metrics:
+        try:
+            score_run(store, run, [name])
+        except MetricError as error:
+            left_out[name] = str(error)
+            say(f"Without {name}: {error}")
+    return left_out
 
 
-def _write(path: Path, document: Mapping[str, Any]) -> None:
-    partial = path.with_name(f"{path.name}.part")
-    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-    try:
-        partial.write_text(text + "\n", encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise AudioCapBenchError(f"--output {path}: {error.strerror}") from None
+def _write_result(
+    store: "Store", summary: "RunSummary", model: _Named, left_out: dict[str, str], path: Path
+) -> bool:
+    """Write the published tool's result; returns whether some answers failed."""
+    from audiocapbench.cli.console import say
+    from audiocapbench.report.exports import write_text
+    from audiocapbench.report.published_result import published_result
+
+    document = published_result(
+        store, summary, provider=model.provider, model_id=model.model_id
+    ) | {"left_out": left_out}
+    write_text(path, json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    unjudged = sum("llm_judge_error" in one for one in document["results"])
+    if unjudged:
+        say(f"{unjudged} answers could not be judged; the same command asks again.")
+    say(f"Results saved to {path}")
+    return bool(document["failed"] or unjudged)
 
 
 if __name__ == "__main__":

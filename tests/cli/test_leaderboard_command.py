@@ -87,7 +87,7 @@ def test_parquet_is_written_to_a_file(store: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("--metric", "rouge_l", "--judge", "gpt"), "--metric or --judge, not both"),
+        (("--metric", "rouge_l", "--judge", "gpt"), "a metric or a judge, not both"),
         (("--metric", "nonsense"), "there is no metric 'nonsense'"),
         (("--out", "x.csv"), "--out needs a --format"),
         (("--benchmark", "demo"), "has no run of demo"),

@@ -2,18 +2,14 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from audiocapbench.cli.app import app
 from audiocapbench.cli.comparing import CorrectionName, CorrectionOption, fit
 from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
-from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.report.exports import Format
-
-if TYPE_CHECKING:
-    from audiocapbench.scores.scorer import Scorer
 
 
 class _By(StrEnum):
@@ -55,7 +51,7 @@ def leaderboard(
     from audiocapbench.cli.results import warn_about
     from audiocapbench.cli.tables import Output, write
     from audiocapbench.report.leaderboard.board import LeaderboardQuery
-    from audiocapbench.report.leaderboard.build import build_leaderboard
+    from audiocapbench.report.leaderboard.build import build_leaderboard, ranking_scorer
     from audiocapbench.report.leaderboard.pages import pages
     from audiocapbench.report.leaderboard.records import document, records
     from audiocapbench.stats.multiple import Correction
@@ -64,7 +60,7 @@ def leaderboard(
     query = LeaderboardQuery(
         benchmark,
         by is _By.CATEGORY,
-        _scorer(metric, judge),
+        ranking_scorer(metric, judge),
         all_runs,
         published,
         Correction(correction),
@@ -83,15 +79,3 @@ def leaderboard(
     for board in built.boards:
         if board.scorer.dimension:
             warn_about(kept, [board.scorer.name], [entry.run.id for entry in board.entries])
-
-
-def _scorer(metric: str | None, judge: str | None) -> "Scorer | None":
-    from audiocapbench.judges.aggregation import OVERALL
-    from audiocapbench.metrics import find_metric
-    from audiocapbench.scores.scorer import Scorer
-
-    if metric is not None and judge is not None:
-        raise AudioCapBenchError("models are ranked by one score: --metric or --judge, not both")
-    if metric is not None:
-        return Scorer(str(find_metric(metric)[1]))
-    return Scorer(judge, OVERALL) if judge is not None else None

@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import typer
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
 from audiocapbench.cli.console import print_json, say, show, stdout
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.library.result import rich_table
 from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.exports import (
     Format,
@@ -83,18 +82,7 @@ def _text(
 
 
 def _print(page: Page) -> None:
-    table = Table(
-        title=Text(escape_controls(page.title)),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
-    last = page.headings[-1] if page.wraps else None
-    for heading in page.headings:
-        whole = heading is not last
-        table.add_column(Text(escape_controls(heading.text)), justify=heading.align, no_wrap=whole)
-    for row in page.rows:
-        table.add_row(*(Text(escape_controls(cell)) for cell in row))
+    table = rich_table(page)
     if page.wraps:
         stdout().print(table)
     else:

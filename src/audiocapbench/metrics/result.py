@@ -37,6 +37,11 @@ class MetricResult:
     statistics: FloatArray
     aggregate: Callable[[FloatArray], FloatArray] = first_column
 
+    def __repr__(self) -> str:
+        return (
+            f"MetricResult({self.name} {self.score:.4f}, n={len(self.samples):,}, {self.signature})"
+        )
+
     @property
     def score(self) -> float:
         """The corpus score; 0 for a corpus without samples."""

@@ -96,10 +96,11 @@ _LATEX = {
 }
 
 
-def fitted(page: Page, width: int) -> Page:
+def fitted(page: Page, width: int, whole: str = "--format csv") -> Page:
     """The page in so many columns of text, or as few as it can do with.
 
-    First columns fold under those before them, then spare ones are left out, and a note says so.
+    First columns fold under those before them, then spare ones are left out, and a note says so
+    and where the whole is to be had.
     """
     if _width(page) > width:
         page = _folded(page)
@@ -114,7 +115,7 @@ def fitted(page: Page, width: int) -> Page:
         )
     if not left_out:
         return page
-    note = f"Left out for want of room: {', '.join(left_out)}; --format csv has all."
+    note = f"Left out for want of room: {', '.join(left_out)}; {whole} has all."
     return replace(page, notes=(*page.notes, note))
 
 

@@ -30,7 +30,7 @@ class RunSpec:
     model: str
     parameters: Parameters
     contract: str
-    sample_ids: tuple[str, ...]
+    sample_ids: tuple[str, ...] = field(repr=False)
     kind: RunKind = "asked"
 
     @property
@@ -57,7 +57,7 @@ class Run:
     model: str
     parameters: Parameters
     contract: str
-    sample_ids: tuple[str, ...]
+    sample_ids: tuple[str, ...] = field(repr=False)
     created_at: str
     made_by: str
     kind: RunKind = "asked"
@@ -105,9 +105,9 @@ class Dataset:
     fingerprint: str
     benchmark: str
     root: str
-    samples: tuple[Sample, ...]
-    missing: tuple[Mapping[str, str], ...]
-    traits: Mapping[str, Any] = field(default_factory=dict)
+    samples: tuple[Sample, ...] = field(repr=False)
+    missing: tuple[Mapping[str, str], ...] = field(repr=False)
+    traits: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

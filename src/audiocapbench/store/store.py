@@ -73,6 +73,9 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore):
                 raise StoreError(f"{shown(engine.url)}: {error}") from None
         return cls(engine)
 
+    def __repr__(self) -> str:
+        return f"Store({self.name!r})"
+
     @property
     def name(self) -> str:
         """Where it is, for people; never with a password."""

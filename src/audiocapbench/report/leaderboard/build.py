@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 from audiocapbench.benchmarks.published_results import published_results
 from audiocapbench.errors import ReportError
+from audiocapbench.judges.aggregation import OVERALL
+from audiocapbench.metrics import find_metric
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.report.leaderboard.board import Board, Leaderboard, LeaderboardQuery, RunEntry
 from audiocapbench.report.leaderboard.notes import board_notes
@@ -25,6 +27,20 @@ from audiocapbench.scores.scorer import Scorer, without_plugin
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL
 from audiocapbench.store import Run, Store
+
+
+def ranking_scorer(metric: str | None, judge: str | None) -> Scorer | None:
+    """What to rank by, where it was said: a metric, or a judge's overall score.
+
+    Raises:
+        MetricError: There is no such metric.
+        ReportError: Both were said.
+    """
+    if metric is not None and judge is not None:
+        raise ReportError("models are ranked by one score: a metric or a judge, not both")
+    if metric is not None:
+        return Scorer(str(find_metric(metric)[1]))
+    return Scorer(judge, OVERALL) if judge is not None else None
 
 
 def build_leaderboard(store: Store, query: LeaderboardQuery) -> Leaderboard:

@@ -1,0 +1,165 @@
+"""Two runs side by side, and all runs of a store on a leaderboard."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypedDict, Unpack
+
+from anyio import to_thread
+
+from audiocapbench.library.result import Result
+from audiocapbench.library.running import RunResult, StoreLike, opened_store
+from audiocapbench.report.compare.compute import compare_runs
+from audiocapbench.report.compare.render import document as comparison_document
+from audiocapbench.report.compare.render import pages as comparison_pages
+from audiocapbench.report.compare.render import records as comparison_records
+from audiocapbench.report.compare.types import Comparison
+from audiocapbench.report.exports import Page, Record
+from audiocapbench.report.leaderboard.board import Leaderboard, LeaderboardQuery
+from audiocapbench.report.leaderboard.build import build_leaderboard, ranking_scorer
+from audiocapbench.report.leaderboard.pages import pages as leaderboard_pages
+from audiocapbench.report.leaderboard.records import document as leaderboard_document
+from audiocapbench.report.leaderboard.records import records as leaderboard_records
+from audiocapbench.stats.multiple import Correction
+from audiocapbench.store import DEFAULT_STORE
+
+
+@dataclass(frozen=True, repr=False)
+class ComparisonResult(Result):
+    """What changed from one run to another, and whether it is real."""
+
+    comparison: Comparison
+
+    def pages(self) -> list[Page]:
+        """Differences with their intervals and p-values, and the clips that moved most."""
+        return comparison_pages(self.comparison)
+
+    def records(self) -> list[Record]:
+        """A row for each scorer and category."""
+        return list(comparison_records(self.comparison))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``audiocapbench compare --json`` prints it."""
+        return comparison_document(self.comparison)
+
+
+@dataclass(frozen=True, repr=False)
+class LeaderboardResult(Result):
+    """Runs in order, with the ranks that the data allow."""
+
+    leaderboard: Leaderboard
+
+    def pages(self) -> list[Page]:
+        """A table for each board."""
+        return leaderboard_pages(self.leaderboard)
+
+    def records(self) -> list[Record]:
+        """A row for each run and category, and for each test between two."""
+        return list(leaderboard_records(self.leaderboard))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``audiocapbench leaderboard --json`` prints it."""
+        return leaderboard_document(self.leaderboard)
+
+
+class CompareSettings(TypedDict, total=False):
+    """How two runs are compared.
+
+    Attributes:
+        store: Where they are: a file, a database URL or an open store.
+        metrics: Metrics to compare by; with no judge named, everything that both have by default.
+        judges: Judges to compare by.
+        clips: How many of the samples that moved most to show.
+        correction: ``holm``, ``bh`` or ``none``: how p-values are corrected for their number.
+    """
+
+    store: StoreLike
+    metrics: Sequence[str]
+    judges: Sequence[str]
+    clips: int
+    correction: str
+
+
+def compare(
+    first: int | RunResult, second: int | RunResult, **options: Unpack[CompareSettings]
+) -> ComparisonResult:
+    """Compare two runs of one benchmark, clip by clip.
+
+    Args:
+        first: The number of the one, or what ``run`` returned.
+        second: The number of the other.
+        **options: See ``CompareSettings``.
+
+    Raises:
+        ReportError: The runs cannot be compared, and why.
+        StoreError: There is no such run.
+    """
+    numbers = [one if isinstance(one, int) else one.run.id for one in (first, second)]
+    with opened_store(options.get("store", DEFAULT_STORE), create=False) as store:
+        return ComparisonResult(
+            compare_runs(
+                store,
+                *numbers,
+                metrics=options.get("metrics", ()),
+                judges=options.get("judges", ()),
+                clips=options.get("clips", 5),
+                correction=Correction(options.get("correction", Correction.HOLM)),
+            )
+        )
+
+
+async def acompare(
+    first: int | RunResult, second: int | RunResult, **options: Unpack[CompareSettings]
+) -> ComparisonResult:
+    """As ``compare``, in a thread, so that the event loop goes on."""
+    return await to_thread.run_sync(partial(compare, first, second, **options))
+
+
+class LeaderboardSettings(TypedDict, total=False):
+    """What a leaderboard shows.
+
+    Attributes:
+        store: Where the runs are: a file, a database URL or an open store.
+        benchmark: Only runs of this benchmark.
+        metric, judge: What to rank by, one of the two; by default a judge that most runs have,
+            else the benchmark's headline.
+        by_category: Whether to rank in each category too.
+        published: Whether to show published results too.
+        all_runs: Whether to show older runs of a model too.
+        correction: ``holm``, ``bh`` or ``none``: how p-values are corrected for their number.
+    """
+
+    store: StoreLike
+    benchmark: str | None
+    metric: str | None
+    judge: str | None
+    by_category: bool
+    published: bool
+    all_runs: bool
+    correction: str
+
+
+def leaderboard(**options: Unpack[LeaderboardSettings]) -> LeaderboardResult:
+    """Rank the models of a store, and say which cannot be told apart.
+
+    Args:
+        **options: See ``LeaderboardSettings``.
+
+    Raises:
+        ReportError: There is no run to show, or none with the score to rank by.
+    """
+    query = LeaderboardQuery(
+        options.get("benchmark"),
+        options.get("by_category", False),
+        ranking_scorer(options.get("metric"), options.get("judge")),
+        options.get("all_runs", False),
+        options.get("published", False),
+        Correction(options.get("correction", Correction.HOLM)),
+    )
+    with opened_store(options.get("store", DEFAULT_STORE), create=False) as store:
+        return LeaderboardResult(build_leaderboard(store, query))
+
+
+async def aleaderboard(**options: Unpack[LeaderboardSettings]) -> LeaderboardResult:
+    """As ``leaderboard``, in a thread, so that the event loop goes on."""
+    return await to_thread.run_sync(partial(leaderboard, **options))

@@ -1,0 +1,121 @@
+"""What every result can do: print itself, be a dictionary, a data frame, a notebook's cell."""
+
+import io
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from html import escape
+from importlib import import_module
+from typing import Any
+
+from audiocapbench.errors import ReportError
+from audiocapbench.report.escape_controls import escape_controls
+from audiocapbench.report.exports import Page, Record, fitted
+
+_WIDTH = 100
+
+
+class Result(ABC):
+    """The answer to a call of the library."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def pages(self) -> Sequence[Page]:
+        """As tables for people."""
+
+    @abstractmethod
+    def records(self) -> Sequence[Record]:
+        """As rows for programs, all with the same columns."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """As the JSON object that the command line prints."""
+
+    def to_frame(self) -> Any:
+        """The rows as a pandas data frame, or a polars one where pandas is not installed.
+
+        Raises:
+            ReportError: Neither is installed.
+        """
+        return frame(self.records())
+
+    def __str__(self) -> str:
+        return page_text(self.pages())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return "".join(map(page_html, self.pages()))
+
+
+def frame(records: Sequence[Record]) -> Any:
+    """Rows as a data frame of whichever library is there.
+
+    Raises:
+        ReportError: Neither pandas nor polars is installed.
+    """
+    for name in ("pandas", "polars"):
+        try:
+            library = import_module(name)
+        except ImportError:
+            continue
+        names = list(records[0]) if records else []
+        return library.DataFrame({name: [row.get(name) for row in records] for name in names})
+    raise ReportError("a data frame needs pandas or polars: pip install pandas")
+
+
+def page_text(pages: Sequence[Page], width: int = _WIDTH) -> str:
+    """Pages as text of at most so many columns, where they can be folded to fit."""
+    from rich.console import Console
+    from rich.text import Text
+
+    stream = io.StringIO()
+    console = Console(file=stream, width=width, color_system=None, legacy_windows=False)
+    for page in (fitted(one, width, "to_frame()") for one in pages):
+        console.print(rich_table(page), soft_wrap=True, crop=False)
+        for note in page.notes:
+            console.print(Text(escape_controls(note)), soft_wrap=True)
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).strip("\n")
+
+
+def rich_table(page: Page) -> Any:
+    """A page as a table of a terminal."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        title=Text(escape_controls(page.title)),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    last = page.headings[-1] if page.wraps else None
+    for heading in page.headings:
+        whole = heading is not last
+        table.add_column(Text(escape_controls(heading.text)), justify=heading.align, no_wrap=whole)
+    for row in page.rows:
+        table.add_row(*(Text(escape_controls(cell)) for cell in row))
+    return table
+
+
+def page_html(page: Page) -> str:
+    """A page as an HTML table, every text escaped."""
+
+    def row(cells: Sequence[str], tag: str) -> str:
+        return "".join(
+            f'<{tag} style="text-align:{heading.align}">{_html(cell)}</{tag}>'
+            for heading, cell in zip(page.headings, cells, strict=True)
+        )
+
+    body = "".join(f"<tr>{row(cells, 'td')}</tr>" for cells in page.rows)
+    notes = "".join(f"<p><small>{_html(note)}</small></p>" for note in page.notes)
+    return (
+        f"<table><caption>{_html(page.title)}</caption>"
+        f"<thead><tr>{row([one.text for one in page.headings], 'th')}</tr></thead>"
+        f"<tbody>{body}</tbody></table>{notes}"
+    )
+
+
+def _html(text: str) -> str:
+    return escape(escape_controls(text)).replace("\n", "<br>")

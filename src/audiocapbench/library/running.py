@@ -1,0 +1,296 @@
+"""Asking models about a benchmark, and having their answers judged."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+from anyio import to_thread
+
+from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark, stored_traits
+from audiocapbench.benchmarks.corpora import check_metrics
+from audiocapbench.engine import (
+    Budget,
+    Progress,
+    RateLimits,
+    RunEnd,
+    RunOptions,
+    Stop,
+    arun_benchmark,
+    run_benchmark,
+    score_run,
+)
+from audiocapbench.judges import Judge, JudgeOptions, ajudge_run, create_judges, judge_run
+from audiocapbench.library.estimates import estimate_page, estimate_records, find_scorer
+from audiocapbench.library.result import Result
+from audiocapbench.metrics.names import split_names
+from audiocapbench.models import Model, ModelSettings, create_model
+from audiocapbench.models.prices import price_of
+from audiocapbench.report.exports import Page, Record
+from audiocapbench.scores.estimate import Estimate
+from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.summary import RunSummary, summarise
+from audiocapbench.store import DEFAULT_STORE, Run, Store
+
+StoreLike = str | PathLike[str] | Store
+Names = str | Sequence[str]
+
+
+@dataclass(frozen=True, repr=False)
+class RunResult(Result):
+    """A run and its scores.
+
+    Attributes:
+        summary: The run's score table, and what is shown of it.
+        stop: Why it ended before the last question; None if it did not.
+    """
+
+    summary: RunSummary
+    stop: Stop | None = None
+
+    @property
+    def run(self) -> Run:
+        """The run, as the store knows it."""
+        return self.summary.run
+
+    @property
+    def scorers(self) -> list[Scorer]:
+        """The metrics, then every judge's dimensions and overall score."""
+        table = self.summary.table
+        judged = [
+            scorer
+            for judge in self.summary.judge_names
+            for scorer in (*table.dimensions(judge), Scorer(judge, "overall"))
+        ]
+        return [*(Scorer(name) for name in self.summary.metrics), *judged]
+
+    def __getitem__(self, name: str) -> Estimate:
+        """The score of ``meteor``, ``elements`` or ``elements: accuracy`` over all samples."""
+        return self.summary.table.estimate(find_scorer(self.scorers, name))
+
+    @property
+    def answers(self) -> dict[str, str]:
+        """What the model said of each sample; nothing where it said nothing."""
+        outcomes = self.summary.table.outcomes
+        return {
+            key: outcomes[key].reply.text if key in outcomes else "" for key in self.run.sample_ids
+        }
+
+    def pages(self) -> list[Page]:
+        """Every score with its interval."""
+        run = self.run
+        statuses = self.summary.table.statuses
+        notes = [f"{count:,} {status}" for status, count in statuses.items() if status != "ok"]
+        notes += [f"Stopped: {self.stop}."] if self.stop is not None else []
+        title = f"Run {run.id}: {run.model} on {run.benchmark}, with 95 % intervals"
+        return [estimate_page(title, self.summary.table, self.scorers, notes)]
+
+    def records(self) -> list[Record]:
+        """A row for each scorer and group."""
+        rows = estimate_records(self.summary.table, self.scorers)
+        return [{"run": self.run.id, "model": self.run.model, **row} for row in rows]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``audiocapbench run --json`` prints it."""
+        return self.summary.to_dict() | {"stop": str(self.stop) if self.stop else None}
+
+
+class RunSettings(TypedDict, total=False):
+    """How ``run`` asks, scores and judges.
+
+    Attributes:
+        metrics: Names in a list or between commas; the benchmark's own by default.
+        judge: Who judges the answers: a name, or several for a panel.
+        store: Where answers are kept: a file, a database URL or an open store.
+        data: The folder that ``audiocapbench build`` made, for a benchmark that needs one.
+        settings: What the model is told, such as its temperature.
+        categories: Only these.
+        limit: Only the first so many samples.
+        concurrency: Most questions at once.
+        budget: Most dollars that model and judges together may cost.
+        prices: A file of prices that come before the built-in ones.
+        fresh: Whether to ask everything again, as a new run.
+        progress: Told about every step.
+    """
+
+    metrics: Names | None
+    judge: Names | None
+    store: StoreLike
+    data: str | PathLike[str] | None
+    settings: ModelSettings | None
+    categories: Sequence[str]
+    limit: int | None
+    concurrency: int | None
+    budget: float | None
+    prices: Path | None
+    fresh: bool
+    progress: Progress | None
+
+
+def run(
+    benchmark: str | PathLike[str] | Benchmark, model: str | Model, **options: Unpack[RunSettings]
+) -> RunResult:
+    """Ask a model about a benchmark, score its answers and have them judged.
+
+    The same call goes on where an earlier one stopped: only what is missing is asked.
+
+    Args:
+        benchmark: A name such as ``demo``, a folder, or a benchmark of your own.
+        model: A name such as ``openai/gpt-4o-audio-preview``, or a model of your own.
+        **options: See ``RunSettings``.
+
+    Raises:
+        AudioCapBenchError: What is wrong with the names, the data or the settings; or that the
+            provider refuses all questions. What was answered is kept.
+    """
+    with opened_store(options.get("store", DEFAULT_STORE)) as store:
+        plan = _Plan.of(benchmark, model, options)
+        end = run_benchmark(plan.benchmark, plan.model, store, **plan.asking)
+        score_run(store, end.run, plan.metrics)
+        stop = end.stop
+        if stop is None and plan.judges:
+            stop = judge_run(store, end.run, plan.judges, **plan.judging).stop
+        return plan.result(store, end, stop)
+
+
+async def arun(
+    benchmark: str | PathLike[str] | Benchmark, model: str | Model, **options: Unpack[RunSettings]
+) -> RunResult:
+    """As ``run``, in the caller's own event loop; cancelling drops what is in flight."""
+    with opened_store(options.get("store", DEFAULT_STORE)) as store:
+        plan = await to_thread.run_sync(_Plan.of, benchmark, model, options)
+        end = await arun_benchmark(plan.benchmark, plan.model, store, **plan.asking)
+        await to_thread.run_sync(score_run, store, end.run, plan.metrics)
+        stop = end.stop
+        if stop is None and plan.judges:
+            stop = (await ajudge_run(store, end.run, plan.judges, **plan.judging)).stop
+        return await to_thread.run_sync(plan.result, store, end, stop)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What the arguments of ``run`` stand for."""
+
+    benchmark: Benchmark
+    model: Model
+    metrics: list[str]
+    judges: list[Judge]
+    asking: RunOptions
+    judging: JudgeOptions
+
+    @classmethod
+    def of(
+        cls, benchmark: str | PathLike[str] | Benchmark, model: str | Model, options: RunSettings
+    ) -> "_Plan":
+        data = options.get("data")
+        if not isinstance(benchmark, Benchmark):
+            benchmark = open_benchmark(str(benchmark), None if data is None else Path(data))
+        if isinstance(model, str):
+            model = create_model(model, options.get("settings"))
+        metrics = _names(options.get("metrics"), benchmark.traits.metrics)
+        check_metrics(benchmark.traits.aggregation, metrics)
+        budget, fresh = Budget(options.get("budget")), options.get("fresh", False)
+        limits, prices = RateLimits(options.get("concurrency")), options.get("prices")
+        return cls(
+            benchmark,
+            model,
+            metrics,
+            create_judges(_names(options.get("judge"), ()), benchmark.traits.judge, hears=False),
+            {
+                "selection": Selection(tuple(options.get("categories", ())), options.get("limit")),
+                "rate_limits": limits,
+                "budget": budget if budget.limit_usd is not None else None,
+                "price": price_of(model.name, prices),
+                "fresh": fresh,
+                "progress": options.get("progress"),
+            },
+            {"rate_limits": limits, "budget": budget, "prices": prices, "fresh": fresh},
+        )
+
+    def result(self, store: Store, end: RunEnd, stop: Stop | None) -> RunResult:
+        judges = [judge.name for judge in self.judges] if stop is None else []
+        return RunResult(summarise(store, end.run, self.metrics, judges), stop)
+
+
+class JudgeSettings(TypedDict, total=False):
+    """How ``judge`` has answers judged.
+
+    Attributes:
+        store: Where the run is: a file, a database URL or an open store.
+        hears: Whether a model judge is given the clip too.
+        repeats: How often a model judges each answer.
+        concurrency: Most questions at once.
+        budget: Most dollars that all judges together may cost.
+        prices: A file of prices that come before the built-in ones.
+        fresh: Whether to judge everything again.
+    """
+
+    store: StoreLike
+    hears: bool
+    repeats: int
+    concurrency: int | None
+    budget: float | None
+    prices: Path | None
+    fresh: bool
+
+
+def judge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) -> RunResult:
+    """Have the answers of a run judged, as far as they have not been.
+
+    Args:
+        run: The run's number, or what ``run`` returned.
+        judge: A judge's name, or several for a panel.
+        **options: See ``JudgeSettings``.
+
+    Raises:
+        AudioCapBenchError: There is no such run or judge, or a provider refuses all questions.
+            What was judged is kept.
+    """
+    with opened_store(options.get("store", DEFAULT_STORE), create=False) as store:
+        found, judges, asking = _judging(store, run, judge, options)
+        stop = judge_run(store, found, judges, **asking).stop
+        return _judged(store, found, judges, stop)
+
+
+async def ajudge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) -> RunResult:
+    """As ``judge``, in the caller's own event loop; cancelling drops what is in flight."""
+    with opened_store(options.get("store", DEFAULT_STORE), create=False) as store:
+        found, judges, asking = await to_thread.run_sync(_judging, store, run, judge, options)
+        stop = (await ajudge_run(store, found, judges, **asking)).stop
+        return await to_thread.run_sync(_judged, store, found, judges, stop)
+
+
+def _judging(
+    store: Store, run: int | RunResult, names: Names, options: JudgeSettings
+) -> tuple[Run, list[Judge], JudgeOptions]:
+    found = store.run(run if isinstance(run, int) else run.run.id)
+    traits = stored_traits(store.dataset(found.dataset))
+    judges = create_judges(_names(names, ()), traits.judge, hears=options.get("hears", False))
+    asking: JudgeOptions = {
+        "repeats": options.get("repeats", 1),
+        "rate_limits": RateLimits(options.get("concurrency")),
+        "budget": Budget(options.get("budget")),
+        "prices": options.get("prices"),
+        "fresh": options.get("fresh", False),
+    }
+    return found, judges, asking
+
+
+def _judged(store: Store, run: Run, judges: Sequence[Judge], stop: Stop | None) -> RunResult:
+    names = [judge.name for judge in judges] if stop is None else []
+    return RunResult(summarise(store, run, list(store.scores(run.id)), names), stop)
+
+
+def _names(given: Names | None, default: Sequence[str]) -> list[str]:
+    if given is None:
+        return list(default)
+    return split_names(given) if isinstance(given, str) else list(given)
+
+
+def opened_store(store: StoreLike, *, create: bool = True) -> AbstractContextManager[Store]:
+    """A store that is closed again, unless the caller opened it."""
+    if isinstance(store, Store):
+        return nullcontext(store)
+    return Store.open(str(store), create=create)

@@ -1,0 +1,168 @@
+"""Scoring captions that are at hand, without a run."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from anyio import to_thread
+
+from audiocapbench.benchmarks.corpora import check_metrics
+from audiocapbench.benchmarks.traits import METRICS
+from audiocapbench.data.tables import Predictions, References, read_predictions, read_references
+from audiocapbench.errors import DatasetError
+from audiocapbench.library.estimates import estimate_page, estimate_records, find_scorer
+from audiocapbench.library.result import Result
+from audiocapbench.metrics.names import split_names
+from audiocapbench.report.exports import Page, Record
+from audiocapbench.scores.estimate import Estimate
+from audiocapbench.scores.file_scores import FileScores, score_files
+from audiocapbench.scores.scorer import Scorer
+
+Texts = str | PathLike[str] | Mapping[str, str] | Iterable[str]
+Captions = str | PathLike[str] | Mapping[str, str | Sequence[str]] | Iterable[str | Sequence[str]]
+
+
+@dataclass(frozen=True, repr=False)
+class ScoreResult(Result):
+    """Scores of captions.
+
+    Attributes:
+        scores: The score table behind it, and what did not take part.
+        bad_lines: Lines of a prediction file that could not be read.
+    """
+
+    scores: FileScores
+    bad_lines: tuple[str, ...] = ()
+
+    @property
+    def scorers(self) -> list[Scorer]:
+        """The metrics, in order."""
+        return [Scorer(name) for name in self.scores.metrics]
+
+    def __getitem__(self, metric: str) -> Estimate:
+        """A metric's score over all samples."""
+        return self.scores.table.estimate(find_scorer(self.scorers, metric))
+
+    @property
+    def samples(self) -> dict[str, dict[str, float]]:
+        """The score of each sample, by metric and id."""
+        return self.scores.columns
+
+    def pages(self) -> list[Page]:
+        """Every metric with its interval."""
+        words = f"{len(self.scores.ids):,} samples, with 95 % intervals"
+        left_out = {
+            "without a prediction": len(self.scores.missing),
+            "without references": len(self.scores.surplus),
+            "bad lines": len(self.bad_lines),
+        }
+        notes = [f"{count:,} {what}" for what, count in left_out.items() if count]
+        notes += [f"Signature: {self[one.name].signature}" for one in self.scorers]
+        return [estimate_page(words, self.scores.table, self.scorers, notes)]
+
+    def records(self) -> list[Record]:
+        """A row for each metric and group."""
+        return estimate_records(self.scores.table, self.scorers)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``audiocapbench score --json`` prints it."""
+        return self.scores.to_dict() | {"bad_lines": list(self.bad_lines)}
+
+
+def score(
+    predictions: Texts,
+    references: Captions,
+    metrics: str | Sequence[str] = METRICS,
+    *,
+    groups: Mapping[str, str] | Sequence[str] = (),
+) -> ScoreResult:
+    """Score captions against references.
+
+    Args:
+        predictions: Captions in order or by id; or a CSV or JSONL file of them.
+        references: For each caption one reference or several, in the same order or by id; or a
+            CSV or JSONL file of them.
+        metrics: Names as ``audiocapbench metrics`` lists them, in a list or between commas.
+        groups: The category of each sample, in order or by id, to have scores by category too.
+
+    Raises:
+        DatasetError: A file cannot be read, or predictions and references do not match.
+        MetricError: A metric is unknown, or cannot be computed on these captions.
+    """
+    answers = _predictions(predictions)
+    known = _references(references)
+    if not isinstance(groups, Mapping):
+        groups = dict(zip(known.texts, groups, strict=True)) if groups else {}
+    if groups:
+        known.categories.update(groups)
+    if (
+        _is_listed(predictions)
+        and _is_listed(references)
+        and len(answers.texts) != len(known.texts)
+    ):
+        raise DatasetError(
+            f"there are {len(answers.texts):,} predictions and {len(known.texts):,} references; "
+            "give as many of each, or both by id"
+        )
+    names = split_names(metrics) if isinstance(metrics, str) else list(metrics)
+    check_metrics(None, names)
+    bad = tuple(str(problem) for problem in answers.bad)
+    return ScoreResult(score_files(answers, known, names), bad)
+
+
+async def ascore(
+    predictions: Texts,
+    references: Captions,
+    metrics: str | Sequence[str] = METRICS,
+    *,
+    groups: Mapping[str, str] | Sequence[str] = (),
+) -> ScoreResult:
+    """As ``score``, in a thread, so that the event loop goes on."""
+    return await to_thread.run_sync(lambda: score(predictions, references, metrics, groups=groups))
+
+
+def _is_listed(given: object) -> bool:
+    return not isinstance(given, str | PathLike | Mapping)
+
+
+def _predictions(given: Texts) -> Predictions:
+    if isinstance(given, str | PathLike):
+        return read_predictions(_file(given, "predictions"))
+    return Predictions({key: _text(text, key) for key, text in _by_id(given)})
+
+
+def _references(given: Captions) -> References:
+    if isinstance(given, str | PathLike):
+        return read_references(_file(given, "references"))
+    found = {}
+    for key, texts in _by_id(given):
+        several = [texts] if isinstance(texts, str) else list(texts)
+        found[key] = [_text(text, key) for text in several]
+        if not found[key] or not all(text.strip() for text in found[key]):
+            raise DatasetError(f"sample {key} has no reference, or a blank one")
+    if not found:
+        raise DatasetError("there are no references to score against")
+    return References(found)
+
+
+def _by_id(given: Any) -> Iterable[tuple[str, Any]]:
+    if isinstance(given, Mapping):
+        return [(str(key), value) for key, value in given.items()]
+    return [(str(place), value) for place, value in enumerate(given)]
+
+
+def _text(value: object, key: str) -> str:
+    if not isinstance(value, str):
+        raise DatasetError(f"sample {key}: {value!r:.60} is no text")
+    return value
+
+
+def _file(given: str | PathLike[str], what: str) -> Path:
+    path = Path(given)
+    if not path.is_file():
+        raise DatasetError(
+            f"{str(path)!r:.80} is no file of {what}; captions themselves come in a list"
+        )
+    return path

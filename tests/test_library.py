@@ -1,0 +1,234 @@
+"""The library: what a call returns prints itself, can be cited, and works inside a running loop."""
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import audiocapbench as acb
+from folders import write_folder
+from printed import ROOT, blocks, page
+
+METRICS = ["meteor", "rouge_l"]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A store with two judged runs over twelve tones."""
+    folder = tmp_path_factory.mktemp("library")
+    tones = write_folder(folder / "tones", 12)
+    kept = str(folder / "library.db")
+    for name in ("control/right", "control/wrong"):
+        acb.run(tones, name, metrics=METRICS, judge="elements", store=kept)
+    return kept
+
+
+@pytest.fixture(scope="module")
+def results(store: str) -> list[acb.Result]:
+    """One result of every kind."""
+    texts = ["a dog barks", "rain <b>falls</b>\x1b[31m", "wind"]
+    scored = acb.score(texts, [["a dog is barking"], ["rain falls"], ["wind blows"]], METRICS)
+    return [
+        scored,
+        acb.judge(1, "elements", store=store),
+        acb.compare(1, 2, store=store),
+        acb.leaderboard(store=store),
+    ]
+
+
+def test_every_result_is_a_short_table_a_cell_a_dictionary_and_rows(
+    results: list[acb.Result],
+) -> None:
+    for one in results:
+        shown = str(one)
+        assert shown == repr(one)
+        assert 2 < len(shown.splitlines()) < 80
+        assert "\x1b" not in shown
+        assert "<table>" in one._repr_html_()
+        assert "<b>" not in one._repr_html_()
+        json.dumps(one.to_dict(), allow_nan=False)
+        columns = {tuple(row) for row in one.records()}
+        assert len(columns) == 1
+
+
+def test_a_frame_has_a_row_for_each_record(results: list[acb.Result]) -> None:
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    for one in results:
+        frame = one.to_frame()
+        assert len(frame) == len(one.records())
+        assert list(frame.columns) == list(one.records()[0])
+
+
+def test_without_a_frame_library_that_is_one_sentence(
+    results: list[acb.Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+
+    for name in ("pandas", "polars"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(acb.AudioCapBenchError, match="needs pandas or polars"):
+        results[0].to_frame()
+
+
+def test_captions_come_in_order_by_id_and_from_files(tmp_path: Path) -> None:
+    texts, references = ["a dog barks", "rain"], [["a dog is barking", "dog"], "it rains"]
+    listed = acb.score(texts, references, METRICS)
+    by_id = acb.score(
+        dict(zip("ab", texts, strict=True)), dict(zip("ab", references, strict=True)), METRICS
+    )
+    (tmp_path / "p.csv").write_text("id,prediction\na,a dog barks\nb,rain\n")
+    (tmp_path / "r.jsonl").write_text(
+        '{"id": "a", "references": ["a dog is barking", "dog"]}\n'
+        '{"id": "b", "references": ["it rains"]}\n'
+    )
+    files = acb.score(tmp_path / "p.csv", str(tmp_path / "r.jsonl"), "meteor,rouge_l")
+    values = [[one[name].value for name in METRICS] for one in (listed, by_id, files)]
+    assert values[0] == values[1] == values[2]
+    assert str(listed["meteor"].signature).startswith("meteor|")
+    assert listed["meteor"].n == 2
+    with pytest.raises(KeyError, match="there are meteor, rouge_l"):
+        _ = listed["cider"]
+
+
+def test_categories_of_captions_give_scores_by_group() -> None:
+    found = acb.score(["a", "b", "a"], ["a", "a", "a"], "rouge_l", groups=["x", "y", "x"])
+    by_group = {row["group"]: row["score"] for row in found.records()}
+    assert by_group == {"all": pytest.approx(2 / 3), "x": 1.0, "y": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "words"),
+    [
+        (["a", "b"], ["a"], "2 predictions and 1 references"),
+        ("a dog barks", ["a dog"], "captions themselves come in a list"),
+        ([1], ["a"], "sample 0: 1 is no text"),
+        (["a"], [[]], "sample 0 has no reference"),
+        (["a"], ["  "], "sample 0 has no reference, or a blank one"),
+        ([], [], "no references"),
+    ],
+)
+def test_captions_that_do_not_fit_are_one_sentence(
+    predictions: Any, references: Any, words: str
+) -> None:
+    with pytest.raises(acb.AudioCapBenchError, match=words):
+        acb.score(predictions, references, METRICS)
+
+
+def test_a_missing_prediction_is_counted_and_shown() -> None:
+    found = acb.score({"a": "x"}, {"a": "x", "b": "y"}, "rouge_l")
+    assert found["rouge_l"].as_zero == pytest.approx(0.5)
+    assert "1 without a prediction" in str(found)
+    assert found.to_dict()["missing_ids"] == ["b"]
+
+
+def test_the_same_number_wherever_it_is_asked_for(store: str) -> None:
+    run = acb.judge(1, "elements", store=store)
+    board = acb.leaderboard(store=store, judge="elements").records()
+    compared = acb.compare(1, 2, store=store, judges=["elements"]).to_dict()
+    assert run["elements"].value == next(row["score"] for row in board if row["run"] == 1)
+    overall = next(one for one in compared["differences"] if one["scorer"] == "elements: overall")
+    assert run["elements"].value == pytest.approx(overall["a"])
+
+
+def test_all_calls_work_inside_a_running_loop_and_as_async(store: str, tmp_path: Path) -> None:
+    tones = write_folder(tmp_path / "tones", 4)
+
+    async def cell() -> list[acb.Result]:
+        own = str(tmp_path / "loop.db")
+        blocking: list[acb.Result] = [
+            acb.run(tones, "control/right", metrics="rouge_l", judge="elements", store=own),
+            acb.judge(1, "elements", store=own, fresh=True),
+            acb.score(["a"], ["a"], "rouge_l"),
+            acb.compare(1, 2, store=store),
+            acb.leaderboard(store=store),
+        ]
+        awaited: list[acb.Result] = [
+            await acb.arun(tones, "control/right", metrics="rouge_l", judge="elements", store=own),
+            await acb.ajudge(1, "elements", store=own),
+            await acb.ascore(["a"], ["a"], "rouge_l"),
+            await acb.acompare(1, 2, store=store),
+            await acb.aleaderboard(store=store),
+        ]
+        assert [str(one) for one in blocking] == [str(one) for one in awaited]
+        return awaited
+
+    assert len(asyncio.run(cell())) == 5
+
+
+def test_a_model_and_a_benchmark_of_ones_own_can_be_given(tmp_path: Path) -> None:
+    class Echo(acb.SimpleModel):
+        contract = acb.AudioContract("none")
+
+        async def answer(self, question: acb.Question) -> acb.Reply:
+            return acb.Reply(f"A tone. {question.sample_id}")
+
+    benchmark = acb.open_benchmark(str(write_folder(tmp_path / "tones", 3)))
+    with acb.Store.open(str(tmp_path / "own.db")) as store:
+        result = acb.run(benchmark, Echo("own/echo"), metrics="rouge_l", store=store)
+        assert len(store.runs()) == 1
+    assert result.run.model == "own/echo"
+    assert set(result.answers) == {sample.id for sample in benchmark.samples}
+    assert all(text.startswith("A tone.") for text in result.answers.values())
+
+
+def test_reprs_stay_short_however_large_the_thing_is(tmp_path: Path) -> None:
+    benchmark = acb.open_benchmark(str(write_folder(tmp_path / "tones", 40)))
+    many = acb.compute(["rouge_l"], ["a dog"] * 500, [["a dog"]] * 500)[0]
+    with acb.Store.open(str(tmp_path / "r.db")) as store:
+        result = acb.run(benchmark, "control/right", metrics="rouge_l", store=store)
+        run = store.run(result.run.id)
+        things = [benchmark, many, run, store, store.dataset(run.dataset), result["rouge_l"]]
+        things += [result.summary, benchmark.samples[0], store.runs()[0]]
+        for one in things:
+            assert len(repr(one)) < 700, repr(one)[:900]
+            assert len(str(one)) < 700
+
+
+def public_imports(text: str) -> Iterator[str]:
+    for names in re.findall(
+        r"^\s*from audiocapbench[.\w]* import \(?([^)\n]+)", text, re.MULTILINE
+    ):
+        yield from (name.strip() for name in names.split(",") if name.strip())
+    yield from re.findall(r"\bacb\.(\w+)", text)
+
+
+def test_the_docs_import_only_public_names() -> None:
+    pages = ["README.md", *(str(one.relative_to(ROOT)) for one in (ROOT / "docs").rglob("*.md"))]
+    for name in pages:
+        for block in blocks(page(name), "python"):
+            assert "from audiocapbench." not in block, name
+            assert set(public_imports(block)) <= set(acb.__all__), name
+
+
+def test_the_examples_of_the_library_s_page_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for block in blocks(page("docs/library.md"), "python"):
+        exec(compile(block, "docs/library.md", "exec"), names)
+    shown = capsys.readouterr().out
+    assert "Run 1: control/right on demo" in shown
+    assert "meteor|variant:nltk" in shown
+
+
+def test_the_notebook_runs_in_a_real_kernel(tmp_path: Path) -> None:
+    nbclient = pytest.importorskip("nbclient", reason="nbclient comes with the extra test-all")
+    pytest.importorskip("ipykernel", reason="ipykernel comes with the extra test-all")
+    nbformat = pytest.importorskip("nbformat")
+    notebook = nbformat.read(ROOT / "docs" / "library.ipynb", as_version=4)
+    settings = {"metadata": {"path": str(tmp_path)}}
+    nbclient.NotebookClient(notebook, timeout=300, resources=settings).execute()
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    tables = [
+        output.data["text/html"]
+        for cell in cells
+        for output in cell.outputs
+        if "text/html" in output.get("data", {})
+    ]
+    assert len(tables) >= 4
+    assert (tmp_path / "notebook.db").is_file()
