@@ -1,7 +1,6 @@
 """A plug-in model for tests, installed as a package would be, that writes down what it is asked."""
 
 import os
-import sys
 from pathlib import Path
 
 MODULE = '''
@@ -71,6 +70,3 @@ def asked(folder: Path) -> list[str]:
     """Every question that the plug-in was asked, in order."""
     diary = folder / "diary.txt"
     return diary.read_text().split() if diary.exists() else []
-
-
-COMMAND = [sys.executable, "-m", "audiocapbench"]

@@ -7,7 +7,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.benchmarks.demo import clips
+from command import run_command
 from plugin import environment
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -46,15 +46,7 @@ def run(place: Path, command: str, **settings: str) -> subprocess.CompletedProce
     """Run a command as printed."""
     words = shlex.split(command)
     assert words[0] == "audiocapbench"
-    return subprocess.run(
-        [sys.executable, "-m", *words],
-        cwd=place,
-        env=environment(place, **settings),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    return run_command(*words[1:], cwd=place, env=environment(place, **settings))
 
 
 def install(place: Path, module: str, entry_points: str) -> None:

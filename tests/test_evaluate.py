@@ -1,4 +1,4 @@
-"""``python -m audiocapbench.evaluate``: real processes against servers on loopback."""
+"""``python -m audiocapbench.evaluate`` against servers on loopback."""
 
 import hashlib
 import json
@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,9 @@ pytest.importorskip("openai", reason="needs the extra audiocapbench[openai]")
 
 from audiocapbench.benchmarks import audiocapbench
 from audiocapbench.benchmarks.traits import METRICS
+from audiocapbench.evaluate import app
 from audiocapbench.metrics import compute
+from command import run_command
 from fakes.faults import Plan, status
 from fakes.http_server import Request, json_response
 from fakes.openai_server import OpenAIServer, completion, heard
@@ -90,12 +93,15 @@ def furnish(place: Path) -> Path:
     return place
 
 
+def _kept() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name not in NAMES.split()}
+
+
 def start(place: Path, *words: str, **settings: str) -> subprocess.Popen[str]:
-    kept = {name: value for name, value in os.environ.items() if name not in NAMES.split()}
     return subprocess.Popen(
         [*COMMAND, *words],
         cwd=place,
-        env=kept | settings,
+        env=_kept() | settings,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -104,12 +110,8 @@ def start(place: Path, *words: str, **settings: str) -> subprocess.Popen[str]:
 
 
 def call(place: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    process = start(place, *words, **settings)
-    try:
-        out, err = process.communicate(timeout=180)
-    finally:
-        process.kill()
-    return subprocess.CompletedProcess(words, process.returncode, out, err)
+    program = partial(app, prog_name="python -m audiocapbench.evaluate")
+    return run_command(*words, cwd=place, env=_kept() | settings, program=program)
 
 
 class Evaluated(NamedTuple):

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from audiocapbench.signature import UNSIGNED, Signature, sign
 from audiocapbench.store import Store
+from command import COMMAND
 from folders import write_folder
-from plugin import COMMAND
 
 HOSTILE = st.text(st.characters() | st.sampled_from("|:%\n\r\x00\x85\u2028\ud800+0A"))
 SIGNATURES = st.builds(

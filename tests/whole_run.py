@@ -5,14 +5,14 @@ import hashlib
 import json
 import os
 import subprocess
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from audiocapbench.data.outcome import Outcome
 from audiocapbench.store import Store
+from command import COMMAND, run_command
 from fakes.http_server import Request
 
 STORE = "audiocapbench.db"
@@ -29,12 +29,10 @@ class Ended(NamedTuple):
 
 def start(place: Path, model: str, *more: str, **settings: str) -> subprocess.Popen[str]:
     """Start ``audiocapbench run tones`` in a folder, with no keys but those given."""
-    command = [sys.executable, "-m", "audiocapbench", "run", "tones", "--model", model]
-    kept = {name: value for name, value in os.environ.items() if name not in _KEYS}
     return subprocess.Popen(
-        [*command, "--metrics", "rouge_l", "--json", *more],
+        [*COMMAND, *_words(model, more)],
         cwd=place,
-        env=kept | settings,
+        env=_kept() | settings,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         stdin=subprocess.DEVNULL,
@@ -44,12 +42,16 @@ def start(place: Path, model: str, *more: str, **settings: str) -> subprocess.Po
 
 def finish(place: Path, model: str, *more: str, **settings: str) -> Ended:
     """Run the command to its end."""
-    process = start(place, model, *more, **settings)
-    try:
-        out, err = process.communicate(timeout=120)
-    finally:
-        process.kill()
-    return Ended(process.returncode, out, err)
+    done = run_command(*_words(model, more), cwd=place, env=_kept() | settings)
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def _words(model: str, more: Sequence[str]) -> list[str]:
+    return ["run", "tones", "--model", model, "--metrics", "rouge_l", "--json", *more]
+
+
+def _kept() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name not in _KEYS}
 
 
 def outcomes(place: Path) -> dict[str, Outcome]:

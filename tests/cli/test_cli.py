@@ -10,23 +10,16 @@ import soundfile
 
 from audiocapbench.benchmarks.traits import METRICS
 from audiocapbench.data import Manifest, MissingClip, write_manifest
+from command import COMMAND, run_command
 from folders import write_folder, write_lines, write_ten_faults, write_tone
-from plugin import COMMAND, environment, install
+from plugin import environment, install
 
 COMMANDS = """demo build run score leaderboard compare report figures mecat meta corrupt runs models
 metrics judges benchmarks""".split()
 
 
 def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *words],
-        cwd=folder,
-        env=environment(folder),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return run_command(*words, cwd=folder, env=environment(folder))
 
 
 def test_the_help_lists_the_commands_in_the_order_of_a_first_visit(tmp_path: Path) -> None:
@@ -232,15 +225,9 @@ def test_terminal_escapes_in_data_are_written_out(tmp_path: Path) -> None:
 
 def test_no_digit_is_lost_where_there_is_little_room(tmp_path: Path) -> None:
     call(tmp_path, "run", "demo", "--model", "control/safe", "--limit", "12")
-    done = subprocess.run(
-        [*COMMAND, "score", "1"],
-        cwd=tmp_path,
-        env=environment(tmp_path, COLUMNS="40"),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
+    narrow = environment(tmp_path, COLUMNS="40")
+    done = run_command("score", "1", cwd=tmp_path, env=narrow)
+    assert done.returncode == 0, done.stderr
     assert "…" not in done.stdout
     assert len(re.findall(r"0\.\d{3}–0\.\d{3}", done.stdout)) >= 6
 

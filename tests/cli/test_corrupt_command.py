@@ -4,21 +4,23 @@ import csv
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from audiocapbench.meta.corrupt.corruption import Corruption
 from audiocapbench.meta.pairs.files import read_brace_hallucination, read_csv_pairs
+from command import COMMAND, run_command
 from folders import write_lines, write_tone
 
 VERBS = ("speaks", "sings", "laughs", "coughs", "shouts", "whispers")
 
 
-def call(place: Path, *words: str, hash_seed: str = "1") -> subprocess.CompletedProcess[str]:
+def call(place: Path, *words: str, hash_seed: str = "") -> subprocess.CompletedProcess[str]:
+    if not hash_seed:
+        return run_command("corrupt", *words, cwd=place)
     return subprocess.run(
-        [sys.executable, "-m", "audiocapbench", "corrupt", *words],
+        [*COMMAND, "corrupt", *words],
         cwd=place,
         env={**os.environ, "PYTHONHASHSEED": hash_seed},
         capture_output=True,

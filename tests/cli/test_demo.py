@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import pytest
 
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.store import Store
-from plugin import COMMAND
+from command import run_command
 
 METRICS = open_benchmark("demo").traits.metrics
 
@@ -20,9 +19,7 @@ METRICS = open_benchmark("demo").traits.metrics
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which the demo has been run."""
     folder = tmp_path_factory.mktemp("demo")
-    done = subprocess.run(
-        [*COMMAND, "demo"], cwd=folder, capture_output=True, text=True, timeout=300, check=False
-    )
+    done = run_command("demo", cwd=folder)
     assert done.returncode == 0, done.stderr
     (folder / "stdout.txt").write_text(done.stdout)
     (folder / "stderr.txt").write_text(done.stderr)
@@ -34,14 +31,7 @@ def scores(demo: Path) -> dict[str, dict[str, Any]]:
     """Every run of the demo by model; nothing is asked again."""
     models = ["listener", "control/right", "control/safe", "control/wrong", "control/empty"]
     words = [word for model in models for word in ("--model", model)]
-    done = subprocess.run(
-        [*COMMAND, "run", "demo", *words, "--judge", "elements", "--json"],
-        cwd=demo,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=True,
-    )
+    done = run_command("run", "demo", *words, "--judge", "elements", "--json", cwd=demo)
     return {run["model"]: run for run in json.loads(done.stdout)["runs"]}
 
 
@@ -145,24 +135,13 @@ def test_the_report_is_one_file_that_asks_for_nothing(demo: Path) -> None:
 
 
 def test_a_second_demo_asks_nothing_and_says_the_same(demo: Path) -> None:
-    done = subprocess.run(
-        [*COMMAND, "demo"], cwd=demo, capture_output=True, text=True, timeout=300, check=True
-    )
+    done = run_command("demo", cwd=demo)
     assert done.stdout == (demo / "stdout.txt").read_text()
-    runs = subprocess.run(
-        [*COMMAND, "runs", "--json"], cwd=demo, capture_output=True, text=True, check=True
-    )
+    runs = run_command("runs", "--json", cwd=demo)
     assert len(json.loads(runs.stdout)["runs"]) == 5
 
 
 def test_a_report_that_cannot_be_written_is_said_plainly(demo: Path) -> None:
-    done = subprocess.run(
-        [*COMMAND, "demo", "--out", "no/where.html"],
-        cwd=demo,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = run_command("demo", "--out", "no/where.html", cwd=demo)
     assert done.returncode == 2
     assert "no/where.html: cannot be written (No such file or directory)" in done.stderr

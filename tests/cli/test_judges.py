@@ -4,9 +4,10 @@ import json
 import subprocess
 from pathlib import Path
 
+from command import run_command
 from fakes.mecat_shards import build_shards, caption_files, tar
 from folders import write_lines, write_tone
-from plugin import COMMAND, environment
+from plugin import environment
 
 JUDGE_PLUGIN = """
 from audiocapbench import sign
@@ -28,15 +29,7 @@ def create(options):
 
 
 def call(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *words],
-        cwd=place,
-        env=environment(place),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return run_command(*words, cwd=place, env=environment(place))
 
 
 def install_judge(place: Path) -> None:

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +13,8 @@ from audiocapbench.cli import compare, leaderboard  # noqa: F401  (they add comm
 from audiocapbench.cli.app import app
 from audiocapbench.data.outcome import Status
 from audiocapbench.store import Store
+from command import run_command
 from made_store import MadeRun, made_samples, put_run
-from plugin import COMMAND
 
 SAMPLES = made_samples(24, categories=("sound", "music"))
 NAMES = ("plain", "=cmd|x", "best_of_all & more")
@@ -136,20 +135,12 @@ def test_compare_names_runs_that_are_not_there(store: str) -> None:
 
 
 def test_both_are_commands_of_the_program(store: str) -> None:
-    done = subprocess.run(
-        [*COMMAND, "leaderboard", "--store", store, "--published"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
+    done = run_command("leaderboard", "--store", store, "--published")
+    assert done.returncode == 0, done.stderr
     assert "audiocapbench: as published, judged by GPT-4.1, 1,000 samples" in done.stdout
     assert "gemini/gemini-3-pro-preview" in done.stdout
     assert "statements of the paper do not fit its tables" in done.stderr
-    helped = subprocess.run(
-        [*COMMAND, "--help"], capture_output=True, text=True, timeout=120, check=True
-    )
-    assert "compare" in helped.stdout
+    assert "compare" in run_command("--help").stdout
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from command import COMMAND, run_command
 from folders import write_folder
-from plugin import COMMAND, asked, environment, install
+from plugin import asked, environment, install
 
 
 @pytest.fixture
@@ -41,15 +42,8 @@ WORDS = ["run", "tones", "--model", "diary/paid", "--prices", "prices.json"]
 
 
 def call(place: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *WORDS, *more],
-        cwd=place,
-        env=environment(place, DIARY_PAUSE="0", OPENAI_API_KEY="sk-not-a-real-key"),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    env = environment(place, DIARY_PAUSE="0", OPENAI_API_KEY="sk-not-a-real-key")
+    return run_command(*WORDS, *more, cwd=place, env=env)
 
 
 def test_the_preview_counts_what_is_left_and_what_it_will_cost(place: Path) -> None:

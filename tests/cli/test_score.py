@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.metrics import compute
-from plugin import COMMAND
+from command import run_command
 
 REFERENCES = {
     f"clip{i}": [f"a dog barks {i} times", f"a dog is barking {i} times in a row"]
@@ -32,14 +32,7 @@ def place(tmp_path: Path) -> Path:
 def score(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     files = ["--predictions", "predictions.csv", "--references", "references.jsonl"]
     chosen = words if words and words[0].isdigit() else (*files, *words)
-    return subprocess.run(
-        [*COMMAND, "score", *chosen],
-        cwd=place,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return run_command("score", *chosen, cwd=place)
 
 
 def test_the_document_is_as_designed(place: Path) -> None:
@@ -93,8 +86,7 @@ def test_scores_of_single_samples_are_written(place: Path) -> None:
 
 
 def test_an_old_run_gets_more_scores_without_being_asked_again(place: Path) -> None:
-    ask = [*COMMAND, "run", "demo", "--model", "control/safe", "--metrics", "bleu_1"]
-    subprocess.run(ask, cwd=place, capture_output=True, timeout=120, check=True)
+    run_command("run", "demo", "--model", "control/safe", "--metrics", "bleu_1", cwd=place)
     done = score(place, "1", "--metrics", "rouge_l", "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
@@ -124,8 +116,6 @@ def test_wrong_use_is_one_sentence(place: Path, words: list[str], reason: str) -
 
 
 def test_score_without_anything_says_what_it_needs(place: Path) -> None:
-    done = subprocess.run(
-        [*COMMAND, "score"], cwd=place, capture_output=True, text=True, timeout=60, check=False
-    )
+    done = run_command("score", cwd=place)
     assert done.returncode == 2
     assert "score needs a RUN, or --predictions and --references" in done.stderr

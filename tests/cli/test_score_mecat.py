@@ -15,15 +15,13 @@ from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION
 from audiocapbench.metrics.date import date_parts
 from audiocapbench.scores.file_scores import score_groups
 from audiocapbench.scores.groups import category
+from command import run_command
 from folders import write_lines, write_tone
 from mecat_data import clips, questions, write_references
-from plugin import COMMAND
 
 
 def call(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *words], cwd=place, capture_output=True, text=True, timeout=300, check=False
-    )
+    return run_command(*words, cwd=place)
 
 
 def score(place: Path, *words: str, kind: str = "caption") -> subprocess.CompletedProcess[str]:

@@ -4,7 +4,6 @@ import json
 import signal
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,10 @@ from audiocapbench.engine import RateLimits, run_benchmark
 from audiocapbench.errors import ModelError
 from audiocapbench.models import create_model
 from audiocapbench.store import Store
+from command import COMMAND, run_command
 from folders import write_folder, write_tone
-from plugin import COMMAND, asked, environment, install
+from plugin import asked, environment, install
+from whole_run import wait_until
 
 CLIPS = 12
 
@@ -31,12 +32,9 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def start(
-    place: Path, *more: str, model: str = "diary/slow", **settings: str
-) -> subprocess.Popen[str]:
-    command = [*COMMAND, "run", "tones", "--model", model, "--json", *more]
+def start(place: Path, *more: str, **settings: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        command,
+        [*COMMAND, "run", "tones", "--model", "diary/slow", "--json", *more],
         cwd=place,
         env=environment(place, **settings),
         stdout=subprocess.PIPE,
@@ -45,11 +43,17 @@ def start(
     )
 
 
-def finish(place: Path, *more: str, model: str = "diary/slow", **settings: str) -> dict[str, Any]:
-    process = start(place, *more, model=model, **settings)
-    out, err = process.communicate(timeout=120)
-    assert process.returncode in (0, 1), err
-    run: dict[str, Any] = json.loads(out)["runs"][0]
+def call(
+    place: Path, *more: str, model: str = "diary/slow", **settings: str
+) -> subprocess.CompletedProcess[str]:
+    words = ("run", "tones", "--model", model, "--json", *more)
+    return run_command(*words, cwd=place, env=environment(place, DIARY_PAUSE="0", **settings))
+
+
+def finish(place: Path, *more: str, **settings: str) -> dict[str, Any]:
+    done = call(place, *more, **settings)
+    assert done.returncode in (0, 1), done.stderr
+    run: dict[str, Any] = json.loads(done.stdout)["runs"][0]
     return run
 
 
@@ -61,13 +65,6 @@ def committed(place: Path) -> set[str]:
     found = {sample for run in store.runs() for sample in store.outcomes(run.id)}
     store.close()
     return found
-
-
-def wait_until(condition: Callable[[], object], seconds: float = 60.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
 
 
 def test_a_killed_run_resumes_without_asking_twice(place: Path, tmp_path: Path) -> None:
@@ -91,14 +88,14 @@ def test_a_killed_run_resumes_without_asking_twice(place: Path, tmp_path: Path) 
 
 
 def test_a_finished_run_asks_nothing_more(place: Path) -> None:
-    first = finish(place, DIARY_PAUSE="0")
-    assert finish(place, DIARY_PAUSE="0") == first
+    first = finish(place)
+    assert finish(place) == first
     assert len(asked(place)) == CLIPS
 
 
 def test_a_fresh_run_asks_everything_again(place: Path) -> None:
-    first = finish(place, DIARY_PAUSE="0", DIARY_CACHE="yes")
-    second = finish(place, "--fresh", DIARY_PAUSE="0", DIARY_CACHE="yes")
+    first = finish(place, DIARY_CACHE="yes")
+    second = finish(place, "--fresh", DIARY_CACHE="yes")
     assert first["run"] != second["run"]
     assert len(asked(place)) == 2 * CLIPS
 
@@ -115,7 +112,7 @@ def test_ctrl_c_keeps_what_was_done_and_says_how_to_go_on(place: Path) -> None:
     assert "Traceback" not in err
     assert json.loads(out)["runs"][0]["answered"] == len(done)
     assert asked(place) == [f"tone_{index}" for index in range(len(done))]
-    finish(place, DIARY_PAUSE="0")
+    finish(place)
     assert sorted(asked(place)) == sorted(f"tone_{index}" for index in range(CLIPS))
 
 
@@ -149,49 +146,47 @@ def test_as_many_samples_are_in_flight_as_the_user_says(place: Path) -> None:
 
 
 def test_a_filter_shares_answers_through_the_cache(place: Path) -> None:
-    finish(place, "--limit", "5", DIARY_PAUSE="0", DIARY_CACHE="yes")
+    finish(place, "--limit", "5", DIARY_CACHE="yes")
     assert len(asked(place)) == 5
-    whole = finish(place, DIARY_PAUSE="0", DIARY_CACHE="yes")
+    whole = finish(place, DIARY_CACHE="yes")
     assert len(asked(place)) == CLIPS
     assert whole["n"] == CLIPS
 
 
 def test_an_error_in_a_model_fails_its_sample_only(place: Path) -> None:
-    process = start(place, model="diary/raises", DIARY_PAUSE="0")
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 1
-    run = json.loads(out)["runs"][0]
+    done = call(place, model="diary/raises")
+    assert done.returncode == 1
+    run = json.loads(done.stdout)["runs"][0]
     assert run["statuses"] == {"ok": 10, "failed": 2}
-    assert "tone_1: failed: ValueError: no idea" in err
+    assert "tone_1: failed: ValueError: no idea" in done.stderr
     assert run["metrics"]["rouge_l"]["coverage"] == pytest.approx(10 / 12)
     figure = run["metrics"]["rouge_l"]
     assert figure["as_zero"] == pytest.approx(figure["score"] * 10 / 12)
     assert figure["bounds"] == pytest.approx([figure["as_zero"], figure["as_zero"] + 2 / 12])
     before = len(asked(place))
-    finish(place, model="diary/raises", DIARY_PAUSE="0")
+    finish(place, model="diary/raises")
     assert asked(place)[before:] == ["tone_1", "tone_11"]
 
 
 def test_blank_answers_are_empty_and_score_zero(place: Path) -> None:
-    run = finish(place, model="diary/blank", DIARY_PAUSE="0")
+    run = finish(place, model="diary/blank")
     assert run["statuses"] == {"empty": CLIPS}
     assert run["answered"] == 0
     assert {figure["score"] for figure in run["metrics"].values()} == {0.0}
 
 
 def test_text_that_no_database_keeps_is_made_storable(place: Path) -> None:
-    finish(place, model="diary/nul", DIARY_PAUSE="0")
+    finish(place, model="diary/nul")
     store = Store.open(str(place / "audiocapbench.db"))
     assert store.outcomes(1)["tone_0"].reply.text == "a\ufffdb?"
 
 
 def test_a_clip_past_the_contract_is_refused_with_its_reason(place: Path) -> None:
     write_tone(place / "tones" / "clips" / "0.wav", seconds=11)
-    process = start(place, "--limit", "1", DIARY_PAUSE="0")
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 1
-    assert "is 11.0 s long; this model takes at most 10 s" in err
-    assert json.loads(out)["runs"][0]["metrics"]["rouge_l"]["score"] is None
+    done = call(place, "--limit", "1")
+    assert done.returncode == 1
+    assert "is 11.0 s long; this model takes at most 10 s" in done.stderr
+    assert json.loads(done.stdout)["runs"][0]["metrics"]["rouge_l"]["score"] is None
 
 
 def test_a_run_inside_a_program_needs_no_command_line(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from audiocapbench.cli.meta import PROMPTS
 from audiocapbench.meta.pairwise.prompts import prompt_names
+from command import run_command
 from pair_files import human_clip, main_clip, write
-from plugin import COMMAND
 
 MEASURES = {"accuracy", "f1", "macro_f1", "balanced_accuracy"}
 
@@ -24,14 +24,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def meta(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, "meta", *words],
-        cwd=place,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return run_command("meta", *words, cwd=place)
 
 
 def test_the_document_of_one_scorer_is_as_designed(place: Path) -> None:

@@ -8,8 +8,9 @@ import pytest
 
 from audiocapbench.errors import ModelError
 from audiocapbench.models import create_model
+from command import run_command
 from folders import write_folder
-from plugin import COMMAND, environment
+from plugin import environment
 
 CAPTIONER = '''
 """A captioner with a neighbour."""
@@ -49,15 +50,8 @@ def place(tmp_path: Path) -> Path:
 
 
 def run(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, "run", "tones", "--metrics", "rouge_l", "--json", *words],
-        cwd=place,
-        env=environment(place),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    told = ("run", "tones", "--metrics", "rouge_l", "--json", *words)
+    return run_command(*told, cwd=place, env=environment(place))
 
 
 def document(done: subprocess.CompletedProcess[str]) -> dict[str, object]:

@@ -16,6 +16,7 @@ import pytest
 
 import old_store
 from audiocapbench.store import Store
+from command import run_command
 from folders import write_folder
 
 psycopg = pytest.importorskip("psycopg", reason="the extra postgres is not installed")
@@ -68,14 +69,7 @@ def test_runs_are_kept_resumed_and_listed(server: str, tmp_path: Path) -> None:
     write_folder(tmp_path / "tones", 6)
 
     def call(*words: str) -> Any:
-        done = subprocess.run(
-            [sys.executable, "-m", "audiocapbench", *words, "--store", server, "--json"],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=True,
-        )
+        done = run_command(*words, "--store", server, "--json", cwd=tmp_path)
         assert "hunter2" not in done.stdout + done.stderr
         return json.loads(done.stdout)
 

@@ -1,0 +1,79 @@
+"""The command line as tests call it: in this process, but otherwise as a process would.
+
+A new process costs a second before it does anything. Only tests that kill one, send it a signal,
+give it a terminal or measure it need one of their own: for them there is ``COMMAND``.
+"""
+
+import contextlib
+import importlib
+import io
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from subprocess import CompletedProcess
+from unittest.mock import patch
+
+from audiocapbench.cli import main
+
+COMMAND = [sys.executable, "-m", "audiocapbench"]
+
+
+def run_command(
+    *words: str,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    program: Callable[[], object] = main,
+) -> CompletedProcess[str]:
+    """Run ``audiocapbench`` with these words, in a folder, with these environment variables."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    code = 0
+    with (
+        contextlib.chdir(cwd or Path.cwd()),
+        patch.dict(os.environ, dict(os.environ if env is None else env), clear=True),
+        patch.object(sys, "argv", ["audiocapbench", *words]),
+        patch.object(sys, "stdin", io.StringIO()),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        _own_packages(cwd),
+    ):
+        try:
+            program()
+        except SystemExit as ended:
+            code = _exit_code(ended)
+        except Exception:
+            traceback.print_exc()
+            code = 1
+    texts = [_text(stream) for stream in (out, err)]
+    return CompletedProcess(list(words), code, *texts)
+
+
+@contextlib.contextmanager
+def _own_packages(place: Path | None) -> Iterator[None]:
+    """Put the folders of ``PYTHONPATH`` on the path; forget afterwards what came from them."""
+    listed = [one for one in os.environ.get("PYTHONPATH", "").split(os.pathsep) if one]
+    added = [one for one in listed if one not in sys.path]
+    with patch.object(sys, "path", [*added, *sys.path]):
+        importlib.invalidate_caches()
+        try:
+            yield
+        finally:
+            own = (*added, *([str(place)] if place else []))
+            for name, module in list(sys.modules.items()):
+                if (getattr(module, "__file__", None) or "").startswith(own):
+                    del sys.modules[name]
+    importlib.invalidate_caches()
+
+
+def _exit_code(ended: SystemExit) -> int:
+    if isinstance(ended.code, str):
+        print(ended.code, file=sys.stderr)  # noqa: T201  (as the interpreter does)
+        return 1
+    return ended.code or 0
+
+
+def _text(stream: io.TextIOWrapper) -> str:
+    stream.flush()
+    stream.seek(0)
+    return stream.read()
