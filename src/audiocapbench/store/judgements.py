@@ -148,8 +148,7 @@ class JudgementStore:
                     )
                 )
             values = [
-                _of_judgement(one)
-                | {"run": run_id, "judged_at": now, "signature": numbers[one.signature]}
+                _of_judgement(one, numbers) | {"run": run_id, "judged_at": now}
                 for one in judgements
             ]
             if values:
@@ -173,35 +172,16 @@ class JudgementStore:
             return [_judgement(row, signatures) for row in connection.execute(query)]
 
 
-def _of_judgement(one: Judgement) -> dict[str, Any]:
-    return {
-        "judge": one.judge,
+def _of_judgement(one: Judgement, signatures: Mapping[Signature, int]) -> rows.Values:
+    return rows.columns_of(one, "sample_id", "scores") | {
         "sample": one.sample_id,
-        "repeat": one.repeat,
+        "signature": signatures[one.signature],
         "status": str(one.status),
         "values": dict(one.scores),
-        "reasoning": one.reasoning,
-        "error": one.error,
-        "latency_s": one.latency_s,
-        "input_tokens": one.input_tokens,
-        "output_tokens": one.output_tokens,
-        "cost_usd": one.cost_usd,
     }
 
 
 def _judgement(row: Row[Any], signatures: Mapping[int, Signature]) -> Judgement:
-    found = row._mapping
-    return Judgement(
-        found["judge"],
-        found["sample"],
-        found["repeat"],
-        signatures[found["signature"]],
-        Status(found["status"]),
-        found["values"],
-        found["reasoning"],
-        found["error"],
-        found["latency_s"],
-        found["input_tokens"],
-        found["output_tokens"],
-        found["cost_usd"],
-    )
+    own = rows.fields_of(row, Judgement, "sample_id", "scores")
+    own |= {"signature": signatures[row.signature], "status": Status(row.status)}
+    return Judgement(sample_id=row.sample, scores=row._mapping["values"], **own)

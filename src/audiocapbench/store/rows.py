@@ -1,7 +1,9 @@
-"""Between table rows and records: the only place that knows both."""
+"""Between table rows and records: the only place that knows both.
+
+Columns have the names of the records' fields, except where a function here says otherwise.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,73 +24,50 @@ from audiocapbench.store.records import (
 Values = dict[str, Any]
 
 
+def columns_of(record: Any, *without: str) -> Values:
+    """The columns that a record fills."""
+    return {name: getattr(record, name) for name in record.__slots__ if name not in without}
+
+
+def fields_of(row: Row[Any], record: type, *without: str) -> Values:
+    """The fields of a record that a row fills."""
+    names: Sequence[str] = record.__slots__  # type: ignore[attr-defined]
+    return {name: row._mapping[name] for name in names if name not in without}
+
+
 def of_spec(spec: RunSpec) -> Values:
     """Columns of ``runs`` that a spec fills."""
-    return {
-        "identity": spec.identity,
-        "benchmark": spec.benchmark,
-        "dataset": spec.dataset,
-        "model": spec.model,
-        "parameters": dict(spec.parameters),
-        "contract": spec.contract,
-        "sample_count": len(spec.sample_ids),
-        "kind": spec.kind,
-    }
+    own = columns_of(spec, "sample_ids") | {"parameters": dict(spec.parameters)}
+    return own | {"identity": spec.identity, "sample_count": len(spec.sample_ids)}
 
 
 def run(row: Row[Any], sample_ids: Iterable[str]) -> Run:
     """A row of ``runs`` with its rows of ``run_samples``."""
-    return Run(
-        row.id,
-        row.benchmark,
-        row.dataset,
-        row.model,
-        row.parameters,
-        row.contract,
-        tuple(sample_ids),
-        row.created_at,
-        row.made_by,
-        row.kind,
-        row.name,
-    )
+    return Run(**fields_of(row, Run, "sample_ids"), sample_ids=tuple(sample_ids))
 
 
 def run_line(row: Row[Any], counted: Sequence[Any], tags: Sequence[str]) -> RunLine:
     """A row of ``runs`` with the counts of its outcomes and its tags."""
     costs = [one.cost for one in counted if one.cost is not None]
     return RunLine(
-        row.id,
-        row.created_at,
-        row.benchmark,
-        row.model,
-        row.sample_count,
-        {one.status: one.number for one in counted},
-        sum(costs) if costs else None,
-        row.kind,
-        row.name,
-        tuple(tags),
+        **fields_of(row, RunLine, "statuses", "cost_usd", "tags"),
+        statuses={one.status: one.number for one in counted},
+        cost_usd=sum(costs) if costs else None,
+        tags=tuple(tags),
     )
 
 
 def of_dataset(dataset: Dataset) -> Values:
-    """Columns of ``datasets``."""
-    return {
-        "fingerprint": dataset.fingerprint,
-        "benchmark": dataset.benchmark,
-        "root": dataset.root,
-        "missing": list(dataset.missing),
-        "traits": {dataset.benchmark: dict(dataset.traits)},
-    }
+    """Columns of ``datasets``; traits are kept by the benchmark's name."""
+    traits = {dataset.benchmark: dict(dataset.traits)}
+    own = columns_of(dataset, "samples", "missing")
+    return own | {"missing": list(dataset.missing), "traits": traits}
 
 
 def of_sample(sample: Sample) -> Values:
     """Columns of ``samples``, without the dataset's."""
     clip = sample.clip
-    return {
-        "id": sample.id,
-        "position": sample.position,
-        "category": sample.category,
-        "instruction": sample.instruction,
+    return columns_of(sample, "clip") | {
         "references": list(sample.references),
         "details": dict(sample.details),
         "file_name": clip.file_name,
@@ -104,8 +83,8 @@ def dataset(head: Row[Any], found: Sequence[Row[Any]], benchmark: str | None) ->
     root = Path(head.root)
     samples = tuple(
         Sample(
-            id=row.id,
-            clip=Clip(
+            row.id,
+            Clip(
                 root / row.file_name,
                 row.file_name,
                 row.clip_sha256,
@@ -113,11 +92,11 @@ def dataset(head: Row[Any], found: Sequence[Row[Any]], benchmark: str | None) ->
                 row.rate,
                 row.channels,
             ),
-            instruction=row.instruction,
-            references=tuple(row.references),
-            category=row.category,
-            position=row.position,
-            details=row.details,
+            row.instruction,
+            tuple(row.references),
+            row.category,
+            row.position,
+            row.details,
         )
         for row in found
     )
@@ -128,99 +107,52 @@ def dataset(head: Row[Any], found: Sequence[Row[Any]], benchmark: str | None) ->
 
 def of_outcome(outcome: Outcome) -> Values:
     """Columns of ``outcomes``, without the run's and the time."""
-    return asdict(outcome.reply) | {
-        "sample": outcome.sample_id,
-        "status": str(outcome.reply.status),
-        "audio_sha256": outcome.audio_sha256,
-        "audio_s": outcome.audio_s,
-        "latency_s": outcome.latency_s,
-        "attempts": outcome.attempts,
-        "cached": outcome.cached,
-    }
+    reply, own = columns_of(outcome.reply), columns_of(outcome, "sample_id", "reply")
+    return reply | own | {"sample": outcome.sample_id, "status": str(outcome.reply.status)}
 
 
 def outcome(row: Row[Any]) -> Outcome:
     """A row of ``outcomes``."""
-    said = Reply(
-        row.text,
-        Status(row.status),
-        row.error,
-        row.withheld,
-        row.input_tokens,
-        row.output_tokens,
-        row.audio_tokens,
-        row.cost_usd,
-        row.raw,
-    )
-    return Outcome(
-        row.sample,
-        said,
-        row.audio_sha256,
-        row.audio_s,
-        row.latency_s,
-        row.attempts,
-        row.cached,
-    )
+    reply = Reply(**fields_of(row, Reply) | {"status": Status(row.status)})
+    own = fields_of(row, Outcome, "sample_id", "reply")
+    return Outcome(sample_id=row.sample, reply=reply, **own)
 
 
 def of_response(outcome: Outcome) -> Values:
     """Columns of ``responses``, without key, model and time."""
-    reply = outcome.reply
-    return {
-        "text": reply.text,
-        "status": str(reply.status),
-        "latency_s": outcome.latency_s,
-        "input_tokens": reply.input_tokens,
-        "output_tokens": reply.output_tokens,
-        "audio_tokens": reply.audio_tokens,
-        "cost_usd": reply.cost_usd,
-        "raw": reply.raw,
-    }
+    own = columns_of(outcome.reply, "error", "withheld")
+    return own | {"status": str(outcome.reply.status), "latency_s": outcome.latency_s}
 
 
 def reply(row: Row[Any]) -> Reply:
     """A row of ``responses``: what was said, at no cost this time."""
-    return Reply(
-        row.text,
-        Status(row.status),
-        input_tokens=row.input_tokens,
-        output_tokens=row.output_tokens,
-        audio_tokens=row.audio_tokens,
-        cost_usd=0.0 if row.cost_usd is not None else None,
-        raw=row.raw,
-    )
+    own = fields_of(row, Reply, "error", "withheld")
+    cost = 0.0 if row.cost_usd is not None else None
+    return Reply(**own | {"status": Status(row.status), "cost_usd": cost})
 
 
 def of_score(score: StoredScore, signatures: Mapping[Signature, int]) -> Values:
     """Columns of ``scores``, without the run's."""
-    return {
+    return columns_of(score, "sample_id") | {
         "sample": score.sample_id,
-        "metric": score.metric,
         "signature": signatures[score.signature],
-        "value": score.value,
         "statistics": list(score.statistics),
     }
 
 
 def score(row: Row[Any], signatures: Mapping[int, Signature]) -> StoredScore:
     """A row of ``scores``."""
-    return StoredScore(
-        row.sample,
-        row.metric,
-        signatures[row.signature],
-        row.value,
-        tuple(row.statistics),
-    )
+    made, statistics = signatures[row.signature], tuple(row.statistics)
+    return StoredScore(row.sample, row.metric, made, row.value, statistics)
 
 
 def of_estimate(one: StoredEstimate, signatures: Mapping[Signature, int]) -> Values:
     """Columns of ``estimates``, without the run's and who made it."""
-    values = {name: getattr(one, name) for name in StoredEstimate.__slots__}
-    return values | {"counts": dict(one.counts), "signature": signatures[one.signature]}
+    return columns_of(one) | {"counts": dict(one.counts), "signature": signatures[one.signature]}
 
 
 def estimate(row: Row[Any], signatures: Mapping[int, Signature]) -> StoredEstimate:
     """A row of ``estimates``."""
-    values = {name: row._mapping[name] for name in StoredEstimate.__slots__}
     lacks = None if row.lacks is None else tuple(row.lacks)
-    return StoredEstimate(**values | {"lacks": lacks, "signature": signatures[row.signature]})
+    made = {"lacks": lacks, "signature": signatures[row.signature]}
+    return StoredEstimate(**fields_of(row, StoredEstimate) | made)
