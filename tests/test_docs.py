@@ -65,6 +65,7 @@ def test_the_examples_of_your_own_parts_work_together(place: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     assert warm.returncode == 0, warm.stderr
     assert duets.returncode == 0, duets.stderr
+    assert "the groups of Duet_Score" in duets.stdout
     assert "instruments named" in judges.stdout
     assert "options in brackets: clips" in " ".join(benchmarks.stdout.split())
     assert "shared_words" in ran.stdout

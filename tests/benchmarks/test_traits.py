@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,12 @@ def test_other_traits_make_another_dataset_and_those_of_old_stores_do_not() -> N
     assert ranked.fingerprint == demo.fingerprint, "a rank changes no score"
     for traits in TRAITS.values():
         assert replace(demo, traits=traits).fingerprint == demo.fingerprint
+
+
+def test_a_store_of_0_1_is_given_the_traits_that_its_benchmarks_have() -> None:
+    text = files("audiocapbench.store").joinpath("traits_0_1.json").read_text("utf-8")
+    known = {name: Traits.from_dict(one) for name, one in json.loads(text).items()}
+    assert known == {"": Traits(), **TRAITS}
 
 
 def test_a_benchmark_prints_itself_in_a_line() -> None:

@@ -3,8 +3,7 @@
 from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.benchmarks.benchmark import Benchmark, Selection, captioning
 from audiocapbench.benchmarks.registry import BenchmarkEntry, list_benchmarks, open_benchmark
-from audiocapbench.benchmarks.stored import stored_traits
-from audiocapbench.benchmarks.traits import Traits
+from audiocapbench.benchmarks.traits import Traits, stored_traits
 from audiocapbench.models.controls import ControlRules
 
 __all__ = [

@@ -12,6 +12,7 @@ from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.errors import AudioCapBenchError, BenchmarkError
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.models.controls import ControlRules
+from audiocapbench.store import Dataset
 
 METRICS = ("meteor", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l")
 _COLUMNS = ("meteor", "bleu_4", "rouge_l")
@@ -94,6 +95,16 @@ class Traits:
             raise BenchmarkError(f"{where}: {_first_problem(error)}") from None
         except AudioCapBenchError as error:
             raise BenchmarkError(f"{where}: {error}") from None
+
+
+def stored_traits(dataset: Dataset) -> Traits:
+    """The traits that a benchmark had when its samples were stored; the default ones without any.
+
+    Raises:
+        BenchmarkError: What is stored are no traits.
+    """
+    where = f"stored traits of {dataset.benchmark}"
+    return Traits.from_dict(dataset.traits, where) if dataset.traits else Traits()
 
 
 def _names(what: str, given: tuple[str, ...]) -> tuple[str, ...]:
