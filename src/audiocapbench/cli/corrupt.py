@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from audiocapbench.meta.corrupt.checks import Check, ControlAccuracy
     from audiocapbench.meta.corrupt.corruption import Corruption
     from audiocapbench.meta.corrupt.make import CorruptionResult
-    from audiocapbench.meta.settings import TrialSettings
 
 _KINDS = {
     "noun": "one thing for another",
@@ -88,10 +87,12 @@ def corrupt(
     'audiocapbench meta csv' then shows which scorers can tell them apart.
     """
     from audiocapbench.cli.console import print_json, say
+    from audiocapbench.cli.trial_bars import TrialBars
     from audiocapbench.credentials import load_credentials
     from audiocapbench.data.folder import METADATA, SEED_METADATA
     from audiocapbench.data.manifest import FILE_NAME as MANIFEST
     from audiocapbench.engine import Budget, RateLimits
+    from audiocapbench.meta.corrupt.by_model import make_by_model
     from audiocapbench.meta.corrupt.captions import read_captions
     from audiocapbench.meta.corrupt.checks import (
         check_controls,
@@ -101,6 +102,7 @@ def corrupt(
     )
     from audiocapbench.meta.corrupt.make import check_path, make_pairs, write_pairs
     from audiocapbench.meta.settings import TrialSettings
+    from audiocapbench.models import create_model
 
     check_path(out)
     listed = (captions / name for name in (METADATA, SEED_METADATA, MANIFEST))
@@ -108,23 +110,22 @@ def corrupt(
     refuse_overwriting(out, [path for path in given if path is not None])
     wanted = _kinds(kinds)
     found = read_captions(captions)
-    options: dict[str, Any] = {
-        "per_kind": per_kind,
-        "seed": seed,
-        "dataset": captions.resolve().stem,
-    }
+    name = captions.resolve().stem
+    options: dict[str, Any] = {"per_kind": per_kind, "seed": seed, "dataset": name}
     if model is None:
         made = make_pairs(found, wanted, **options)
     else:
         for warning in load_credentials(credentials) if credentials else ():
             say(warning)
-        settings = TrialSettings(
-            store_url=store,
-            budget=Budget(budget),
-            prices=prices,
-            rate_limits=RateLimits(concurrency),
-        )
-        made = _ask(model, settings, found, wanted, **options)
+        with TrialBars() as bars:
+            settings = TrialSettings(
+                store_url=store,
+                budget=Budget(budget),
+                prices=prices,
+                rate_limits=RateLimits(concurrency),
+                progress=bars.advance,
+            )
+            made = make_by_model(found, create_model(model), settings, wanted, **options)
     total = sum(len(one.pairs) for one in made)
     if not total:
         raise AudioCapBenchError(
@@ -154,32 +155,6 @@ def _kinds(text: str) -> "list[Corruption]":
     if not names:
         raise AudioCapBenchError(f"--kinds names none; there are {', '.join(known)}")
     return [Corruption(name) for name in dict.fromkeys(names)]
-
-
-def _ask(
-    name: str,
-    settings: "TrialSettings",
-    captions: "CaptionSet",
-    kinds: "list[Corruption]",
-    **options: Any,
-) -> "list[CorruptionResult]":
-    """Have the model make pairs, with a bar on stderr."""
-    from dataclasses import replace
-
-    from audiocapbench.cli.progress import bars_on_stderr
-    from audiocapbench.meta.corrupt.by_model import make_by_model
-    from audiocapbench.models import create_model
-
-    model = create_model(name)
-    with bars_on_stderr() as bars:
-        task = bars.add_task(model.name, total=None, note="")
-
-        def progress(_name: str, done: int, total: int) -> None:
-            bars.update(task, completed=done, total=total)
-
-        return make_by_model(
-            captions, model, replace(settings, progress=progress), kinds, **options
-        )
 
 
 def _document(

@@ -21,10 +21,6 @@ from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
-    from contextlib import ExitStack
-
-    from rich.progress import Progress, TaskID
-
     from audiocapbench.meta.errors import TrialStoppedError
     from audiocapbench.meta.pairs.pair import PairSet
     from audiocapbench.meta.pairs.votes import Agreement
@@ -197,16 +193,15 @@ def _try_all(
     names: Sequence[str], pairs: "PairSet", settings: "TrialSettings", *, yes: bool
 ) -> "tuple[list[ScorerTrial], TrialStoppedError | None]":
     """Try every scorer in turn; what was finished before a stop is kept."""
-    from contextlib import ExitStack
     from dataclasses import replace
 
+    from audiocapbench.cli.trial_bars import TrialBars
     from audiocapbench.meta.errors import TrialStoppedError
     from audiocapbench.meta.scorers.registry import create_scorer
     from audiocapbench.meta.trial import try_scorer
 
     trials: list[ScorerTrial] = []
-    with ExitStack() as stack:
-        bars = _ScorerBars(stack, yes=yes)
+    with TrialBars(yes=yes) as bars:
         watched = replace(settings, progress=bars.advance, confirm=bars.confirm)
         # All are made before the first is tried: a wrong name must not cost an hour.
         scorers = [create_scorer(name, watched) for name in dict.fromkeys(names)]
@@ -216,37 +211,6 @@ def _try_all(
             except TrialStoppedError as error:
                 return trials, error
     return trials, None
-
-
-class _ScorerBars:
-    """Bars on stderr that appear with the first scorer that takes its time."""
-
-    def __init__(self, stack: "ExitStack", *, yes: bool) -> None:
-        self._stack = stack
-        self._yes = yes
-        self._bars: Progress | None = None
-        self._tasks: dict[str, TaskID] = {}
-
-    def advance(self, name: str, done: int, total: int) -> None:
-        """Move a scorer's bar, or begin it."""
-        from audiocapbench.cli.progress import bars_on_stderr
-
-        if self._bars is None:
-            self._bars = self._stack.enter_context(bars_on_stderr())
-        self._bars.start()
-        if name not in self._tasks:
-            self._tasks[name] = self._bars.add_task(name, total=total, note="")
-        self._bars.update(self._tasks[name], completed=done, total=total)
-
-    def confirm(self, words: str) -> None:
-        """Leave the terminal to the question whether to spend; the next step goes on."""
-        from audiocapbench.cli.console import say
-        from audiocapbench.cli.preview import go_on
-
-        if self._bars is not None:
-            self._bars.stop()
-        say(words)
-        go_on(yes=self._yes)
 
 
 def _show(

@@ -1,6 +1,6 @@
 """Asks a model through the engine for a trial: answers are kept, only what is missing is asked."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.data.outcome import Outcome
@@ -9,6 +9,18 @@ from audiocapbench.meta.errors import TrialStoppedError
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import Model
 from audiocapbench.models.prices import price_of
+
+
+def count_on(settings: TrialSettings, name: str, total: int) -> Callable[..., None]:
+    """What tells of progress: one more is done with every call, or as many as it is given."""
+    done = 0
+
+    def count(known: int | None = None) -> None:
+        nonlocal done
+        done = done + 1 if known is None else known
+        settings.progress(name, done, total)
+
+    return count
 
 
 def ask(
@@ -27,18 +39,7 @@ def ask(
         FatalError: The provider refuses all questions.
         ModelError: A budget is given, and no price is known for the model.
     """
-    done = 0
-
-    def planned(_run: object, total: int, known: int) -> None:
-        nonlocal done
-        done = known
-        settings.progress(name, done, total)
-
-    def arrived(_outcome: Outcome) -> None:
-        nonlocal done
-        done += 1
-        settings.progress(name, done, len(benchmark.samples))
-
+    count = count_on(settings, name, len(benchmark.samples))
     end = run_benchmark(
         benchmark,
         model,
@@ -46,7 +47,7 @@ def ask(
         rate_limits=settings.rate_limits,
         budget=settings.budget,
         price=price_of(model.name, settings.prices),
-        progress=Progress(planned, arrived),
+        progress=Progress(lambda _run, _total, known: count(known), lambda _outcome: count()),
     )
     if end.stop is not None:
         why = "the budget is spent" if end.stop is Stop.BUDGET else "it was interrupted"

@@ -26,15 +26,17 @@ def trial_document(
 
 def _one(trial: ScorerTrial) -> dict[str, Any]:
     constant, answer = trial.constant
+    groups = {
+        field: {name: _group(one) for name, one in getattr(trial, field).items()}
+        for field in ("by_type", "by_subtype", "by_dataset")
+    }
     return {
         "n": trial.n,
         "scorer": trial.scorer,
         "signature": str(trial.signature),
         "headline": trial.headline,
         "all": _group(trial.whole),
-        "by_type": {name: _group(one) for name, one in trial.by_type.items()},
-        "by_subtype": {name: _group(one) for name, one in trial.by_subtype.items()},
-        "by_dataset": {name: _group(one) for name, one in trial.by_dataset.items()},
+        **groups,
         "answers": trial.answers,
         "constant": {"answer": answer, trial.headline: constant},
         "position": trial.position._asdict() if trial.position else None,

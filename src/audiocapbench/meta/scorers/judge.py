@@ -22,6 +22,7 @@ from audiocapbench.judges.contract import Case
 from audiocapbench.judges.executor import JudgeProgress, judge_run, missing_judgements
 from audiocapbench.judges.judge import ModelJudge, judge_texts
 from audiocapbench.judges.verdict import Verdict
+from audiocapbench.meta.asking import count_on
 from audiocapbench.meta.errors import TrialError, TrialStoppedError
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.clip_files import WITHOUT_CLIPS, find_clips, unheard
@@ -29,7 +30,6 @@ from audiocapbench.meta.scorers.scorer import FloatArray, PointwiseScorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import AudioContract, Question
 from audiocapbench.models.prices import price_of
-from audiocapbench.store.judgements import Judgement
 
 _CATEGORY = "sound"
 _ASKED = "Describe what can be heard in the audio in one sentence."
@@ -107,13 +107,15 @@ class JudgeScorer(PointwiseScorer):
         words = self._preview(judge, missing) if missing else None
         if words is not None:
             settings.confirm(words)
+        count = count_on(settings, self.name, len(items))
+        count(len(items) - missing)
         end = judge_run(
             settings.store,
             run,
             [judge],
             budget=settings.budget,
             prices=settings.prices,
-            progress=self._progress(len(items), len(items) - missing),
+            progress=JudgeProgress(arrived=lambda _judgement: count()),
         )
         if end.stop is not None:
             raise TrialStoppedError(
@@ -132,17 +134,6 @@ class JudgeScorer(PointwiseScorer):
             return f"{self.name}: {count:,} captions, cost unknown"
         cost = count * price.estimate(0.0, _PROMPT_TOKENS, _REPLY_TOKENS)
         return f"{self.name}: {count:,} captions, about ${cost:.2f}" if cost else None
-
-    def _progress(self, total: int, known: int) -> JudgeProgress:
-        done = known
-
-        def arrived(_judgement: Judgement) -> None:
-            nonlocal done
-            done += 1
-            self._settings.progress(self.name, done, total)
-
-        self._settings.progress(self.name, known, total)
-        return JudgeProgress(arrived=arrived)
 
     def _clips(self, pairs: Sequence[CaptionPair], judge: ModelJudge) -> Mapping[str, Clip]:
         if not judge.hears:
