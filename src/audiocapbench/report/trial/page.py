@@ -10,12 +10,14 @@ from audiocapbench.meta.pairs.pair import PairSet
 from audiocapbench.meta.pairs.votes import Agreement
 from audiocapbench.meta.trial import ScorerTrial
 from audiocapbench.report.escape_controls import escape_controls
+from audiocapbench.report.page.drawing import draw_bars
+from audiocapbench.report.page.figure_data import Bar, Span
 from audiocapbench.report.page_file import render, source_hash, template_text, write_page
 from audiocapbench.report.trial.table import TITLES, best_first, measures_in_order, shown
 from audiocapbench.stats import ROUNDS, SEED
 from audiocapbench.version import VERSION
 
-_LONGEST_LABEL = 36
+_KINDS = ("metric", "judge", "clap", "model", "control")
 
 
 def write_trials(
@@ -45,7 +47,7 @@ def write_trials(
         rounds=ROUNDS,
         seed=SEED,
         shown=shown,
-        short=_short,
+        chart=_chart(trials),
         escape_controls=escape_controls,
     )
     write_page(path, page)
@@ -61,6 +63,20 @@ def _shown_groups(trial: ScorerTrial) -> list[tuple[str, str, list[str]]]:
     return [(word, f"by_{word}", list(getattr(trial, f"by_{word}"))) for word in found]
 
 
-def _short(name: str) -> str:
-    whole = escape_controls(name)
-    return whole if len(whole) <= _LONGEST_LABEL else f"{whole[: _LONGEST_LABEL - 1]}…"
+def _chart(trials: Sequence[ScorerTrial]) -> str:
+    """The published measure of each scorer, best first, on a scale of 0 to 100."""
+    headline = trials[0].headline
+    kinds = list(dict.fromkeys([*_KINDS, *(one.scorer.partition(":")[0] for one in trials)]))
+    bars = []
+    for one in best_first(trials):
+        value, interval = one.whole.values[headline], one.whole.intervals[headline]
+        ends = interval or (value or 0.0, value or 0.0)
+        span = None if value is None else Span(value, *ends, certain=interval is not None)
+        bars.append(Bar(one.scorer, one.scorer.partition(":")[0], span))
+    constant, answer = trials[0].constant
+    name = (
+        f"{TITLES[headline]} of each scorer with its 95 percent interval, and the line of the best "
+        "constant answer; the same numbers are in the table below"
+    )
+    line = (constant, f"always {answer}: {constant:.2f}")
+    return draw_bars(bars, shown, 100.0, kinds, name, line).html()
