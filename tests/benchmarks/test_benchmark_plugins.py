@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from audiocapbench.benchmarks import list_benchmarks, open_benchmark
-from audiocapbench.cli import leaderboard, run, score  # noqa: F401  (they add commands)
+from audiocapbench.cli import compare, leaderboard, run, score  # noqa: F401  (they add commands)
 from audiocapbench.cli.app import app
 from audiocapbench.engine import run_benchmark, score_run
 from audiocapbench.errors import AudioCapBenchError, BenchmarkError
@@ -255,6 +255,7 @@ def test_a_plugin_is_ranked_and_added_up_as_it_says_also_when_it_is_gone(tmp_pat
     assert _printed("leaderboard", "--benchmark", "halls", "--store", store) == board
     (ranked,) = board["boards"]
     assert ranked["scorer"] == "rouge_l"
+    assert _printed("compare", "1", "2", "--store", store)["headline"] == "rouge_l"
     for again in (made[0], _printed("score", "1", "--store", store)):
         assert list(again["metrics"]) == ["bleu_4", "rouge_l"]
         parts = {name: group["rouge_l"]["score"] for name, group in again["by_group"].items()}

@@ -181,7 +181,7 @@ def _score_run(
     if json:
         print_json(summary.to_dict())
     else:
-        print_tables([summary], names, names[0] if names else "")
+        print_tables([summary], names, traits.headline)
     keep_estimates(kept, [summary.table])
     warn_about(kept, judges, [number])
     if summary.has_failures:

@@ -15,6 +15,7 @@ from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
+from audiocapbench.metrics.names import parse_name
 from audiocapbench.report.compare.types import (
     ALL,
     AnswerScore,
@@ -146,7 +147,7 @@ def _scorers(
     unknown = sorted({*one.unknown_metrics, *other.unknown_metrics})
     notes += [without_plugin(name) for name in unknown]
     found = []
-    for scorer in wanted or list(dict.fromkeys([*one.scorers, *other.scorers])):
+    for scorer in wanted or _headline_first([*one.scorers, *other.scorers], one.traits.headline):
         left, right = one.signature(scorer), other.signature(scorer)
         if left and left == right:
             found.append(scorer)
@@ -162,6 +163,17 @@ def _scorers(
             lacking = one.run.id if not left else other.run.id
             notes.append(f"Run {lacking} has no {scorer.name}; 'audiocapbench score' adds it.")
     return found
+
+
+def _headline_first(scorers: Sequence[Scorer], headline: str) -> list[Scorer]:
+    """Each scorer once: judges, then the metric that the benchmark ranks by, then the others."""
+
+    def place(scorer: Scorer) -> int:
+        if scorer.dimension is not None:
+            return 0
+        return 1 if headline in (scorer.name, parse_name(scorer.name).name) else 2
+
+    return sorted(dict.fromkeys(scorers), key=place)
 
 
 @dataclass(frozen=True, slots=True)

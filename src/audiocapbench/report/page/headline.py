@@ -59,7 +59,7 @@ def _is_of(scorer: Scorer, metric: str | None) -> bool:
     """Whether it is a metric, whatever its options, but for scores of a part of the samples."""
     if scorer.judge is not None or leaves_null_out(scorer.name):
         return False
-    return parse_name(scorer.name).name == metric
+    return metric in (scorer.name, parse_name(scorer.name).name)
 
 
 def _has_any(scorer: Scorer, table: RunTable) -> bool:
