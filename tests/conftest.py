@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+# Tests see their own plug-ins, whatever else is installed beside them.
+os.environ["AUDIOCAPBENCH_PLUGINS"] = "test-*"
+
 
 @pytest.fixture(scope="session")
 def shared() -> Path:

@@ -45,15 +45,34 @@ def create(name):
 '''
 
 
+def install_package(site: Path, module: str, code: str, name: str = "", **entries: str) -> Path:
+    """Lay a package of one module out as pip would.
+
+    Args:
+        site: The folder that is to be on the path.
+        module: The module's name.
+        code: What is in it.
+        name: The distribution's; without one it is ``test-`` and the module's.
+        entries: Lines of entry points by what they bring, such as ``models="mine = module:Mine"``.
+
+    Returns:
+        The folder to put on the path.
+    """
+    name = name or f"test-{module.replace('_', '-')}"
+    info = site / f"{name.replace('-', '_')}-1.0.dist-info"
+    info.mkdir(parents=True)
+    (site / f"{module}.py").write_text(code)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    groups = [f"[audiocapbench.{room}]\n{lines}\n" for room, lines in entries.items()]
+    (info / "entry_points.txt").write_text("\n".join(groups))
+    return site
+
+
 def install(folder: Path) -> Path:
     """Lay the plug-in out as an installed package; returns the folder to put on the path."""
-    site = folder / "site"
-    info = site / "diary_plugin-1.0.dist-info"
-    info.mkdir(parents=True)
-    (site / "diary_plugin.py").write_text(MODULE)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: diary-plugin\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[audiocapbench.models]\ndiary = diary_plugin:create\n")
-    return site
+    return install_package(
+        folder / "site", "diary_plugin", MODULE, models="diary = diary_plugin:create"
+    )
 
 
 def environment(folder: Path, **settings: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ import pytest
 
 from audiocapbench.benchmarks.demo import clips
 from command import run_command
-from plugin import environment
+from plugin import environment, install_package
 
 ROOT = Path(__file__).resolve().parents[1]
 REMOTE = ("--model openai/", "--judge openai/", "audiocapbench build ")
@@ -51,13 +51,9 @@ def run(place: Path, command: str, **settings: str) -> subprocess.CompletedProce
 
 def install(place: Path, module: str, entry_points: str) -> None:
     """Lay a reader's package out as pip would."""
-    site = place / "site"
-    info = site / "my_package-1.0.dist-info"
-    info.mkdir(parents=True)
-    (site / "my_package.py").write_text(module)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
-    groups = entry_points.replace('[project.entry-points."', "[").replace('"]', "]")
-    (info / "entry_points.txt").write_text(groups.replace('"', ""))
+    groups = entry_points.split('[project.entry-points."audiocapbench.')[1:]
+    entries = dict(group.replace('"]', "]").replace('"', "").split("]\n", 1) for group in groups)
+    install_package(place / "site", "my_package", module, **entries)
 
 
 def lay_out(place: Path, metadata: str) -> Path:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from plugin import install_package
+
 RATE = 1_000
 
 MODULE = '''
@@ -60,12 +62,5 @@ def create(options, device):
 
 def install(folder: Path) -> Path:
     """Lay the plug-in out as an installed package; returns the folder to put on the path."""
-    site = folder / "site"
-    info = site / "bands_plugin-1.0.dist-info"
-    info.mkdir(parents=True)
-    (site / "bands_plugin.py").write_text(MODULE)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bands-plugin\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(
-        "[audiocapbench.audio_text_encoders]\nbands = bands_plugin:create\n"
-    )
-    return site
+    entries = {"audio_text_encoders": "bands = bands_plugin:create"}
+    return install_package(folder / "site", "bands_plugin", MODULE, **entries)

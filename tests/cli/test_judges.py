@@ -7,7 +7,7 @@ from pathlib import Path
 from command import run_command
 from fakes.mecat_shards import build_shards, caption_files, tar
 from folders import write_lines, write_tone
-from plugin import environment
+from plugin import environment, install_package
 
 JUDGE_PLUGIN = """
 from audiocapbench import sign
@@ -33,11 +33,7 @@ def call(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def install_judge(place: Path) -> None:
-    info = place / "site" / "upside-1.0.dist-info"
-    info.mkdir(parents=True)
-    (place / "site" / "upside.py").write_text(JUDGE_PLUGIN)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: upside\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[audiocapbench.judges]\nupside-down = upside:create\n")
+    install_package(place / "site", "upside", JUDGE_PLUGIN, judges="upside-down = upside:create")
 
 
 def test_judges_are_listed(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from audiocapbench.models import create_model
 from audiocapbench.store import Store
 from folders import write_folder
 from made_store import MadeRun, made_samples, put_run
+from plugin import install_package
 
 
 def call(*words: str) -> Result:
@@ -123,18 +124,12 @@ def put_three_a_clip(folder: Path, scores: dict[str, float]) -> None:
 
 def install_shared_words(site: Path) -> None:
     """A package that brings the metric shared_words."""
-    info = site / "shared_words_plugin-1.0.dist-info"
-    info.mkdir(parents=True)
-    (site / "shared_words_plugin.py").write_text(
+    code = (
         "from audiocapbench import Metric\n\n"
         'metric = Metric("shared_words", "words in common", lambda *given: [], max_value=2.0)\n'
     )
-    (info / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: shared-words-plugin\nVersion: 1.0\n"
-    )
-    (info / "entry_points.txt").write_text(
-        "[audiocapbench.metrics]\nshared_words = shared_words_plugin:metric\n"
-    )
+    entry = "shared_words = shared_words_plugin:metric"
+    install_package(site, "shared_words_plugin", code, metrics=entry)
 
 
 def test_a_metric_of_a_plug_in_is_a_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from plugin import install_package
+
 _numbers = count()
 
 
@@ -17,12 +19,7 @@ def installed(
 ) -> Iterator[None]:
     """Lay out a package whose entry points name ``{module}``, and put it on the path."""
     name = f"plug_in_{next(_numbers)}"
-    info = folder / f"{name}-1.0.dist-info"
-    info.mkdir(parents=True)
-    (folder / f"{name}.py").write_text(module)
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
     points = entries.replace("{module}", name).replace('"', "")
-    (info / "entry_points.txt").write_text(f"[audiocapbench.{room}]\n{points}")
-    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.syspath_prepend(str(install_package(folder, name, module, **{room: points})))
     yield
     sys.modules.pop(name, None)

@@ -6,6 +6,7 @@ import pytest
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics import compute, find_metric, list_metrics
+from plugin import install_package
 
 MODULE = """
 import numpy as np
@@ -27,15 +28,11 @@ text = "not a metric"
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    info = tmp_path / "letters_plugin-1.0.dist-info"
-    info.mkdir()
-    (tmp_path / "letters_plugin.py").write_text(MODULE)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: letters-plugin\nVersion: 1.0\n")
     names = "letters renamed silent text"
     points = "\n".join(f"{name} = letters_plugin:{name}" for name in names.split())
     missing = "gone = letters_plugin:gone\nabsent = letters_absent:metric"
-    (info / "entry_points.txt").write_text(f"[audiocapbench.metrics]\n{points}\n{missing}\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
+    site = install_package(tmp_path, "letters_plugin", MODULE, metrics=f"{points}\n{missing}")
+    monkeypatch.syspath_prepend(str(site))
 
 
 @pytest.mark.usefixtures("installed")

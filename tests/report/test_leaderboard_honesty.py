@@ -24,6 +24,7 @@ from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import RunKind, Store
 from audiocapbench.store.upgrades import traits_of_0_1
 from made_store import MadeRun, made_samples, put_run
+from plugin import install_package
 
 SAMPLES = made_samples(60, categories=("sound", "music"))
 IDS = [sample.id for sample in SAMPLES]
@@ -316,14 +317,9 @@ METRIC = Metric("shared_words", "words in common", _family)
 def test_a_metric_of_a_plugin_ranks_when_it_is_asked_for_and_stands_last(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    info = tmp_path / "honest_words_plugin-1.0.dist-info"
-    info.mkdir()
-    (tmp_path / "honest_words_plugin.py").write_text(PLUGIN)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: shared-words\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(
-        "[audiocapbench.metrics]\nshared_words = honest_words_plugin:METRIC\n"
-    )
-    monkeypatch.syspath_prepend(str(tmp_path))
+    entry = "shared_words = honest_words_plugin:METRIC"
+    site = install_package(tmp_path, "honest_words_plugin", PLUGIN, metrics=entry)
+    monkeypatch.syspath_prepend(str(site))
     run = run_of("one", 0.0)
     run.scores = {"shared_words": dict.fromkeys(IDS, 0.5), **run.scores}
     stored = put_run(store, run, SAMPLES)
