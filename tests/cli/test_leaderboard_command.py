@@ -163,7 +163,8 @@ def test_judges_that_are_unchecked_or_fail_are_warned_about(
     judged: str, words: tuple[str, ...]
 ) -> None:
     unchecked = run(*words, "--judge", "gpt", "--store", judged)
-    assert "gpt has not been checked" in unchecked.stderr
+    assert "gpt has not been checked on made; " in unchecked.stderr
+    assert "judges check gpt --benchmark made --data DIR'" in unchecked.stderr
     failing = run(*words, "--judge", "lax", "--store", judged)
     assert "Warning: lax does not tell right from safe." in failing.stderr
     assert failing.exit_code == 0

@@ -60,7 +60,9 @@ def warn_about(store: Store, judges: Sequence[str], run_ids: Sequence[int]) -> N
     """Say of each judge of runs whether it was seen to tell right from wrong on their benchmark."""
     for one in store.judge_checks(run_ids, judges):
         if one.document is None:
-            does = f"'audiocapbench judges check {one.judge}' does that"
+            named = "" if one.benchmark.startswith("folder/") else f" --benchmark {one.benchmark}"
+            where = "" if one.benchmark == "demo" else f"{named} --data DIR"
+            does = f"'audiocapbench judges check {one.judge}{where}' does that"
             say(f"{one.judge} has not been checked on {one.benchmark}; {does}.")
         if one.warning:
             say(f"Warning: {one.warning}.")

@@ -4,6 +4,7 @@ Columns have the names of the records' fields, except where a function here says
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +25,20 @@ from audiocapbench.store.records import (
 Values = dict[str, Any]
 
 
+@cache
+def _names(slots: tuple[str, ...], without: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in slots if name not in without)
+
+
 def columns_of(record: Any, *without: str) -> Values:
     """The columns that a record fills."""
-    return {name: getattr(record, name) for name in record.__slots__ if name not in without}
+    return {name: getattr(record, name) for name in _names(record.__slots__, without)}
 
 
-def fields_of(row: Row[Any], record: type, *without: str) -> Values:
+def fields_of(row: Row[Any], record: Any, *without: str) -> Values:
     """The fields of a record that a row fills."""
-    names: Sequence[str] = record.__slots__  # type: ignore[attr-defined]
-    return {name: row._mapping[name] for name in names if name not in without}
+    found = row._mapping
+    return {name: found[name] for name in _names(record.__slots__, without)}
 
 
 def of_spec(spec: RunSpec) -> Values:
