@@ -3,7 +3,9 @@
 import ast
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterable
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -115,5 +117,26 @@ def test_imports_point_one_way() -> None:
     assert not wrong
 
 
+def test_no_file_imports_itself_by_a_detour() -> None:
+    modules = parsed()
+    # The list of public names imports what it names, and only when it is asked for it.
+    graph = {one: imports_of(tree, modules) for one, tree in modules.items()}
+    graph = {one: others - {"audiocapbench"} for one, others in graph.items()}
+    sorter = TopologicalSorter({one: graph[one] for one in graph if one != "audiocapbench"})
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        pytest.fail(f"a circle of imports: {' -> '.join(error.args[1])}")
+
+
 def test_every_file_says_what_it_is_for() -> None:
     assert [name for name, tree in parsed().items() if not ast.get_docstring(tree)] == []
+
+
+def test_a_class_name_means_one_thing() -> None:
+    homes = defaultdict(list)
+    for module, tree in parsed().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef):
+                homes[node.name].append(module)
+    assert {name: found for name, found in homes.items() if len(found) > 1} == {}

@@ -28,7 +28,7 @@ _VERTEX = (
 _STATUS = {400: "INVALID_ARGUMENT", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 500: "INTERNAL"}
 
 
-class Asked(NamedTuple):
+class ClientAnswer(NamedTuple):
     """One generateContent request, with its audio decoded."""
 
     model: str
@@ -108,7 +108,7 @@ class GeminiServer(HttpServer):
     def __init__(
         self,
         plan: Plan | None = None,
-        reply: Callable[[Asked], Any] = lambda _asked: content(),
+        reply: Callable[[ClientAnswer], Any] = lambda _asked: content(),
         *,
         polls: int = 0,
         file_state: str = "ACTIVE",
@@ -116,7 +116,7 @@ class GeminiServer(HttpServer):
         super().__init__(self._route, plan, lambda code: json.loads(error(code, f"fault {code}")))
         # The standard library lets five wait to be let in, and resets the sixth.
         self._server.socket.listen(128)
-        self.asked: list[Asked] = []
+        self.asked: list[ClientAnswer] = []
         self.files: dict[str, StoredFile] = {}
         self.reply = reply
         self.polls = polls
@@ -158,7 +158,7 @@ class GeminiServer(HttpServer):
         if data is None:
             return _refusal(400, "the second part must be audio/wav that is there")
         config = body["generationConfig"]
-        asked = Asked(model, text["text"], data, from_file, config, vertex)
+        asked = ClientAnswer(model, text["text"], data, from_file, config, vertex)
         self.asked.append(asked)
         return json_response(self.reply(asked))
 

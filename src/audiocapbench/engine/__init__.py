@@ -13,11 +13,11 @@ from audiocapbench.engine.runner import (
     missing_samples,
     run_benchmark,
 )
-from audiocapbench.engine.scoring import Answered, RunScores, answered, score_run
+from audiocapbench.engine.scoring import AnsweredSample, RunScores, answered, score_run
 from audiocapbench.engine.worker_pool import Stop
 
 __all__ = [
-    "Answered",
+    "AnsweredSample",
     "Budget",
     "Progress",
     "RateLimits",

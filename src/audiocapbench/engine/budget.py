@@ -9,7 +9,7 @@ from audiocapbench.errors import ModelError
 from audiocapbench.models.prices import Price
 
 
-class Held(NamedTuple):
+class Reservation(NamedTuple):
     """What was set aside for one question, and what it would likely cost."""
 
     usd: float
@@ -48,7 +48,7 @@ class Budget:
                 "give one in a file for --prices, or leave --budget out"
             )
 
-    async def hold(self, likely_usd: float) -> Held | None:
+    async def hold(self, likely_usd: float) -> Reservation | None:
         """Set a question's likely cost aside; None where it no longer fits.
 
         Waits while questions in flight may still turn out cheaper than what is set aside for them.
@@ -63,7 +63,7 @@ class Budget:
         self.in_flight += 1
         return held
 
-    def settle(self, held: Held, cost_usd: float) -> None:
+    def settle(self, held: Reservation, cost_usd: float) -> None:
         """A question ended: what was set aside becomes what it cost."""
         self.in_flight -= 1
         self.held_usd = max(0.0, self.held_usd - held.usd) if self.in_flight else 0.0
@@ -74,8 +74,8 @@ class Budget:
             self._settled.set()
             self._settled = None
 
-    def _fitting(self, likely_usd: float) -> Held | None:
+    def _fitting(self, likely_usd: float) -> Reservation | None:
         usd = likely_usd * self._surcharge
         if self.limit_usd is not None and self.spent_usd + self.held_usd + usd > self.limit_usd:
             return None
-        return Held(usd, likely_usd)
+        return Reservation(usd, likely_usd)

@@ -33,7 +33,7 @@ _TOKENS_OF_ANSWER = 120
 _ENCODED = re.compile(r"[A-Za-z0-9+/]{200,}={0,2}")
 
 
-class Asked(NamedTuple):
+class ClientAnswer(NamedTuple):
     """An outcome, and the key to cache its reply under."""
 
     outcome: Outcome
@@ -58,7 +58,7 @@ class RetryingClient:
     stopping: anyio.Event
     draw: random.Random = field(default_factory=random.Random)
 
-    async def ask(self, sample: Sample) -> Asked | None:
+    async def ask(self, sample: Sample) -> ClientAnswer | None:
         """Ask about one sample; None if the run is told to stop before the model was asked.
 
         Raises:
@@ -69,10 +69,10 @@ class RetryingClient:
             sent = await to_thread.run_sync(prepare, sample.clip, self.model.contract)
         except AudioError as error:
             failed = Reply("", Status.FAILED, str(error))
-            return Asked(_outcome(sample.id, failed, None, 0.0, 0), None)
+            return ClientAnswer(_outcome(sample.id, failed, None, 0.0, 0), None)
         return await self.ask_question(Question(sample.id, sample.instruction, sent))
 
-    async def ask_question(self, question: Question) -> Asked | None:
+    async def ask_question(self, question: Question) -> ClientAnswer | None:
         """Ask a question whose audio, if any, is ready to be sent; otherwise as ``ask``."""
         sent = question.audio
         key = self._key(question)
@@ -80,7 +80,7 @@ class RetryingClient:
             known = await to_thread.run_sync(self.store.cached_reply, key)
             if known is not None:
                 outcome = _outcome(question.sample_id, known, sent, 0.0, 0)
-                return Asked(replace(outcome, cached=True), None)
+                return ClientAnswer(replace(outcome, cached=True), None)
         seconds = sent.duration_s if sent else 0.0
         likely = likely_cost(self.price, self.model, seconds) or 0.0
         held = await self.budget.hold(likely)
@@ -95,7 +95,7 @@ class RetryingClient:
             cost = _spent(outcome.reply, likely)
         finally:
             self.budget.settle(held, cost)
-        return Asked(outcome, key if outcome.reply.status is Status.OK else None)
+        return ClientAnswer(outcome, key if outcome.reply.status is Status.OK else None)
 
     def _key(self, question: Question) -> str | None:
         if not self.model.cacheable:

@@ -11,7 +11,7 @@ from audiocapbench.metrics import MetricResult, compute
 from audiocapbench.store import Dataset, Run, Store, StoredScore
 
 
-class Answered(NamedTuple):
+class AnsweredSample(NamedTuple):
     """A sample with an outcome that can be scored."""
 
     sample: Sample
@@ -27,12 +27,14 @@ class Answered(NamedTuple):
         return tuple(text for text in self.sample.references if text != given)
 
 
-def answered(store: Store, run: Run, dataset: Dataset | None = None) -> list[Answered]:
+def answered(store: Store, run: Run, dataset: Dataset | None = None) -> list[AnsweredSample]:
     """The samples of a run whose answers can be scored, in the benchmark's order."""
     outcomes = store.outcomes(run.id)
     dataset = dataset or store.dataset(run.dataset, run.benchmark)
     samples = {sample.id: sample for sample in dataset.samples}
-    pairs = [Answered(samples[key], outcomes[key]) for key in run.sample_ids if key in outcomes]
+    pairs = [
+        AnsweredSample(samples[key], outcomes[key]) for key in run.sample_ids if key in outcomes
+    ]
     return [one for one in pairs if one.outcome.reply.status in SCORED]
 
 

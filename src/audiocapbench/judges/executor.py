@@ -10,7 +10,7 @@ import anyio
 from anyio import to_thread
 
 from audiocapbench.data.outcome import ASKED_AGAIN, Status
-from audiocapbench.engine import Answered, Budget, RateLimits, Stop, answered
+from audiocapbench.engine import AnsweredSample, Budget, RateLimits, Stop, answered
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.retrying_client import RetryingClient
 from audiocapbench.engine.worker_pool import WorkerPool, close
@@ -123,7 +123,7 @@ def missing_judgements(
 
 
 class _Task(NamedTuple):
-    item: Answered
+    item: AnsweredSample
     repeat: int
 
 
@@ -137,7 +137,7 @@ class JudgeQueue(NamedTuple):
 
 
 def _queue(
-    store: Store, run: Run, judge: Judge, items: list[Answered], repeats: int, fresh: bool
+    store: Store, run: Run, judge: Judge, items: list[AnsweredSample], repeats: int, fresh: bool
 ) -> JudgeQueue:
     rounds = repeats if isinstance(judge, ModelJudge) else 1
     tasks = [_Task(item, repeat) for repeat in range(rounds) for item in items]

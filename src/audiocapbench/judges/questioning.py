@@ -6,9 +6,9 @@ from typing import NamedTuple
 from anyio import to_thread
 
 from audiocapbench.data.outcome import Reply, Status
-from audiocapbench.engine import Answered
+from audiocapbench.engine import AnsweredSample
 from audiocapbench.engine.prepare import prepare
-from audiocapbench.engine.retrying_client import Asked, RetryingClient
+from audiocapbench.engine.retrying_client import ClientAnswer, RetryingClient
 from audiocapbench.errors import AudioError
 from audiocapbench.judges.contract import Case
 from audiocapbench.judges.errors import JudgeError, ReplyError
@@ -30,7 +30,7 @@ class NewJudgement(NamedTuple):
     reply: JudgeReply | None = None
 
 
-def case_of(item: Answered) -> Case:
+def case_of(item: AnsweredSample) -> Case:
     """An answered sample as judges see it."""
     sample = item.sample
     transcript = sample.details.get("transcript")
@@ -46,7 +46,7 @@ def case_of(item: Answered) -> Case:
 
 
 async def question_judge(
-    client: RetryingClient, judge: ModelJudge, item: Answered, repeat: int
+    client: RetryingClient, judge: ModelJudge, item: AnsweredSample, repeat: int
 ) -> NewJudgement | None:
     """Have one answer judged; None if the run is told to stop before there is a judgement.
 
@@ -67,7 +67,7 @@ async def question_judge(
     return await _Interview(client, judge, case, audio, blank).ask(prompt)
 
 
-async def _audio(judge: ModelJudge, item: Answered) -> SentAudio | None:
+async def _audio(judge: ModelJudge, item: AnsweredSample) -> SentAudio | None:
     if not judge.hears:
         return None
     return await to_thread.run_sync(prepare, item.sample.clip, judge.model.contract)
@@ -100,7 +100,7 @@ class _Interview:
         words = f"{problem}; asked {ASKED_AT_MOST} times; the last reply began: {began}"
         return NewJudgement(replace(self.so_far, status=Status.UNPARSED, error=words))
 
-    def _judged(self, asked: Asked) -> NewJudgement:
+    def _judged(self, asked: ClientAnswer) -> NewJudgement:
         outcome = asked.outcome
         if outcome.reply.status is Status.TRUNCATED:
             raise ReplyError("the reply was cut off at its longest; be brief")
@@ -110,7 +110,7 @@ class _Interview:
             return NewJudgement(judgement)
         return NewJudgement(judgement, JudgeReply(asked.cache_key, self.judge.model.name, outcome))
 
-    def _count(self, asked: Asked) -> None:
+    def _count(self, asked: ClientAnswer) -> None:
         reply: Reply = asked.outcome.reply
         self.so_far = replace(
             self.so_far,

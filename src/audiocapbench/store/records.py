@@ -12,7 +12,7 @@ from audiocapbench.signature import Signature
 Parameters = Mapping[str, str | int | float | bool]
 
 RunKind = Literal["asked", "imported", "trial", "check"]
-"""Asked of a model, or imported; made for a scorer on trial, or for the check of a judge."""
+"""ClientAnswer of a model, or imported; made for a scorer on trial, or for the check of a judge."""
 
 TRIALS: tuple[RunKind, ...] = ("trial", "check")
 """Kinds of runs that are no model's result."""

@@ -18,7 +18,7 @@ from audiocapbench.report.leaderboard.ranking import (
     PairTest,
     Placement,
     Ranking,
-    Untested,
+    UntestedReason,
     rank_runs,
 )
 from audiocapbench.scores.groups import ALL, category
@@ -209,7 +209,7 @@ def _categories(table: RunTable, scorer: Scorer) -> dict[str, int]:
 
 
 def _has_too_few(part: Ranking, samples: int) -> bool:
-    return part.untested is Untested.FEW_SAMPLES or samples < FEWEST_FOR_INTERVAL
+    return part.untested is UntestedReason.FEW_SAMPLES or samples < FEWEST_FOR_INTERVAL
 
 
 def _sort_key(place: Placement) -> tuple[float, bool, float, float]:

@@ -9,7 +9,7 @@ from audiocapbench.report.leaderboard.ranking import (
     MOST_PAIRS,
     PairTest,
     Ranking,
-    Untested,
+    UntestedReason,
 )
 from audiocapbench.stats import FEWEST_FOR_INTERVAL
 from audiocapbench.stats.multiple import Correction
@@ -53,9 +53,9 @@ def board_notes(
 def _tests(
     overall: Ranking, entries: Sequence[RunEntry], pairs: Sequence[PairTest], correction: Correction
 ) -> Iterator[str]:
-    if overall.untested is Untested.FEW_SAMPLES:
+    if overall.untested is UntestedReason.FEW_SAMPLES:
         yield "There are too few samples to tell any two models apart."
-    if overall.untested is Untested.MANY_PAIRS:
+    if overall.untested is UntestedReason.MANY_PAIRS:
         ranked = sum(one.overall.rank is not None for one in entries)
         yield (
             f"{ranked} runs make more than {MOST_PAIRS:,} pairs and were not tested; "

@@ -89,7 +89,7 @@ class PairTest(NamedTuple):
         return (self.difference or 0.0) < 0 and self.p_common is not None and self.p_common < ALPHA
 
 
-class Untested(StrEnum):
+class UntestedReason(StrEnum):
     """Why runs are not tested against each other."""
 
     FEW_SAMPLES = "few samples"
@@ -113,7 +113,7 @@ class Ranking:
     runs: tuple[Placement, ...]
     pairs: tuple[PairTest, ...]
     common: int
-    untested: Untested | None
+    untested: UntestedReason | None
     by_zero: bool = False
     unlettered: bool = False
 
@@ -148,11 +148,11 @@ class _Cube:
         return len(self.order) * (len(self.order) - 1) // 2
 
     @property
-    def untested(self) -> Untested | None:
+    def untested(self) -> UntestedReason | None:
         """Whether the largest difference that there can be would not stand the correction."""
         fewest = fewest_to_test(tests=max(self.pair_count, 1))
         enough = len(set(self.group.clips)) >= fewest
-        return None if self.pair_count and enough else Untested.FEW_SAMPLES
+        return None if self.pair_count and enough else UntestedReason.FEW_SAMPLES
 
 
 def rank_runs(
@@ -175,7 +175,7 @@ def rank_runs(
         cube.pair_count for cube, reason in zip(cubes, reasons, strict=True) if reason is None
     )
     if number > MOST_PAIRS:
-        reasons = [reason or Untested.MANY_PAIRS for reason in reasons]
+        reasons = [reason or UntestedReason.MANY_PAIRS for reason in reasons]
     rounds = max(SWAPS, _SWAPS_A_PAIR * number)
     tested = [
         _tests(cube, rounds) if reason is None else []
@@ -279,13 +279,13 @@ def _corrected(pairs: Sequence[PairTest], correction: Correction) -> list[PairTe
     return found
 
 
-def _placed(cube: _Cube, pairs: tuple[PairTest, ...], reason: Untested | None) -> Ranking:
+def _placed(cube: _Cube, pairs: tuple[PairTest, ...], reason: UntestedReason | None) -> Ranking:
     order = cube.order
     at = {place: number for number, place in enumerate(order)}
     better = [(at[one.first], at[one.second]) for one in pairs if one.is_different]
     apart = [(at[one.first], at[one.second]) for one in pairs if one.p_value is None]
     places: Sequence[RankInterval | None] = rank_intervals(len(order), better)
-    if reason is Untested.MANY_PAIRS:
+    if reason is UntestedReason.MANY_PAIRS:
         places = [None] * len(order)
     groups = tied_groups(len(order), [*better, *apart]) if pairs else []
     found = [Placement(one) for one in cube.estimates]
