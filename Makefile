@@ -1,7 +1,7 @@
 # make demo   the whole way, offline, on the embedded clips
 # make test   the light suite; what needs torch, Java, a browser or a local LLM skips with its reason
-# make check  formatting, linting, types
-# make test-all  installs the heavy extras too and runs everything
+# make check  formatting, linting, types (of the tests too)
+# make test-all  installs the heavy extras too and runs everything, the tests marked slow as well
 
 PYTHON ?= python3
 VENV := .venv
@@ -16,7 +16,7 @@ demo: $(VENV)/.core
 	$(BIN)/audiocapbench demo
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest $(PARALLEL)
+	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow'
 
 test-all: $(VENV)/.all
 	$(BIN)/python -m pytest $(PARALLEL)

@@ -1,6 +1,7 @@
 """The package as a whole: public names, light imports, one way of imports."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -103,6 +104,17 @@ def imports_of(tree: ast.Module, modules: Iterable[str]) -> set[str]:
 
 def room_of(module: str) -> str:
     return module.split(".")[1]
+
+
+def test_the_floors_that_contributors_read_about_are_these() -> None:
+    page = (SOURCE.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\|[^|]*\|([^|]*)\|$", page, flags=re.MULTILINE)
+    assert re.findall(r"`(\w+)`", " ".join(rows)) == ROOMS
+
+
+def test_every_room_has_its_floor() -> None:
+    rooms = {room_of(module) for module in parsed() if module != "audiocapbench"}
+    assert rooms == set(ROOMS)
 
 
 def test_imports_point_one_way() -> None:

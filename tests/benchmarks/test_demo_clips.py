@@ -209,10 +209,12 @@ def assert_reproduced(folder: Path, rows: list[dict[str, Any]]) -> None:
         assert level_db(made - shipped) < max(level_db(shipped) - 20, -100), row["id"]
 
 
+@pytest.mark.slow
 def test_the_maker_reproduces_the_shipped_sounds_and_music(tmp_path: Path) -> None:
     assert_reproduced(tmp_path, [row for row in ROWS if "transcript" not in row])
 
 
+@pytest.mark.slow
 def test_the_maker_reproduces_the_shipped_speech(tmp_path: Path) -> None:
     program = shutil.which("espeak-ng")
     if program is None:
@@ -223,6 +225,7 @@ def test_the_maker_reproduces_the_shipped_speech(tmp_path: Path) -> None:
     assert_reproduced(tmp_path, [row for row in ROWS if "transcript" in row])
 
 
+@pytest.mark.slow
 def test_making_a_clip_twice_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("first", "second"):
         done = make(tmp_path / name, "--only", "sound_03", "music_03", "silence_02")

@@ -28,7 +28,9 @@ SETS = {
 }
 
 
-@pytest.fixture(scope="module", params=sorted(SETS))
+@pytest.fixture(
+    scope="module", params=[pytest.param(name, marks=pytest.mark.slow) for name in sorted(SETS)]
+)
 def made(request: pytest.FixtureRequest, shared: Path) -> list[CorruptionResult]:
     file, key, column = SETS[request.param]
     clips: dict[str, list[str]] = defaultdict(list)

@@ -21,6 +21,7 @@ def tool() -> ModuleType:
     return module
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["metric:cider_d", "metric:rouge_l_coco", "control:longer"])
 def test_the_page_has_the_figures_of_today(name: str, tool: ModuleType, shared: Path) -> None:
     row = str(tool.measure(name, *tool.sets(shared)))

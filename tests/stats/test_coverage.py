@@ -14,6 +14,8 @@ from audiocapbench.stats import FEWEST_FOR_INTERVAL, Method, intervals, mean_int
 from audiocapbench.stats.paired import difference_interval, permutation_tests
 from audiocapbench.stats.units import FloatArray
 
+pytestmark = pytest.mark.slow
+
 CORPORA = 3000
 GRADES = np.arange(11.0)
 
