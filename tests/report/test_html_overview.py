@@ -143,7 +143,8 @@ def test_a_run_of_mecat_is_ranked_by_its_own_headline(store: Store, tmp_path: Pa
 
 
 def test_answers_to_comparisons_are_no_report(store: Store) -> None:
-    made = MadeRun("made/chooser", scores={"rouge_l": dict.fromkeys(IDS, 1.0)})
+    scores = {"rouge_l": dict.fromkeys(IDS, 1.0)}
+    made = MadeRun("made/chooser", scores=scores, kind="trial")
     run = put_run(store, made, SAMPLES, benchmark="trial/pairs")
     with pytest.raises(ReportError, match=f"run {run.id} holds answers to comparisons"):
         gathered_runs(store, [run])
