@@ -21,6 +21,7 @@ from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.models import published_models
 from audiocapbench.report.page.html import write_report
 from audiocapbench.report.page.report_data import gather, stored_summaries
+from audiocapbench.signature import sign
 from audiocapbench.store import Dataset, RunSpec, Store, StoredScore
 from audiocapbench.store.judgements import Judgement
 
@@ -130,7 +131,7 @@ def fill_run(
             run_id,
             metric,
             [
-                StoredScore(key, metric, f"{metric}|made-up", value, (value,))
+                StoredScore(key, metric, sign(metric, made="up"), value, (value,))
                 for key, value in zip(answered, values.tolist(), strict=True)
             ],
         )
@@ -142,7 +143,7 @@ def fill_run(
                 JUDGE,
                 key,
                 0,
-                "judge-audiocapbench|made-up",
+                sign("judge-audiocapbench", made="up"),
                 Status.OK,
                 dict(zip(DIMENSIONS, map(float, row), strict=True)),
                 texts.sentence(40),

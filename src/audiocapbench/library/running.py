@@ -30,6 +30,7 @@ from audiocapbench.models import Model, ModelSettings, create_model
 from audiocapbench.models.prices import price_of
 from audiocapbench.report.exports import Page, Record
 from audiocapbench.scores.estimate import Estimate
+from audiocapbench.scores.run_table import keep_estimates
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.summary import RunSummary, summarise
 from audiocapbench.store import DEFAULT_STORE, Run, Store
@@ -210,8 +211,7 @@ class _Plan:
         )
 
     def result(self, store: Store, end: RunEnd, stop: Stop | None) -> RunResult:
-        judges = [judge.name for judge in self.judges] if stop is None else []
-        return RunResult(summarise(store, end.run, self.metrics, judges), stop)
+        return _result(store, end.run, self.metrics, self.judges, stop)
 
 
 class JudgeSettings(TypedDict, total=False):
@@ -279,8 +279,18 @@ def _judging(
 
 
 def _judged(store: Store, run: Run, judges: Sequence[Judge], stop: Stop | None) -> RunResult:
+    return _result(store, run, list(store.scores(run.id)), judges, stop)
+
+
+def _result(
+    store: Store, run: Run, metrics: Sequence[str], judges: Sequence[Judge], stop: Stop | None
+) -> RunResult:
+    """A run's scores, computed and kept while the store is open."""
     names = [judge.name for judge in judges] if stop is None else []
-    return RunResult(summarise(store, run, list(store.scores(run.id)), names), stop)
+    result = RunResult(summarise(store, run, metrics, names), stop)
+    result.records()
+    keep_estimates(store, [result.summary.table])
+    return result
 
 
 def _names(given: Names | None, default: Sequence[str]) -> list[str]:
