@@ -10,7 +10,6 @@ import pytest
 
 from audiocapbench.benchmarks.mecat.groups import QA_CATEGORIES, score_cap
 from audiocapbench.benchmarks.mecat.items import MecatItem
-from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION
 from audiocapbench.errors import ReportError, StoreError
 from audiocapbench.report.mecat.answers import AnswerSet, GivenAnswer, answers_of_run
 from audiocapbench.report.mecat.drop import drop_report
@@ -21,7 +20,8 @@ from audiocapbench.report.mecat.split import split_report
 from audiocapbench.report.mecat.stability import stability_report
 from audiocapbench.report.mecat.standings import standings_report
 from audiocapbench.report.mecat.weights import weight_report
-from audiocapbench.report.samples import write_group_scores
+from audiocapbench.report.samples import write_scores
+from audiocapbench.scores.run_table import TableReader
 from audiocapbench.store import Store
 from mecat_runs import items, questions, right, sentence, stored_run
 
@@ -79,15 +79,9 @@ def test_the_published_variant_is_the_harmonic_mean_of_means(store: Store) -> No
 def test_a_file_of_scores_says_the_same_as_its_run(
     store: Store, own: ScoredAnswers, tmp_path: Path
 ) -> None:
-    columns = {
-        name: {one.sample_id: one.value for one in scores}
-        for name, scores in store.scores(1).items()
-        if "variant" not in name
-    }
+    table = TableReader(store).read(store.run(1))
     path = tmp_path / "scores.csv"
-    write_group_scores(
-        path, CAPTION_AGGREGATION, store.dataset(store.run(1).dataset).samples, columns
-    )
+    write_scores(path, table, [name for name in store.scores(1) if "variant" not in name])
     read = read_scored(str(path), None)
     assert (read.name, read.origin, read.benchmark) == ("scores", "file", "mecat-caption")
     assert set(read.groups) == set(own.groups)

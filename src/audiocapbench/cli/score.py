@@ -20,7 +20,7 @@ from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
     from audiocapbench.benchmarks import Traits
-    from audiocapbench.engine import RunScores, Stop
+    from audiocapbench.engine import Stop
     from audiocapbench.scores.file_scores import FileScores
     from audiocapbench.store import Run, Store
 
@@ -156,6 +156,7 @@ def _score_run(
     from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.engine import score_run
     from audiocapbench.metrics.names import split_names
+    from audiocapbench.report.samples import write_scores
     from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.scores.summary import summarise
     from audiocapbench.store import Store
@@ -170,14 +171,14 @@ def _score_run(
     traits = stored_traits(kept.dataset(found.dataset, found.benchmark))
     names = split_names(metrics) if metrics is not None else list(traits.metrics)
     check_metrics(traits.aggregation, names)
-    results = score_run(kept, found, names)
+    score_run(kept, found, names)
     judges, stop = panel.judge(kept, found, traits)
     if stop is not None:
         say(f"Stopped ({stop}); what was judged is kept. The same command goes on from here.")
         raise typer.Exit(INTERRUPTED)
     summary = summarise(kept, found, names, judges)
     if per_sample is not None:
-        _write_samples(per_sample, kept, found, results)
+        write_scores(per_sample, summary.table, names if traits.aggregation is None else ())
     if json:
         print_json(summary.to_dict())
     else:
@@ -186,28 +187,6 @@ def _score_run(
     warn_about(kept, judges, [number])
     if summary.has_failures:
         raise typer.Exit(SOME_FAILED)
-
-
-def _write_samples(path: Path, store: "Store", run: "Run", scored: "RunScores") -> None:
-    from audiocapbench.benchmarks import stored_traits
-    from audiocapbench.report.samples import write_group_scores, write_scores
-
-    dataset = store.dataset(run.dataset, run.benchmark)
-    aggregation = stored_traits(dataset).aggregation
-    if aggregation is None:
-        values = {one.name: one.samples.tolist() for one in scored.metrics}
-        columns = {
-            name: dict(zip(scored.ids, given, strict=True)) for name, given in values.items()
-        }
-        write_scores(path, scored.ids, columns)
-        return
-    chosen = set(scored.ids)
-    samples = [one for one in dataset.samples if one.id in chosen]
-    columns = {
-        name: {one.sample_id: one.value for one in scores}
-        for name, scores in store.scores(run.id).items()
-    }
-    write_group_scores(path, aggregation, samples, columns)
 
 
 def _score_files(
@@ -225,7 +204,7 @@ def _score_files(
     answers = read_predictions(predictions)
     scores = score_files(answers, read_references(references), names)
     if per_sample is not None:
-        write_scores(per_sample, scores.ids, scores.columns)
+        write_scores(per_sample, scores.table, scores.metrics)
     if json:
         bad = [str(problem) for problem in answers.bad]
         print_json(scores.to_dict() | {"bad_lines": bad})

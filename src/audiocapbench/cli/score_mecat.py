@@ -41,7 +41,7 @@ def score_mecat(
     from audiocapbench.benchmarks.registry import options_of
     from audiocapbench.cli.console import print_json
     from audiocapbench.errors import BenchmarkError, DatasetError
-    from audiocapbench.report.samples import write_group_scores
+    from audiocapbench.report.samples import write_scores
     from audiocapbench.scores.file_scores import score_groups
 
     traits = TRAITS.get(base_name(benchmark))
@@ -64,7 +64,7 @@ def score_mecat(
         )
     scores = score_groups(aggregation, metrics, items, answers.texts)
     if per_sample is not None:
-        write_group_scores(per_sample, aggregation, items, scores.columns)
+        write_scores(per_sample, scores.table)
     if json:
         print_json({"benchmark": benchmark, **_facts(answers), **scores.to_dict()})
     else:

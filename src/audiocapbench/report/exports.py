@@ -217,7 +217,7 @@ def write_parquet(path: Path, records: Sequence[Record]) -> None:
     names = list(records[0]) if records else []
     columns = {name: [_encodable(record[name]) for record in records] for name in names}
     arrays = {name: pa.array(values, type=_type(pa, values)) for name, values in columns.items()}
-    _write_whole(path, lambda place: pq.write_table(pa.table(arrays), place))
+    write_whole(path, lambda place: pq.write_table(pa.table(arrays), place))
 
 
 def write_text(path: Path, text: str) -> None:
@@ -227,11 +227,15 @@ def write_text(path: Path, text: str) -> None:
         ReportError: The file cannot be written.
     """
     content = encodable(text).encode()
-    _write_whole(path, lambda place: place.write_bytes(content))
+    write_whole(path, lambda place: place.write_bytes(content))
 
 
-def _write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Write beside the file and rename: a full disk leaves what was there, and no torn file."""
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Write beside the file and rename: a full disk leaves what was there, and no torn file.
+
+    Raises:
+        ReportError: The file cannot be written.
+    """
     target = Path(os.path.realpath(path))
     beside = target.with_name(f".audiocapbench-{os.getpid()}.part")
     # A terminal or a pipe is written to, never replaced.

@@ -6,7 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from audiocapbench.errors import ReportError
+from audiocapbench.report.exports import write_whole
 
 
 def template_text(name: str) -> str:
@@ -40,11 +40,6 @@ def write_page(path: Path, page: str) -> int:
     Raises:
         ReportError: It cannot be written.
     """
-    partial = Path(f"{path}.part")
-    try:
-        size = partial.write_bytes(page.encode("utf-8", "replace"))
-        partial.replace(path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise ReportError(f"{path}: cannot be written ({error.strerror})") from None
-    return size
+    content = page.encode("utf-8", "replace")
+    write_whole(path, lambda place: place.write_bytes(content))
+    return len(content)

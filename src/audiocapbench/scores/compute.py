@@ -17,7 +17,7 @@ from audiocapbench.scores.estimate import Coverage, Estimate
 from audiocapbench.scores.groups import FloatArray, Group, SampleScores
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.signature import Signature
-from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval, with_failures
+from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
 from audiocapbench.stats.units import Aggregate
 
 Mask = NDArray[np.bool_]
@@ -199,7 +199,7 @@ def _with_failures(
 
     Failures count against a score by their share of the samples, whatever it adds up.
     """
-    places, zero, low, high = group.places, 0.0, 0.0, 0.0
+    places, zero, most = group.places, 0.0, 0.0
     for place, weight in enumerate(group.weights.tolist()):
         rows = places == place
         if not rows.any():
@@ -209,10 +209,10 @@ def _with_failures(
         if here.any():
             means = statistics[rows][here].mean(axis=0)
             value = float(scorer.aggregate(means[np.newaxis])[0])
-        one = with_failures(value, float(here.mean()), scorer.max_value)
-        zero += weight * one.as_zero
-        low, high = low + weight * one.bounds.low, high + weight * one.bounds.high
-    return zero, Interval(low, high)
+        share = float(here.mean())
+        zero += weight * value * share
+        most += weight * (1 - share) * scorer.max_value
+    return zero, Interval(zero, zero + most)
 
 
 def _by_corpus(group: Group, statistics: FloatArray) -> FloatArray:

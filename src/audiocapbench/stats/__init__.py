@@ -12,7 +12,6 @@ from audiocapbench.stats.bootstrap import (
     mean_interval,
     resampled_scores,
 )
-from audiocapbench.stats.policies import Policies, with_failures
 
 __all__ = [
     "FEWEST_FOR_INTERVAL",
@@ -22,9 +21,7 @@ __all__ = [
     "Interval",
     "Intervals",
     "Method",
-    "Policies",
     "intervals",
     "mean_interval",
     "resampled_scores",
-    "with_failures",
 ]
