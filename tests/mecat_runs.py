@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from audiocapbench.benchmarks import Traits
 from audiocapbench.benchmarks.mecat.groups import DOMAINS, QA_CATEGORIES, SUBTASKS
 from audiocapbench.benchmarks.mecat.items import MecatItem, caption_items, question_items
 from audiocapbench.benchmarks.mecat.traits import TRAITS, base_name
@@ -93,7 +94,7 @@ def stored_run(
     )
     ids = tuple(one.id for one in samples)
     spec = RunSpec(benchmark, f"data of {len(samples)}", model, {}, "any", ids)
-    traits = TRAITS[base_name(benchmark)].to_dict()
+    traits = TRAITS.get(base_name(benchmark), Traits()).to_dict()
     dataset = Dataset(spec.dataset, benchmark, "nowhere", samples, (), traits)
     run = store.begin_run(spec, dataset, fresh=True)
     for one in chosen:
