@@ -42,6 +42,11 @@ class FileScores:
     surplus: tuple[str, ...] = ()
     unscored: tuple[UnscoredCorpus, ...] = ()
 
+    @property
+    def columns(self) -> dict[str, dict[str, float]]:
+        """Scores by metric and sample id."""
+        return {scorer.name: one.values for scorer, one in self.table.scores.items()}
+
     def to_dict(self) -> dict[str, Any]:
         """The scores as a JSON object."""
         aggregation = self.table.aggregation
