@@ -129,7 +129,7 @@ def test_hostile_text_has_a_vector() -> None:
 
 
 def test_a_single_string_is_not_taken_for_a_list_of_letters() -> None:
-    with pytest.raises(MetricError, match="a list of sentences"):
+    with pytest.raises(MetricError, match="a list of texts"):
         load("wordllama").encode("a dog barks")
 
 

@@ -253,6 +253,7 @@ def _write(
     bad: Sequence[Sequence[str]] = (),
 ) -> None:
     """Write one report as it is, several as a list; ``bad`` has the bad lines of each."""
+    from audiocapbench.cli.console import say
     from audiocapbench.cli.tables import Output, write
 
     documents = [one.document for one in found]
@@ -265,16 +266,10 @@ def _write(
         records=lambda: [record for one in found for record in one.records],
         document=lambda: documents[0] if len(documents) == 1 else {"reports": documents},
     )
-    _end_on_bad_lines([line for lines in bad for line in lines])
-
-
-def _end_on_bad_lines(bad: Sequence[str]) -> None:
-    from audiocapbench.cli.console import say
-
-    if not bad:
-        return
-    for line in bad[:_SHOWN]:
-        say(line)
-    more = f"; the first {_SHOWN} are above, --json lists all" if len(bad) > _SHOWN else ""
-    say(f"{len(bad):,} lines were left out{more}.")
-    raise typer.Exit(SOME_FAILED)
+    left_out = [line for lines in bad for line in lines]
+    if left_out:
+        for line in left_out[:_SHOWN]:
+            say(line)
+        all_of_them = f"; the first {_SHOWN} are above, --json lists all"
+        say(f"{len(left_out):,} lines were left out{all_of_them * (len(left_out) > _SHOWN)}.")
+        raise typer.Exit(SOME_FAILED)

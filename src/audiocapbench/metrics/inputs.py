@@ -55,3 +55,19 @@ def _check_text(predictions: Sequence[str], references: Sequence[Sequence[str]])
                     f"sample {index}: a caption is {type(text).__name__}, not text; "
                     "give an empty string for a caption that is missing"
                 )
+
+
+def check_texts(texts: Sequence[str], who: str) -> None:
+    """Refuse what is not a list of texts.
+
+    Raises:
+        MetricError: It is one string, or something in it is not text.
+    """
+    if isinstance(texts, str):
+        raise MetricError(f"{who} takes a list of texts, and got a single string.")
+    for row, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise MetricError(
+                f"Text {row} is {type(text).__name__}, not text: give a string, or an empty one "
+                "where there was no answer."
+            )

@@ -96,47 +96,34 @@ def _align(lexicon: Lexicon, prediction: list[int], reference: list[int]) -> dic
     In each stage the last words are linked first, to the last place each that is not taken.
     """
     links: dict[int, int] = {}
-    _link_equal(links, prediction, _places_of(reference, links))
+    _link_words(links, prediction, reference)
     stems: list[int] = lexicon.stems[prediction].tolist()
     reference_stems: list[int] = lexicon.stems[reference].tolist()
-    _link_equal(links, stems, _places_of(reference_stems, links))
-    _link_synonyms(links, stems, _places_of(reference_stems, links), lexicon.synonyms)
+    _link_words(links, stems, reference_stems)
+    _link_words(links, stems, reference_stems, lexicon.synonyms)
     return links
 
 
-def _places_of(reference: list[int], links: dict[int, int]) -> dict[int, list[int]]:
-    """The places of each word of a reference that are not taken, ascending."""
+def _link_words(
+    links: dict[int, int],
+    prediction: list[int],
+    reference: list[int],
+    synonyms: dict[int, list[int]] | None = None,
+) -> None:
+    """Link what is not linked yet to an equal word or, where they are given, to a synonym."""
     taken = set(links.values())
     places: dict[int, list[int]] = {}
     for place, word in enumerate(reference):
         if place not in taken:
             places.setdefault(word, []).append(place)
-    return places
-
-
-def _link_equal(links: dict[int, int], prediction: list[int], places: dict[int, list[int]]) -> None:
     for place in range(len(prediction) - 1, -1, -1):
-        own = places.get(prediction[place])
-        if own and place not in links:
-            links[place] = own.pop()
-
-
-def _link_synonyms(
-    links: dict[int, int],
-    prediction: list[int],
-    places: dict[int, list[int]],
-    synonyms: dict[int, list[int]],
-) -> None:
-    for place in range(len(prediction) - 1, -1, -1):
-        if place in links or prediction[place] not in synonyms:
+        word = prediction[place]
+        if place in links:
             continue
-        choices = [places[word] for word in synonyms[prediction[place]] if places.get(word)]
+        likes = [word] if synonyms is None else synonyms.get(word, ())
+        choices = [places[like] for like in likes if places.get(like)]
         if choices:
-            links[place] = max(choices, key=_last).pop()
-
-
-def _last(places: list[int]) -> int:
-    return places[-1]
+            links[place] = max(choices, key=lambda own: own[-1]).pop()
 
 
 def _scores(

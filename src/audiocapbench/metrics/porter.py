@@ -7,21 +7,14 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-_IRREGULAR = {
-    "skies": "sky",
-    "dying": "die",
-    "lying": "lie",
-    "tying": "tie",
-    "innings": "inning",
-    "outings": "outing",
-    "cannings": "canning",
-} | {
-    word: word
-    for word in (
-        *("sky", "news", "inning", "outing", "canning"),
-        *("howe", "proceed", "exceed", "succeed"),
-    )
-}
+_IRREGULAR = dict(
+    rule.split(">")
+    for rule in (
+        "skies>sky dying>die lying>lie tying>tie innings>inning outings>outing cannings>canning "
+        "sky>sky news>news inning>inning outing>outing canning>canning howe>howe proceed>proceed "
+        "exceed>exceed succeed>succeed"
+    ).split()
+)
 
 _VOWELS = frozenset("aeiou")
 _VOWEL_THEN_CONSONANT = re.compile("[aeiou][^aeiou]")

@@ -27,6 +27,7 @@ CORPUS_OPTIONS = ("null",)
 """Options that choose the samples of a corpus: a benchmark reads them, and no metric does."""
 
 _JAVA = "Java, extra coco"
+_CORENLP = f"{_JAVA}, CoreNLP models"
 _DATE_OPTIONS = ("variant", "subtask", "encoder")
 
 Compute = Callable[..., "list[MetricResult] | MetricResult"]
@@ -100,44 +101,28 @@ METRICS: dict[str, Metric] = {
         ),
         Metric("rouge_l_coco", "ROUGE-L of the COCO evaluation", rouge_l_coco),
         Metric("cider_d", "CIDEr-D of the COCO evaluation", cider_d, max_value=10.0),
-        Metric(
-            "meteor_1_5",
-            "METEOR 1.5 by its own jar",
-            meteor_1_5,
-            needs=_JAVA,
-            aggregate=corpus_meteor,
-        ),
-        Metric("spice", "SPICE by its own jar", spice, needs=f"{_JAVA}, CoreNLP models"),
-        Metric(
-            "spider",
-            "mean of cider_d and spice",
-            spider,
-            needs=f"{_JAVA}, CoreNLP models",
-            max_value=5.5,
-        ),
+        Metric("meteor_1_5", "METEOR 1.5 by its own jar", meteor_1_5, (), _JAVA, corpus_meteor),
+        Metric("spice", "SPICE by its own jar", spice, needs=_CORENLP),
+        Metric("spider", "mean of cider_d and spice", spider, needs=_CORENLP, max_value=5.5),
         Metric(
             "spider_fl",
             "spider cut for broken captions",
             _spider_fl,
             ("detector",),
-            f"{_JAVA}, CoreNLP models, extra sbert; detector=PATH",
+            f"{_CORENLP}, extra sbert; detector=PATH",
             max_value=5.5,
         ),
-        Metric(
-            "date",
-            "MECAT's similarity and discriminability",
-            date_and_parts,
-            _DATE_OPTIONS,
-            aggregate=aggregate_date,
-        ),
-        Metric(
-            "date_similarity", "date's likeness to its references", date_and_parts, _DATE_OPTIONS
-        ),
-        Metric(
-            "date_discriminability",
-            "date's unlikeness to other samples' references",
-            date_and_parts,
-            _DATE_OPTIONS,
+        *(
+            Metric(name, description, date_and_parts, _DATE_OPTIONS, aggregate=aggregate)
+            for name, description, aggregate in (
+                ("date", "MECAT's similarity and discriminability", aggregate_date),
+                ("date_similarity", "date's likeness to its references", first_column),
+                (
+                    "date_discriminability",
+                    "date's unlikeness to other samples' references",
+                    first_column,
+                ),
+            )
         ),
     )
 }

@@ -109,15 +109,10 @@ def match(
 
 def _sort(prediction: ParsedCaption) -> _ElementGroups:
     own = _ElementGroups([], [], [], [])
+    kinds = {ElementKind.VAGUE: own.vague, ElementKind.QUOTED: own.quoted}
     for element in prediction.elements:
-        if element.denied:
-            own.denied.append(element)
-        elif element.kind is ElementKind.VAGUE:
-            own.vague.append(element)
-        elif element.kind is ElementKind.QUOTED:
-            own.quoted.append(element)
-        else:
-            own.affirmed.append(element)
+        group = own.denied if element.denied else kinds.get(element.kind, own.affirmed)
+        group.append(element)
     return own
 
 

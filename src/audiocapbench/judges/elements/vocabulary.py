@@ -36,12 +36,9 @@ class ElementVocabulary:
         self._numbers: dict[str, int] = {}
         self._meanings: dict[str, int] = {}
         self._synonyms: dict[int, set[int]] = {}
-        akin, sides = _columns()
         dimensions = encoder.encode(["sound"]).shape[1]
         self._vectors = np.zeros((0, dimensions), dtype=np.float32)
-        self._akin = np.zeros((0, akin), dtype=np.float32)
-        self._lines = np.zeros((0, sides // _SIDES), dtype=np.float32)
-        self._sides = np.zeros((0, sides), dtype=np.float32)
+        self._akin, self._lines, self._sides = _marks(())
         self._of_meaning = np.zeros(0, dtype=np.int64)
         self._class = np.zeros(0, dtype=np.int64)
         self._table = np.zeros((0, 0), dtype=np.float32)
@@ -66,10 +63,10 @@ class ElementVocabulary:
         vectors = np.rint(self._encoder.encode(new) * _SCALE).astype(np.float32)
         vectors[[not _has_vector(word) for word in new]] = 0
         self._vectors = np.concatenate([self._vectors, vectors])
-        akin, lines, sides = _marks(own)
-        self._akin = np.concatenate([self._akin, akin])
-        self._lines = np.concatenate([self._lines, lines])
-        self._sides = np.concatenate([self._sides, sides])
+        known = (self._akin, self._lines, self._sides)
+        self._akin, self._lines, self._sides = (
+            np.concatenate(both) for both in zip(known, _marks(own), strict=True)
+        )
         self._relate(new)
         self._tabulate()
 
@@ -89,17 +86,14 @@ class ElementVocabulary:
         self._tabled = end
 
     def _relate(self, new: Sequence[str]) -> None:
+        """Note synonyms on both sides; WordNet has some on one side only."""
         every = list(self._numbers)
-        places = [self._numbers[word] for word in new]
-        for word, synonym in synonym_pairs(new, every).tolist():
-            self._relate_two(places[word], synonym)
-        for word, synonym in synonym_pairs(every, new).tolist():
-            self._relate_two(word, places[synonym])
-
-    def _relate_two(self, word: int, other: int) -> None:
-        if word != other:
-            self._synonyms.setdefault(word, set()).add(other)
-            self._synonyms.setdefault(other, set()).add(word)
+        for words, others in ((new, every), (every, new)):
+            for place, other_place in synonym_pairs(words, others).tolist():
+                word, other = self._numbers[words[place]], self._numbers[others[other_place]]
+                if word != other:
+                    self._synonyms.setdefault(word, set()).add(other)
+                    self._synonyms.setdefault(other, set()).add(word)
 
     def numbers(self, words: Sequence[str]) -> IntArray:
         """The numbers of words that have been learnt."""
@@ -161,19 +155,15 @@ def _has_vector(word: str) -> bool:
     )
 
 
-def _columns() -> tuple[int, int]:
-    known = meanings()
-    akin = 1 + max(group for groups in known.akin.values() for group in groups)
-    lines = 1 + max(line for taken in known.sides.values() for line, _ in taken)
-    return akin, lines * _SIDES
-
-
 def _marks(own: Sequence[str]) -> tuple[Likeness, Likeness, Likeness]:
-    akin_columns, side_columns = _columns()
-    akin = np.zeros((len(own), akin_columns), dtype=np.float32)
-    lines = np.zeros((len(own), side_columns // _SIDES), dtype=np.float32)
-    sides = np.zeros((len(own), side_columns), dtype=np.float32)
+    """For each meaning, its groups of kin, its lines of exclusions, and its sides in them."""
     known = meanings()
+    groups = 1 + max(group for groups in known.akin.values() for group in groups)
+    exclusions = 1 + max(line for taken in known.sides.values() for line, _ in taken)
+    akin, lines, sides = (
+        np.zeros((len(own), columns), dtype=np.float32)
+        for columns in (groups, exclusions, exclusions * _SIDES)
+    )
     for row, meaning in enumerate(own):
         akin[row, list(known.akin.get(meaning, ()))] = 1
         for line, side in known.sides.get(meaning, ()):

@@ -2,43 +2,7 @@
 
 Packages bring models of their own by the entry point ``audiocapbench.audio_text_encoders``: a
 function that takes the options of the name and the device, and returns an ``AudioTextEncoder``.
-For Microsoft's CLAP this is the whole plug-in::
-
-    # clap_plugin.py
-    from pathlib import Path
-
-    import torch
-    from audiocapbench.metrics.clap import PRESETS, choose_device
-    from audiocapbench.metrics.encoders.encoder import fingerprint
-    from msclap import CLAP
-
-    class MicrosoftClap:
-        dimensions = 1024
-
-        def __init__(self, version, device):
-            self.name = f"ms-clap-{version}"
-            self.windows = PRESETS[self.name]
-            self._device = choose_device(device)
-            self._model = CLAP(version=version, use_cuda=self._device == "cuda")
-            self.fingerprint = fingerprint([Path(self._model.model_fp)])
-
-        def encode_audio(self, windows):
-            # Shape (n, samples) in; msclap wants a channel between the two.
-            batch = torch.from_numpy(windows).unsqueeze(1).to(self._device)
-            return self._model._get_audio_embeddings(batch).cpu().numpy()
-
-        def encode_text(self, texts):
-            return self._model.get_text_embeddings(texts).cpu().numpy()
-
-    def create(options, device):
-        return MicrosoftClap(options.pop("version", "2023"), device)
-
-    # pyproject.toml
-    [project.entry-points."audiocapbench.audio_text_encoders"]
-    msclap = "clap_plugin:create"
-
-It is then named ``msclap`` or ``msclap[version=2022]``. An option that ``create`` leaves in the
-dictionary is refused as unknown.
+``docs/extending.md`` has one. An option that the function leaves in the dictionary is refused.
 """
 
 from collections.abc import Mapping

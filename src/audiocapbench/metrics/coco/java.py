@@ -10,7 +10,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from queue import Empty, Queue
 from threading import Thread
-from types import TracebackType
 from typing import IO
 
 from audiocapbench.errors import MetricError
@@ -106,12 +105,7 @@ class LineProcess:
     def __enter__(self) -> "LineProcess":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.errors import MetricError
+from audiocapbench.metrics.inputs import check_texts
 
 Vectors = NDArray[np.float32]
 
@@ -40,7 +40,8 @@ def encode_distinct(
         dimensions: Length of a vector.
         encode: Gets distinct, stripped, non-blank sentences, from the shortest to the longest.
     """
-    texts = [_readable(sentence, row) for row, sentence in enumerate(_several(sentences))]
+    check_texts(sentences, "An encoder")
+    texts = [_readable(sentence) for sentence in sentences]
     distinct = sorted({text for text in texts if text}, key=lambda text: (len(text), text))
     vectors = np.zeros((len(distinct) + 1, dimensions), dtype=np.float32)
     if distinct:
@@ -58,18 +59,7 @@ def fingerprint(files: Iterable[Path]) -> str:
     return digest.hexdigest()[:8]
 
 
-def _several(sentences: Sequence[str]) -> Sequence[str]:
-    if isinstance(sentences, str):
-        raise MetricError("An encoder takes a list of sentences, and got a single string.")
-    return sentences
-
-
-def _readable(sentence: str, row: int) -> str:
-    if not isinstance(sentence, str):
-        raise MetricError(
-            f"Sentence {row} is {type(sentence).__name__}, not text: give a string, or an empty "
-            "one where there was no answer."
-        )
+def _readable(sentence: str) -> str:
     # JSON may hold halves of surrogate pairs, which no tokenizer takes.
     return sentence.encode("utf-8", "replace").decode("utf-8").strip()
 

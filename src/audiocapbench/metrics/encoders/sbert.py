@@ -17,17 +17,17 @@ _WHAT = "This encoder"
 
 
 class SentenceTransformerEncoder:
-    """A sentence-transformers model, in float32, at unit length."""
+    """A sentence-transformers model, in float32, at unit length.
+
+    Attributes:
+        name: Name and fingerprint of the weights.
+        model: The model itself.
+    """
 
     def __init__(self, name: str, model: Any) -> None:
-        self._name = name
+        self.name = name
         self.model = model
         self._dimensions = len(model.encode("a", show_progress_bar=False))
-
-    @property
-    def name(self) -> str:
-        """Name and fingerprint of the weights."""
-        return self._name
 
     def encode(self, sentences: Sequence[str], batch_size: int = _BATCH) -> Vectors:
         """Encode sentences; order has no effect, batch size and neighbours less than 1e-6."""

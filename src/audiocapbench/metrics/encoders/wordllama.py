@@ -21,17 +21,18 @@ _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 
 
 class WordLlamaEncoder:
-    """Mean of a sentence's token vectors, at unit length."""
+    """Mean of a sentence's token vectors, at unit length.
+
+    Attributes:
+        name: Name and fingerprint of the weights.
+        table: The vector of each token.
+        tokenizer: Cuts sentences into tokens.
+    """
 
     def __init__(self, name: str, table: Vectors, tokenizer: Any) -> None:
-        self._name = name
+        self.name = name
         self.table = table
         self.tokenizer = tokenizer
-
-    @property
-    def name(self) -> str:
-        """Name and fingerprint of the weights."""
-        return self._name
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Encode sentences; a row depends on its own sentence alone, to the last bit."""

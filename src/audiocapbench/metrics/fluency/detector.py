@@ -16,6 +16,7 @@ from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.metrics.fluency.features import BUCKET_BITS, REPETITION, Hashes, features_of
 from audiocapbench.metrics.fluency.text import sentences_of
+from audiocapbench.metrics.inputs import check_texts
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.metrics.similarity import mean_cosines
 from audiocapbench.signature import sign
@@ -49,14 +50,14 @@ class FluencyDetector:
 
         A caption without a word is broken for certain.
         """
-        texts = _texts(captions)
-        distinct = list(dict.fromkeys(texts))
+        check_texts(captions, "The fluency detector")
+        distinct = list(dict.fromkeys(captions))
         found = np.empty(len(distinct), dtype=np.float64)
         for start in range(0, len(distinct), _CAPTIONS_AT_ONCE):
             block = distinct[start : start + _CAPTIONS_AT_ONCE]
             found[start : start + len(block)] = self._block_probabilities(block)
         place = {text: number for number, text in enumerate(distinct)}
-        return found[[place[text] for text in texts]]
+        return found[[place[text] for text in captions]]
 
     def _block_probabilities(self, captions: list[str]) -> FloatArray:
         features = features_of([sentences_of(caption) for caption in captions], self.known)
@@ -137,15 +138,3 @@ def fluent_similarity(
         weight=error_weight,
     )
     return MetricResult.of_means("fluent_similarity", signature, cosines - lost)
-
-
-def _texts(captions: Sequence[str]) -> list[str]:
-    if isinstance(captions, str):
-        raise MetricError("The fluency detector takes a list of captions, and got a single string.")
-    for row, caption in enumerate(captions):
-        if not isinstance(caption, str):
-            raise MetricError(
-                f"Prediction {row} is {type(caption).__name__}, not text: give a string, or an "
-                "empty one where there was no answer."
-            )
-    return list(captions)

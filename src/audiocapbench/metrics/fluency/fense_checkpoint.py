@@ -33,15 +33,10 @@ class CheckpointDetector:
     """A BERT whose first vector goes through a linear layer with a sigmoid for each error."""
 
     def __init__(self, name: str, model: Any, classifier: Any, tokenizer: Any) -> None:
-        self._name = name
+        self.name = name
         self._model = model
         self._classifier = classifier
         self._tokenizer = tokenizer
-
-    @property
-    def name(self) -> str:
-        """The published name, or else the file's, with the first digits of its SHA-256."""
-        return self._name
 
     def error_probabilities(self, captions: Sequence[str]) -> FloatArray:
         """The probability that each caption is broken; each distinct caption is read once."""

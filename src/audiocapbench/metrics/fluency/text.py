@@ -2,20 +2,13 @@
 
 import re
 
+from audiocapbench.metrics.word_lists import word_set
+
 PAUSE = ","
 SPEECH = '"'
-LINKS = frozenset(
-    "and then while as followed by before after with during when whilst until but or plus".split()
-)
-GRAMMAR = LINKS | frozenset(
-    """a an the this that these those some any several multiple many few another other each both
-    more again once twice one two three four five of in on at to from into onto over under near
-    against through across around along among between behind above below off out up down for
-    about like without within alongside amid nearby together also only very there it its they them
-    their he she his her him i you we who which what where is are was were be been being am has have
-    had do does did can could may might will would not no so such than away back""".split()
-)
-STILL_MORE = frozenset("again more another second different continu repeat other each".split())
+_LISTS = ("audiocapbench.metrics.fluency", "words.toml")
+LINKS, STILL_MORE = word_set(*_LISTS, "links"), word_set(*_LISTS, "still_more")
+GRAMMAR = LINKS | word_set(*_LISTS, "grammar")
 _ENDINGS = ("'s", "ing", "ed", "ly", "s")
 _ALIKE = {"talk": "speak", "speech": "speak", "tweet": "chirp", "sound": "nois"}
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”|«[^«»]*»")

@@ -2,44 +2,12 @@
 
 import re
 
-_ENTITIES = {
-    "&amp;": "&",
-    "&lt;": "<",
-    "&gt;": ">",
-    "&nbsp;": "",
-    "&mdash;": "--",
-    "&ndash;": "--",
-    "&md;": "--",
-}
-_SIGNS = {
-    "(": "-LRB-",
-    ")": "-RRB-",
-    "[": "-LSB-",
-    "]": "-RSB-",
-    "{": "-LCB-",
-    "}": "-RCB-",
-    "\u00bc": "1/4",
-    "\u00bd": "1/2",
-    "\u00be": "3/4",
-    "\u2153": "1/3",
-    "\u2154": "2/3",
-    "\u00a3": "#",
-    "\u00a2": "cents",
-    "\u0080": "$",
-    "\u00a4": "$",
-    "\u20a0": "$",
-    "\u20ac": "$",
-    "----": "--",
-    "---": "--",
-}
-_QUOTES = dict.fromkeys("\u2018\u201b\u2039\u0091", "`")
-_QUOTES |= dict.fromkeys("\u2019\u203a\u0092", "'")
-_QUOTES |= dict.fromkeys("\u201c\u00ab\u0093", "``")
-_QUOTES |= dict.fromkeys("\u201d\u00bb\u0094", "''")
-_SIGNS |= dict.fromkeys("\u0096\u0097\u2013\u2014\u2015\u00ad", "--")
-_SIGNS |= {"\u2026": "...", '"': "''"}
-# Unicode hyphens are part of words only; alone the original knows no rule for them.
-_SIGNS |= dict.fromkeys("\u2010\u2011\u058a\u066b\u066c", "")
+from audiocapbench.metrics.word_lists import read_lists
+
+_TABLES = read_lists("audiocapbench.metrics.ptb", "characters.toml")
+_SIGNS: dict[str, str] = _TABLES["signs"]
+_QUOTES: dict[str, str] = _TABLES["quotes"]
+_ENTITIES: dict[str, str] = _TABLES["entities"]
 _GRAVE_LIKE = re.compile("[\u2018\u0091\u201b]")
 
 

@@ -8,9 +8,11 @@ from typing import NamedTuple
 from audiocapbench.benchmarks.mecat.items import MecatItem
 from audiocapbench.benchmarks.mecat.predictions import PredictionFile, read_answers, source_of
 from audiocapbench.benchmarks.mecat.references import read_items
-from audiocapbench.benchmarks.mecat.traits import CAPTION, QA, TRAITS, base_name
+from audiocapbench.benchmarks.mecat.traits import CAPTION, base_name
+from audiocapbench.data import Sample
 from audiocapbench.engine.scoring import answered
 from audiocapbench.errors import ReportError
+from audiocapbench.report.mecat.scored import mecat_run
 from audiocapbench.store import Store
 
 QA_SUBTASK = "qa"
@@ -58,22 +60,9 @@ def answers_of_run(number: int, store: Store) -> AnswerSet:
         ReportError: It is not a run of MECAT.
         StoreError: There is no such run.
     """
-    run = store.run(number)
-    benchmark = base_name(run.benchmark)
-    if benchmark not in TRAITS:
-        raise ReportError(
-            f"run {number} is of {run.benchmark}; these analyses are of {CAPTION} and {QA}"
-        )
+    run, benchmark = mecat_run(number, store)
     given = tuple(
-        GivenAnswer(
-            one.sample.id,
-            one.sample.category,
-            str(one.sample.details.get("subtask", QA_SUBTASK)),
-            str(one.sample.details.get("domain", "")),
-            tuple(one.references),
-            one.outcome.reply.text,
-        )
-        for one in answered(store, run)
+        _given(one.sample, one.references, one.outcome.reply.text) for one in answered(store, run)
     )
     return AnswerSet(run.model, f"run {number}", benchmark, given, len(run.sample_ids))
 
@@ -133,18 +122,16 @@ def _answers(
 ) -> AnswerSet:
     found = read_answers(benchmark, sources, items)
     given = tuple(
-        GivenAnswer(
-            one.id,
-            one.category,
-            str(one.details.get("subtask", QA_SUBTASK)),
-            str(one.details["domain"]),
-            one.references,
-            found.texts[one.id],
-        )
-        for one in items
-        if one.id in found.texts
+        _given(one, one.references, found.texts[one.id]) for one in items if one.id in found.texts
     )
     if not given:
         raise ReportError(f"{sources[0].path}: no prediction belongs to any of the references")
     bad = tuple(map(str, found.bad))
     return AnswerSet(name, "file", benchmark, given, len(items), bad)
+
+
+def _given(sample: Sample | MecatItem, references: Sequence[str], text: str) -> GivenAnswer:
+    subtask, domain = sample.details.get("subtask", QA_SUBTASK), sample.details.get("domain", "")
+    return GivenAnswer(
+        sample.id, sample.category, str(subtask), str(domain), tuple(references), text
+    )

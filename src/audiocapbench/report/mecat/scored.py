@@ -21,7 +21,7 @@ from audiocapbench.metrics.date import aggregate_date
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.signature import UNSIGNED, Signature
-from audiocapbench.store import Store, StoredScore
+from audiocapbench.store import Run, Store, StoredScore
 
 METRIC = "date"
 _PARTS = ("date_similarity", "date_discriminability")
@@ -97,18 +97,29 @@ def read_scored(what: str, store: Store | None, metric: str = METRIC) -> ScoredA
     return _of_file(Path(what), name)
 
 
-def names_of(name: ScorerName) -> tuple[str, str, str]:
-    """DATE and its two parts, as they are stored."""
-    return (str(name), *(str(ScorerName(part, name.options)) for part in _PARTS))  # type: ignore[return-value]
+def mecat_run(number: int, store: Store) -> tuple[Run, str]:
+    """A run, and which of MECAT's two benchmarks it is of.
 
-
-def _of_run(number: int, store: Store, name: ScorerName) -> ScoredAnswers:
+    Raises:
+        ReportError: It is not a run of MECAT.
+        StoreError: There is no such run.
+    """
     run = store.run(number)
     benchmark = base_name(run.benchmark)
     if benchmark not in TRAITS:
         raise ReportError(
             f"run {number} is of {run.benchmark}; these analyses are of {CAPTION} and {QA}"
         )
+    return run, benchmark
+
+
+def names_of(name: ScorerName) -> tuple[str, str, str]:
+    """DATE and its two parts, as they are stored."""
+    return (str(name), *(str(ScorerName(part, name.options)) for part in _PARTS))  # type: ignore[return-value]
+
+
+def _of_run(number: int, store: Store, name: ScorerName) -> ScoredAnswers:
+    run, benchmark = mecat_run(number, store)
     scores = store.scores(number)
     groups = {one.id: one.category for one in store.dataset(run.dataset).samples}
     marks = _stored_marks(scores, name, groups)
