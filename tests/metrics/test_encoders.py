@@ -134,7 +134,7 @@ def test_a_single_string_is_not_taken_for_a_list_of_letters() -> None:
 
 
 def test_what_is_not_text_is_named_by_its_place() -> None:
-    with pytest.raises(MetricError, match="Sentence 1 is NoneType"):
+    with pytest.raises(MetricError, match="Text 1 is NoneType"):
         load("wordllama").encode(["rain", None])  # type: ignore[list-item]
 
 

@@ -132,7 +132,7 @@ def test_another_process_with_another_hash_seed_agrees() -> None:
 
 
 def test_what_is_not_text_is_named_by_its_place() -> None:
-    with pytest.raises(MetricError, match="Prediction 1 is int"):
+    with pytest.raises(MetricError, match="Text 1 is int"):
         fluency(["a", 7])  # type: ignore[list-item]
     with pytest.raises(MetricError, match="a list of texts"):
         fluency("a dog barks")
