@@ -78,7 +78,7 @@ class JudgeSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class JudgeInfluence:
     """The panel without one judge: its score, and how that judge stands to the others.
 
     Attributes:
@@ -112,19 +112,14 @@ class PanelSummary:
     spread: float | None
     alpha: Mapping[str, float | None]
     kappa: Mapping[str, float | None]
-    without: Mapping[str, LeftOut]
+    without: Mapping[str, JudgeInfluence]
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as a JSON object."""
-        figures = {}
-        for name, one in self.estimates.items():
-            numbers = one.scores()
-            figures[name] = {
-                "score": numbers["score"],
-                "interval": numbers["ci"],
-                "as_zero": numbers["as_zero"],
-                "bounds": numbers["bounds"],
-            }
+        figures = {
+            name: {"interval" if key == "ci" else key: value for key, value in one.scores().items()}
+            for name, one in self.estimates.items()
+        }
         return {
             "judges": list(self.judges),
             "how": self.how,
@@ -309,7 +304,7 @@ def _kappa(ratings: NDArray[np.float64]) -> float | None:
     return fleiss_kappa(category_counts(ratings)) if len(ratings) > 1 else None
 
 
-def _left_out(opinions: ByJudge, judge: str, how: How) -> LeftOut:
+def _left_out(opinions: ByJudge, judge: str, how: How) -> JudgeInfluence:
     others = {name: given for name, given in opinions.items() if name != judge}
     rest, own = panel(others, how), opinions[judge]
     both = rest.keys() & own.keys()
@@ -317,7 +312,7 @@ def _left_out(opinions: ByJudge, judge: str, how: How) -> LeftOut:
         raise JudgeError(f"{judge} and the rest of the panel have judged no answer in common")
     everybody = panel(opinions, how)
     score = mean(one.overall for one in rest.values())
-    return LeftOut(
+    return JudgeInfluence(
         score,
         score - mean(one.overall for one in everybody.values()),
         mean(abs(overall(own[sample]) - rest[sample].overall) for sample in both),
