@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 
 import old_store
-from audiocapbench.store import Store
+from audiocapbench.signature import sign
+from audiocapbench.store import Store, StoredEstimate
 from command import run_command
 from folders import write_folder
+from made_store import MadeRun, made_samples, put_run
 
 psycopg = pytest.importorskip("psycopg", reason="the extra postgres is not installed")
 
@@ -107,6 +109,36 @@ def test_a_store_of_the_first_version_shows_the_same_leaderboard(
     assert {"runs", "outcomes", "judgements", "responses", "embeddings", "judge_checks"} <= {
         table for table, _ in types
     }
+
+
+def test_runs_are_estimated_tagged_checked_and_deleted(server: str) -> None:
+    url = server.replace("/postgres", "/made")
+    with psycopg.connect(server.replace("+psycopg", ""), autocommit=True) as connection:
+        connection.execute("CREATE DATABASE made")
+    samples = made_samples(3)
+    scores = {one.id: 0.5 for one in samples}
+    grades = {"gpt": {one.id: {"accuracy": 4.0} for one in samples}}
+    with Store.open(url) as store:
+        for model in ("one", "two"):
+            put_run(store, MadeRun(model, {"meteor": scores}, grades, cost_usd=0.5), samples)
+        numbers = (0.5, 0.4, 0.6, 0.3, 0.2, 0.7)
+        one = StoredEstimate("meteor", "all", *numbers, {"total": 3}, None, sign("meteor"))
+        state = store.state(1)
+        assert store.put_estimates(1, state, [one])
+        assert store.estimates(1) == [one]
+        store.put_scores(1, "meteor", [])
+        assert store.estimates(1) == []
+        assert not store.put_estimates(1, state, [one])
+        store.put_judge_check("gpt", "made", "judge-gpt", {"warning": "lax"})
+        assert [check.warning for check in store.judge_checks([1, 2], ["gpt"])] == ["lax"]
+        store.tag_run(2, ["paper", "paper"])
+        store.rename_run(2, "the good one")
+        (line,) = store.runs(["paper"])
+        assert (line.name, line.cost_usd, line.statuses) == ("the good one", 1.5, {"ok": 3})
+        assert [found.count for found in store.scorers([2])] == [3, 3]
+        store.delete_runs([2])
+        assert [found.id for found in store.runs()] == [1]
+        assert store.outcomes(2) == {}
 
 
 def test_processes_may_make_the_store_at_once(server: str, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ Every call is one short transaction; what it has returned from is on disk.
 
 import hashlib
 import json
+import weakref
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -44,6 +45,8 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore):
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        # Whoever forgets to close it leaves no connection open.
+        weakref.finalize(self, engine.dispose)
 
     @classmethod
     def open(cls, store: str = DEFAULT_STORE, *, create: bool = True) -> "Store":
