@@ -2,12 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypedDict, Unpack
 
-from anyio import to_thread
-
-from audiocapbench.library.result import Result
+from audiocapbench.library.result import Result, in_thread
 from audiocapbench.library.running import RunResult, StoreLike, opened_store
 from audiocapbench.report.compare.compute import compare_runs
 from audiocapbench.report.compare.render import document as comparison_document
@@ -108,11 +105,7 @@ def compare(
         )
 
 
-async def acompare(
-    first: int | RunResult, second: int | RunResult, **options: Unpack[CompareSettings]
-) -> ComparisonResult:
-    """As ``compare``, in a thread, so that the event loop goes on."""
-    return await to_thread.run_sync(partial(compare, first, second, **options))
+acompare = in_thread(compare)
 
 
 class LeaderboardSettings(TypedDict, total=False):
@@ -160,6 +153,4 @@ def leaderboard(**options: Unpack[LeaderboardSettings]) -> LeaderboardResult:
         return LeaderboardResult(build_leaderboard(store, query))
 
 
-async def aleaderboard(**options: Unpack[LeaderboardSettings]) -> LeaderboardResult:
-    """As ``leaderboard``, in a thread, so that the event loop goes on."""
-    return await to_thread.run_sync(partial(leaderboard, **options))
+aleaderboard = in_thread(leaderboard)

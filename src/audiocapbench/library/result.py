@@ -2,16 +2,35 @@
 
 import io
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial, wraps
 from html import escape
 from importlib import import_module
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
+
+from anyio import to_thread
 
 from audiocapbench.errors import ReportError
 from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.exports import Page, Record, fitted
 
 _WIDTH = 100
+
+
+Parameters = ParamSpec("Parameters")
+Returned = TypeVar("Returned")
+
+
+def in_thread(
+    call: Callable[Parameters, Returned],
+) -> Callable[Parameters, Coroutine[Any, Any, Returned]]:
+    """The same call for async code: in a thread, so that the event loop goes on."""
+
+    @wraps(call)
+    async def threaded(*args: Parameters.args, **options: Parameters.kwargs) -> Returned:
+        return await to_thread.run_sync(partial(call, *args, **options))
+
+    return threaded
 
 
 class Result(ABC):

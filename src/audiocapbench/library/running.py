@@ -98,35 +98,43 @@ class RunResult(Result):
         return self.summary.to_dict() | {"stop": str(self.stop) if self.stop else None}
 
 
-class RunSettings(TypedDict, total=False):
+class AskSettings(TypedDict, total=False):
+    """How models and judges are asked.
+
+    Attributes:
+        store: Where answers are kept: a file, a database URL or an open store.
+        concurrency: Most questions at once.
+        budget: Most dollars that everything asked may cost.
+        prices: A file of prices that come before the built-in ones.
+        fresh: Whether to ask everything again.
+    """
+
+    store: StoreLike
+    concurrency: int | None
+    budget: float | None
+    prices: Path | None
+    fresh: bool
+
+
+class RunSettings(AskSettings, total=False):
     """How ``run`` asks, scores and judges.
 
     Attributes:
         metrics: Names in a list or between commas; the benchmark's own by default.
         judge: Who judges the answers: a name, or several for a panel.
-        store: Where answers are kept: a file, a database URL or an open store.
         data: The folder that ``audiocapbench build`` made, for a benchmark that needs one.
         settings: What the model is told, such as its temperature.
         categories: Only these.
         limit: Only the first so many samples.
-        concurrency: Most questions at once.
-        budget: Most dollars that model and judges together may cost.
-        prices: A file of prices that come before the built-in ones.
-        fresh: Whether to ask everything again, as a new run.
         progress: Told about every step.
     """
 
     metrics: Names | None
     judge: Names | None
-    store: StoreLike
     data: str | PathLike[str] | None
     settings: ModelSettings | None
     categories: Sequence[str]
     limit: int | None
-    concurrency: int | None
-    budget: float | None
-    prices: Path | None
-    fresh: bool
     progress: Progress | None
 
 
@@ -214,26 +222,16 @@ class _Plan:
         return _result(store, end.run, self.metrics, self.judges, stop)
 
 
-class JudgeSettings(TypedDict, total=False):
+class JudgeSettings(AskSettings, total=False):
     """How ``judge`` has answers judged.
 
     Attributes:
-        store: Where the run is: a file, a database URL or an open store.
         hears: Whether a model judge is given the clip too.
         repeats: How often a model judges each answer.
-        concurrency: Most questions at once.
-        budget: Most dollars that all judges together may cost.
-        prices: A file of prices that come before the built-in ones.
-        fresh: Whether to judge everything again.
     """
 
-    store: StoreLike
     hears: bool
     repeats: int
-    concurrency: int | None
-    budget: float | None
-    prices: Path | None
-    fresh: bool
 
 
 def judge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) -> RunResult:

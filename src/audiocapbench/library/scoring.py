@@ -6,14 +6,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from anyio import to_thread
-
 from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.benchmarks.traits import METRICS
 from audiocapbench.data.tables import Predictions, References, read_predictions, read_references
 from audiocapbench.errors import DatasetError
 from audiocapbench.library.estimates import estimate_page, estimate_records, find_scorer
-from audiocapbench.library.result import Result
+from audiocapbench.library.result import Result, in_thread
 from audiocapbench.metrics.names import split_names
 from audiocapbench.report.exports import Page, Record
 from audiocapbench.scores.estimate import Estimate
@@ -112,15 +110,7 @@ def score(
     return ScoreResult(score_files(answers, known, names), bad)
 
 
-async def ascore(
-    predictions: Texts,
-    references: Captions,
-    metrics: str | Sequence[str] = METRICS,
-    *,
-    groups: Mapping[str, str] | Sequence[str] = (),
-) -> ScoreResult:
-    """As ``score``, in a thread, so that the event loop goes on."""
-    return await to_thread.run_sync(lambda: score(predictions, references, metrics, groups=groups))
+ascore = in_thread(score)
 
 
 def _is_listed(given: object) -> bool:
