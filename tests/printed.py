@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.benchmarks.demo import clips
+from audiocapbench.benchmarks.captioning import demo_clips
 from command import run_command
 from plugin import environment, install_package
 
@@ -60,8 +60,8 @@ def lay_out(place: Path, metadata: str) -> Path:
     """The files that pages speak of: my-clips, predictions.csv and references.csv."""
     folder = place / "my-clips"
     folder.mkdir()
-    shutil.copy(clips() / "clips" / "sound_01_rain_thunder.ogg", folder / "rain.ogg")
-    shutil.copy(clips() / "clips" / "music_01_solo_piano.ogg", folder / "piano.ogg")
+    shutil.copy(demo_clips() / "clips" / "sound_01_rain_thunder.ogg", folder / "rain.ogg")
+    shutil.copy(demo_clips() / "clips" / "music_01_solo_piano.ogg", folder / "piano.ogg")
     (folder / "metadata.jsonl").write_text(metadata)
     (place / "predictions.csv").write_text("id,prediction\na,A dog barks.\nb,Rain falls.\n")
     (place / "references.csv").write_text(
@@ -73,7 +73,7 @@ def lay_out(place: Path, metadata: str) -> Path:
 
 
 def _demo_captions() -> dict[str, list[str]]:
-    lines = (clips() / "metadata.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (demo_clips() / "metadata.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     return {row["file_name"]: row["references"] for row in rows}
 

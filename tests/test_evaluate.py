@@ -18,7 +18,7 @@ import pytest
 
 pytest.importorskip("openai", reason="needs the extra audiocapbench[openai]")
 
-from audiocapbench.benchmarks import audiocapbench
+from audiocapbench.benchmarks.captioning import load_audiocapbench
 from audiocapbench.benchmarks.traits import METRICS
 from audiocapbench.evaluate import app
 from audiocapbench.metrics import compute
@@ -168,7 +168,7 @@ def test_the_result_has_the_published_shape_and_our_numbers(whole: Evaluated, pl
     counts = (document["total_samples"], document["successful"], document["failed"])
     assert counts == (6, 6, 0)
     assert [one["id"] for one in document["results"]] == IDS
-    benchmark = audiocapbench.load(place / "data")
+    benchmark = load_audiocapbench(place / "data")
     for one, sample in zip(document["results"], benchmark.samples, strict=True):
         assert one["reference_captions"] == list(sample.references)
         assert one["instruction"] == sample.instruction
@@ -284,7 +284,7 @@ def test_a_category_and_a_limit_choose_samples_and_change_no_prompt(
     assert [one["id"] for one in document["results"]] == ["music_2", "music_3"]
     assert set(document["per_category_scores"]) == {"music"}
     assert document["total_samples"] == len(server.requests) == 2
-    known = {one.id: one.instruction for one in audiocapbench.load(place / "data").samples}
+    known = {one.id: one.instruction for one in load_audiocapbench(place / "data").samples}
     assert all(one["instruction"] == known[one["id"]] for one in document["results"])
     document, _ = evaluate(place, server, *words, "--max-samples", "3")
     assert [one["id"] for one in document["results"]] == IDS[:3]
@@ -411,7 +411,7 @@ def test_wrong_use_is_found_before_anything_is_asked(
 def test_the_published_metadata_beside_ours_is_taken_only_if_it_says_the_same(place: Path) -> None:
     samples = [
         {"id": one.id, "reference_captions": list(one.references)}
-        for one in audiocapbench.load(place / "data").samples
+        for one in load_audiocapbench(place / "data").samples
     ]
     words = ["--provider", "control", "--model", "safe", "--data-dir", "data", "--no-llm-judge"]
     words += ["--metadata", "data/metadata.json", "--output", "out.json"]

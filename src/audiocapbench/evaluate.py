@@ -116,7 +116,8 @@ def evaluate(
 
     The same command goes on where it was stopped: only what is missing is asked.
     """
-    from audiocapbench.benchmarks import Selection, audiocapbench
+    from audiocapbench.benchmarks import Selection
+    from audiocapbench.benchmarks.captioning import load_audiocapbench
     from audiocapbench.cli.console import say
     from audiocapbench.cli.progress import ask_and_score, explain_end
     from audiocapbench.cli.results import print_tables
@@ -136,7 +137,7 @@ def evaluate(
     settings = ModelSettings(temperature, max_tokens)
     models = [create_model(one.name, settings) for one in asked]
     judge = None if no_llm_judge else _judge(judge_model)
-    benchmark = audiocapbench.load(data_dir)
+    benchmark = load_audiocapbench(data_dir)
     _check_metadata(benchmark, metadata)
     selection = Selection((category,) if category is not None else (), max_samples)
     selection.of(benchmark)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from audiocapbench.benchmarks.corpora import CorpusScores, check_metrics, compute_by_corpus
-from audiocapbench.benchmarks.mecat.items import MecatItem
-from audiocapbench.benchmarks.mecat.references import read_items
+from audiocapbench.benchmarks.mecat.items import MecatItem, read_items
 from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION, QA_AGGREGATION
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics import compute

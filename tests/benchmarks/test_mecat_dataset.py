@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from audiocapbench.benchmarks import list_benchmarks, open_benchmark
+from audiocapbench.benchmarks.instructions import caption_prompt
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
-from audiocapbench.benchmarks.mecat.prompts import caption_prompt
-from audiocapbench.benchmarks.mecat.references import read_items
+from audiocapbench.benchmarks.mecat.items import read_items
 from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION
 from audiocapbench.data import InvalidDataError
 from audiocapbench.errors import BenchmarkError

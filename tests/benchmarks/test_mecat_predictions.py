@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
-from audiocapbench.benchmarks.mecat.items import MecatItem
+from audiocapbench.benchmarks.mecat.items import MecatItem, read_items
 from audiocapbench.benchmarks.mecat.predictions import Answers, read_answers, source_of
-from audiocapbench.benchmarks.mecat.references import read_items
 from audiocapbench.data import InvalidDataError
 from audiocapbench.data.records import LONGEST_LINE
 from audiocapbench.errors import DatasetError

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from audiocapbench.benchmarks.instructions import caption_prompt
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
-from audiocapbench.benchmarks.mecat.prompts import caption_prompt
 from audiocapbench.errors import BenchmarkError
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from audiocapbench.benchmarks.mecat.groups import GROUPS, SUBTASKS, score_cap, score_qa
+from audiocapbench.benchmarks.mecat.items import read_items
 from audiocapbench.benchmarks.mecat.predictions import read_answers, source_of
-from audiocapbench.benchmarks.mecat.references import read_items
 from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION
 from audiocapbench.metrics.date import date_parts
 from audiocapbench.scores.file_scores import score_groups

@@ -12,7 +12,7 @@ import soundfile
 pytest.importorskip("huggingface_hub", reason="the Hub's library is an extra: hub")
 pytest.importorskip("pyarrow", reason="parquet needs pyarrow, an extra: hub")
 
-from audiocapbench.benchmarks.audiocapbench import load
+from audiocapbench.benchmarks.captioning import load_audiocapbench
 from audiocapbench.data import open_folder
 from audiocapbench.data.build import BuildSettings, build
 from audiocapbench.data.build.hub import Hub
@@ -232,7 +232,7 @@ def test_clips_that_cannot_be_had_are_in_the_manifest_with_the_reason(tmp_path: 
     assert missing["audiocaps_4"] == "references is empty; give at least one caption"
     assert missing["audiocaps_5"] == "references[0] holds a NUL character"
     assert missing["audiocaps_6"] == f"not in {AUDIOCAPS} at {table.commit[:12]} (test)"
-    benchmark = load(tmp_path / "out")
+    benchmark = load_audiocapbench(tmp_path / "out")
     assert (len(benchmark.samples), len(benchmark.missing)) == (13, 6)
     assert sorted(path.name for path in (tmp_path / "out/sound").glob("audiocaps*")) == [
         "audiocaps_0.wav"
@@ -281,7 +281,7 @@ def test_a_folder_is_never_mixed_from_two_recipes(tmp_path: Path, ids: Path) -> 
 def test_own_lists_do_not_carry_the_name_of_the_benchmark(tmp_path: Path, ids: Path) -> None:
     with HubServer(repositories()) as server:
         build_from(server, tmp_path / "out", ids, limit=1)
-    assert load(tmp_path / "out").name == "audiocapbench-custom"
+    assert load_audiocapbench(tmp_path / "out").name == "audiocapbench-custom"
 
 
 def test_an_unknown_part_is_named(tmp_path: Path, ids: Path) -> None:
@@ -296,7 +296,7 @@ def test_the_published_lists_build_the_benchmark_of_a_thousand_clips(
     with HubServer(_thousand(ids)) as server:
         end = build_from(server, tmp_path / "out", ids)
     assert (end.present, end.wanted) == (1000, 1000)
-    benchmark = load(tmp_path / "out")
+    benchmark = load_audiocapbench(tmp_path / "out")
     assert benchmark.name == "audiocapbench"
     assert [one.position for one in benchmark.samples] == list(range(1000))
     counts = [

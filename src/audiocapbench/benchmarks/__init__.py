@@ -1,7 +1,8 @@
 """What is asked, and how it adds up."""
 
 from audiocapbench.benchmarks.aggregation import Aggregation
-from audiocapbench.benchmarks.benchmark import Benchmark, Selection, captioning
+from audiocapbench.benchmarks.benchmark import Benchmark, Selection
+from audiocapbench.benchmarks.captioning import captioning
 from audiocapbench.benchmarks.registry import BenchmarkEntry, list_benchmarks, open_benchmark
 from audiocapbench.benchmarks.traits import Traits, stored_traits
 from audiocapbench.models.controls import ControlRules

@@ -19,24 +19,13 @@ class TextSample(Protocol):
     """What an aggregation reads of a sample; it needs no audio."""
 
     @property
-    def id(self) -> str:
-        """Unique within the benchmark."""
-        ...
-
+    def id(self) -> str: ...
     @property
-    def category(self) -> str:
-        """The corpus that the sample belongs to."""
-        ...
-
+    def category(self) -> str: ...
     @property
-    def references(self) -> tuple[str, ...]:
-        """What people said about it."""
-        ...
-
+    def references(self) -> tuple[str, ...]: ...
     @property
-    def details(self) -> Mapping[str, Any]:
-        """What the dataset adds."""
-        ...
+    def details(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)

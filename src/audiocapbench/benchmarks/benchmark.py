@@ -2,15 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from audiocapbench.benchmarks.instructions import instruction_for
 from audiocapbench.benchmarks.mecat import traits as mecat
 from audiocapbench.benchmarks.traits import TraitFields, Traits
-from audiocapbench.data import Folder, MissingClip, Sample
+from audiocapbench.data import MissingClip, Sample
 from audiocapbench.errors import BenchmarkError
 from audiocapbench.store import RunKind
 
@@ -48,26 +47,18 @@ class Benchmark:
         kind: RunKind = "asked",
         **own: Unpack[TraitFields],
     ) -> None:
-        """Put a benchmark together.
+        """Put a benchmark together; its traits are AudioCapBench's by default.
 
         Args:
-            name: What it is called.
-            root: The dataset folder.
-            samples: All samples in their order.
-            missing: Clips that belong to it but are not in the folder.
-            traits: How its answers are scored; as AudioCapBench's by default.
-            kind: What its runs are for.
-            **own: Single traits, such as ``headline="rouge_l"``, in place of those.
+            **own: Single traits, such as ``headline="rouge_l"``, in place of those given.
 
         Raises:
             BenchmarkError: The traits contradict each other.
         """
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "root", Path(root))
-        object.__setattr__(self, "samples", tuple(samples))
-        object.__setattr__(self, "missing", tuple(missing))
-        object.__setattr__(self, "kind", kind)
-        object.__setattr__(self, "traits", replace(traits, **own) if traits else Traits(**own))
+        traits = replace(traits, **own) if traits else Traits(**own)
+        values = (name, Path(root), tuple(samples), tuple(missing), traits, kind)
+        for one, value in zip(fields(self), values, strict=True):
+            object.__setattr__(self, one.name, value)
 
     def __repr__(self) -> str:
         return f"Benchmark({self.name!r}, {len(self.samples):,} samples)"
@@ -117,28 +108,6 @@ class Selection:
             raise BenchmarkError(f"the limit is {self.limit}; it must be at least 1")
         if not benchmark.samples:
             raise BenchmarkError(f"{benchmark.name} has no clip that is present; nothing to run")
-        chosen = [one for one in benchmark.samples if _in(one.category, self.categories)]
+        wanted = self.categories or known
+        chosen = [one for one in benchmark.samples if one.category in wanted]
         return tuple(chosen[: self.limit])
-
-
-def _in(category: str, wanted: Sequence[str]) -> bool:
-    return not wanted or category in wanted
-
-
-def captioning(name: str, folder: Folder) -> Benchmark:
-    """One caption a clip, asked for with the instructions of AudioCapBench."""
-    samples = [
-        Sample(
-            id=entry.row.key,
-            clip=entry.clip,
-            instruction=entry.row.instruction
-            or instruction_for(entry.row.category, entry.position),
-            references=tuple(entry.row.references),
-            category=entry.row.category,
-            position=entry.position,
-            details=entry.row.details,
-        )
-        for entry in folder.entries
-    ]
-    samples.sort(key=lambda sample: sample.position)
-    return Benchmark(name, folder.root, tuple(samples), folder.missing)

@@ -11,9 +11,13 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import NamedTuple
 
-from audiocapbench.benchmarks import audiocapbench
-from audiocapbench.benchmarks.benchmark import Benchmark, captioning
-from audiocapbench.benchmarks.demo import load_demo
+from audiocapbench.benchmarks.benchmark import Benchmark
+from audiocapbench.benchmarks.captioning import (
+    AUDIOCAPBENCH,
+    captioning,
+    load_audiocapbench,
+    load_demo,
+)
 from audiocapbench.benchmarks.mecat import traits as mecat
 from audiocapbench.benchmarks.mecat.dataset import load_captions, load_questions
 from audiocapbench.data import Sample, open_folder
@@ -43,8 +47,8 @@ _BUILT_IN: Mapping[str, _BuiltIn] = {
     "demo": _BuiltIn(
         load_demo, "30 embedded clips: sound, music, speech, mixed, silence", "in the package"
     ),
-    audiocapbench.NAME: _BuiltIn(
-        audiocapbench.load,
+    AUDIOCAPBENCH: _BuiltIn(
+        load_audiocapbench,
         "1,000 clips of sound, music and speech, as published",
         "audiocapbench build audiocapbench --out DIR, then --data DIR",
     ),

@@ -80,14 +80,10 @@ class Traits:
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any], where: str = "traits") -> "Traits":
-        """The traits that a JSON object describes.
-
-        Args:
-            value: What ``to_dict`` made.
-            where: What to call it in an error.
+        """The traits that ``to_dict`` made a JSON object of.
 
         Raises:
-            BenchmarkError: It is something else; the message says what is wrong with it.
+            BenchmarkError: It is something else; the message says where and what is wrong with it.
         """
         try:
             return _adapter().validate_json(json.dumps(value), strict=True)

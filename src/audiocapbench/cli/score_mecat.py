@@ -33,10 +33,10 @@ def score_mecat(
         AudioCapBenchError: The benchmark, a file or a metric is not what it should be.
     """
     from audiocapbench.benchmarks.corpora import check_metrics
+    from audiocapbench.benchmarks.instructions import caption_prompt
     from audiocapbench.benchmarks.mecat.groups import SUBTASKS
+    from audiocapbench.benchmarks.mecat.items import read_items
     from audiocapbench.benchmarks.mecat.predictions import looks_like, read_answers, source_of
-    from audiocapbench.benchmarks.mecat.prompts import caption_prompt
-    from audiocapbench.benchmarks.mecat.references import read_items
     from audiocapbench.benchmarks.mecat.traits import TRAITS, asks_for_captions, base_name
     from audiocapbench.benchmarks.registry import options_of
     from audiocapbench.cli.console import print_json

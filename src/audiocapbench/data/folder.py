@@ -29,8 +29,7 @@ SEED_METADATA = "metadata.json"
 _READERS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class FolderEntry:
+class FolderEntry(NamedTuple):
     """A row of the metadata with its clip."""
 
     row: MetadataRow

@@ -5,68 +5,35 @@ from typing import NamedTuple
 
 from audiocapbench.errors import BenchmarkError
 
-DOMAINS: dict[str, int] = {
-    "000": 179,
-    "00A": 848,
-    "0M0": 2593,
-    "0MA": 199,
-    "S00": 7839,
-    "S0A": 2439,
-    "SM0": 5312,
-    "SMA": 643,
-}
+DOMAINS = {
+    "000": 179, "00A": 848, "0M0": 2593, "0MA": 199, "S00": 7839, "S0A": 2439,
+    "SM0": 5312, "SMA": 643,
+}  # fmt: skip
 """The domains and how many clips of the published test set each has; 000 is silence."""
 
 SUBTASKS = ("long", "short", "speech", "music", "sound", "environment")
-
 CONTENTS = ("speech", "music", "sound")
 """The sub-tasks that are scored apart on pure and on mixed clips."""
 
-PURE_DOMAINS: dict[str, str] = {"speech": "S00", "music": "0M0", "sound": "00A"}
-
+PURE_DOMAINS = {"speech": "S00", "music": "0M0", "sound": "00A"}
 MIXED_DOMAINS = ("SMA", "SM0", "S0A", "0MA")
 
-GROUPS = (
-    "long",
-    "short",
-    "pure_speech",
-    "mixed_speech",
-    "pure_music",
-    "mixed_music",
-    "pure_sound",
-    "mixed_sound",
-    "environment",
-)
+_BY_CONTENT = [f"{kind}_{content}" for content in CONTENTS for kind in ("pure", "mixed")]
+GROUPS = ("long", "short", *_BY_CONTENT, "environment")
 """The nine groups that Score_Cap is made of, in the order of the paper's tables."""
 
-QA_CATEGORIES = (
-    "direct_perception",
-    "sound_characteristics",
-    "quality_assessment",
-    "environment_reasoning",
-    "inference_judgement",
-    "application_context",
+QA_CATEGORIES = tuple(
+    "direct_perception sound_characteristics quality_assessment "
+    "environment_reasoning inference_judgement application_context".split()
 )
-
-DIFFICULTIES: dict[str, float] = {
-    "basic": 0.25,
-    "intermediate": 0.35,
-    "advanced": 0.25,
-    "complex": 0.15,
-}
+DIFFICULTIES = {"basic": 0.25, "intermediate": 0.35, "advanced": 0.25, "complex": 0.15}
 """The difficulties of a question, and the share of the questions that each has."""
 
 ORIGINAL = "original"
-
-WEIGHTINGS: dict[str, tuple[float, float, float]] = {
-    ORIGINAL: (6, 3, 1),
-    "audio-centric": (2, 4, 4),
-    "equal": (1, 1, 1),
-}
+WEIGHTINGS = {ORIGINAL: (6, 3, 1), "audio-centric": (2, 4, 4), "equal": (1, 1, 1)}
 """How speech, music and sound count against each other within the content-specific part."""
 
-_LONG, _SHORT = 0.8, 0.2
-_SYSTEMIC, _CONTENT, _ENVIRONMENT = 0.4, 0.4, 0.2
+_LONG, _SHORT, _CONTENT, _ENVIRONMENT = 0.4 * 0.8, 0.4 * 0.2, 0.4, 0.2
 
 
 class Total(NamedTuple):
@@ -109,7 +76,7 @@ def cap_weights(weighting: str = ORIGINAL) -> dict[str, float]:
             f"MECAT has no weighting {weighting!r}; it has {', '.join(WEIGHTINGS)}"
         )
     shares = dict(zip(CONTENTS, WEIGHTINGS[weighting], strict=True))
-    weights = {"long": _SYSTEMIC * _LONG, "short": _SYSTEMIC * _SHORT, "environment": _ENVIRONMENT}
+    weights = {"long": _LONG, "short": _SHORT, "environment": _ENVIRONMENT}
     for content, share in shares.items():
         half = _CONTENT * share / sum(shares.values()) / 2
         weights[f"pure_{content}"] = weights[f"mixed_{content}"] = half
@@ -122,22 +89,16 @@ def qa_weights() -> dict[str, float]:
 
 
 def score_cap(group_scores: Mapping[str, float], weighting: str = ORIGINAL) -> Total:
-    """Score_Cap of the nine groups' scores.
-
-    Args:
-        group_scores: A score for each group; others are left alone.
-        weighting: A name in ``WEIGHTINGS``.
-    """
-    return weighted(group_scores, cap_weights(weighting))
+    """Score_Cap of the nine groups' scores, with a weighting that ``WEIGHTINGS`` names."""
+    return _weighted(group_scores, cap_weights(weighting))
 
 
 def score_qa(category_scores: Mapping[str, float]) -> Total:
     """Score_QA: the mean of the six categories' scores."""
-    return weighted(category_scores, qa_weights())
+    return _weighted(category_scores, qa_weights())
 
 
-def weighted(scores: Mapping[str, float], weights: Mapping[str, float]) -> Total:
-    """The weighted sum of scores, or what is missing from it."""
+def _weighted(scores: Mapping[str, float], weights: Mapping[str, float]) -> Total:
     missing = tuple(group for group in weights if group not in scores)
     if missing:
         return Total(None, missing)

@@ -1,18 +1,32 @@
-"""Items: what MECAT asks about a clip, with or without its audio, checked field by field."""
+"""Items: what MECAT asks about a clip, checked field by field; asking needs audio, scoring not.
+
+They come from the published JSON lines, a file a domain, or from rows of a folder that
+``audiocapbench build mecat`` made. A row of captions has ``captions`` (a list for each of the six
+sub-tasks) and ``domain``. A row of questions, several of which share a ``file_name``, has
+``instruction`` (the question), ``references`` (the answer alone), ``qa_category``, ``difficulty``,
+``domain`` and ``clip`` (the clip's key). What is wrong is refused: every number depends on it.
+"""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES, DOMAINS, QA_CATEGORIES, SUBTASKS
-from audiocapbench.benchmarks.mecat.traits import corpus_of
-from audiocapbench.data import Problem
+from audiocapbench.benchmarks.mecat.traits import asks_for_captions, corpus_of
+from audiocapbench.data import InvalidDataError, MetadataRow, Problem
+from audiocapbench.data.folder import METADATA
+from audiocapbench.data.records import json_lines
+from audiocapbench.data.row import read_row
+from audiocapbench.errors import DatasetError
 
 _QUESTION_WORDS: Mapping[str, Collection[str]] = {
     "category": QA_CATEGORIES,
     "difficulty": DIFFICULTIES,
     "domain": DOMAINS,
 }
+_CAPTION, _QA = "MECAT-Caption", "MECAT-QA"
+_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +49,7 @@ class MecatItem:
 def caption_items(
     clip: str, fields: Mapping[str, Any], where: str, problems: list[Problem]
 ) -> Iterator[MecatItem]:
-    """The six captions of a clip, in the order of ``SUBTASKS``.
-
-    Args:
-        clip: The clip's key.
-        fields: A list of captions for each sub-task, and the ``domain``.
-        where: What to call the place in a problem.
-        problems: Where to put what is wrong.
-    """
+    """The captions of a clip in the order of ``SUBTASKS``; what is wrong goes into ``problems``."""
     domain = fields.get("domain")
     if not _is_one_of(DOMAINS, "domain", fields, where, problems):
         return
@@ -60,14 +67,9 @@ def caption_items(
 def question_items(
     key: str, fields: Mapping[str, Any], where: str, problems: list[Problem], clip: Any = None
 ) -> Iterator[MecatItem]:
-    """A question with its answer as the only reference; none where something is wrong with it.
+    """A question with its answer as the only reference, or what is wrong with it.
 
-    Args:
-        key: The question's key: the clip's, an underscore and a hash.
-        fields: ``question``, ``answer``, ``category``, ``difficulty`` and ``domain``.
-        where: What to call the place in a problem.
-        problems: Where to put what is wrong.
-        clip: The clip's key, where the dataset says it.
+    Its key is the clip's, an underscore and a hash; ``clip`` says the former where it is known.
     """
     for name, known in _QUESTION_WORDS.items():
         if not _is_one_of(known, name, fields, where, problems):
@@ -84,6 +86,104 @@ def question_items(
     yield MecatItem(key, fields["category"], (fields["answer"],), details)
 
 
+def row_items(
+    benchmark: str, row: MetadataRow, where: str, problems: list[Problem]
+) -> Iterator[MecatItem]:
+    """What a row of a dataset folder asks; what is wrong with it goes into ``problems``."""
+    own = row.details
+    if not asks_for_captions(benchmark):
+        asked = {"question": row.instruction, "answer": row.references[0]}
+        fields = own | asked | {"category": own.get("qa_category")}
+        yield from question_items(row.key, fields, where, problems, own.get("clip"))
+    elif isinstance(captions := own.get("captions"), dict):
+        fields = {**captions, "domain": own.get("domain")}
+        yield from caption_items(row.key, fields, where, problems)
+    else:
+        problems.append(Problem(where, "captions", "is no object: this is not MECAT-Caption"))
+
+
+def read_items(benchmark: str, place: Path) -> list[MecatItem]:
+    """What a benchmark asks, without its audio, in the order of the files.
+
+    Args:
+        benchmark: ``mecat-caption`` or ``mecat-qa``.
+        place: A folder of .jsonl files, one that holds ``caption_test`` and ``qa_test``, a single
+            such file, or a dataset folder.
+
+    Raises:
+        InvalidDataError: Lines are wrong; the first few are shown.
+        DatasetError: There is nothing to read.
+    """
+    items: dict[str, MecatItem] = {}
+    problems: list[Problem] = []
+    looks: set[str | None] = set()
+    for file in _files(benchmark, place):
+        for where, value in json_lines(file, problems):
+            before = len(problems)
+            found = list(_line_items(benchmark, value, where, file, problems))
+            problems += [
+                Problem(where, "", f"{item.id!r} stands above already")
+                for item in found
+                if items.setdefault(item.id, item) is not item
+            ]
+            if len(problems) > before:
+                looks.add(_looks_like(value, file))
+    if problems:
+        own = _CAPTION if asks_for_captions(benchmark) else _QA
+        other = looks.pop() if len(looks) == 1 and looks != {own} else None
+        hint = f"This looks like {other}." if other else ""
+        raise InvalidDataError(place, problems, _SHOWN, hint)
+    if not items:
+        raise DatasetError(f"{place}: holds no references of {benchmark}")
+    return list(items.values())
+
+
+def _looks_like(value: dict[str, Any], file: Path) -> str | None:
+    """Which part of MECAT a line comes from, as far as its field names say."""
+    fields = value if file.name == METADATA else next(iter(value.values()), None)
+    if not isinstance(fields, dict):
+        return None
+    if {"answer", "qa_category"} & set(fields):
+        return _QA
+    return _CAPTION if {"captions", *SUBTASKS} & set(fields) else None
+
+
+def _files(benchmark: str, place: Path) -> list[Path]:
+    if place.is_file():
+        return [place]
+    if not place.is_dir():
+        raise DatasetError(f"{place}: no such file or folder")
+    if (place / METADATA).is_file():
+        return [place / METADATA]
+    kind = "caption" if asks_for_captions(benchmark) else "qa"
+    for folder in (place, place / f"{kind}_test", place / kind / "test", place / kind):
+        files = sorted(folder.glob("*.jsonl"))
+        if files:
+            return files
+    raise DatasetError(
+        f"{place}: holds no .jsonl file, nor does a folder {kind}_test in it; give MECAT's "
+        f"reference folder, or one that 'audiocapbench build mecat' made"
+    )
+
+
+def _line_items(
+    benchmark: str, pairs: dict[str, Any], where: str, file: Path, problems: list[Problem]
+) -> Iterator[MecatItem]:
+    if file.name == METADATA:
+        row = read_row(pairs, where)
+        if isinstance(row, MetadataRow):
+            yield from row_items(benchmark, row, where, problems)
+        else:
+            problems += row
+        return
+    read = caption_items if asks_for_captions(benchmark) else question_items
+    for key, fields in pairs.items():
+        if isinstance(fields, dict):
+            yield from read(key, fields, where, problems)
+        else:
+            problems.append(Problem(where, key[:80], "is not a JSON object"))
+
+
 def _is_one_of(
     known: Collection[str],
     name: str,
@@ -94,8 +194,7 @@ def _is_one_of(
     value = fields.get(name)
     if isinstance(value, str) and value in known:
         return True
-    what = f"is {repr(value)[:40]}, not one of {', '.join(known)}"
-    problems.append(Problem(where, name, what))
+    problems.append(Problem(where, name, f"is {value!r:.40}, not one of {', '.join(known)}"))
     return False
 
 

@@ -5,7 +5,6 @@ None of them was made here. Figures are percentages, as printed.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
@@ -18,8 +17,7 @@ CAPTION_SIMILARITY, QA_SIMILARITY, WEIGHTED = "K.1", "K.2", "F.4"
 TOTAL = "score"
 
 
-@dataclass(frozen=True, slots=True)
-class MecatModel:
+class MecatModel(NamedTuple):
     """A model of the paper's tables.
 
     Attributes:
@@ -35,8 +33,7 @@ class MecatModel:
     built_with: bool
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedTable:
+class PublishedTable(NamedTuple):
     """One printed table: a row a model, a figure a column."""
 
     number: str
@@ -64,10 +61,9 @@ def source() -> dict[str, str]:
     return dict(_document()["source"])
 
 
-@cache
-def published_models() -> tuple[MecatModel, ...]:
+def published_models() -> list[MecatModel]:
     """The 17 models, in the order of table 2."""
-    return tuple(MecatModel(**entry) for entry in _document()["models"])
+    return [MecatModel(**entry) for entry in _document()["models"]]
 
 
 @cache
@@ -81,11 +77,9 @@ def published_table(number: str) -> PublishedTable:
     if number not in tables:
         raise BenchmarkError(f"no table {number!r} of MECAT is kept; there are {', '.join(tables)}")
     table = tables[number]
-    rows = {
-        model: dict(zip(table["columns"], figures, strict=True))
-        for model, figures in table["rows"].items()
-    }
-    return PublishedTable(number, table["title"], table["metric"], tuple(table["columns"]), rows)
+    columns = tuple(table["columns"])
+    rows = {model: dict(zip(columns, row, strict=True)) for model, row in table["rows"].items()}
+    return PublishedTable(number, table["title"], table["metric"], columns, rows)
 
 
 def misprints() -> list[dict[str, Any]]:
@@ -99,14 +93,11 @@ def notes_on(table: str, model: str) -> list[str]:
     return [note["text"] for note in notes]
 
 
-@cache
 def published_stability() -> PublishedStability:
     """Table F.6: the spread of DATE by the size of the test set."""
     kept = _document()["stability"]
-    cv = {
-        group: dict(zip(map(float, kept["percent"]), figures, strict=True))
-        for group, figures in kept["cv_percent"].items()
-    }
+    sizes = [float(percent) for percent in kept["percent"]]
+    cv = {group: dict(zip(sizes, row, strict=True)) for group, row in kept["cv_percent"].items()}
     return PublishedStability(kept["table"], kept["model"], kept["rounds"], cv)
 
 
@@ -120,9 +111,7 @@ def published_split(group: str) -> dict[str, dict[str, float]]:
         BenchmarkError: There is no such group.
     """
     if group == "pure_speech":
-        return {
-            model: dict(figures) for model, figures in published_table(SPEECH_SPLIT).rows.items()
-        }
+        return {model: dict(row) for model, row in published_table(SPEECH_SPLIT).rows.items()}
     if group not in GROUPS:
         raise BenchmarkError(f"MECAT has no group {group!r}; it has {', '.join(GROUPS)}")
     split = {}

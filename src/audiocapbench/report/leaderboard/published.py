@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from audiocapbench.benchmarks import audiocapbench
+from audiocapbench.benchmarks.captioning import AUDIOCAPBENCH
 from audiocapbench.benchmarks.mecat.traits import TRAITS, base_name
 from audiocapbench.benchmarks.published_results import PublishedResults, published_results
 from audiocapbench.judges.aggregation import OVERALL
@@ -37,7 +37,7 @@ def with_published(
             notes.append(_no_results(board.benchmark))
         elif board.scorer.dimension is None:
             notes.append(f"The published results have no {board.scorer.name}.")
-    results = published_results(query.benchmark or audiocapbench.NAME)
+    results = published_results(query.benchmark or AUDIOCAPBENCH)
     asked = [query.benchmark] if query.benchmark else [one.benchmark for one in boards]
     own = not asked or any(base_name(name) not in TRAITS for name in asked)
     if results is not None and own and not mixed and _has_any(query.scorer, results):
@@ -49,7 +49,7 @@ def with_published(
 
 def has_published(query: LeaderboardQuery) -> bool:
     """Whether the paper has a score of what is to be ranked by."""
-    results = published_results(query.benchmark or audiocapbench.NAME)
+    results = published_results(query.benchmark or AUDIOCAPBENCH)
     if results is None:
         return False
     scorer = query.scorer

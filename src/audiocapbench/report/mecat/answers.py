@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from audiocapbench.benchmarks.mecat.items import MecatItem
+from audiocapbench.benchmarks.mecat.items import MecatItem, read_items
 from audiocapbench.benchmarks.mecat.predictions import PredictionFile, read_answers, source_of
-from audiocapbench.benchmarks.mecat.references import read_items
 from audiocapbench.benchmarks.mecat.traits import CAPTION, base_name
 from audiocapbench.data import Sample
 from audiocapbench.engine.scoring import answered

@@ -1,0 +1,65 @@
+"""Benchmarks of one caption a clip: the demo, AudioCapBench, and any folder of one's own."""
+
+from importlib.resources import files
+from pathlib import Path
+
+from audiocapbench.benchmarks.benchmark import Benchmark
+from audiocapbench.benchmarks.instructions import instruction_for
+from audiocapbench.data import Folder, Sample, open_folder
+from audiocapbench.errors import BenchmarkError
+
+AUDIOCAPBENCH = "audiocapbench"
+
+_CUSTOM_NAME = "audiocapbench-custom"
+_CATEGORIES = frozenset({"sound", "music", "speech"})
+
+
+def captioning(name: str, folder: Folder) -> Benchmark:
+    """One caption a clip, asked for with the instructions of AudioCapBench."""
+    samples = [
+        Sample(
+            id=row.key,
+            clip=clip,
+            instruction=row.instruction or instruction_for(row.category, position),
+            references=tuple(row.references),
+            category=row.category,
+            position=position,
+            details=row.details,
+        )
+        for row, clip, position in sorted(folder.entries, key=lambda entry: entry.position)
+    ]
+    return Benchmark(name, folder.root, samples, folder.missing)
+
+
+def load_demo() -> Benchmark:
+    """The demo: 30 clips that ship with the package, with captions written for them."""
+    return captioning("demo", open_folder(demo_clips()))
+
+
+def demo_clips() -> Path:
+    """The folder of the embedded clips."""
+    return Path(str(files("audiocapbench.benchmarks").joinpath("demo_clips")))
+
+
+def load_audiocapbench(data: Path = Path(AUDIOCAPBENCH)) -> Benchmark:
+    """AudioCapBench over a folder of ``audiocapbench build``, or of the published tool.
+
+    A folder that was built from other ID lists than the published ones is called
+    ``audiocapbench-custom``, so that its numbers are never taken for the benchmark's.
+
+    Raises:
+        BenchmarkError: The folder holds something else.
+        DatasetError: There is no such folder, or it is damaged.
+    """
+    if not data.is_dir():
+        raise BenchmarkError(
+            f"{data}: no such folder; make it with: audiocapbench build audiocapbench --out {data}"
+        )
+    folder = open_folder(data)
+    others = {entry.row.category for entry in folder.entries} - _CATEGORIES
+    if others:
+        raise BenchmarkError(
+            f"{data}: is not AudioCapBench (it has the category {min(others)!r}); "
+            f"run the folder itself: audiocapbench run {data}"
+        )
+    return captioning(_CUSTOM_NAME if folder.name == _CUSTOM_NAME else AUDIOCAPBENCH, folder)
