@@ -67,7 +67,7 @@ def aggregate(values: Sequence[float], how: How = "mean") -> float:
     """
     if how not in _WAYS:
         raise JudgeError(f"scores are put together by {', '.join(_WAYS)}, not by {how!r}")
-    return float(_WAYS[how](values))
+    return float(_WAYS[how](values)) if len(values) > 1 else float(values[0])
 
 
 def by_judge(judgements: Iterable[Judgement], how: How = "mean") -> ByJudge:

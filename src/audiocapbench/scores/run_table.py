@@ -50,6 +50,7 @@ class RunTable(ScoreTable):
         self.missing_clips = len(dataset.missing)
         self.outcomes = outcomes
         self.judgements = judgements
+        self._verdicts: dict[str, dict[str, Scores]] = {}
         blank = {
             key: one.reply.status is Status.EMPTY
             for key, one in outcomes.items()
@@ -109,7 +110,9 @@ class RunTable(ScoreTable):
 
     def verdicts(self, judge: str) -> dict[str, Scores]:
         """Scores by dimension of each sample, a judge's rounds put together."""
-        return by_judge(self.current_judgements(judge)).get(judge, {})
+        if judge not in self._verdicts:
+            self._verdicts[judge] = by_judge(self.current_judgements(judge)).get(judge, {})
+        return self._verdicts[judge]
 
     @property
     def scorers(self) -> list[Scorer]:
