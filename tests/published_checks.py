@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from audiocapbench.benchmarks.published_results import PublishedResults, PublishedRow
-from audiocapbench.stats.correlation import spearman
+from audiocapbench.stats.correlation import rank_correlation
 
 ROUNDING = 0.01
 """Half a last digit of the printed mean, and half a last digit of what it is the mean of."""
@@ -153,7 +153,7 @@ def metrics_hardly_follow(results: PublishedResults) -> Iterator[Misfit]:
     """Section 3.3: traditional metrics correlate weakly with the judge; here over models."""
     judged = np.array([row.judged["overall"] for row in results.rows])
     for metric in results.rows[0].metrics:
-        found = spearman(np.array([row.metrics[metric] for row in results.rows]), judged)
+        found = rank_correlation(np.array([row.metrics[metric] for row in results.rows]), judged)
         if found is not None and abs(found) >= WEAK:
             yield Misfit("weak correlation with the judge", metric, "weak", f"{found:.2f}")
 

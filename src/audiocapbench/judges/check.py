@@ -26,7 +26,7 @@ from audiocapbench.models.controls import ControlModel
 from audiocapbench.signature import Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
 from audiocapbench.stats.agreement import category_counts, fleiss_kappa
-from audiocapbench.stats.separation import auc, rank_correlation
+from audiocapbench.stats.correlation import auc, rank_correlation
 from audiocapbench.store import Store
 
 KINDS = ("right", "safe", "wrong")

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from audiocapbench.stats.units import FloatArray
 
 
 def krippendorff_alpha(ratings: FloatArray) -> float | None:

@@ -1,6 +1,6 @@
 """The bootstrap on statistics: a round is one weighted mean and never looks at text."""
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -44,80 +44,75 @@ class Intervals(NamedTuple):
     high: FloatArray
 
 
+class Draws(TypedDict, total=False):
+    """How samples are drawn.
+
+    Attributes:
+        rounds: How often to draw.
+        seed: Makes the result the same every time.
+        clusters: The clip of each sample, where a clip has several: clips are then drawn whole.
+    """
+
+    rounds: int
+    seed: int
+    clusters: Clusters
+
+
+class Resampling(Draws, total=False):
+    """How an interval is made.
+
+    Attributes:
+        level: How often such intervals are to hold the truth.
+        method: ``bca`` corrects for bias and skew; ``percentile`` takes the rounds as they are.
+    """
+
+    level: float
+    method: Method
+
+
 def mean_interval(
-    statistics: FloatArray,
-    aggregate: Aggregate,
-    *,
-    level: float = 0.95,
-    rounds: int = ROUNDS,
-    seed: int = SEED,
-    clusters: Clusters = None,
-    method: Method = METHOD,
+    statistics: FloatArray, aggregate: Aggregate, **how: Unpack[Resampling]
 ) -> Interval:
     """Interval of a corpus score by resampling samples; their order does not matter.
 
     Args:
         statistics: What resampling needs of each sample, shape (n, k); n is at least 1.
         aggregate: Maps mean statistics of shape (rounds, k) to scores of shape (rounds,).
-        level: How often such intervals are to hold the truth.
-        rounds: How often to resample.
-        seed: Makes the interval the same every time.
-        clusters: The clip of each sample, where a clip has several: clips are then drawn whole.
-        method: ``bca`` corrects for bias and skew; ``percentile`` takes the rounds as they are.
+        **how: See ``Resampling``.
     """
-    units = ordered(units_of(statistics, clusters))
-    low, high = _intervals(units, aggregate, level, rounds, seed, method)
+    low, high = _intervals(ordered(units_of(statistics, how.get("clusters"))), aggregate, how)
     return Interval(float(low), float(high))
 
 
-def intervals(
-    statistics: FloatArray,
-    aggregate: Aggregate,
-    *,
-    level: float = 0.95,
-    rounds: int = ROUNDS,
-    seed: int = SEED,
-    clusters: Clusters = None,
-    method: Method = METHOD,
-) -> Intervals:
-    """Intervals of many scores on the same samples at once; arguments as for ``mean_interval``.
+def intervals(statistics: FloatArray, aggregate: Aggregate, **how: Unpack[Resampling]) -> Intervals:
+    """Intervals of many scores on the same samples at once.
 
     Args:
         statistics: Shape (n, ..., k): one corpus score for each place of the middle axes.
+        aggregate: As for ``mean_interval``.
+        **how: See ``Resampling``.
     """
-    return _intervals(units_of(statistics, clusters), aggregate, level, rounds, seed, method)
+    return _intervals(units_of(statistics, how.get("clusters")), aggregate, how)
 
 
-def _intervals(
-    units: Units, aggregate: Aggregate, level: float, rounds: int, seed: int, method: Method
-) -> Intervals:
+def _intervals(units: Units, aggregate: Aggregate, how: Resampling) -> Intervals:
+    rounds, seed = how.get("rounds", ROUNDS), how.get("seed", SEED)
     scores = np.sort(_scores(units, aggregate, rounds, seed), axis=0)
     score = aggregate(units.means[np.newaxis])[0]
-    low = np.full(score.shape, -_widened(level, units.effective))
+    low = np.full(score.shape, -_widened(how.get("level", 0.95), units.effective))
     high = -low
-    if method == "bca":
+    if how.get("method", METHOD) == "bca":
         bias, skew = _bias(scores, score), _acceleration(units, aggregate)
         low, high = _corrected(low, bias, skew), _corrected(high, bias, skew)
     # An interval that leaves out its own estimate, as few and lumpy samples can make it, is none.
-    return Intervals(
-        np.minimum(_at(scores, low), score),
-        np.maximum(_at(scores, high), score),
-    )
+    return Intervals(np.minimum(_at(scores, low), score), np.maximum(_at(scores, high), score))
 
 
 def resampled_scores(
-    statistics: FloatArray,
-    aggregate: Aggregate,
-    *,
-    rounds: int = ROUNDS,
-    seed: int = SEED,
-    clusters: Clusters = None,
+    statistics: FloatArray, aggregate: Aggregate, *, seed: int = SEED
 ) -> FloatArray:
-    """Scores of shape (rounds, ...) on samples drawn with replacement.
-
-    All places of the middle axes see the same draws, so their differences are paired.
-    """
-    return _scores(units_of(statistics, clusters), aggregate, rounds, seed)
+    """Scores of shape (rounds, ...) on samples drawn with replacement."""
+    return _scores(units_of(statistics), aggregate, ROUNDS, seed)
 
 
 def _scores(units: Units, aggregate: Aggregate, rounds: int, seed: int) -> FloatArray:

@@ -1,30 +1,9 @@
-"""How far two scorers agree on which answers are better: Kendall's tau-b and Spearman's rho."""
-
-from collections.abc import Mapping
-from itertools import combinations
-from typing import NamedTuple
+"""How far scores go together: Kendall's tau-b, Spearman's rho, and the AUC of two groups."""
 
 import numpy as np
+from numpy.typing import NDArray
 
-from audiocapbench.stats.separation import rank_correlation
 from audiocapbench.stats.units import FloatArray
-
-
-class Correlation(NamedTuple):
-    """Two scorers on the samples that both have scored.
-
-    Attributes:
-        first, second: Their names.
-        n: Samples that both have scored.
-        kendall: Kendall's tau-b; None where either gives all samples the same score.
-        spearman: Spearman's rho, likewise.
-    """
-
-    first: str
-    second: str
-    n: int
-    kendall: float | None
-    spearman: float | None
 
 
 def kendall(first: FloatArray, second: FloatArray) -> float | None:
@@ -36,22 +15,42 @@ def kendall(first: FloatArray, second: FloatArray) -> float | None:
     return float(kendalltau(first, second).statistic)
 
 
-def spearman(first: FloatArray, second: FloatArray) -> float | None:
-    """Spearman's rho, ties sharing their mean rank; None where either is the same throughout."""
-    return rank_correlation(first, second, np.zeros(len(first))) if len(first) > 1 else None
+def auc(higher: FloatArray, lower: FloatArray) -> float | None:
+    """Probability that one of the first group scores above one of the second; ties count half.
 
-
-def correlations(columns: Mapping[str, FloatArray]) -> list[Correlation]:
-    """Every pair of scorers on the samples that both have.
-
-    Args:
-        columns: Scores by scorer, each of shape (n,), on the same samples; NaN where there is none.
+    None where a group is empty.
     """
-    found = []
-    for (first, left), (second, right) in combinations(columns.items(), 2):
-        both = ~(np.isnan(left) | np.isnan(right))
-        one, other = left[both], right[both]
-        found.append(
-            Correlation(first, second, len(one), kendall(one, other), spearman(one, other))
-        )
-    return found
+    if not len(higher) or not len(lower):
+        return None
+    return float(_doubled_ranks(higher, lower).sum() / (2 * len(higher) * len(lower)))
+
+
+def rank_correlation(
+    first: FloatArray, second: FloatArray, groups: FloatArray | None = None
+) -> float | None:
+    """Spearman's rho, ties sharing their mean rank; None where either is the same throughout.
+
+    With groups it is pooled within them: differences between groups do not count.
+    """
+    groups = np.zeros(len(first)) if groups is None else groups
+    left, right = np.zeros(len(first)), np.zeros(len(second))
+    for group in np.unique(groups):
+        chosen = groups == group
+        left[chosen], right[chosen] = _centred_ranks(first[chosen]), _centred_ranks(second[chosen])
+    size = float(np.sqrt((left**2).sum() * (right**2).sum()))
+    return float((left * right).sum()) / size if size else None
+
+
+def _centred_ranks(values: FloatArray) -> FloatArray:
+    """Ranks from 0 to 1 around their own mean."""
+    ranks = _doubled_ranks(values, values) / (2 * len(values))
+    centred: FloatArray = ranks - ranks.mean()
+    return centred
+
+
+def _doubled_ranks(values: FloatArray, among: FloatArray) -> NDArray[np.int64]:
+    """Twice the number of others that each value is above; ties count half."""
+    ordered = np.sort(among)
+    below = np.searchsorted(ordered, values, side="left")
+    not_above = np.searchsorted(ordered, values, side="right")
+    return below + not_above

@@ -1,11 +1,12 @@
 """Two systems on the same samples: is the difference real, how large is it, how sure are we."""
 
 from collections.abc import Iterator
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.stats.bootstrap import ROUNDS, SEED, Interval, Method, mean_interval
+from audiocapbench.stats.bootstrap import SEED, Draws, Interval, Resampling, mean_interval
 from audiocapbench.stats.units import Aggregate, Clusters, FloatArray, units_of
 
 SWAPS = 9_999
@@ -15,13 +16,7 @@ _BLOCK = 256
 
 
 def permutation_test(
-    first: FloatArray,
-    second: FloatArray,
-    aggregate: Aggregate,
-    *,
-    rounds: int = SWAPS,
-    seed: int = SEED,
-    clusters: Clusters = None,
+    first: FloatArray, second: FloatArray, aggregate: Aggregate, **how: Unpack[Draws]
 ) -> float:
     """Two-sided p-value of a difference between two systems.
 
@@ -33,19 +28,10 @@ def permutation_test(
         first: Statistics of the one system, shape (n, k).
         second: Those of the other on the same samples.
         aggregate: Maps mean statistics of shape (rounds, k) to scores of shape (rounds,).
-        rounds: How often to swap.
-        seed: Makes the p-value the same every time.
-        clusters: The clip of each sample, where a clip has several: clips are swapped whole.
+        **how: Rounds of swaps, their seed, and clips that are swapped whole.
     """
-    values = permutation_tests(
-        first[:, np.newaxis],
-        second[:, np.newaxis],
-        aggregate,
-        rounds=rounds,
-        seed=seed,
-        clusters=clusters,
-    )
-    return float(values[0])
+    pair = first[:, np.newaxis], second[:, np.newaxis]
+    return float(permutation_tests(*pair, aggregate, **how)[0])
 
 
 def permutation_tests(
@@ -54,20 +40,18 @@ def permutation_tests(
     aggregate: Aggregate,
     *,
     present: NDArray[np.bool_] | None = None,
-    rounds: int = SWAPS,
-    seed: int = SEED,
-    clusters: Clusters = None,
+    **how: Unpack[Draws],
 ) -> FloatArray:
-    """P-values of many pairs of systems at once; arguments as for ``permutation_test``.
+    """P-values of many pairs of systems at once; otherwise as ``permutation_test``.
 
     Args:
-        first: Shape (n, pairs, k).
-        second: The same shape.
+        first: Shape (n, pairs, k); so is ``second``.
         present: Shape (n, pairs): the samples that both systems of a pair have; all by default.
 
     Returns:
         Shape (pairs,); 1 where a pair has no sample in common.
     """
+    rounds, seed = how.get("rounds", SWAPS), how.get("seed", SEED)
     here = np.ones(first.shape[:2], dtype=bool) if present is None else present
     counts = here.sum(axis=0)[:, np.newaxis]
     mask = here[..., np.newaxis]
@@ -75,7 +59,7 @@ def permutation_tests(
     nothing, counts = counts == 0, np.maximum(counts, 1)
     base = np.where(nothing, 1.0, np.where(mask, first, 0.0).sum(axis=0) / counts)
     other = np.where(nothing, 1.0, np.where(mask, second, 0.0).sum(axis=0) / counts)
-    moves = units_of(np.where(mask, second - first, 0.0) / counts, clusters).sums
+    moves = units_of(np.where(mask, second - first, 0.0) / counts, how.get("clusters")).sums
     flat = moves.reshape(len(moves), -1)
     seen = np.abs(aggregate(base[np.newaxis])[0] - aggregate(other[np.newaxis])[0])
     # Sums in another order differ in their last digits; equal differences must still count.
@@ -91,30 +75,16 @@ def permutation_tests(
 
 
 def difference_interval(
-    first: FloatArray,
-    second: FloatArray,
-    aggregate: Aggregate,
-    *,
-    level: float = 0.95,
-    rounds: int = ROUNDS,
-    seed: int = SEED,
-    clusters: Clusters = None,
-    method: Method = "percentile",
+    first: FloatArray, second: FloatArray, aggregate: Aggregate, **how: Unpack[Resampling]
 ) -> Interval:
     """Paired bootstrap interval of score(first) - score(second); both see the same draws.
 
-    Differences are less skewed than scores: of the two methods, percentile covers few samples
-    better.
+    Differences are less skewed than scores: of the two methods, percentile, which is taken here,
+    covers few samples better.
     """
-    return mean_interval(
-        np.stack([first, second], axis=1).reshape(len(first), -1),
-        _difference(aggregate),
-        level=level,
-        rounds=rounds,
-        seed=seed,
-        clusters=clusters,
-        method=method,
-    )
+    how.setdefault("method", "percentile")
+    both = np.stack([first, second], axis=1).reshape(len(first), -1)
+    return mean_interval(both, _difference(aggregate), **how)
 
 
 def paired_spread(

@@ -40,8 +40,8 @@ class Units(NamedTuple):
 
     def without_each(self) -> FloatArray:
         """Mean statistics with each unit left out in turn, shape (units, ..., k)."""
-        left = self.sizes.sum() - self.sizes
-        means: FloatArray = (self.sums.sum(axis=0) - self.sums) / _beside(left, self.sums)
+        left = (self.sizes.sum() - self.sizes).reshape(-1, *(1 for _ in self.sums.shape[1:]))
+        means: FloatArray = (self.sums.sum(axis=0) - self.sums) / left
         return means
 
 
@@ -93,8 +93,3 @@ def _drawn(generator: np.random.Generator, count: int, size: int) -> FloatArray:
     places += count * np.arange(size)[:, np.newaxis]
     counts = np.bincount(places.ravel(), minlength=size * count)
     return counts.reshape(size, count).astype(np.float64)
-
-
-def _beside(values: FloatArray, array: FloatArray) -> FloatArray:
-    """Values of shape (units,), ready to divide an array of shape (units, ...)."""
-    return values.reshape(-1, *(1 for _ in array.shape[1:]))

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from audiocapbench.report.page.report_data import ReportData
 from audiocapbench.scores.scorer import Scorer
-from audiocapbench.stats.correlation import kendall
-from audiocapbench.stats.separation import rank_correlation
+from audiocapbench.stats.correlation import kendall, rank_correlation
 
 FEWEST_MODELS = 4
 _FEWEST_PAIRS = 3
