@@ -24,16 +24,25 @@ def run_command(
     *words: str,
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
+    given: str = "",
     program: Callable[[], object] = main,
 ) -> CompletedProcess[str]:
-    """Run ``audiocapbench`` with these words, in a folder, with these environment variables."""
+    """Run ``audiocapbench`` with these words.
+
+    Args:
+        words: What stands after the program's name.
+        cwd: The folder in which it runs.
+        env: All of its environment variables; without it, those of the tests.
+        given: What it reads from standard input.
+        program: What is called instead of ``audiocapbench``.
+    """
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     code = 0
     with (
         contextlib.chdir(cwd or Path.cwd()),
         patch.dict(os.environ, dict(os.environ if env is None else env), clear=True),
         patch.object(sys, "argv", ["audiocapbench", *words]),
-        patch.object(sys, "stdin", io.StringIO()),
+        patch.object(sys, "stdin", io.StringIO(given)),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
         _own_packages(cwd),

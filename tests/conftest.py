@@ -1,9 +1,14 @@
 """Fixtures that more than one room's tests use."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from audiocapbench.store import Store
 
 # Tests see their own plug-ins, whatever else is installed beside them.
 os.environ["AUDIOCAPBENCH_PLUGINS"] = "test-*"
@@ -17,3 +22,12 @@ def shared() -> Path:
     if not (folder / "data").is_dir():
         pytest.skip(f"real data not found at {folder}; set AUDIOCAPBENCH_SHARED to its folder")
     return folder / "data"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator["Store"]:
+    """An empty store."""
+    from audiocapbench.store import Store
+
+    with Store.open(str(tmp_path / "runs.db")) as opened:
+        yield opened

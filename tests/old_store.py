@@ -7,19 +7,16 @@ what a check left behind before its runs had names of their own.
 import json
 import sqlite3
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import MetaData, create_engine, insert, select
 from sqlalchemy.types import BLOB, LargeBinary
-from typer.testing import CliRunner
 
-from audiocapbench.cli import leaderboard, runs  # noqa: F401  (they add commands)
-from audiocapbench.cli.app import app
 from audiocapbench.signature import Signature
 from audiocapbench.store import RunSpec, Store
+from command import COMMAND, run_command
 
 PLACE = Path(__file__).parent / "store"
 SAID = json.loads((PLACE / "schema_1.json").read_text(encoding="utf-8"))
@@ -69,11 +66,11 @@ def make_postgres(url: str, scratch: Path) -> None:
 
 
 def ask(*words: str) -> Any:
-    if "://" in words[-1]:
-        told = [sys.executable, "-m", "audiocapbench", *words, "--json"]
+    if "://" in words[-1]:  # only the end of a process closes what a command has open there
+        told = [*COMMAND, *words, "--json"]
         return json.loads(subprocess.run(told, capture_output=True, check=True).stdout)
-    shown = CliRunner().invoke(app, [*words, "--json"])
-    assert shown.exit_code == 0, shown.output
+    shown = run_command(*words, "--json")
+    assert shown.returncode == 0, shown.stderr
     return json.loads(shown.stdout)
 
 

@@ -1,6 +1,12 @@
 """An audio-text encoder for tests, installed as a package would be; numpy is all that it needs."""
 
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 from plugin import install_package
 
@@ -64,3 +70,12 @@ def install(folder: Path) -> Path:
     """Lay the plug-in out as an installed package; returns the folder to put on the path."""
     entries = {"audio_text_encoders": "bands = bands_plugin:create"}
     return install_package(folder / "site", "bands_plugin", MODULE, **entries)
+
+
+@contextmanager
+def installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, int]]]:
+    """Put the plug-in on the path; yields how many windows or texts each call brought."""
+    monkeypatch.syspath_prepend(str(install(folder)))
+    monkeypatch.delitem(sys.modules, "bands_plugin", raising=False)
+    yield importlib.import_module("bands_plugin").CALLS
+    del sys.modules["bands_plugin"]

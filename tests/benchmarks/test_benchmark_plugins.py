@@ -8,11 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from audiocapbench.benchmarks import list_benchmarks, open_benchmark
-from audiocapbench.cli import compare, leaderboard, run, score  # noqa: F401  (they add commands)
-from audiocapbench.cli.app import app
 from audiocapbench.engine import run_benchmark, score_run
 from audiocapbench.errors import AudioCapBenchError, BenchmarkError
 from audiocapbench.judges import (
@@ -26,6 +23,7 @@ from audiocapbench.judges import (
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.models import create_model
 from audiocapbench.store import Store
+from command import run_command
 from fakes.entry_points import installed
 from folders import write_folder
 
@@ -232,8 +230,8 @@ def test_a_contract_is_given_texts_that_cannot_end_their_quotes() -> None:
 
 
 def _printed(*words: str | Path) -> dict[str, Any]:
-    done = CliRunner().invoke(app, [*map(str, words), "--json"])
-    assert done.exit_code == 0, done.output
+    done = run_command(*map(str, words), "--json")
+    assert done.returncode == 0, done.stderr
     document: dict[str, Any] = json.loads(done.stdout)
     return document
 
@@ -262,8 +260,6 @@ def test_a_plugin_is_ranked_and_added_up_as_it_says_also_when_it_is_gone(tmp_pat
         total = 0.75 * parts["music"] + 0.25 * parts["sound"]
         assert again["metrics"]["rouge_l"]["score"] == pytest.approx(total)
         assert "total:Hall_Score" in again["metrics"]["rouge_l"]["signature"]
-    refused = CliRunner().invoke(
-        app, ["score", "1", "--judge", "control/safe", "--store", str(store)]
-    )
-    assert "no contract 'halls' here" in f"{refused.exception}{refused.output}"
-    assert refused.exit_code != 0
+    refused = run_command("score", "1", "--judge", "control/safe", "--store", str(store))
+    assert "no contract 'halls' here" in refused.stderr
+    assert refused.returncode == 2

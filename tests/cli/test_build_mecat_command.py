@@ -2,50 +2,29 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 pytest.importorskip("huggingface_hub", reason="the Hub's library is an extra: hub")
 
 from audiocapbench.benchmarks import open_benchmark
-from audiocapbench.cli import build  # noqa: F401  (it adds a command)
-from audiocapbench.cli.app import app
+from command import run_command
 from fakes.hub_server import HubServer
 from fakes.mecat_shards import CAPTION, caption_files, question_files, repositories, tar
 
 
 def call(folder: Path, *words: str, hub: str = "http://127.0.0.1:9") -> tuple[int, str, str]:
-    """The command in this process; only the first test starts one of its own."""
-    before = Path.cwd()
-    os.chdir(folder)
-    settings = {"HF_ENDPOINT": hub, "HF_TOKEN": None, "COLUMNS": "100"}
-    try:
-        done = CliRunner(env=settings).invoke(app, ["build", "mecat", *words])
-    finally:
-        os.chdir(before)
-    return done.exit_code, done.stdout, done.stderr
-
-
-def start(folder: Path, *words: str) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "audiocapbench", "build", "mecat", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    kept = {name: value for name, value in os.environ.items() if name != "HF_TOKEN"}
+    env = kept | {"HF_ENDPOINT": hub, "COLUMNS": "100"}
+    done = run_command("build", "mecat", *words, cwd=folder, env=env)
     return done.returncode, done.stdout, done.stderr
 
 
 def test_a_folder_from_local_shards_is_a_benchmark(tmp_path: Path) -> None:
     (tmp_path / "captions.tar.gz").write_bytes(tar(caption_files("S00", range(2))))
     (tmp_path / "questions.tar").write_bytes(tar(question_files("00A", range(2)), zipped=False))
-    code, _, said = start(tmp_path, "--out", "data", "--shards", "captions.tar.gz")
+    code, _, said = call(tmp_path, "--out", "data", "--shards", "captions.tar.gz")
     assert code == 0, said
     assert "data: 2 of 2 clips present." in said
     assert "audiocapbench run mecat-caption --data data" in said

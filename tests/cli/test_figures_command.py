@@ -5,24 +5,22 @@ import re
 import struct
 import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.engine import run_benchmark, score_run
 from audiocapbench.judges import create_judge, judge_run
 from audiocapbench.models import create_model
 from audiocapbench.store import Store
+from command import run_command
 from folders import write_folder
 from made_store import MadeRun, made_samples, put_run
 
 
-def call(*words: str) -> Result:
-    from audiocapbench.cli import figures  # noqa: F401  (adds the command)
-    from audiocapbench.cli.app import app
-
-    return CliRunner().invoke(app, ["figures", *words])
+def call(*words: str) -> CompletedProcess[str]:
+    return run_command("figures", *words)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +48,7 @@ def place(runs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_four_figures_in_three_formats(place: Path) -> None:
     pytest.importorskip("vl_convert", reason="vl-convert comes with the extra plots")
     done = call("1", "2", "--out", "drawn", "--json")
-    assert done.exit_code == 0, done.stderr
+    assert done.returncode == 0, done.stderr
     paths = [place / name for name in json.loads(done.stdout)["figures"]]
     assert len(paths) == 12
     starts = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
@@ -74,7 +72,7 @@ def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_twelve_categories_stand_in_rows_of_four(many: Path) -> None:
     pytest.importorskip("vl_convert", reason="vl-convert comes with the extra plots")
     done = call("1", "2", "--out", "drawn")
-    assert done.exit_code == 0, done.stderr
+    assert done.returncode == 0, done.stderr
     assert "Scores of gone are left out" in done.stderr
     for name in ("figure1_lengths", "figure3_categories"):
         content = (many / "drawn" / f"{name}.png").read_bytes()
@@ -88,7 +86,7 @@ def test_twelve_categories_stand_in_rows_of_four(many: Path) -> None:
 def test_without_a_judge_there_are_three(place: Path) -> None:
     pytest.importorskip("vl_convert", reason="vl-convert comes with the extra plots")
     done = call("3", "--format", "svg", "--out", "drawn")
-    assert done.exit_code == 0, done.stderr
+    assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 3
     assert "no figure 4" in done.stderr
 
@@ -97,32 +95,29 @@ def test_the_same_runs_give_the_same_file(place: Path) -> None:
     pytest.importorskip("vl_convert", reason="vl-convert comes with the extra plots")
     for folder in ("one", "two"):
         done = call("3", "--format", "svg,pdf", "--out", folder)
-        assert done.exit_code == 0, done.stderr
+        assert done.returncode == 0, done.stderr
     for path in (place / "one").iterdir():
         assert path.read_bytes() == (place / "two" / path.name).read_bytes()
 
 
 def test_an_unknown_format_is_said_plainly(place: Path) -> None:
     done = call("1", "--format", "png,bmp")
-    assert done.exit_code == 2
+    assert done.returncode == 2
     assert "there is no format 'bmp'; there are png, svg, pdf" in done.stderr
 
 
 def test_a_missing_library_is_one_sentence(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     done = call("1", "--out", "drawn-without")
-    assert done.exit_code == 2
+    assert done.returncode == 2
     assert "png needs vl-convert: pip install 'audiocapbench[plots]'" in done.stderr
     assert not (place / "drawn-without").exists()
-    assert call("1", "--format", "svg", "--out", "drawn-without").exit_code == 0
+    assert call("1", "--format", "svg", "--out", "drawn-without").returncode == 0
 
 
 def test_the_files_hold_the_page_s_own_drawings(place: Path) -> None:
-    from audiocapbench.cli import report  # noqa: F401  (adds the command)
-    from audiocapbench.cli.app import app
-
-    assert call("1", "2", "--format", "svg", "--out", "drawn").exit_code == 0
-    assert CliRunner().invoke(app, ["report", "1", "2", "--out", "page.html"]).exit_code == 0
+    assert call("1", "2", "--format", "svg", "--out", "drawn").returncode == 0
+    assert run_command("report", "1", "2", "--out", "page.html").returncode == 0
     page = (place / "page.html").read_text()
     for name in ("figure2_overall", "figure3_categories", "figure4_tradeoff"):
         drawn = (place / "drawn" / f"{name}.svg").read_text()

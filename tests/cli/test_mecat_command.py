@@ -3,14 +3,12 @@
 import json
 import os
 from pathlib import Path
-from typing import NamedTuple
+from subprocess import CompletedProcess
 
 import pytest
-from typer.testing import CliRunner
 
-from audiocapbench.cli import mecat  # noqa: F401  (it adds commands)
-from audiocapbench.cli.app import app
 from audiocapbench.store import Store
+from command import run_command
 from mecat_runs import items, right, stored_run
 
 
@@ -24,21 +22,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-class Done(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-def call(place: Path, *words: str) -> Done:
-    """The command in this process: what it does is the same, and a start costs a second."""
-    before = Path.cwd()
-    os.chdir(place)
-    try:
-        done = CliRunner(env={"COLUMNS": "200"}).invoke(app, ["mecat", *words])
-    finally:
-        os.chdir(before)
-    return Done(done.exit_code, done.stdout, done.stderr)
+def call(place: Path, *words: str) -> CompletedProcess[str]:
+    return run_command("mecat", *words, cwd=place, env=os.environ | {"COLUMNS": "200"})
 
 
 @pytest.mark.parametrize(
@@ -53,23 +38,23 @@ def call(place: Path, *words: str) -> Done:
 )
 def test_json_is_one_document(place: Path, words: list[str], key: str) -> None:
     done = call(place, *words, "--json")
-    assert done.code == 0, done.err
-    assert key in json.loads(done.out)
+    assert done.returncode == 0, done.stderr
+    assert key in json.loads(done.stdout)
 
 
 def test_the_users_model_is_in_the_table_and_the_others_are_marked(place: Path) -> None:
     done = call(place, "split", "1")
-    assert done.code == 0, done.err
-    assert "made/right" in done.out
-    assert done.out.count("published, not run here") >= 17
-    assert "its encoder is wordllama" in done.out
-    assert "published" not in call(place, "split", "1", "--no-published").out
+    assert done.returncode == 0, done.stderr
+    assert "made/right" in done.stdout
+    assert done.stdout.count("published, not run here") >= 17
+    assert "its encoder is wordllama" in done.stdout
+    assert "published" not in call(place, "split", "1", "--no-published").stdout
 
 
 def test_the_published_models_need_no_store(tmp_path: Path) -> None:
     done = call(tmp_path, "weights")
-    assert done.code == 0, done.err
-    assert "17 models: 0.897" in done.out
+    assert done.returncode == 0, done.stderr
+    assert "17 models: 0.897" in done.stdout
     assert list(tmp_path.iterdir()) == []
 
 
@@ -81,8 +66,8 @@ def test_prediction_files_are_probed_without_a_store(tmp_path: Path) -> None:
     answers = ["clip0,A man says hello.", "clip1,No speech.", "clip2,A guitar plays."]
     (tmp_path / "speech.csv").write_text("\n".join(answers))
     done = call(tmp_path, "silence", "speech.csv", "--references", "000.jsonl", "--json")
-    assert done.code == 0, done.err
-    document = json.loads(done.out)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
     assert document["subtasks"]["speech"]["claimed"] == {
         "speech": 1,
         "music": 1,
@@ -108,15 +93,15 @@ def silent(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def probe(place: Path, *files: str) -> Done:
+def probe(place: Path, *files: str) -> CompletedProcess[str]:
     return call(place, "silence", *files, "--references", "000.jsonl", "--json")
 
 
 @pytest.mark.parametrize("files", [("a.jsonl", "b.jsonl"), ("a/same.json", "b/same.json")])
 def test_each_file_is_a_model_of_its_own(silent: Path, files: tuple[str, str]) -> None:
     done = probe(silent, *files)
-    assert done.code == 0, done.err
-    reports = json.loads(done.out)["reports"]
+    assert done.returncode == 0, done.stderr
+    reports = json.loads(done.stdout)["reports"]
     assert [one["model"] for one in reports] == list(files)
     assert [one["subtasks"]["all"]["share"] for one in reports] == [1.0, 0.0]
     assert [one["bad_lines"] for one in reports] == [[], []]
@@ -125,8 +110,8 @@ def test_each_file_is_a_model_of_its_own(silent: Path, files: tuple[str, str]) -
 def test_files_of_sub_tasks_are_one_model_beside_the_others(silent: Path) -> None:
     (silent / "music.csv").write_text("clip0,A guitar.\nclip1,None\nclip2,None")
     done = probe(silent, "music.csv", "long=a.jsonl", "b.jsonl")
-    assert done.code == 0, done.err
-    first, second = json.loads(done.out)["reports"]
+    assert done.returncode == 0, done.stderr
+    first, second = json.loads(done.stdout)["reports"]
     assert first["model"] == "music.csv, a.jsonl"
     assert list(first["subtasks"]) == ["long", "music", "all"]
     assert [one["answers"] for one in first["subtasks"].values()] == [3, 3, 6]
@@ -135,24 +120,24 @@ def test_files_of_sub_tasks_are_one_model_beside_the_others(silent: Path) -> Non
 
 def test_two_files_of_one_sub_task_are_not_one_model(silent: Path) -> None:
     done = probe(silent, "a/long.json", "b/long.json")
-    assert done.code == 2
-    assert "a/long.json and b/long.json both answer long" in done.err
+    assert done.returncode == 2
+    assert "a/long.json and b/long.json both answer long" in done.stderr
 
 
 def test_the_lines_that_were_left_out_are_told_and_are_exit_code_1(silent: Path) -> None:
     lines = ["clip0,None", "clip2,Silence.", *(f"clip1,wrong,{number}" for number in range(9))]
     (silent / "short.csv").write_text("\n".join(lines))
     done = probe(silent, "short.csv", "b.jsonl")
-    assert done.code == 1
-    first, second = json.loads(done.out)["reports"]
+    assert done.returncode == 1
+    first, second = json.loads(done.stdout)["reports"]
     assert len(first["bad_lines"]) == 9
     assert second["bad_lines"] == []
-    assert "9 lines were left out; the first 5 are above, --json lists all." in done.err
-    assert done.err.count("has 3 fields and not 2") == 5
+    assert "9 lines were left out; the first 5 are above, --json lists all." in done.stderr
+    assert done.stderr.count("has 3 fields and not 2") == 5
     stable = ("stability", "short.csv", "--references", "000.jsonl", "--rounds", "2")
     again = call(silent, *stable, "--group", "short", "--json")
-    assert again.code == 1, again.err
-    assert len(json.loads(again.out)["bad_lines"]) == 9
+    assert again.returncode == 1, again.stderr
+    assert len(json.loads(again.stdout)["bad_lines"]) == 9
 
 
 @pytest.mark.parametrize(
@@ -171,6 +156,6 @@ def test_wrong_use_is_one_message_with_exit_code_2(
     place: Path, words: list[str], reason: str
 ) -> None:
     done = call(place, *words)
-    assert done.code == 2
-    assert reason in done.err
-    assert "Traceback" not in done.err
+    assert done.returncode == 2
+    assert reason in done.stderr
+    assert "Traceback" not in done.stderr

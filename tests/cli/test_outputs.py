@@ -6,13 +6,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from audiocapbench.cli import mecat, score  # noqa: F401  (they add commands)
-from audiocapbench.cli.app import app
 from audiocapbench.cli.outputs import reference_files, refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError, ReportError
 from audiocapbench.report.exports import write_parquet, write_text
+from command import run_command
 
 
 @contextmanager
@@ -60,9 +58,9 @@ def test_score_never_overwrites_what_it_reads(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
     given = ["--predictions", str(tmp_path / "p.csv"), "--references", str(tmp_path / "r.csv")]
     for name in contents:
-        done = CliRunner().invoke(app, ["score", *given, "--per-sample", str(tmp_path / name)])
-        assert done.exit_code == 2
-        assert "is read by this command" in done.output
+        done = run_command("score", *given, "--per-sample", str(tmp_path / name))
+        assert done.returncode == 2
+        assert "is read by this command" in done.stderr
     assert {name: (tmp_path / name).read_text() for name in contents} == contents
 
 
@@ -74,9 +72,9 @@ def test_score_of_mecat_never_overwrites_what_it_reads(tmp_path: Path) -> None:
     given = ["--predictions", f"long={tmp_path / 'long.csv'}", "--references"]
     words = ["score", "--benchmark", "mecat-caption", *given, str(tmp_path / "references")]
     for name in contents:
-        done = CliRunner().invoke(app, [*words, "--per-sample", str(tmp_path / name)])
-        assert done.exit_code == 2
-        assert "is read by this command" in done.output
+        done = run_command(*words, "--per-sample", str(tmp_path / name))
+        assert done.returncode == 2
+        assert "is read by this command" in done.stderr
     assert {name: (tmp_path / name).read_text() for name in contents} == contents
 
 
@@ -86,9 +84,9 @@ def test_an_analysis_of_mecat_never_overwrites_what_it_reads(tmp_path: Path, ana
     read.write_text("id,group,date\n")
     words = ["mecat", analysis, str(read), "--format", "csv", "--out", str(read)]
     more = ["--references", str(tmp_path)] if analysis == "silence" else []
-    done = CliRunner().invoke(app, [*words, *more])
-    assert done.exit_code == 2
-    assert "is read by this command" in done.output
+    done = run_command(*words, *more)
+    assert done.returncode == 2
+    assert "is read by this command" in done.stderr
     assert read.read_text() == "id,group,date\n"
 
 

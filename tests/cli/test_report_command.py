@@ -2,24 +2,22 @@
 
 import json
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.engine import run_benchmark, score_run
 from audiocapbench.models import create_model
 from audiocapbench.store import Store
+from command import run_command
 from folders import write_folder
 from made_store import MadeRun, made_samples, put_run
 from plugin import install_package
 
 
-def call(*words: str) -> Result:
-    from audiocapbench.cli import report  # noqa: F401  (adds the command)
-    from audiocapbench.cli.app import app
-
-    return CliRunner().invoke(app, ["report", *words])
+def call(*words: str) -> CompletedProcess[str]:
+    return run_command("report", *words)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +43,7 @@ def place(runs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_runs_become_a_page(place: Path) -> None:
     done = call("1", "2", "--out", "page.html", "--title", "My <models>")
-    assert done.exit_code == 0, done.stderr
+    assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("page.html: 6 samples, ")
     page = (place / "page.html").read_text(encoding="utf-8")
     assert "<h1><bdi>My &lt;models&gt;</bdi></h1>" in page
@@ -54,7 +52,7 @@ def test_runs_become_a_page(place: Path) -> None:
 
 def test_json_names_the_page_and_its_numbers(place: Path) -> None:
     done = call("2", "1", "--out", "page.html", "--audio", "embed", "--json")
-    assert done.exit_code == 0, done.stderr
+    assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert document["bytes"] == (place / "page.html").stat().st_size
     assert (document["samples"], document["clips"]) == (6, 6)
@@ -69,20 +67,20 @@ def test_another_score_ranks_where_asked(place: Path) -> None:
     done = call("1", "--by", "rouge_l", "--json", "--audio", "none")
     assert json.loads(done.stdout)["ranked_by"] == "rouge_l"
     done = call("1", "--by", "meteor")
-    assert done.exit_code == 2
+    assert done.returncode == 2
     assert "these runs have bleu_1, rouge_l" in done.stderr
 
 
 def test_runs_of_different_benchmarks_are_refused(place: Path) -> None:
     done = call("1", "3")
-    assert done.exit_code == 2
+    assert done.returncode == 2
     assert "run 1 is of folder/tones and run 3 of folder/others" in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_a_run_that_is_not_there_is_said_plainly(place: Path) -> None:
     done = call("99")
-    assert done.exit_code == 2
+    assert done.returncode == 2
     assert "has no run 99" in done.stderr
 
 
@@ -90,14 +88,14 @@ def test_a_run_that_is_not_there_is_said_plainly(place: Path) -> None:
 def test_a_page_never_takes_the_place_of_what_it_reads(place: Path, name: str) -> None:
     before = (place / name).read_bytes()
     done = call("1", "--out", name)
-    assert done.exit_code == 2
+    assert done.returncode == 2
     assert f"{name} is read by this command and would be overwritten" in done.stderr
     assert (place / name).read_bytes() == before
 
 
 def test_a_page_that_cannot_be_written_is_said_plainly(place: Path) -> None:
     done = call("1", "--out", "no/where.html", "--audio", "none")
-    assert done.exit_code == 2
+    assert done.returncode == 2
     assert "no/where.html: cannot be written (No such file or directory)" in done.stderr
 
 
@@ -138,7 +136,7 @@ def test_a_metric_of_a_plug_in_is_a_column(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     put_three_a_clip(tmp_path, {"shared_words": 1.5, "rouge_l": 0.5})
     done = call("1", "--audio", "none", "--json")
-    assert done.exit_code == 0, done.stderr
+    assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert (document["ranked_by"], document["notes"]) == ("rouge_l", [])
     assert document["runs"][0]["metrics"]["shared_words"]["score"] == 1.5
@@ -152,7 +150,7 @@ def test_a_metric_whose_plug_in_is_gone_is_left_out_and_said(
     monkeypatch.chdir(tmp_path)
     put_three_a_clip(tmp_path, {"shared_words": 1.5, "rouge_l": 0.5})
     done = call("1", "--audio", "none")
-    assert done.exit_code == 0, done.stderr
+    assert done.returncode == 0, done.stderr
     words = "Scores of shared_words are left out"
     assert words in done.stderr
     page = (tmp_path / "report.html").read_text(encoding="utf-8")

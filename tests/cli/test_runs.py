@@ -1,14 +1,14 @@
 """``audiocapbench runs``: listing, showing, naming, tagging and deleting."""
 
 import json
+import os
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from audiocapbench.cli import runs  # noqa: F401  (it adds the command)
-from audiocapbench.cli.app import app
 from audiocapbench.store import Store
+from command import run_command
 from made_store import MadeRun, made_samples, put_run
 
 SAMPLES = made_samples(4)
@@ -26,8 +26,8 @@ def store(tmp_path: Path) -> str:
     return path
 
 
-def call(*words: str, given: str | None = None) -> Result:
-    return CliRunner().invoke(app, ["runs", *words], input=given, env={"COLUMNS": "200"})
+def call(*words: str, given: str = "") -> CompletedProcess[str]:
+    return run_command("runs", *words, env=os.environ | {"COLUMNS": "200"}, given=given)
 
 
 def listed(store: str, *words: str) -> list[str]:
@@ -43,43 +43,43 @@ def test_trials_are_known_by_their_kind_and_not_listed(store: str) -> None:
 
 def test_a_run_is_shown_with_what_made_its_scores(store: str) -> None:
     shown = call("show", "1", "--store", store)
-    assert shown.exit_code == 0
+    assert shown.returncode == 0
     for part in ("first", "$1.00", "rouge_l|protocol:1", "judge-gpt|protocol:1"):
         assert part in shown.stdout
     document = json.loads(call("--store", store, "show", "1", "--json").stdout)
     assert [one["scorer"] for one in document["scorers"]] == ["rouge_l", "gpt"]
     assert document["scorers"][0]["made_by"].startswith("audiocapbench ")
     assert document["sample_count"] == 4
-    assert call("show", "9", "--store", store).exit_code == 2
+    assert call("show", "9", "--store", store).returncode == 2
 
 
 def test_names_and_tags_are_listed_and_filtered_by(store: str) -> None:
-    assert call("rename", "2", "the good one", "--store", store).exit_code == 0
-    assert call("tag", "2", "paper", "draft", "--store", store).exit_code == 0
-    assert call("tag", "1", "draft", "--store", store).exit_code == 0
-    assert call("tag", "1", "draft", "--store", store).exit_code == 0
+    assert call("rename", "2", "the good one", "--store", store).returncode == 0
+    assert call("tag", "2", "paper", "draft", "--store", store).returncode == 0
+    assert call("tag", "1", "draft", "--store", store).returncode == 0
+    assert call("tag", "1", "draft", "--store", store).returncode == 0
     assert listed(store, "--tag", "draft") == ["first", "second"]
     assert listed(store, "--tag", "draft", "--tag", "paper") == ["second"]
     shown = call("--store", store).stdout
     assert "the good one" in shown
     assert "draft, paper" in shown
-    assert call("tag", "1", "draft", "--remove", "--store", store).exit_code == 0
+    assert call("tag", "1", "draft", "--remove", "--store", store).returncode == 0
     assert listed(store, "--tag", "draft") == ["second"]
     assert "has no run tagged nothing" in call("--tag", "nothing", "--store", store).stdout
-    assert call("rename", "2", "", "--store", store).exit_code == 0
+    assert call("rename", "2", "", "--store", store).returncode == 0
     assert "the good one" not in call("--store", store).stdout
-    assert call("tag", "9", "draft", "--store", store).exit_code == 2
-    assert call("tag", "1", " ", "--store", store).exit_code == 2
+    assert call("tag", "9", "draft", "--store", store).returncode == 2
+    assert call("tag", "1", " ", "--store", store).returncode == 2
 
 
 def test_deleting_says_what_is_lost_and_needs_a_yes(store: str) -> None:
     refused = call("delete", "1", "--store", store)
-    assert refused.exit_code == 2
+    assert refused.returncode == 2
     assert "without a terminal, give --yes" in refused.stderr
     assert "will be lost: 4 answers, 4 judgements, $1.00" in refused.stderr
     assert listed(store) == ["first", "second"]
     unknown = call("delete", "1", "9", "--yes", "--store", store)
-    assert unknown.exit_code == 2
+    assert unknown.returncode == 2
     assert "has no run 9" in unknown.stderr
     assert listed(store) == ["first", "second"]
 
@@ -87,7 +87,7 @@ def test_deleting_says_what_is_lost_and_needs_a_yes(store: str) -> None:
 def test_a_deleted_run_is_gone_with_all_that_was_known_of_it(store: str) -> None:
     with Store.open(store) as kept:
         trial, dataset = kept.run(3), kept.run(1).dataset
-    assert call("delete", "1", "3", "1", "--yes", "--store", store).exit_code == 0
+    assert call("delete", "1", "3", "1", "--yes", "--store", store).returncode == 0
     with Store.open(store) as kept:
         assert [line.id for line in kept.runs()] == [2]
         assert kept.outcomes(1) == {}

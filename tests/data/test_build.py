@@ -39,13 +39,6 @@ from fakes.hub_repositories import (
 from fakes.hub_server import HubServer, Repository, parquet
 
 
-@pytest.fixture(autouse=True)
-def own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("HF_TOKEN", "HF_ENDPOINT", "HF_HUB_OFFLINE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HF_TOKEN_PATH", str(tmp_path / "no-token"))
-
-
 @pytest.fixture
 def ids(tmp_path: Path) -> Path:
     return write_lists(tmp_path / "ids")

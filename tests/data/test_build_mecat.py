@@ -41,13 +41,6 @@ from fakes.mecat_shards import (
 S00 = "S00/test_0000-0000000.tar.gz"
 
 
-@pytest.fixture(autouse=True)
-def own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("HF_TOKEN", "HF_ENDPOINT", "HF_HUB_OFFLINE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HF_TOKEN_PATH", str(tmp_path / "no-token"))
-
-
 def reasons(root: Path) -> dict[str, str]:
     return {one.id: one.reason for one in manifest_of(root).missing}
 

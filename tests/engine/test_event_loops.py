@@ -8,26 +8,14 @@ import textwrap
 import time
 from pathlib import Path
 
-import pytest
-
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.engine import arun_benchmark, run_benchmark
 from audiocapbench.judges import ajudge_run, create_judge, judge_run
 from audiocapbench.models import create_model
 from audiocapbench.store import Store
-from folders import write_folder
-from plugin import asked, environment, install
+from plugin import asked, environment
 
 CLIPS = 12
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    """A folder with a dataset and an installed plug-in."""
-    (tmp_path / "tones").mkdir()
-    write_folder(tmp_path / "tones", CLIPS)
-    install(tmp_path)
-    return tmp_path
 
 
 def test_the_blocking_calls_work_inside_a_running_loop(place: Path) -> None:

@@ -49,11 +49,6 @@ def tones(tmp_path: Path) -> Benchmark:
     return open_benchmark(str(write_folder(tmp_path / "tones", 6)))
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store.open(str(tmp_path / "runs.db"))
-
-
 def test_what_may_pass_is_asked_again(tones: Benchmark, store: Store) -> None:
     model = Scripted(
         TransientError("503"), TransientError("reset"), TransientError("429", throttled=True)

@@ -17,19 +17,10 @@ from audiocapbench.models import create_model
 from audiocapbench.store import Store
 from command import COMMAND, run_command
 from folders import write_folder, write_tone
-from plugin import asked, environment, install
+from plugin import asked, environment
 from whole_run import wait_until
 
 CLIPS = 12
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    """A folder with a dataset and an installed plug-in."""
-    (tmp_path / "tones").mkdir()
-    write_folder(tmp_path / "tones", CLIPS)
-    install(tmp_path)
-    return tmp_path
 
 
 def start(place: Path, *more: str, **settings: str) -> subprocess.Popen[str]:

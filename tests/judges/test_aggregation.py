@@ -1,6 +1,5 @@
 """From many judgements to one score, and what is said about disagreement and failures."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,13 +32,6 @@ def judgement(judge: str, sample: int, accuracy: float, repeat: int = 0) -> Judg
 
 def unparsed(judge: str, sample: int) -> Judgement:
     return Judgement(judge, f"tone_{sample}", 0, SIGNATURE, Status.UNPARSED, error="no JSON object")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store.open(str(tmp_path / "runs.db"))
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

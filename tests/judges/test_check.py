@@ -3,7 +3,7 @@
 import json
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -69,13 +69,6 @@ class Undecided:
         score = self._mood.randint(0, 10)
         fields = {"accuracy": score, "completeness": score, "hallucination": score}
         return Reply(json.dumps(fields | {"reasoning": "Hm."}))
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store.open(str(tmp_path / "runs.db"))
-    yield opened
-    opened.close()
 
 
 @pytest.fixture(scope="module")

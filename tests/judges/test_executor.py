@@ -56,13 +56,6 @@ def server() -> Iterator[OpenAIServer]:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store.open(str(tmp_path / "runs.db"))
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
 def run(tmp_path: Path, store: Store) -> Run:
     (tmp_path / "tones").mkdir()
     benchmark = open_benchmark(str(write_folder(tmp_path / "tones", CLIPS)))

@@ -1,7 +1,5 @@
 """CLAP on trial, with a plug-in encoder that needs no torch."""
 
-import importlib
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,11 +21,8 @@ from audiocapbench.metrics.clap import clap_scores
 
 @pytest.fixture
 def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, int]]]:
-    """The plug-in is installed; yields how many windows or texts each call brought."""
-    monkeypatch.syspath_prepend(str(sound_plugin.install(tmp_path)))
-    monkeypatch.delitem(sys.modules, "bands_plugin", raising=False)
-    yield importlib.import_module("bands_plugin").CALLS
-    del sys.modules["bands_plugin"]
+    with sound_plugin.installed(tmp_path, monkeypatch) as brought:
+        yield brought
 
 
 @pytest.fixture

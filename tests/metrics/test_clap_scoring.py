@@ -1,6 +1,5 @@
 """CLAP scores with a plug-in encoder that needs no torch: batches, the store, odd clips, seeds."""
 
-import importlib
 import os
 import shutil
 import subprocess
@@ -34,11 +33,8 @@ CAPTIONS = ["A dog barks.", "Rain falls on a roof.", "An engine hums.", "Bells r
 
 @pytest.fixture
 def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, int]]]:
-    """The plug-in is installed; yields how many windows or texts each call brought."""
-    monkeypatch.syspath_prepend(str(sound_plugin.install(tmp_path)))
-    monkeypatch.delitem(sys.modules, "bands_plugin", raising=False)
-    yield importlib.import_module("bands_plugin").CALLS
-    del sys.modules["bands_plugin"]
+    with sound_plugin.installed(tmp_path, monkeypatch) as brought:
+        yield brought
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """The report's tables: who may be ranked, what is in bold, and what the page says about it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +18,6 @@ from report_pages import gathered_runs
 
 SAMPLES = made_samples(40, categories=("sound", "music"))
 IDS = [one.id for one in SAMPLES]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    """An empty store."""
-    opened = Store.open(str(tmp_path / "runs.db"))
-    yield opened
-    opened.close()
 
 
 def scored(store: Store, model: str, scores: Sequence[float | None], **more: Any) -> Run:

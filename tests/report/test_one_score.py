@@ -38,13 +38,6 @@ JUDGE, METRIC = Scorer("gpt", "overall"), Scorer("rouge_l")
 CATEGORIES = ("sound", "music", "speech")
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store.open(str(tmp_path / "runs.db"))
-    yield opened
-    opened.close()
-
-
 def graded(keys: list[str], level: float) -> dict[str, dict[str, float]]:
     return {
         key: {"accuracy": (level + place) % 10, "completeness": (2 * level + place) % 9}

@@ -13,11 +13,6 @@ from audiocapbench.store import Store
 from audiocapbench.store.embeddings import Embedding
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store.open(str(tmp_path / "runs.db"))
-
-
 def vector(seed: int, size: int = 5) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=size).astype(np.float32)
 

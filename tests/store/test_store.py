@@ -23,11 +23,6 @@ from made_store import MadeRun, made_samples, put_run
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store.open(str(tmp_path / "runs.db"))
-
-
-@pytest.fixture
 def dataset(tmp_path: Path) -> Dataset:
     folder = tmp_path / "tones"
     folder.mkdir()
