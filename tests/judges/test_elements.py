@@ -18,7 +18,7 @@ from audiocapbench.judges.judge import TextJudge
 from audiocapbench.judges.verdict import Verdict
 from audiocapbench.metrics.encoders import load
 from audiocapbench.models import Question, create_model
-from audiocapbench.models.model import CorpusModel
+from audiocapbench.models.controls import ControlModel
 from human_pairs import accuracies, read_pairs, score_pairs
 
 DOG_THEN_CAR = [
@@ -361,8 +361,9 @@ def control_means(judge: Elements, kind: str) -> dict[str, float]:
     """Mean scores of a model on the demo; a reference that a control gives away is left out."""
     demo = open_benchmark("demo")
     model = create_model(kind)
-    assert isinstance(model, CorpusModel)
-    model.prepare(demo.samples)
+    if isinstance(model, ControlModel):
+        model.follow_rules(demo.traits.controls)
+        model.prepare(demo.samples)
     items = []
     for sample in demo.samples:
         audio = prepare(sample.clip, model.contract)
