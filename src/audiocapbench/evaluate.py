@@ -12,14 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
+from typer import Option
 from typer.core import TyperCommand
 
 from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, explained
+from audiocapbench.cli.console import json_text, say
 from audiocapbench.cli.options import (
     DEFAULT_STORE,
     ConcurrencyOption,
     CredentialsOption,
     StoreOption,
+    command,
 )
 from audiocapbench.errors import AudioCapBenchError, DatasetError, FatalError, MetricError
 
@@ -42,6 +45,10 @@ _DEFAULT_MODELS = {
 
 
 class _Command(TyperCommand):
+    def make_context(self, *words: Any, **more: Any) -> Any:
+        with explained():
+            return super().make_context(*words, **more)
+
     def invoke(self, ctx: Any) -> Any:
         with explained():
             return super().invoke(ctx)
@@ -50,87 +57,58 @@ class _Command(TyperCommand):
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
-@app.command(cls=_Command)
+@command(app.command, cls=_Command)
 def evaluate(
-    provider: Annotated[
-        str | None,
-        typer.Option("--provider", metavar="NAME", help="openai, gemini or qwen; or one of ours."),
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option("--model", metavar="ID", help="[default: the provider's, as published]"),
-    ] = None,
-    all_models: Annotated[
-        bool, typer.Option("--all-models", help="Every published model whose key is set.")
-    ] = False,
-    data_dir: Annotated[
-        Path, typer.Option("--data-dir", metavar="DIR", help="The folder that was built.")
-    ] = Path("data/audio_caption"),
-    metadata: Annotated[
-        Path | None,
-        typer.Option("--metadata", metavar="FILE", help="The data folder's own metadata file."),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            metavar="FILE",
-            help="The result JSON; with --all-models, the model's name is added to it. "
-            "[default: results/PROVIDER_MODEL_TIME.json]",
-        ),
-    ] = None,
+    *,
+    provider: str | None = None,
+    model: str | None = None,
+    all_models: bool = False,
+    data_dir: Path = Path("data/audio_caption"),
+    metadata: Path | None = None,
+    output: Path | None = None,
     credentials: CredentialsOption = None,
-    max_tokens: Annotated[
-        int | None,
-        typer.Option("--max-tokens", min=1, metavar="N", help="Longest answer, in tokens."),
-    ] = None,
-    temperature: Annotated[
-        float | None,
-        typer.Option("--temperature", min=0, metavar="T", help="[default: the paper's]"),
-    ] = None,
-    no_aac_metrics: Annotated[
-        bool,
-        typer.Option("--no-aac-metrics", help=f"Leave out {', '.join(AAC_METRICS)}."),
-    ] = False,
-    no_llm_judge: Annotated[bool, typer.Option("--no-llm-judge", help="Ask no judge.")] = False,
-    judge_model: Annotated[
-        str,
-        typer.Option("--judge-model", metavar="ID", help="OpenAI's name, or one of our judges."),
-    ] = "gpt-4.1",
-    max_retries: Annotated[
-        int | None,
-        typer.Option("--max-retries", min=1, metavar="N", help="Most attempts a question."),
-    ] = None,
-    category: Annotated[
-        str | None,
-        typer.Option("--category", metavar="NAME", help="Only sound, music or speech."),
-    ] = None,
-    max_samples: Annotated[
-        int | None,
-        typer.Option("--max-samples", min=1, metavar="N", help="Only the first so many samples."),
-    ] = None,
+    max_tokens: Annotated[int | None, Option(min=1)] = None,
+    temperature: Annotated[float | None, Option(min=0)] = None,
+    no_aac_metrics: Annotated[bool, Option(help=f"Leave out {', '.join(AAC_METRICS)}.")] = False,
+    no_llm_judge: bool = False,
+    judge_model: str = "gpt-4.1",
+    max_retries: Annotated[int | None, Option(min=1)] = None,
+    category: str | None = None,
+    max_samples: Annotated[int | None, Option(min=1)] = None,
     concurrency: ConcurrencyOption = None,
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Evaluate a model on AudioCapBench and write the published result JSON.
 
     The same command goes on where it was stopped: only what is missing is asked.
+
+    Args:
+        provider (NAME): openai, gemini or qwen; or one of ours.
+        model (ID): [default: the provider's, as published]
+        all_models: Every published model whose key is set.
+        data_dir (DIR): The folder that was built.
+        metadata (FILE): The data folder's own metadata file.
+        output (FILE): The result JSON; with --all-models, the model's name is added to it.
+            [default: results/PROVIDER_MODEL_TIME.json]
+        max_tokens (N): Longest answer, in tokens.
+        temperature (T): [default: the paper's]
+        no_llm_judge: Ask no judge.
+        judge_model (ID): OpenAI's name, or one of our judges.
+        max_retries (N): Most attempts a question.
+        category (NAME): Only sound, music or speech.
+        max_samples (N): Only the first so many samples.
     """
     from audiocapbench.benchmarks import Selection
     from audiocapbench.benchmarks.captioning import load_audiocapbench
-    from audiocapbench.cli.console import say
     from audiocapbench.cli.progress import ask_and_score, explain_end
     from audiocapbench.cli.results import print_tables
-    from audiocapbench.credentials import load_credentials
     from audiocapbench.data.outcome import SCORED
-    from audiocapbench.engine import Budget, RateLimits, RetryPolicy
+    from audiocapbench.engine import RateLimits, RetryPolicy
     from audiocapbench.models import ModelSettings, create_model
     from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.scores.summary import summarise
     from audiocapbench.store import Store
 
-    for warning in load_credentials(credentials) if credentials is not None else ():
-        say(warning)
     if all_models and (provider or model):
         raise AudioCapBenchError("--all-models stands alone; leave out --provider and --model")
     asked = _with_keys() if all_models else [_named(provider, model)]
@@ -155,9 +133,6 @@ def evaluate(
             judges=[judge] if judge is not None else [],
             selection=selection,
             rate_limits=limits,
-            budget=Budget(),
-            prices=None,
-            fresh=False,
             refused=refused if all_models else None,
         )
         for error in refused:
@@ -204,7 +179,6 @@ def _named(provider: str | None, model: str | None) -> _Named:
 
 
 def _with_keys() -> list[_Named]:
-    from audiocapbench.cli.console import say
     from audiocapbench.models import published_models
     from audiocapbench.models.registry import built_in_providers
 
@@ -286,7 +260,6 @@ def _output(path: Path | None, model: _Named, *, several: bool) -> Path:
 
 def _score_extra(store: "Store", run: "Run", metrics: Sequence[str]) -> dict[str, str]:
     """Score with what may not be installed; returns what could not be had, and why."""
-    from audiocapbench.cli.console import say
     from audiocapbench.engine import score_run
 
     left_out = {}
@@ -303,14 +276,13 @@ def _write_result(
     store: "Store", summary: "RunSummary", model: _Named, left_out: dict[str, str], path: Path
 ) -> bool:
     """Write the published tool's result; returns whether some answers failed."""
-    from audiocapbench.cli.console import say
     from audiocapbench.report.exports import write_text
     from audiocapbench.report.published_result import published_result
 
     document = published_result(
         store, summary, provider=model.provider, model_id=model.model_id
     ) | {"left_out": left_out}
-    write_text(path, json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(path, f"{json_text(document)}\n")
     unjudged = sum("llm_judge_error" in one for one in document["results"])
     if unjudged:
         say(f"{unjudged} answers could not be judged; the same command asks again.")

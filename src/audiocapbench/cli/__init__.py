@@ -6,24 +6,9 @@ import sys
 
 def main() -> None:
     """Entry point of the ``audiocapbench`` command."""
-    from audiocapbench.cli import (  # noqa: F401  (they add commands)
-        build,
-        compare,
-        corrupt,
-        demo,
-        figures,
-        judges,
-        leaderboard,
-        listings,
-        mecat,
-        meta,
-        report,
-        run,
-        runs,
-        score,
-    )
-    from audiocapbench.cli.app import app
+    from audiocapbench.cli.app import app, load_commands
 
+    load_commands()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a dash gets a question mark, not a traceback.
         if isinstance(stream, io.TextIOWrapper):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
@@ -12,23 +13,10 @@ from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.version import VERSION
 
 _ORDER = (
-    "demo",
-    "build",
-    "run",
-    "score",
-    "leaderboard",
-    "compare",
-    "report",
-    "figures",
-    "mecat",
-    "meta",
-    "corrupt",
-    "runs",
-    "models",
-    "metrics",
-    "judges",
-    "benchmarks",
-)
+    "demo build run score leaderboard compare report figures mecat meta corrupt runs models "
+    "metrics judges benchmarks"
+).split()
+_IN_LISTINGS = {"models", "metrics", "benchmarks"}
 
 SOME_FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
 
@@ -90,3 +78,9 @@ def root(
     ] = False,
 ) -> None:
     """Evaluate audio captioning: models, metrics and judges, with intervals on every number."""
+
+
+def load_commands() -> None:
+    """Have every command add itself to the app."""
+    for name in _ORDER:
+        import_module(f"audiocapbench.cli.{'listings' if name in _IN_LISTINGS else name}")

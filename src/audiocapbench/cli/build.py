@@ -5,119 +5,77 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer import Option
 
 from audiocapbench.cli.app import SOME_FAILED, app
-from audiocapbench.cli.options import CredentialsOption, JsonOption
+from audiocapbench.cli.console import print_json, relative, say
+from audiocapbench.cli.options import CredentialsOption, JsonOption, command
+from audiocapbench.errors import AudioCapBenchError, DatasetError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rich.progress import TaskID
+
     from audiocapbench.data.build import BuildResult, BuildSettings, PartResult
     from audiocapbench.data.build.results import Builder, BuildStep
 
+PARTS = ("clotho", "audiocaps", "music", "speech")
 _BENCHMARKS = ("audiocapbench", "mecat")
 _PART_FIELDS = (
     "part", "repository", "commit", "wanted", "kept", "found", "fetched", "problem"
 )  # fmt: skip
 
 CountOption = Annotated[
-    int | None, typer.Option(min=0, metavar="N", help="Only the first so many clips of this part.")
+    int | None, Option(min=0, metavar="N", help="Only the first so many clips of this part.")
 ]
 
 
-@app.command("build")
+@command(app.command)
 def build(
-    benchmark: Annotated[str, typer.Argument(help="What to build: audiocapbench or mecat.")],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to make.")],
-    ids_dir: Annotated[
-        Path | None,
-        typer.Option(
-            "--ids-dir",
-            metavar="DIR",
-            help="Folder with the four ID lists. [default: the published ones, downloaded]",
-        ),
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            "--limit",
-            min=1,
-            metavar="N",
-            help="At most so many clips of each of the four parts, or of each domain of MECAT.",
-        ),
-    ] = None,
+    benchmark: str,
+    *,
+    out: Path,
+    ids_dir: Path | None = None,
+    limit: Annotated[int | None, Option(min=1)] = None,
     sound_clotho: CountOption = None,
     sound_audiocaps: CountOption = None,
     music: CountOption = None,
     speech: CountOption = None,
-    clip: Annotated[
-        Literal["annotation", "published"],
-        typer.Option(
-            "--clip",
-            help="MusicCaps: the 10 s that the annotation describes, or what the published "
-            "builder keeps.",
-        ),
-    ] = "annotation",
-    part: Annotated[
-        Literal["caption", "qa", "both"],
-        typer.Option(
-            "--part",
-            help="MECAT: captions, questions, or both, which makes DIR/caption and DIR/qa.",
-        ),
-    ] = "caption",
-    domains: Annotated[
-        str | None,
-        typer.Option(
-            "--domains", metavar="A,B", help="MECAT: only these, such as 000,00A. [default: all]"
-        ),
-    ] = None,
-    shards: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--shards",
-            metavar="PATH",
-            help="MECAT: a shard on this disk, or a folder of them; may be repeated. "
-            "[default: from the Hub]",
-        ),
-    ] = None,
-    revision: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--revision",
-            metavar="PART=REV",
-            help="Commit, tag or branch of a part's repository, such as music=main or "
-            "caption=main; may be repeated. "
-            "[default: the newest, which the manifest then pins]",
-        ),
-    ] = None,
+    clip: Literal["annotation", "published"] = "annotation",
+    part: Literal["caption", "qa", "both"] = "caption",
+    domains: str | None = None,
+    shards: list[Path] | None = None,
+    revision: list[str] | None = None,
     credentials: CredentialsOption = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only look up what would be downloaded.")
-    ] = False,
+    dry_run: bool = False,
     json: JsonOption = False,
 ) -> None:
     """Download a benchmark's clips and captions into a folder.
 
     The same command goes on where it was stopped: only what is missing is downloaded.
-    """
-    from audiocapbench.cli.console import print_json, say
-    from audiocapbench.credentials import load_credentials
-    from audiocapbench.errors import AudioCapBenchError
 
+    Args:
+        benchmark: What to build: audiocapbench or mecat.
+        out (DIR): The folder to make.
+        ids_dir (DIR): Folder with the four ID lists. [default: the published ones, downloaded]
+        limit (N): At most so many clips of each of the four parts, or of each domain of MECAT.
+        clip: MusicCaps: the 10 s that the annotation describes, or what the published builder
+            keeps.
+        part: MECAT: captions, questions, or both, which makes DIR/caption and DIR/qa.
+        domains (A,B): MECAT: only these, such as 000,00A. [default: all]
+        shards (PATH): MECAT: a shard on this disk, or a folder of them; may be repeated. [default:
+            from the Hub]
+        revision (PART=REV): Commit, tag or branch of a part's repository, such as music=main or
+            caption=main; may be repeated. [default: the newest, which the manifest then pins]
+        dry_run: Only look up what would be downloaded.
+    """
     if benchmark not in _BENCHMARKS:
         raise AudioCapBenchError(
             f"{benchmark!r} cannot be built; choose from {', '.join(_BENCHMARKS)}"
         )
-    if credentials is not None:
-        for warning in load_credentials(credentials):
-            say(warning)
-    counts = {
-        "clotho": sound_clotho,
-        "audiocaps": sound_audiocaps,
-        "music": music,
-        "speech": speech,
-    }
-    own = {part: count for part, count in counts.items() if count is not None}
+    counts = (sound_clotho, sound_audiocaps, music, speech)
+    own = {part: count for part, count in zip(PARTS, counts, strict=True) if count is not None}
     revisions = _revisions(revision or [])
     if benchmark == "mecat":
         _refuse(benchmark, {"--ids-dir": ids_dir, "number of clips of a part": own})
@@ -143,8 +101,6 @@ def build(
 
 def _refuse(benchmark: str, given: "Mapping[str, object]") -> None:
     """Say so where an option has no meaning for a benchmark, rather than leave it out."""
-    from audiocapbench.errors import AudioCapBenchError
-
     for option, value in given.items():
         if value:
             raise AudioCapBenchError(f"{benchmark} takes no {option}")
@@ -162,7 +118,6 @@ def _mecat_builders(
     from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES, DOMAINS, QA_CATEGORIES, SUBTASKS
     from audiocapbench.data.build.mecat import MecatSettings, build_mecat
     from audiocapbench.data.build.mecat_rows import REPOSITORIES, MecatWords
-    from audiocapbench.errors import DatasetError
 
     for name in revisions:
         if name not in REPOSITORIES:
@@ -195,20 +150,10 @@ def build_audiocapbench(out: Path, settings: "BuildSettings", *, dry_run: bool) 
 
 def _with_bars(build_folder: "Builder", *, dry_run: bool) -> "BuildResult":
     """Build something with a bar a part on stderr."""
-    from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bars
+    from audiocapbench.cli.progress import bars_on_stderr
 
-    from audiocapbench.cli.console import say, stderr
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[note]}", markup=False),
-    )
     tasks: dict[str, TaskID] = {}
-    with Bars(*columns, console=stderr()) as bars:
+    with bars_on_stderr() as bars:
 
         def tell(step: "BuildStep") -> None:
             if step.part not in tasks:
@@ -227,17 +172,11 @@ def _with_bars(build_folder: "Builder", *, dry_run: bool) -> "BuildResult":
 
 def _explain(out: Path, end: "BuildResult", *, dry_run: bool) -> None:
     """Say on stderr what is there, what is not, and how to go on."""
-    from audiocapbench.cli.console import say
-    from audiocapbench.cli.progress import relative
-
     if dry_run:
-        for part in end.parts:
-            say(_preview(part))
         total = sum(part.bytes_total for part in end.parts)
-        say(f"To download: at most {_size(total)}. Nothing was written.")
-    for part in end.parts:
-        if part.problem is not None:
-            say(f"{part.part}: {part.problem}")
+        previews = map(_preview, end.parts)
+        say(*previews, f"To download: at most {_size(total)}. Nothing was written.")
+    say(*(f"{part.part}: {part.problem}" for part in end.parts if part.problem is not None))
     if dry_run:
         return
     absent = end.wanted - end.present
@@ -268,8 +207,6 @@ def _preview(part: "PartResult") -> str:
 
 
 def _revisions(words: list[str]) -> dict[str, str]:
-    from audiocapbench.errors import AudioCapBenchError
-
     found = {}
     for word in words:
         part, equals, revision = word.partition("=")

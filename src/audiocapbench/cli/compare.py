@@ -1,75 +1,74 @@
 """``audiocapbench compare``: two runs side by side, and whether their difference is real."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from audiocapbench.cli.app import app
-from audiocapbench.cli.comparing import CorrectionName, CorrectionOption, fit
-from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from audiocapbench.cli.options import (
+    DEFAULT_STORE,
+    CorrectionName,
+    CorrectionOption,
+    FormatOption,
+    JsonOption,
+    OutOption,
+    StoreOption,
+    command,
+)
 from audiocapbench.report.exports import Format
 
 
-@app.command("compare")
+@command(app.command)
 def compare(
     first: Annotated[int, typer.Argument(metavar="RUN", help="A run; see 'audiocapbench runs'.")],
     second: Annotated[int, typer.Argument(metavar="RUN", help="The run to compare with it.")],
-    metrics: Annotated[
-        str | None,
-        typer.Option("--metrics", metavar="A,B", help="Only these; by default all that both have."),
-    ] = None,
-    judge: Annotated[
-        list[str] | None,
-        typer.Option("--judge", metavar="JUDGE", help="Only these judges; repeat for several."),
-    ] = None,
-    clips: Annotated[
-        int, typer.Option("--clips", min=0, metavar="N", help="How many clips that moved to show.")
-    ] = 5,
+    *,
+    metrics: str | None = None,
+    judge: list[str] | None = None,
+    clips: Annotated[int, typer.Option(min=0)] = 5,
     correction: CorrectionOption = CorrectionName.HOLM,
-    form: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.TABLE,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write to a file instead.")
-    ] = None,
+    form: FormatOption = Format.TABLE,
+    out: OutOption = None,
     store: StoreOption = DEFAULT_STORE,
     json: JsonOption = False,
 ) -> None:
-    """Compare two runs on their common samples: differences, p-values, the clips that moved."""
+    """Compare two runs on their common samples: differences, p-values, the clips that moved.
+
+    Args:
+        metrics (A,B): Only these; by default all that both have.
+        judge (JUDGE): Only these judges; repeat for several.
+        clips (N): How many clips that moved to show.
+    """
+    from audiocapbench import library
     from audiocapbench.cli.results import warn_about
-    from audiocapbench.cli.tables import Output, write
+    from audiocapbench.cli.tables import write
     from audiocapbench.metrics import find_metric
     from audiocapbench.metrics.names import split_names
-    from audiocapbench.report.compare.compute import compare_runs
-    from audiocapbench.report.compare.render import (
-        LONGEST,
-        LONGEST_IN_A_FILE,
-        document,
-        pages,
-        records,
-    )
-    from audiocapbench.stats.multiple import Correction
+    from audiocapbench.report.compare.render import LONGEST, LONGEST_IN_A_FILE
     from audiocapbench.store import Store
 
     names = split_names(metrics) if metrics is not None else []
     for name in names:
         find_metric(name)
     kept = Store.open(store, create=False)
-    found = compare_runs(
-        kept,
+    found = library.compare(
         first,
         second,
+        store=kept,
         metrics=names,
         judges=judge or (),
         clips=clips,
-        correction=Correction(correction),
+        correction=correction,
     )
-    output = Output(Format.JSON if json else form, out)
-    longest = LONGEST if output.form is Format.TABLE else LONGEST_IN_A_FILE
+    form = Format.JSON if json else form
+    longest = LONGEST if form is Format.TABLE else LONGEST_IN_A_FILE
     write(
-        output,
-        pages=lambda: [fit(page, output.form) for page in pages(found, longest)],
-        records=lambda: records(found),
-        document=lambda: document(found),
+        form,
+        out,
+        pages=lambda: found.pages(longest),
+        records=found.records,
+        document=found.to_dict,
+        fit=True,
     )
-    judges = [one.scorer.name for one in found.differences if one.scorer.dimension is not None]
-    warn_about(kept, judges, [first, second])
+    scorers = [one.scorer for one in found.comparison.differences]
+    warn_about(kept, [one.name for one in scorers if one.dimension is not None], [first, second])

@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from audiocapbench.cli.app import app
+from audiocapbench.cli.console import print_json, say, show, table
 from audiocapbench.cli.options import (
     DEFAULT_STORE,
     BudgetOption,
@@ -14,6 +15,7 @@ from audiocapbench.cli.options import (
     JsonOption,
     PricesOption,
     StoreOption,
+    command,
 )
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
@@ -34,47 +36,19 @@ _KINDS = {
     "dropped": "the main event left out: less complete, not false",
     "count": "another number",
 }
-_ALL_KINDS = ",".join(_KINDS)
+_ALL, _SAID = ",".join(_KINDS), "; ".join(f"{name}: {one}" for name, one in _KINDS.items())
 
 
-@app.command("corrupt")
+@command(app.command)
 def corrupt(
-    captions: Annotated[
-        Path,
-        typer.Argument(
-            help="CSV with id,reference, a row a reference; JSONL with id and references; or a "
-            "dataset folder."
-        ),
-    ],
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out", metavar="FILE", help="Pairs as .csv, or .json in BRACE-Hallucination's form."
-        ),
-    ],
-    kinds: Annotated[
-        str,
-        typer.Option(
-            "--kinds",
-            metavar="A,B",
-            help=f"What to change. {'; '.join(f'{name}: {one}' for name, one in _KINDS.items())}.",
-        ),
-    ] = _ALL_KINDS,
-    per_kind: Annotated[
-        int | None,
-        typer.Option("--per-kind", min=2, metavar="N", help="Most pairs of a kind."),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="S", help="The same seed makes the same pairs.")
-    ] = 42,
-    check: Annotated[
-        bool,
-        typer.Option("--check", help="Also train a classifier on the words of half of the pairs."),
-    ] = False,
-    model: Annotated[
-        str | None,
-        typer.Option("--model", metavar="MODEL", help="Ask a language model, not the rules."),
-    ] = None,
+    captions: Path,
+    *,
+    out: Path,
+    kinds: Annotated[str, Option(metavar="A,B", help=f"What to change. {_SAID}.")] = _ALL,
+    per_kind: Annotated[int | None, Option(min=2)] = None,
+    seed: int = 42,
+    check: bool = False,
+    model: str | None = None,
     budget: BudgetOption = None,
     prices: PricesOption = None,
     concurrency: ConcurrencyOption = None,
@@ -85,10 +59,17 @@ def corrupt(
     """Make pairs of a true caption and one that was made wrong, or less complete.
 
     'audiocapbench meta csv' then shows which scorers can tell them apart.
+
+    Args:
+        captions: CSV with id,reference, a row a reference; JSONL with id and references; or a
+            dataset folder.
+        out (FILE): Pairs as .csv, or .json in BRACE-Hallucination's form.
+        per_kind (N): Most pairs of a kind.
+        seed (S): The same seed makes the same pairs.
+        check: Also train a classifier on the words of half of the pairs.
+        model (MODEL): Ask a language model, not the rules.
     """
-    from audiocapbench.cli.console import print_json, say
     from audiocapbench.cli.trial_bars import TrialBars
-    from audiocapbench.credentials import load_credentials
     from audiocapbench.data.folder import METADATA, SEED_METADATA
     from audiocapbench.data.manifest import FILE_NAME as MANIFEST
     from audiocapbench.engine import Budget, RateLimits
@@ -115,8 +96,6 @@ def corrupt(
     if model is None:
         made = make_pairs(found, wanted, **options)
     else:
-        for warning in load_credentials(credentials) if credentials else ():
-            say(warning)
         with TrialBars() as bars:
             settings = TrialSettings(
                 store_url=store,
@@ -197,29 +176,21 @@ def _accuracy(figure: "ControlAccuracy") -> dict[str, Any]:
 def _print(
     made: "list[CorruptionResult]", controls: "Check", trained: "Mapping[str, ControlAccuracy]"
 ) -> None:
-    from rich import box
-    from rich.table import Table
-
-    from audiocapbench.cli.console import say, show
     from audiocapbench.meta.corrupt.corruption import LESS_COMPLETE
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     names = list(next(iter(controls.values())))
-    columns = ["kind", "made", "not applicable", "left out", *names]
-    for name in [*columns, "trained"] if trained else columns:
-        table.add_column(name, justify="left" if name == "kind" else "right")
-    rows = {str(one.kind): one for one in made}
-    for group in [*rows, "all"]:
-        one = rows.get(group)
-        numbers = [len(one.pairs), one.not_applicable, one.left_out] if one else ["", "", ""]
-        counts = [str(number) for number in numbers]
-        figures = controls.get(group, {})
-        cells = [_shown(figures.get(name)) for name in names]
-        last = [_shown(trained.get(group))] if trained else []
+    counted = ["made", "not applicable", "left out", *names, *(["trained"] if trained else [])]
+    rows, by_kind = [], {str(one.kind): one for one in made}
+    for group in [*by_kind, "all"]:
+        one = by_kind.get(group)
+        counts = [len(one.pairs), one.not_applicable, one.left_out] if one else ["", "", ""]
+        figures = [controls.get(group, {}).get(name) for name in names]
+        cells = map(_shown, [*figures, trained.get(group)] if trained else figures)
         # The mark stands where the figures do, because it says what they mean.
         less = one is not None and one.kind.other_caption == LESS_COMPLETE
-        table.add_row(f"{group} ({LESS_COMPLETE})" if less else group, *counts, *cells, *last)
-    show(table)
+        title = f"{group} ({LESS_COMPLETE})" if less else group
+        rows.append([title, *map(str, counts), *cells])
+    show(table(["kind", *counted], rows, right=counted))
     say("Accuracy of scorers that never hear the clip, in percent; 50 is chance, a tie half.")
     for one in made:
         for reason, count in sorted(one.rejected.items()):

@@ -1,12 +1,12 @@
 """``audiocapbench demo``: the whole way, offline, on the embedded clips."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, app
-from audiocapbench.cli.options import DEFAULT_STORE, StoreOption
+from audiocapbench.cli.console import relative, say
+from audiocapbench.cli.options import DEFAULT_STORE, StoreOption, command
 
 JUDGE = "elements"
 MODELS = ("listener", "control/right", "control/safe", "control/wrong", "control/empty")
@@ -19,22 +19,19 @@ Next (after . .venv/bin/activate, if make installed it):
   audiocapbench runs                          what was asked so far"""
 
 
-@app.command("demo")
+@command(app.command)
 def demo(
-    out: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="Where to write the report.")
-    ] = Path("demo-report.html"),
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Ask everything again, answered or not.")
-    ] = False,
-    store: StoreOption = DEFAULT_STORE,
+    *, out: Path = Path("demo-report.html"), fresh: bool = False, store: StoreOption = DEFAULT_STORE
 ) -> None:
-    """Run the embedded captioner and four controls on 30 clips, offline; write a report."""
-    from audiocapbench.benchmarks import Selection, open_benchmark
-    from audiocapbench.cli.console import say
-    from audiocapbench.cli.progress import ask_and_score, explain_end, relative
+    """Run the embedded captioner and four controls on 30 clips, offline; write a report.
+
+    Args:
+        out (FILE): Where to write the report.
+        fresh: Ask everything again, answered or not.
+    """
+    from audiocapbench.benchmarks import open_benchmark
+    from audiocapbench.cli.progress import ask_and_score, explain_end
     from audiocapbench.cli.results import print_tables
-    from audiocapbench.engine import Budget, RateLimits
     from audiocapbench.judges import create_judge
     from audiocapbench.models import create_model
     from audiocapbench.report.page.html import write_report
@@ -43,29 +40,18 @@ def demo(
     from audiocapbench.store import Store
 
     benchmark = open_benchmark("demo")
-    kept = Store.open(store)
+    traits, kept = benchmark.traits, Store.open(store)
     seconds = sum(sample.clip.duration_s for sample in benchmark.samples)
     say(f"{len(benchmark.samples)} clips, {seconds / 60:.1f} minutes; {len(MODELS)} models.")
-    ends = ask_and_score(
-        benchmark,
-        [create_model(name) for name in MODELS],
-        kept,
-        benchmark.traits.metrics,
-        judges=[create_judge(JUDGE)],
-        selection=Selection(),
-        rate_limits=RateLimits(),
-        budget=Budget(),
-        prices=None,
-        fresh=fresh,
-    )
+    models, judges = [create_model(name) for name in MODELS], [create_judge(JUDGE)]
+    ends = ask_and_score(benchmark, models, kept, traits.metrics, judges=judges, fresh=fresh)
     for end in ends:
         explain_end(end, kept)
     if ends[-1].stop is not None:
         raise typer.Exit(INTERRUPTED)
-    summaries = [summarise(kept, end.run, benchmark.traits.metrics, [JUDGE]) for end in ends]
-    print_tables(summaries, benchmark.traits.columns, benchmark.traits.headline)
+    summaries = [summarise(kept, end.run, traits.metrics, [JUDGE]) for end in ends]
+    print_tables(summaries, traits.columns, traits.headline)
     write_report(kept, gather(summaries), out, title="Demo", audio="embed")
-    say(f"Report: {relative(out)}   Answers: {kept.name}")
-    say(NEXT)
+    say(f"Report: {relative(out)}   Answers: {kept.name}", NEXT)
     if any(summary.table.coverage.failed for summary in summaries):
         raise typer.Exit(SOME_FAILED)

@@ -1,11 +1,13 @@
 """``audiocapbench judges``: which judges there are, and whether one can be trusted."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from audiocapbench.cli.app import app
+from audiocapbench.cli.console import print_json, say, show_lines, stdout, table
+from audiocapbench.cli.listings import print_listing
 from audiocapbench.cli.options import (
     DEFAULT_STORE,
     BudgetOption,
@@ -14,23 +16,21 @@ from audiocapbench.cli.options import (
     JudgeHearsOption,
     RepeatsOption,
     StoreOption,
+    command,
 )
 
-judges_app = typer.Typer(
-    help="List the judges, or check one on answers whose quality is known.",
-    invoke_without_command=True,
-    rich_markup_mode=None,
-)
+if TYPE_CHECKING:
+    from audiocapbench.judges import JudgeCheck
+
+judges_app = typer.Typer(rich_markup_mode=None)
 app.add_typer(judges_app, name="judges")
 
 
-@judges_app.callback()
-def judges(ctx: typer.Context, json: JsonOption = False) -> None:
+@command(judges_app.callback, invoke_without_command=True)
+def judges(ctx: typer.Context, *, json: JsonOption = False) -> None:
     """List the judges, or check one on answers whose quality is known."""
     if ctx.invoked_subcommand is not None:
         return
-    from audiocapbench.cli.console import print_json
-    from audiocapbench.cli.listings import print_listing
     from audiocapbench.judges import list_contracts, list_judges
 
     listed, contracts = list_judges(), list_contracts()
@@ -43,23 +43,16 @@ def judges(ctx: typer.Context, json: JsonOption = False) -> None:
     print_listing("contracts", fields, [tuple(one) for one in contracts], json=False)
 
 
-@judges_app.command("check")
+@command(judges_app.command)
 def check(
-    judge: Annotated[str, typer.Argument(help="The judge on trial.")],
-    data: Annotated[
-        str, typer.Option("--data", metavar="DIR", help="A benchmark's name or a dataset folder.")
-    ] = "demo",
-    benchmark: Annotated[
-        str | None,
-        typer.Option("--benchmark", metavar="NAME", help="What the folder holds: mecat-caption, …"),
-    ] = None,
+    judge: str,
+    *,
+    data: str = "demo",
+    benchmark: str | None = None,
     repeats: RepeatsOption = 3,
-    limit: Annotated[
-        int | None,
-        typer.Option("--limit", min=1, metavar="N", help="Only the first so many clips."),
-    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1)] = None,
     budget: BudgetOption = None,
-    hears: JudgeHearsOption = False,
+    judge_hears: JudgeHearsOption = False,
     credentials: CredentialsOption = None,
     store: StoreOption = DEFAULT_STORE,
     json: JsonOption = False,
@@ -67,19 +60,21 @@ def check(
     """See whether a judge tells right answers from safe and wrong ones.
 
     Right is one of the clip's references, safe a generic sentence, wrong another clip's reference.
+
+    Args:
+        judge: The judge on trial.
+        data (DIR): A benchmark's name or a dataset folder.
+        benchmark (NAME): What the folder holds: mecat-caption, …
+        limit (N): Only the first so many clips.
     """
     from audiocapbench.benchmarks import Selection, open_benchmark
-    from audiocapbench.cli.console import print_json, say
     from audiocapbench.cli.progress import bars_on_stderr, judge_watcher
-    from audiocapbench.credentials import load_credentials
     from audiocapbench.engine import Budget
     from audiocapbench.judges import check_judge, create_judges
     from audiocapbench.store import Store
 
-    for warning in load_credentials(credentials) if credentials is not None else ():
-        say(warning)
     opened = open_benchmark(data) if benchmark is None else open_benchmark(benchmark, Path(data))
-    [asked] = create_judges([judge], opened.traits.judge, hears=hears)
+    [asked] = create_judges([judge], opened.traits.judge, hears=judge_hears)
     kept = Store.open(store)
     with bars_on_stderr() as bars:
         found = check_judge(
@@ -101,30 +96,23 @@ def check(
         say(f"Warning: {found.warning}.")
 
 
-def _print(found: Any) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    from audiocapbench.cli.console import stdout
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("answers", "mean", "95 % interval"):
-        table.add_column(name, justify="left" if name == "answers" else "right")
-    for kind, figure in found.kinds.items():
-        table.add_row(kind, f"{figure.mean:.2f}", _range(figure.interval))
-    console = stdout()
-    console.print(Text(f"{found.judge} on answers of known quality, 0 to 10"))
-    console.print(table)
+def _print(found: "JudgeCheck") -> None:
+    rows = [
+        (kind, f"{figure.mean:.2f}", _range(figure.interval))
+        for kind, figure in found.kinds.items()
+    ]
+    show_lines(f"{found.judge} on answers of known quality, 0 to 10")
+    columns = ("answers", "mean", "95 % interval")
+    stdout().print(table(columns, rows, right=columns[1:]))
     for words, value in (
         ("a right answer scores above a safe one (AUC)", found.auc_right_safe),
         ("a safe answer scores above a wrong one (AUC)", found.auc_safe_wrong),
         ("agreement of its rounds (Fleiss' kappa)", found.kappa),
         ("length and score (rank correlation)", found.length_correlation),
     ):
-        console.print(Text(f"{words}: {'–' if value is None else f'{value:.3f}'}"))
+        show_lines(f"{words}: {'–' if value is None else f'{value:.3f}'}")
     for style, change in found.styles.items():
-        console.print(Text(f"{style}: {change.shift:+.2f} {_range(change.interval)}"))
+        show_lines(f"{style}: {change.shift:+.2f} {_range(change.interval)}")
 
 
 def _range(interval: Any) -> str:

@@ -1,81 +1,66 @@
 """``audiocapbench leaderboard``: models of a store, and which of them cannot be told apart."""
 
-from enum import StrEnum
-from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import Literal
 
 from audiocapbench.cli.app import app
-from audiocapbench.cli.comparing import CorrectionName, CorrectionOption, fit
-from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from audiocapbench.cli.console import say
+from audiocapbench.cli.options import (
+    DEFAULT_STORE,
+    CorrectionName,
+    CorrectionOption,
+    FormatOption,
+    JsonOption,
+    OutOption,
+    StoreOption,
+    command,
+)
 from audiocapbench.report.exports import Format
 
 
-class _By(StrEnum):
-    OVERALL = "overall"
-    CATEGORY = "category"
-
-
-@app.command("leaderboard")
+@command(app.command)
 def leaderboard(
-    benchmark: Annotated[
-        str | None,
-        typer.Option("--benchmark", metavar="B", help="Only runs of this benchmark."),
-    ] = None,
-    by: Annotated[
-        _By, typer.Option("--by", help="One score, or one for each category too.")
-    ] = _By.OVERALL,
-    metric: Annotated[
-        str | None, typer.Option("--metric", metavar="M", help="Rank by this metric.")
-    ] = None,
-    judge: Annotated[
-        str | None, typer.Option("--judge", metavar="J", help="Rank by this judge's overall score.")
-    ] = None,
-    published: Annotated[
-        bool, typer.Option("--published", help="Show the paper's results too.")
-    ] = False,
-    all_runs: Annotated[
-        bool, typer.Option("--all-runs", help="Show all runs, not each model's newest.")
-    ] = False,
+    *,
+    benchmark: str | None = None,
+    by: Literal["overall", "category"] = "overall",
+    metric: str | None = None,
+    judge: str | None = None,
+    published: bool = False,
+    all_runs: bool = False,
     correction: CorrectionOption = CorrectionName.HOLM,
-    form: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.TABLE,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write to a file instead.")
-    ] = None,
+    form: FormatOption = Format.TABLE,
+    out: OutOption = None,
     store: StoreOption = DEFAULT_STORE,
     json: JsonOption = False,
 ) -> None:
-    """Rank the models of a store, with intervals, and say which cannot be told apart."""
-    from audiocapbench.cli.console import say
+    """Rank the models of a store, with intervals, and say which cannot be told apart.
+
+    Args:
+        benchmark (B): Only runs of this benchmark.
+        by: One score, or one for each category too.
+        metric (M): Rank by this metric.
+        judge (J): Rank by this judge's overall score.
+        published: Show the paper's results too.
+        all_runs: Show all runs, not each model's newest.
+    """
+    from audiocapbench import library
     from audiocapbench.cli.results import warn_about
-    from audiocapbench.cli.tables import Output, write
-    from audiocapbench.report.leaderboard.board import LeaderboardQuery
-    from audiocapbench.report.leaderboard.build import build_leaderboard, ranking_scorer
-    from audiocapbench.report.leaderboard.pages import pages
-    from audiocapbench.report.leaderboard.records import document, records
-    from audiocapbench.stats.multiple import Correction
+    from audiocapbench.cli.tables import write
     from audiocapbench.store import Store
 
-    query = LeaderboardQuery(
-        benchmark,
-        by is _By.CATEGORY,
-        ranking_scorer(metric, judge),
-        all_runs,
-        published,
-        Correction(correction),
-    )
     kept = Store.open(store, create=False)
-    built = build_leaderboard(kept, query)
-    output = Output(Format.JSON if json else form, out)
-    write(
-        output,
-        pages=lambda: [fit(page, output.form) for page in pages(built)],
-        records=lambda: records(built),
-        document=lambda: document(built),
+    found = library.leaderboard(
+        store=kept,
+        benchmark=benchmark,
+        by_category=by == "category",
+        metric=metric,
+        judge=judge,
+        published=published,
+        all_runs=all_runs,
+        correction=correction,
     )
-    for note in built.notes:
-        say(note)
-    for board in built.boards:
+    form = Format.JSON if json else form
+    write(form, out, pages=found.pages, records=found.records, document=found.to_dict, fit=True)
+    say(*found.leaderboard.notes)
+    for board in found.leaderboard.boards:
         if board.scorer.dimension:
             warn_about(kept, [board.scorer.name], [entry.run.id for entry in board.entries])

@@ -7,9 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer import Option
 
 from audiocapbench.cli.app import SOME_FAILED, app
-from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from audiocapbench.cli.console import SHOWN, say
+from audiocapbench.cli.options import (
+    DEFAULT_STORE,
+    FormatOption,
+    JsonOption,
+    OutOption,
+    StoreOption,
+    command,
+)
 from audiocapbench.cli.outputs import reference_files, refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.report.exports import Format
@@ -18,8 +27,6 @@ if TYPE_CHECKING:
     from audiocapbench.report.mecat.analysis import Analysis
     from audiocapbench.report.mecat.answers import AnswerSet
     from audiocapbench.report.mecat.scored import ScoredAnswers
-
-_SHOWN = 5
 
 mecat_app = typer.Typer(
     help="Analyses of MECAT: standings, weightings, stability, split, drop and silence.",
@@ -45,81 +52,65 @@ AnsweredRuns = Annotated[
         "long_caption.csv, are one model together.",
     ),
 ]
-Metric = Annotated[
-    str, typer.Option("--metric", metavar="DATE", help="Which DATE: date[encoder=…,variant=…].")
-]
+Metric = Annotated[str, Option(metavar="DATE", help="Which DATE: date[encoder=…,variant=…].")]
 Published = Annotated[
-    bool, typer.Option("--published/--no-published", help="Show the paper's models as well.")
+    bool, Option("--published/--no-published", help="Show the paper's models as well.")
 ]
-Form = Annotated[Format, typer.Option("--format", help="How to write it.")]
-Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to a file instead.")]
 References = Annotated[
-    Path | None,
-    typer.Option(
-        "--references", metavar="DIR", help="MECAT's references, where answers come from files."
-    ),
+    Path | None, Option(metavar="DIR", help="MECAT's references, where answers come from files.")
 ]
-Benchmark = Annotated[
-    Literal["mecat-caption", "mecat-qa"],
-    typer.Option("--benchmark", help="What the files answer."),
-]
+Benchmark = Annotated[Literal["mecat-caption", "mecat-qa"], Option(help="What the files answer.")]
 
 
-def _add(report: Callable[..., Any], command: Callable[..., None]) -> None:
+def _add(report: Callable[..., Any], shared: Callable[..., None]) -> None:
     """Add a command: the options that all have, and those that the report has beside them."""
-    shared = [
-        one for one in signature(command).parameters.values() if one.kind != Parameter.VAR_KEYWORD
-    ]
-    own = [
-        one for one in signature(report).parameters.values() if one.kind == Parameter.KEYWORD_ONLY
-    ]
-    vars(command)["__signature__"] = Signature(
-        [
-            one.replace(kind=Parameter.POSITIONAL_OR_KEYWORD)
-            for one in (shared[0], *own, *shared[1:])
-        ],
-    )
-    command.__doc__ = report.__doc__
-    mecat_app.command(report.__name__)(command)
+    both = [list(signature(one).parameters.values()) for one in (shared, report)]
+    runs, *options = [one for one in both[0] if one.kind != Parameter.VAR_KEYWORD]
+    own = [one for one in both[1] if one.kind == Parameter.KEYWORD_ONLY]
+    vars(shared)["__signature__"] = Signature([runs, *own, *options])
+    shared.__doc__ = report.__doc__
+    command(mecat_app.command, report.__name__)(shared)
 
 
 def _of_scores(report: "Callable[..., Analysis]") -> None:
     """A command on scores of runs and of files, with the published models or without."""
 
-    def command(
+    def shared(
         runs: ScoredRuns = None,
+        *,
         published: Published = True,
         metric: Metric = "date",
-        form: Form = Format.TABLE,
-        out: Out = None,
+        form: FormatOption = Format.TABLE,
+        out: OutOption = None,
         store: StoreOption = DEFAULT_STORE,
         json: JsonOption = False,
         **own: Any,
     ) -> None:
         found = _scored(runs or [], store, metric, out)
-        _write([report(found, published, **own)], form, out, json)
+        _write([report(found, published, **own)], Format.JSON if json else form, out)
 
-    _add(report, command)
+    _add(report, shared)
 
 
 def _of_answers(report: "Callable[..., Analysis]") -> None:
     """A command on answers of runs and of prediction files, a report a model."""
 
-    def command(
+    def shared(
         runs: AnsweredRuns,
+        *,
         references: References = None,
         benchmark: Benchmark = "mecat-caption",
-        form: Form = Format.TABLE,
-        out: Out = None,
+        form: FormatOption = Format.TABLE,
+        out: OutOption = None,
         store: StoreOption = DEFAULT_STORE,
         json: JsonOption = False,
         **own: Any,
     ) -> None:
         models = _answered(runs, references, benchmark, store, out)
         found = [report(one, **own) for one in models]
-        _write(found, form, out, json, bad=[one.bad for one in models])
+        _write(found, Format.JSON if json else form, out, bad=[one.bad for one in models])
 
-    _add(report, command)
+    _add(report, shared)
 
 
 @_of_scores
@@ -142,14 +133,13 @@ def weights(scored: "Sequence[ScoredAnswers]", published: bool) -> "Analysis":
 
 @_of_scores
 def split(
-    scored: "Sequence[ScoredAnswers]",
-    published: bool,
-    *,
-    group: Annotated[
-        str, typer.Option("--group", metavar="GROUP", help="Which group of answers.")
-    ] = "pure_speech",
+    scored: "Sequence[ScoredAnswers]", published: bool, *, group: str = "pure_speech"
 ) -> "Analysis":
-    """Split DATE into similarity and discriminability, model by model."""
+    """Split DATE into similarity and discriminability, model by model.
+
+    Args:
+        group (GROUP): Which group of answers.
+    """
     from audiocapbench.report.mecat.split import split_report
 
     return split_report(scored, group, published=published)
@@ -167,20 +157,18 @@ def drop(scored: "Sequence[ScoredAnswers]", published: bool) -> "Analysis":
 def stability(
     given: "AnswerSet",
     *,
-    group: Annotated[
-        list[str] | None,
-        typer.Option("--group", metavar="GROUP", help="Only this group; may be repeated."),
-    ] = None,
-    percent: Annotated[
-        str, typer.Option("--percent", metavar="A,B", help="Sizes in percent of the group.")
-    ] = "1,2,5,10,20,50,100",
-    rounds: Annotated[
-        int, typer.Option("--rounds", min=2, metavar="N", help="Samples of each size.")
-    ] = 50,
+    group: list[str] | None = None,
+    percent: str = "1,2,5,10,20,50,100",
+    rounds: Annotated[int, Option(min=2)] = 50,
     metric: Metric = "date",
 ) -> "Analysis":
-    """Draw samples of the answers and see how far DATE moves, ranked anew each time."""
-    from audiocapbench.cli.console import say
+    """Draw samples of the answers and see how far DATE moves, ranked anew each time.
+
+    Args:
+        group (GROUP): Only this group; may be repeated.
+        percent (A,B): Sizes in percent of the group.
+        rounds (N): Samples of each size.
+    """
     from audiocapbench.report.mecat.stability import stability_report
 
     return stability_report(
@@ -195,13 +183,13 @@ def stability(
 
 @_of_answers
 def silence(
-    given: "AnswerSet",
-    *,
-    list_at_most: Annotated[
-        int, typer.Option("--list", min=0, metavar="N", help="Offending answers to show.")
-    ] = 20,
+    given: "AnswerSet", *, list_at_most: Annotated[int, Option("--list", min=0)] = 20
 ) -> "Analysis":
-    """Count answers about silent clips that claim speech, music or sound events."""
+    """Count answers about silent clips that claim speech, music or sound events.
+
+    Args:
+        list_at_most (N): Offending answers to show.
+    """
     from audiocapbench.report.mecat.silence import silence_report
 
     return silence_report(given, list_at_most)
@@ -246,30 +234,24 @@ def _percents(text: str) -> list[float]:
 
 
 def _write(
-    found: "Sequence[Analysis]",
-    form: Format,
-    out: Path | None,
-    json: bool,
-    bad: Sequence[Sequence[str]] = (),
+    found: "Sequence[Analysis]", form: Format, out: Path | None, bad: Sequence[Sequence[str]] = ()
 ) -> None:
     """Write one report as it is, several as a list; ``bad`` has the bad lines of each."""
-    from audiocapbench.cli.console import say
-    from audiocapbench.cli.tables import Output, write
+    from audiocapbench.cli.tables import write
 
     documents = [one.document for one in found]
     if bad:
         lines = zip(documents, bad, strict=True)
         documents = [one | {"bad_lines": list(own)} for one, own in lines]
     write(
-        Output(Format.JSON if json else form, out),
+        form,
+        out,
         pages=lambda: [page for one in found for page in one.pages],
         records=lambda: [record for one in found for record in one.records],
         document=lambda: documents[0] if len(documents) == 1 else {"reports": documents},
     )
-    left_out = [line for lines in bad for line in lines]
-    if left_out:
-        for line in left_out[:_SHOWN]:
-            say(line)
-        all_of_them = f"; the first {_SHOWN} are above, --json lists all"
-        say(f"{len(left_out):,} lines were left out{all_of_them * (len(left_out) > _SHOWN)}.")
+    every = [line for lines in bad for line in lines]
+    if every:
+        more = f"; the first {SHOWN} are above, --json lists all" if len(every) > SHOWN else ""
+        say(*every[:SHOWN], f"{len(every):,} lines were left out{more}.")
         raise typer.Exit(SOME_FAILED)

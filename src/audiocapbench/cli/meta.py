@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Option
 
 from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, app
+from audiocapbench.cli.console import print_json, say, show, show_lines
 from audiocapbench.cli.options import (
     DEFAULT_STORE,
     BudgetOption,
@@ -16,6 +18,7 @@ from audiocapbench.cli.options import (
     PricesOption,
     StoreOption,
     YesOption,
+    command,
 )
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
@@ -45,92 +48,56 @@ class _PairKind(StrEnum):
     CSV = "csv"
 
 
-@app.command("meta")
+@command(app.command)
 def meta(
     kind: Annotated[_PairKind, typer.Argument(metavar="KIND", help=f"{', '.join(_PairKind)}.")],
-    pairs: Annotated[
-        list[Path],
-        typer.Option("--pairs", metavar="FILE", help="Pairs with answers; may be repeated."),
-    ],
-    scorer: Annotated[
-        list[str],
-        typer.Option(
-            "--scorer",
-            metavar="KIND:NAME",
-            help="metric:NAME, judge:NAME, clap:NAME, model:NAME, or control:always-0, always-1, "
-            "random, longer, rarer-noun; may be repeated.",
-        ),
-    ],
-    votes_from: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--votes-from",
-            metavar="FILE",
-            help="Pairs before filtering, to measure how far people agree.",
-        ),
-    ] = None,
-    as_is: Annotated[
-        bool | None,
-        typer.Option(
-            "--as-is/--normalise",
-            help="Leave captions as written, or drop stray white space and the final full stop. "
-            "[default: as written for human and brace-main]",
-            show_default=False,
-        ),
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option("--data", metavar="DIR", help="Folder with the clips, for who hears them."),
-    ] = None,
+    *,
+    pairs: list[Path],
+    scorer: list[str],
+    votes_from: list[Path] | None = None,
+    as_is: Annotated[bool | None, Option("--as-is/--normalise", show_default=False)] = None,
+    data: Path | None = None,
     prompt: Annotated[
         str | None,
-        typer.Option(
-            "--prompt",
+        Option(
             metavar="NAME",
             help=f"How a model: scorer is asked to compare: {', '.join(PROMPTS)}. "
             "[default: simple]",
             show_default=False,
         ),
     ] = None,
-    prompt_file: Annotated[
-        Path | None,
-        typer.Option("--prompt-file", metavar="FILE", help="A prompt of your own instead."),
-    ] = None,
-    swap: Annotated[
-        bool,
-        typer.Option(
-            "--swap", help="Ask model: and control: scorers in both orders; show position bias."
-        ),
-    ] = False,
-    reader: Annotated[
-        str | None,
-        typer.Option(
-            "--reader",
-            metavar="MODEL",
-            help="Reads answers of model: scorers that the parser cannot.",
-        ),
-    ] = None,
+    prompt_file: Path | None = None,
+    swap: bool = False,
+    reader: str | None = None,
     budget: BudgetOption = None,
     prices: PricesOption = None,
     credentials: CredentialsOption = None,
     yes: YesOption = False,
-    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="For lots.")] = 42,
-    html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write a report page.")
-    ] = None,
-    per_pair: Annotated[
-        Path | None,
-        typer.Option("--per-pair", metavar="FILE", help="Write every choice as CSV."),
-    ] = None,
+    seed: Annotated[int, Option(min=0)] = 42,
+    html: Path | None = None,
+    per_pair: Path | None = None,
     store: StoreOption = DEFAULT_STORE,
     json: JsonOption = False,
 ) -> None:
     """See how often a scorer picks the caption that people picked.
 
     The published measure comes first; beside it stand measures that a constant answer cannot game.
+
+    Args:
+        pairs (FILE): Pairs with answers; may be repeated.
+        scorer (KIND:NAME): metric:NAME, judge:NAME, clap:NAME, model:NAME, or control:always-0,
+            always-1, random, longer, rarer-noun; may be repeated.
+        votes_from (FILE): Pairs before filtering, to measure how far people agree.
+        as_is: Leave captions as written, or drop stray white space and the final full stop.
+            [default: as written for human and brace-main]
+        data (DIR): Folder with the clips, for who hears them.
+        prompt_file (FILE): A prompt of your own instead.
+        swap: Ask model: and control: scorers in both orders; show position bias.
+        reader (MODEL): Reads answers of model: scorers that the parser cannot.
+        seed (N): For lots.
+        html (FILE): Write a report page.
+        per_pair (FILE): Write every choice as CSV.
     """
-    from audiocapbench.cli.console import say
-    from audiocapbench.credentials import load_credentials
     from audiocapbench.engine import Budget
     from audiocapbench.meta.pairs.sets import pair_set, read_pairs
     from audiocapbench.meta.pairs.votes import agreement
@@ -140,8 +107,6 @@ def meta(
     given = (*pairs, *(votes_from or ()), prompt_file, prices, credentials, store_file(store))
     for out in (html, per_pair):
         refuse_overwriting(out, [path for path in given if path is not None])
-    for warning in load_credentials(credentials) if credentials is not None else ():
-        say(warning)
     found = read_pairs(kind, pairs)
     judged = pair_set(kind, found, as_is=as_is)
     agreed = agreement(read_pairs(kind, votes_from) if votes_from else found)
@@ -222,7 +187,6 @@ def _show(
     per_pair: Path | None,
     json: bool,
 ) -> None:
-    from audiocapbench.cli.console import print_json, say
     from audiocapbench.meta.trial_document import trial_document, write_choices
     from audiocapbench.report.trial.page import write_trials
 
@@ -237,16 +201,12 @@ def _show(
     else:
         _print(trials, pairs, agreed)
     for trial in trials:
-        for note in trial.notes:
-            say(f"{trial.scorer}: {note}")
+        say(*(f"{trial.scorer}: {note}" for note in trial.notes))
         if trial.warning:
             say(f"Warning: {trial.warning}.")
 
 
 def _print(trials: "Sequence[ScorerTrial]", pairs: "PairSet", agreed: "Agreement") -> None:
-    from rich.text import Text
-
-    from audiocapbench.cli.console import show, stdout
     from audiocapbench.report.trial.table import group_table, trial_table
 
     show(trial_table(trials))
@@ -262,5 +222,4 @@ def _print(trials: "Sequence[ScorerTrial]", pairs: "PairSet", agreed: "Agreement
     if agreed.before is not None and agreed.after is not None:
         words = f"{agreed.before:.2f} over all votes, {agreed.after:.2f} over the pairs kept"
         lines.append(f"Fleiss' kappa: {words}")
-    for line in lines:
-        stdout().print(Text(line), soft_wrap=True)
+    show_lines(*lines)

@@ -1,45 +1,129 @@
-"""Options that several commands share, so that they read the same everywhere."""
+"""How a function becomes a command with options, and the options that several commands share."""
 
+import re
+from collections.abc import Callable
+from copy import copy
+from enum import StrEnum
+from inspect import Parameter, Signature, getdoc, signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import typer
+from typer import Option
+from typer.models import ParameterInfo
+
+from audiocapbench.report.exports import Format
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_ENTRY = re.compile(r"    (\w+)(?: \((\S+)\))?: (.*)")
+
+
+class CorrectionName(StrEnum):
+    """As in ``audiocapbench.stats.multiple``, which takes longer to import than a help text may."""
+
+    HOLM = "holm"
+    BH = "bh"
+
+
+def _use(credentials: Path | None) -> Path | None:
+    """Read a file of credentials while the options are parsed, so that no command has to."""
+    from audiocapbench.cli.console import say
+    from audiocapbench.credentials import load_credentials
+
+    for warning in load_credentials(credentials) if credentials is not None else ():
+        say(warning)
+    return credentials
+
 
 StoreOption = Annotated[
     str,
-    typer.Option(
-        "--store",
+    Option(
         metavar="URL",
         envvar="AUDIOCAPBENCH_STORE",
         help="SQLite file or postgresql+psycopg:// URL that keeps runs and answers.",
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead.")]
+JsonOption = Annotated[bool, Option(help="Print one JSON document instead.")]
 BudgetOption = Annotated[
-    float | None,
-    typer.Option("--budget", min=0, metavar="USD", help="Stop before this command spends more."),
+    float | None, Option(min=0, metavar="USD", help="Stop before this command spends more.")
 ]
 PricesOption = Annotated[
-    Path | None,
-    typer.Option("--prices", metavar="FILE", help="Prices that replace the built-in table's."),
+    Path | None, Option(metavar="FILE", help="Prices that replace the built-in table's.")
 ]
 CredentialsOption = Annotated[
     Path | None,
-    typer.Option("--credentials", metavar="FILE", help="KEY=value lines, such as API keys."),
+    Option(metavar="FILE", callback=_use, help="KEY=value lines, such as API keys."),
 ]
 ConcurrencyOption = Annotated[
     int | None,
-    typer.Option(
-        "--concurrency", min=1, metavar="N", help="Questions at once. [default: the model's own]"
-    ),
+    Option(min=1, metavar="N", help="Questions at once. [default: the model's own]"),
 ]
-YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask before spending.")]
-JudgeHearsOption = Annotated[
-    bool, typer.Option("--judge-hears", help="Give the judge the clip as well.")
-]
-RepeatsOption = Annotated[
-    int, typer.Option("--repeats", min=1, metavar="N", help="Rounds that a model judges.")
+YesOption = Annotated[bool, Option(help="Do not ask before spending.")]
+JudgeHearsOption = Annotated[bool, Option(help="Give the judge the clip as well.")]
+RepeatsOption = Annotated[int, Option(min=1, metavar="N", help="Rounds that a model judges.")]
+FormatOption = Annotated[Format, Option("--format", help="How to write it.")]
+OutOption = Annotated[Path | None, Option(metavar="FILE", help="Write to a file instead.")]
+CorrectionOption = Annotated[
+    CorrectionName,
+    Option(help="Keep the chance of one false difference below 5 % (holm), or their share (bh)."),
 ]
 
 # Repeated here because importing the store takes longer than printing a help text may.
 DEFAULT_STORE = "audiocapbench.db"
+
+
+def command(
+    add: Callable[..., Any], name: str | None = None, **how: Any
+) -> Callable[[Function], Function]:
+    """A decorator that makes a function a command, with its docstring as the help.
+
+    Positional parameters are arguments, keyword-only ones options. A line of ``Args`` such as
+    ``limit (N): At most so many.`` is the help of ``--limit N``.
+
+    Args:
+        add: The ``command`` or ``callback`` of an app.
+        name: The command's name, where it is not the function's.
+        **how: What else ``add`` takes.
+    """
+
+    def decorate(function: Function) -> Function:
+        text, helps = _read_help(function)
+        parameters = [
+            _declared(one, helps) for one in signature(function, eval_str=True).parameters.values()
+        ]
+        vars(function)["__signature__"] = Signature(parameters)
+        named = {} if name is None else {"name": name}
+        add(**named, help=text, **how)(function)
+        return function
+
+    return decorate
+
+
+def _read_help(function: Callable[..., Any]) -> tuple[str, dict[str, tuple[str | None, str]]]:
+    """A docstring's text, and of each entry of its ``Args`` the metavar and the help."""
+    text, _, lines = (getdoc(function) or "").partition("\nArgs:\n")
+    helps: dict[str, tuple[str | None, str]] = {}
+    for line in lines.splitlines():
+        if entry := _ENTRY.fullmatch(line):
+            name, metavar, words = entry.groups()
+            helps[name] = (metavar, words)
+        else:
+            metavar, words = helps[name]
+            helps[name] = (metavar, f"{words} {line.strip()}")
+    return text.strip(), helps
+
+
+def _declared(parameter: Parameter, helps: dict[str, tuple[str | None, str]]) -> Parameter:
+    """The parameter as typer reads it: an annotation that says all about an option."""
+    kind, is_option = parameter.annotation, parameter.kind is Parameter.KEYWORD_ONLY
+    if kind is typer.Context:
+        return parameter
+    info: ParameterInfo = Option() if is_option else typer.Argument()
+    if get_origin(kind) is Annotated:
+        kind, info = get_args(kind)[0], copy(get_args(kind)[1])
+    if is_option and info.default is ...:
+        info.default = f"--{parameter.name.replace('_', '-')}"  # where typer keeps the names
+    if parameter.name in helps:
+        info.metavar, info.help = helps[parameter.name]
+    return parameter.replace(annotation=Annotated[kind, info])

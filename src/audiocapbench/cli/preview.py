@@ -1,7 +1,7 @@
 """What a run will ask and cost, said before anything is spent."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,39 +20,21 @@ _JUDGE_PROMPT_TOKENS, _JUDGE_REPLY_TOKENS = 700, 120
 
 
 class Preview(NamedTuple):
-    """One model's share of what is to come."""
+    """One model's or judge's share of what is to come: how much of what, and the likely cost."""
 
-    model: str
+    who: str
     questions: int
-    clips: int
-    known: int
-    seconds: float
+    what: str
     likely_usd: float | None
-
-    def __str__(self) -> str:
-        clips = f"{self.clips:,} clips"
-        asked = (
-            clips if self.questions == self.clips else f"{self.questions:,} questions on {clips}"
-        )
-        parts = [asked, _length(self.seconds)]
-        parts.append("cost unknown" if self.likely_usd is None else f"about ${self.likely_usd:.2f}")
-        known = f"; {self.known:,} already answered" if self.known else ""
-        return f"{self.model}: {', '.join(parts)}{known}"
-
-
-class JudgePreview(NamedTuple):
-    """One judge's share of what is to come, apart from the models'."""
-
-    judge: str
-    questions: int
-    likely_usd: float | None
+    known: int = 0
 
     def __str__(self) -> str:
         cost = "cost unknown" if self.likely_usd is None else f"about ${self.likely_usd:.2f}"
-        return f"judge {self.judge}: {self.questions:,} answers, {cost}"
+        known = f"; {self.known:,} already answered" if self.known else ""
+        return f"{self.who}: {self.what}, {cost}{known}"
 
 
-def preview_judges(
+def preview(
     benchmark: Benchmark,
     models: Sequence[Model],
     judges: Sequence[Judge],
@@ -61,10 +43,19 @@ def preview_judges(
     selection: Selection,
     prices: Path | None,
     fresh: bool,
-) -> list[JudgePreview]:
-    """What each model judge would be asked, were every question answered."""
+) -> Iterator[Preview]:
+    """What models would be asked, and model judges, were every question answered."""
     samples = selection.of(benchmark)
-    found = []
+    for model in models:
+        missing = missing_samples(benchmark, model, store, samples, fresh=fresh)
+        price = price_of(model.name, prices)
+        seconds = [sample.clip.duration_s for sample in missing]
+        costs = [likely_cost(price, model, length) for length in seconds]
+        likely = None if price is None else sum(cost or 0.0 for cost in costs)
+        count = len({sample.clip.sha256 for sample in missing})
+        questions = f"{len(missing):,} questions on " if len(missing) != count else ""
+        what = f"{questions}{count:,} clips, {_length(sum(seconds))}"
+        yield Preview(model.name, len(missing), what, likely, len(samples) - len(missing))
     for judge in judges:
         if not isinstance(judge, ModelJudge):
             continue
@@ -75,43 +66,16 @@ def preview_judges(
             asks += len(samples) - len({one.sample_id for one in judged})
         price = price_of(judge.model.name, prices)
         each = price.estimate(0.0, _JUDGE_PROMPT_TOKENS, _JUDGE_REPLY_TOKENS) if price else None
-        found.append(JudgePreview(judge.name, asks, None if each is None else each * asks))
-    return found
+        likely = None if each is None else each * asks
+        yield Preview(f"judge {judge.name}", asks, f"{asks:,} answers", likely)
 
 
-def preview(
-    benchmark: Benchmark,
-    models: Sequence[Model],
-    store: Store,
-    *,
-    selection: Selection,
-    prices: Path | None,
-    fresh: bool,
-) -> list[Preview]:
-    """What each model would be asked, from audio seconds and the price table."""
-    found = []
-    for model in models:
-        samples = selection.of(benchmark)
-        missing = missing_samples(benchmark, model, store, samples, fresh=fresh)
-        price = price_of(model.name, prices)
-        seconds = [sample.clip.duration_s for sample in missing]
-        costs = [likely_cost(price, model, length) for length in seconds]
-        likely = None if price is None else sum(cost or 0.0 for cost in costs)
-        known = len(samples) - len(missing)
-        clips = len({sample.clip.sha256 for sample in missing})
-        found.append(Preview(model.name, len(missing), clips, known, sum(seconds), likely))
-    return found
-
-
-def confirm(
-    previews: Sequence[Preview | JudgePreview], *, budget_usd: float | None, yes: bool
-) -> None:
+def confirm(previews: Sequence[Preview], *, budget_usd: float | None, yes: bool) -> None:
     """Show what will cost money, and ask on a terminal unless told not to."""
-    paid = [one for one in previews if one.questions and one.likely_usd != 0.0]
-    for one in paid:
-        say(str(one))
+    paid = [str(one) for one in previews if one.questions and one.likely_usd != 0.0]
     if not paid:
         return
+    say(*paid)
     if budget_usd is not None:
         say(f"The budget is ${budget_usd:.2f}; the run stops before it is overspent.")
     go_on(yes=yes)

@@ -15,18 +15,24 @@ from rich.progress import (
 )
 
 from audiocapbench.benchmarks import Benchmark, Selection
-from audiocapbench.cli.console import say, stderr
+from audiocapbench.cli.console import SHOWN, say, stderr
 from audiocapbench.data.outcome import SCORED, Outcome, Status
-from audiocapbench.engine import Budget, RateLimits, RunEnd, Stop, run_benchmark, score_run
+from audiocapbench.engine import (
+    Budget,
+    RateLimits,
+    RunEnd,
+    RunOptions,
+    Stop,
+    run_benchmark,
+    score_run,
+)
 from audiocapbench.engine import Progress as Watcher
 from audiocapbench.errors import FatalError
-from audiocapbench.judges import Judge, JudgeProgress, judge_run
+from audiocapbench.judges import Judge, JudgeOptions, JudgeProgress, judge_run
 from audiocapbench.models import Model
 from audiocapbench.models.prices import price_of
 from audiocapbench.store import Store
 from audiocapbench.store.judgements import Judgement
-
-_SHOWN_REASONS = 5
 
 
 def ask_and_score(
@@ -36,11 +42,11 @@ def ask_and_score(
     metrics: Sequence[str],
     *,
     judges: Sequence[Judge],
-    selection: Selection,
-    rate_limits: RateLimits,
-    budget: Budget,
-    prices: Path | None,
-    fresh: bool,
+    selection: Selection | None = None,
+    rate_limits: RateLimits | None = None,
+    budget: Budget | None = None,
+    prices: Path | None = None,
+    fresh: bool = False,
     refused: list[FatalError] | None = None,
 ) -> list[RunEnd]:
     """Ask each model in turn with a bar on stderr, score and judge it, and stop where told to.
@@ -52,18 +58,16 @@ def ask_and_score(
     ends: list[RunEnd] = []
     with bars_on_stderr() as bars:
         for model in models:
+            asking: RunOptions = {
+                "selection": selection,
+                "rate_limits": rate_limits,
+                "budget": budget,
+                "fresh": fresh,
+                "price": price_of(model.name, prices),
+                "progress": _watcher(bars, model.name),
+            }
             try:
-                end = run_benchmark(
-                    benchmark,
-                    model,
-                    store,
-                    selection=selection,
-                    rate_limits=rate_limits,
-                    budget=budget,
-                    price=price_of(model.name, prices),
-                    fresh=fresh,
-                    progress=_watcher(bars, model.name),
-                )
+                end = run_benchmark(benchmark, model, store, **asking)
             except FatalError as error:
                 if refused is None:
                     raise
@@ -72,17 +76,14 @@ def ask_and_score(
             score_run(store, end.run, metrics)
             stop = end.stop
             if stop is None and judges:
-                judging = judge_run(
-                    store,
-                    end.run,
-                    judges,
-                    rate_limits=rate_limits,
-                    budget=budget,
-                    prices=prices,
-                    fresh=fresh,
-                    progress=judge_watcher(bars),
-                )
-                stop = judging.stop
+                judging: JudgeOptions = {
+                    "rate_limits": rate_limits,
+                    "budget": budget,
+                    "fresh": fresh,
+                    "prices": prices,
+                    "progress": judge_watcher(bars),
+                }
+                stop = judge_run(store, end.run, judges, **judging).stop
             ends.append(replace(end, stop=stop))
             if stop is not None:
                 break
@@ -151,26 +152,14 @@ def explain_end(end: RunEnd, store: Store) -> None:
         say(f"Stopped after {done} of {end.total}{why}. Answers are kept in {store.name}.")
         say("The same command goes on from here.")
         return
-    reasons = [
-        outcome
-        for outcome in store.outcomes(end.run.id).values()
-        if outcome.reply.status not in SCORED
-    ]
-    if not reasons:
+    outcomes = store.outcomes(end.run.id).values()
+    failed = [one for one in outcomes if one.reply.status not in SCORED]
+    if not failed:
         return
-    say(f"{end.run.model}: {len(reasons)} of {end.total} without an answer:")
-    for outcome in reasons[:_SHOWN_REASONS]:
-        reply = outcome.reply
-        say(f"  {outcome.sample_id}: {reply.status}: {reply.error or 'no reason given'}")
-    if len(reasons) > _SHOWN_REASONS:
-        say(f"  … and {len(reasons) - _SHOWN_REASONS} more")
-    if any(outcome.reply.status is Status.FAILED for outcome in reasons):
+    say(f"{end.run.model}: {len(failed)} of {end.total} without an answer:")
+    for one in failed[:SHOWN]:
+        say(f"  {one.sample_id}: {one.reply.status}: {one.reply.error or 'no reason given'}")
+    if len(failed) > SHOWN:
+        say(f"  … and {len(failed) - SHOWN} more")
+    if any(one.reply.status is Status.FAILED for one in failed):
         say("The same command asks the failed ones again.")
-
-
-def relative(path: Path) -> str:
-    """A path as a person in this folder would write it."""
-    try:
-        return str(path.resolve().relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)

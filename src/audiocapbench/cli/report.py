@@ -6,7 +6,9 @@ from typing import Annotated, Literal
 import typer
 
 from audiocapbench.cli.app import app
-from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from audiocapbench.cli.console import print_json, relative, say
+from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption, command
+from audiocapbench.cli.outputs import refuse_overwriting, store_file
 
 RunsArgument = Annotated[
     list[int], typer.Argument(metavar="RUN…", help="Runs' numbers; see 'audiocapbench runs'.")
@@ -14,35 +16,30 @@ RunsArgument = Annotated[
 ByOption = Annotated[
     str | None,
     typer.Option(
-        "--by",
         metavar="SCORE",
         help="Rank by this metric or judge. [default: a judge's overall score, else a metric]",
     ),
 ]
 
 
-@app.command("report")
+@command(app.command)
 def report(
     runs: RunsArgument,
-    out: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="Where to write the page.")
-    ] = Path("report.html"),
-    audio: Annotated[
-        Literal["none", "link", "embed"],
-        typer.Option("--audio", help="Leave clips out, link to where they lie, or embed them."),
-    ] = "link",
-    title: Annotated[
-        str | None,
-        typer.Option("--title", metavar="TEXT", help="[default: the benchmark's name]"),
-    ] = None,
+    *,
+    out: Path = Path("report.html"),
+    audio: Literal["none", "link", "embed"] = "link",
+    title: str | None = None,
     by: ByOption = None,
     store: StoreOption = DEFAULT_STORE,
     json: JsonOption = False,
 ) -> None:
-    """Write runs of one benchmark as a page: leaderboard, figures, and every sample to explore."""
-    from audiocapbench.cli.console import print_json, say
-    from audiocapbench.cli.outputs import refuse_overwriting, store_file
-    from audiocapbench.cli.progress import relative
+    """Write runs of one benchmark as a page: leaderboard, figures, and every sample to explore.
+
+    Args:
+        out (FILE): Where to write the page.
+        audio: Leave clips out, link to where they lie, or embed them.
+        title (TEXT): [default: the benchmark's name]
+    """
     from audiocapbench.report.page.html import write_report
     from audiocapbench.report.page.report_data import gather, stored_summaries
     from audiocapbench.store import Store
@@ -70,7 +67,6 @@ def report(
         of = f" of {written.clips:,} clips" if written.clips != written.samples else ""
         size = f"{written.size / 1e6:.1f} MB"
         typer.echo(f"{relative(out)}: {written.samples:,} samples{of}, {size}")
-    for note in data.notes:
-        say(note)
+    say(*data.notes)
     if written.unheard:
         say(f"{written.unheard:,} clips cannot be played; the page says why beside each.")

@@ -2,10 +2,7 @@
 
 from collections.abc import Sequence
 
-from rich.text import Text
-
-from audiocapbench.cli.console import say, show, stdout
-from audiocapbench.report.escape_controls import escape_controls
+from audiocapbench.cli.console import say, show, show_lines
 from audiocapbench.report.tables import (
     by_category,
     facet_table,
@@ -41,8 +38,7 @@ def print_tables(summaries: Sequence[RunSummary], metrics: Sequence[str], headli
             total = one.table.aggregation.total
             title = f"{one.run.model}: the groups of {total}, with 95 % intervals"
             print_groups(one.table, metrics, [ranked_by], title, f"{one.run.model}: ")
-    for line in failure_lines(summaries, ranked_by):
-        stdout().print(Text(escape_controls(line)), soft_wrap=True)
+    show_lines(*failure_lines(summaries, ranked_by))
 
 
 def print_groups(

@@ -4,8 +4,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, WRONG_USE, app
+from audiocapbench.cli.console import print_json, say
 from audiocapbench.cli.options import (
     DEFAULT_STORE,
     BudgetOption,
@@ -16,91 +18,61 @@ from audiocapbench.cli.options import (
     PricesOption,
     StoreOption,
     YesOption,
+    command,
 )
 
 
-@app.command("run")
+@command(app.command)
 def run(
-    benchmark: Annotated[
-        str, typer.Argument(help="A benchmark's name, or a folder with metadata.jsonl.")
-    ],
-    model: Annotated[
-        list[str],
-        typer.Option("--model", metavar="MODEL", help="Model to ask; give it again for several."),
-    ],
-    data: Annotated[
-        Path | None,
-        typer.Option("--data", metavar="DIR", help="The folder that 'audiocapbench build' made."),
-    ] = None,
-    metrics: Annotated[
-        str | None,
-        typer.Option(
-            "--metrics",
-            metavar="A,B",
-            help="Comma-separated metrics. [default: the benchmark's own]",
-        ),
-    ] = None,
-    judge: Annotated[
-        list[str] | None,
-        typer.Option("--judge", metavar="JUDGE", help="Judge the answers; repeat for a panel."),
-    ] = None,
+    benchmark: str,
+    *,
+    model: list[str],
+    data: Path | None = None,
+    metrics: str | None = None,
+    judge: list[str] | None = None,
     judge_hears: JudgeHearsOption = False,
-    category: Annotated[
-        list[str] | None,
-        typer.Option("--category", metavar="NAME", help="Only this category; may be repeated."),
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option("--limit", min=1, metavar="N", help="Only the first so many samples."),
-    ] = None,
+    category: list[str] | None = None,
+    limit: Annotated[int | None, Option(min=1)] = None,
     concurrency: ConcurrencyOption = None,
-    rpm: Annotated[
-        float | None,
-        typer.Option("--rpm", min=0.01, metavar="N", help="The provider's requests a minute."),
-    ] = None,
-    tpm: Annotated[
-        float | None,
-        typer.Option("--tpm", min=1, metavar="N", help="The provider's tokens a minute."),
-    ] = None,
+    rpm: Annotated[float | None, Option(min=0.01)] = None,
+    tpm: Annotated[float | None, Option(min=1)] = None,
     budget: BudgetOption = None,
     prices: PricesOption = None,
-    temperature: Annotated[
-        float | None,
-        typer.Option("--temperature", min=0, metavar="T", help="[default: as published]"),
-    ] = None,
-    max_tokens: Annotated[
-        int | None,
-        typer.Option("--max-tokens", min=1, metavar="N", help="Longest answer, in tokens."),
-    ] = None,
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            "--timeout", min=1, metavar="S", help="Seconds to wait for one answer. [default: 120]"
-        ),
-    ] = None,
-    system: Annotated[
-        str | None,
-        typer.Option("--system", metavar="TEXT", help="What a chat model is told beforehand."),
-    ] = None,
+    temperature: Annotated[float | None, Option(min=0)] = None,
+    max_tokens: Annotated[int | None, Option(min=1)] = None,
+    timeout: Annotated[float | None, Option(min=1)] = None,
+    system: str | None = None,
     credentials: CredentialsOption = None,
     yes: YesOption = False,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Begin a new run and ask everything again.")
-    ] = False,
+    fresh: bool = False,
     store: StoreOption = DEFAULT_STORE,
     json: JsonOption = False,
 ) -> None:
     """Ask models about a benchmark and score the answers.
 
     The same command goes on where it was stopped: only what is missing is asked.
+
+    Args:
+        benchmark: A benchmark's name, or a folder with metadata.jsonl.
+        model (MODEL): Model to ask; give it again for several.
+        data (DIR): The folder that 'audiocapbench build' made.
+        metrics (A,B): Comma-separated metrics. [default: the benchmark's own]
+        judge (JUDGE): Judge the answers; repeat for a panel.
+        category (NAME): Only this category; may be repeated.
+        limit (N): Only the first so many samples.
+        rpm (N): The provider's requests a minute.
+        tpm (N): The provider's tokens a minute.
+        temperature (T): [default: as published]
+        max_tokens (N): Longest answer, in tokens.
+        timeout (S): Seconds to wait for one answer. [default: 120]
+        system (TEXT): What a chat model is told beforehand.
+        fresh: Begin a new run and ask everything again.
     """
     from audiocapbench.benchmarks import Selection, open_benchmark
     from audiocapbench.benchmarks.corpora import check_metrics
-    from audiocapbench.cli.console import print_json, say
-    from audiocapbench.cli.preview import confirm, preview, preview_judges
+    from audiocapbench.cli.preview import confirm, preview
     from audiocapbench.cli.progress import ask_and_score, explain_end
     from audiocapbench.cli.results import print_tables, warn_about
-    from audiocapbench.credentials import load_credentials
     from audiocapbench.engine import Budget, RateLimits
     from audiocapbench.errors import FatalError
     from audiocapbench.judges import create_judges
@@ -110,8 +82,6 @@ def run(
     from audiocapbench.scores.summary import summarise
     from audiocapbench.store import Store
 
-    for warning in load_credentials(credentials) if credentials is not None else ():
-        say(warning)
     settings = ModelSettings(temperature, max_tokens, timeout, system)
     models = [create_model(name, settings) for name in dict.fromkeys(model)]
     opened = open_benchmark(benchmark, data)
@@ -122,11 +92,8 @@ def run(
     selection = Selection(tuple(category or ()), limit)
     selection.of(opened)
     kept = Store.open(store)
-    plan = preview(opened, models, kept, selection=selection, prices=prices, fresh=fresh)
-    verdicts = preview_judges(
-        opened, models, judges, kept, selection=selection, prices=prices, fresh=fresh
-    )
-    confirm([*plan, *verdicts], budget_usd=budget, yes=yes)
+    plan = preview(opened, models, judges, kept, selection=selection, prices=prices, fresh=fresh)
+    confirm(list(plan), budget_usd=budget, yes=yes)
     refused: list[FatalError] = []
     ends = ask_and_score(
         opened,
@@ -155,8 +122,7 @@ def run(
     warn_about(kept, judge_names, [end.run.id for end in ends])
     for end in ends:
         explain_end(end, kept)
-    for error in refused:
-        say(f"audiocapbench: {error}")
+    say(*(f"audiocapbench: {error}" for error in refused))
     if refused:
         raise typer.Exit(WRONG_USE)
     if any(end.stop is not None for end in ends):

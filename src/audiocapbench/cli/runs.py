@@ -8,39 +8,39 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from audiocapbench.cli.app import app
-from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from audiocapbench.cli.console import print_json, say, show, show_lines, table
+from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption, command
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
     from audiocapbench.store import RunLine, Store
 
-_HELP = "List the runs in the store, show one, name, tag or delete them."
+_NO_RUNS = "holds no runs yet; 'audiocapbench run' makes one."
 
-runs_app = typer.Typer(help=_HELP, invoke_without_command=True, rich_markup_mode=None)
+runs_app = typer.Typer(rich_markup_mode=None)
 app.add_typer(runs_app, name="runs")
 
 RunArgument = Annotated[int, typer.Argument(metavar="RUN", help="Its number in the listing.")]
 
 
-@runs_app.callback(help=_HELP)
+@command(runs_app.callback, invoke_without_command=True)
 def runs(
     ctx: typer.Context,
-    trials: Annotated[
-        bool,
-        typer.Option("--trials", help="Also those of 'meta', 'corrupt' and 'judges check'."),
-    ] = False,
-    tag: Annotated[
-        list[str] | None, typer.Option("--tag", metavar="TAG", help="Only those with this tag.")
-    ] = None,
+    *,
+    trials: bool = False,
+    tag: list[str] | None = None,
     store: StoreOption = DEFAULT_STORE,
     json: JsonOption = False,
 ) -> None:
-    """List the runs, with how far each got."""
+    """List the runs in the store, show one, name, tag or delete them.
+
+    Args:
+        trials: Also those of 'meta', 'corrupt' and 'judges check'.
+        tag (TAG): Only those with this tag.
+    """
     ctx.obj = store
     if ctx.invoked_subcommand is not None:
         return
-    from audiocapbench.cli.console import print_json, say
-
     with _open(ctx, store) as kept:
         name, every = kept.name, kept.runs(tag or ())
     lines = [line for line in every if trials or not line.is_trial]
@@ -53,16 +53,15 @@ def runs(
     _print_lines(name, lines, tag or ())
 
 
-@runs_app.command("show")
+@command(runs_app.command, "show")
 def show_run(
     ctx: typer.Context,
     run: RunArgument,
+    *,
     store: StoreOption = DEFAULT_STORE,
     json: JsonOption = False,
 ) -> None:
     """Show one run: what was asked how, what became of it, and who scored it."""
-    from audiocapbench.cli.console import print_json
-
     with _open(ctx, store) as kept:
         found, line, scorers = kept.run(run), _line(kept, run), kept.scorers([run])
     document: dict[str, Any] = asdict(line) | {
@@ -81,47 +80,57 @@ def show_run(
         _print_run(document)
 
 
-@runs_app.command("rename")
+@command(runs_app.command)
 def rename(
-    ctx: typer.Context,
-    run: RunArgument,
-    name: Annotated[str, typer.Argument(help="What to call it; '' takes the name away.")],
-    store: StoreOption = DEFAULT_STORE,
+    ctx: typer.Context, run: RunArgument, name: str, *, store: StoreOption = DEFAULT_STORE
 ) -> None:
-    """Give a run a name."""
+    """Give a run a name.
+
+    Args:
+        name: What to call it; '' takes the name away.
+    """
     with _open(ctx, store) as kept:
         kept.rename_run(run, name.strip() or None)
 
 
-@runs_app.command("tag")
+@command(runs_app.command, "tag")
 def tag_run(
     ctx: typer.Context,
     run: RunArgument,
-    tags: Annotated[list[str], typer.Argument(metavar="TAG...", help="One or more.")],
-    remove: Annotated[bool, typer.Option("--remove", help="Take them off instead.")] = False,
+    tags: list[str],
+    *,
+    remove: bool = False,
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
-    """Put tags on a run; 'audiocapbench runs --tag TAG' lists those that have one."""
+    """Put tags on a run; 'audiocapbench runs --tag TAG' lists those that have one.
+
+    Args:
+        tags (TAG...): One or more.
+        remove: Take them off instead.
+    """
     if not all(tag.strip() for tag in tags):
         raise AudioCapBenchError("a tag is empty; give it a word")
     with _open(ctx, store) as kept:
         kept.tag_run(run, [tag.strip() for tag in tags], remove=remove)
 
 
-@runs_app.command("delete")
+@command(runs_app.command, "delete")
 def delete_runs(
     ctx: typer.Context,
-    numbers: Annotated[list[int], typer.Argument(metavar="RUN...", help="One or more.")],
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask first.")] = False,
+    numbers: list[int],
+    *,
+    yes: bool = False,
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
-    """Delete runs with their answers, scores and judgements; asks first."""
-    from audiocapbench.cli.console import say
+    """Delete runs with their answers, scores and judgements; asks first.
 
+    Args:
+        numbers (RUN...): One or more.
+        yes: Do not ask first.
+    """
     chosen = list(dict.fromkeys(numbers))
     with _open(ctx, store) as kept:
-        for number in chosen:
-            say(_loss(kept, number))
+        say(*(_loss(kept, number) for number in chosen))
         if not yes:
             if not (sys.stdin.isatty() and sys.stderr.isatty()):
                 raise AudioCapBenchError("nothing was deleted; without a terminal, give --yes")
@@ -154,54 +163,31 @@ def _loss(kept: "Store", number: int) -> str:
 
 
 def _print_lines(name: str, lines: "Sequence[RunLine]", tags: Sequence[str]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from audiocapbench.cli.console import show, stdout
-    from audiocapbench.report.escape_controls import escape_controls
-
-    if not lines and tags:
-        stdout().print(Text(escape_controls(f"{name} has no run tagged {' and '.join(tags)}.")))
-        return
     if not lines:
-        stdout().print(Text(f"{name} holds no runs yet; 'audiocapbench run' makes one."))
+        tagged = f"has no run tagged {' and '.join(tags)}."
+        show_lines(f"{name} {tagged if tags else _NO_RUNS}")
         return
-    table = Table(title=Text(escape_controls(f"Runs in {name}")), title_justify="left")
-    names = any(line.name for line in lines)
-    marks = any(line.tags for line in lines)
-    columns = [
-        *("run", "begun", *(["name"] if names else []), "benchmark", "model"),
-        *("asked", "statuses", "cost", *(["tags"] if marks else [])),
-    ]
-    for column in columns:
-        right = column in ("run", "asked", "cost")
-        table.add_column(column, justify="right" if right else "left")
-    for line in lines:
-        table.add_row(
-            str(line.id),
-            line.created_at[:16].replace("T", " "),
-            *([Text(escape_controls(line.name or ""))] if names else []),
-            Text(escape_controls(line.benchmark)),
-            Text(escape_controls(line.model)),
-            f"{line.asked}/{line.sample_count}",
-            ", ".join(f"{count} {status}" for status, count in sorted(line.statuses.items())),
-            "–" if line.cost_usd is None else f"${line.cost_usd:.2f}",
-            *([Text(escape_controls(", ".join(line.tags)))] if marks else []),
-        )
-    show(table)
+    columns = {
+        "run": [str(line.id) for line in lines],
+        "begun": [_minute(line.created_at) for line in lines],
+        "name": [line.name or "" for line in lines],
+        "benchmark": [line.benchmark for line in lines],
+        "model": [line.model for line in lines],
+        "asked": [f"{line.asked}/{line.sample_count}" for line in lines],
+        "statuses": [
+            ", ".join(f"{count} {status}" for status, count in sorted(line.statuses.items()))
+            for line in lines
+        ],
+        "cost": [_dollars(line.cost_usd) for line in lines],
+        "tags": [", ".join(line.tags) for line in lines],
+    }
+    shown = [one for one in columns if one not in ("name", "tags") or any(columns[one])]
+    rows = zip(*(columns[one] for one in shown), strict=True)
+    right = ("run", "asked", "cost")
+    show(table(shown, rows, right=right, title=f"Runs in {name}", boxed=True))
 
 
 def _print_run(document: dict[str, Any]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from audiocapbench.cli.console import show, stdout
-    from audiocapbench.report.escape_controls import escape_controls
-
-    def joined(values: dict[str, Any]) -> str:
-        return ", ".join(f"{key} {value}" for key, value in values.items())
-
-    cost = document["cost_usd"]
     lines = {
         "run": document["id"],
         "name": document["name"],
@@ -209,25 +195,35 @@ def _print_run(document: dict[str, Any]) -> None:
         "kind": document["kind"],
         "benchmark": document["benchmark"],
         "model": document["model"],
-        "parameters": joined(document["parameters"]),
+        "parameters": _joined(document["parameters"]),
         "audio": document["audio"],
-        "begun": f"{document['created_at'][:16].replace('T', ' ')} by {document['made_by']}",
+        "begun": f"{_minute(document['created_at'])} by {document['made_by']}",
         "samples": f"{document['sample_count']:,}",
-        "outcomes": joined(dict(sorted(document["statuses"].items()))),
-        "cost": None if cost is None else f"${cost:.2f}",
+        "outcomes": _joined(dict(sorted(document["statuses"].items()))),
+        "cost": None if document["cost_usd"] is None else _dollars(document["cost_usd"]),
     }
-    for name, value in lines.items():
-        if value not in (None, ""):
-            stdout().print(Text(escape_controls(f"{name:<11}{value}")), soft_wrap=True)
-    table = Table("scorer", "scores", "cost", "signature", "made by")
-    for one in document["scorers"]:
-        cost = one["cost_usd"]
-        table.add_row(
-            Text(escape_controls(one["scorer"])),
+    show_lines(*(f"{name:<11}{value}" for name, value in lines.items() if value not in (None, "")))
+    rows = [
+        [
+            one["scorer"],
             f"{one['count']:,}",
-            "–" if cost is None else f"${cost:.2f}",
-            Text(escape_controls("\n".join(one["signatures"]))),
+            _dollars(one["cost_usd"]),
+            "\n".join(one["signatures"]),
             one["made_by"],
-        )
-    if document["scorers"]:
-        show(table)
+        ]
+        for one in document["scorers"]
+    ]
+    if rows:
+        show(table(("scorer", "scores", "cost", "signature", "made by"), rows, boxed=True))
+
+
+def _dollars(cost: float | None) -> str:
+    return "–" if cost is None else f"${cost:.2f}"
+
+
+def _joined(values: dict[str, Any]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in values.items())
+
+
+def _minute(time: str) -> str:
+    return time[:16].replace("T", " ")

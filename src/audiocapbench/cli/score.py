@@ -4,8 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
+from typer import Option
 
 from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, app
+from audiocapbench.cli.console import SHOWN, print_json, say, show, some
 from audiocapbench.cli.options import (
     DEFAULT_STORE,
     BudgetOption,
@@ -14,6 +16,7 @@ from audiocapbench.cli.options import (
     JudgeHearsOption,
     RepeatsOption,
     StoreOption,
+    command,
 )
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
@@ -21,75 +24,52 @@ from audiocapbench.errors import AudioCapBenchError
 if TYPE_CHECKING:
     from audiocapbench.benchmarks import Traits
     from audiocapbench.engine import Stop
-    from audiocapbench.scores.file_scores import FileScores
     from audiocapbench.store import Run, Store
 
-_SHOWN = 5
 _PUBLISHED = "meteor,bleu_1,bleu_2,bleu_3,bleu_4,rouge_l"
 _MECAT = "date,similarity,bleu_4,rouge_l"
+_DEFAULTS = f"[default: {_PUBLISHED}; of MECAT {_MECAT}]"
 
 
-@app.command("score")
+@command(app.command)
 def score(
-    run: Annotated[
-        int | None,
-        typer.Argument(metavar="[RUN]", help="A run's number; see 'audiocapbench runs'."),
-    ] = None,
-    predictions: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--predictions",
-            metavar="FILE",
-            help="CSV with id,prediction; or JSONL with the same. Of MECAT also JSON and TXT, and "
-            "a file for each sub-task as long=FILE; repeat for several.",
-        ),
-    ] = None,
-    references: Annotated[
-        Path | None,
-        typer.Option(
-            "--references",
-            metavar="FILE",
-            help="CSV with id,reference, a row a reference; or JSONL with id and references. "
-            "A category adds scores by group. Of MECAT: its reference folder.",
-        ),
-    ] = None,
-    benchmark: Annotated[
-        str | None,
-        typer.Option(
-            "--benchmark",
-            metavar="NAME",
-            help="Score the files as mecat-caption or mecat-qa does: group by group.",
-        ),
-    ] = None,
+    run: int | None = None,
+    *,
+    predictions: list[str] | None = None,
+    references: Path | None = None,
+    benchmark: str | None = None,
     metrics: Annotated[
         str | None,
-        typer.Option(
-            "--metrics",
+        Option(
             metavar="A,B",
-            help="Comma-separated; 'audiocapbench metrics' lists them. "
-            f"[default: {_PUBLISHED}; of MECAT {_MECAT}]",
+            help=f"Comma-separated; 'audiocapbench metrics' lists them. {_DEFAULTS}",
         ),
     ] = None,
-    judge: Annotated[
-        list[str] | None,
-        typer.Option("--judge", metavar="JUDGE", help="Judge a RUN; repeat for a panel."),
-    ] = None,
+    judge: list[str] | None = None,
     judge_hears: JudgeHearsOption = False,
     repeats: RepeatsOption = 1,
     budget: BudgetOption = None,
     credentials: CredentialsOption = None,
-    per_sample: Annotated[
-        Path | None,
-        typer.Option("--per-sample", metavar="FILE", help="Write each sample's scores as CSV."),
-    ] = None,
+    per_sample: Path | None = None,
     store: StoreOption = DEFAULT_STORE,
     json: JsonOption = False,
 ) -> None:
-    """Score predictions from files, or add scores to a run without asking its model again."""
+    """Score predictions from files, or add scores to a run without asking its model again.
+
+    Args:
+        run ([RUN]): A run's number; see 'audiocapbench runs'.
+        predictions (FILE): CSV with id,prediction; or JSONL with the same. Of MECAT also JSON and
+            TXT, and a file for each sub-task as long=FILE; repeat for several.
+        references (FILE): CSV with id,reference, a row a reference; or JSONL with id and
+            references. A category adds scores by group. Of MECAT: its reference folder.
+        benchmark (NAME): Score the files as mecat-caption or mecat-qa does: group by group.
+        judge (JUDGE): Judge a RUN; repeat for a panel.
+        per_sample (FILE): Write each sample's scores as CSV.
+    """
     from audiocapbench.metrics.names import split_names
 
     if run is not None and predictions is None and references is None and benchmark is None:
-        panel = _Panel(judge or [], judge_hears, repeats, budget, credentials)
+        panel = _Panel(judge or [], judge_hears, repeats, budget)
         _score_run(run, metrics, panel, store, per_sample, json=json)
     elif judge:
         raise AudioCapBenchError("--judge needs a RUN, where its questions and answers are kept")
@@ -112,32 +92,21 @@ class _Panel(NamedTuple):
     hears: bool
     repeats: int
     budget_usd: float | None
-    credentials: Path | None
 
     def judge(
         self, store: "Store", run: "Run", traits: "Traits"
     ) -> "tuple[list[str], Stop | None]":
         """Have a run judged; the judges' names, and why it stopped early, if it did."""
-        from audiocapbench.cli.console import say
         from audiocapbench.cli.progress import bars_on_stderr, judge_watcher
-        from audiocapbench.credentials import load_credentials
         from audiocapbench.engine import Budget
         from audiocapbench.judges import create_judges, judge_run
 
-        for warning in load_credentials(self.credentials) if self.credentials else ():
-            say(warning)
         judges = create_judges(self.judges, traits.judge, hears=self.hears)
         if not judges:
             return [], None
         with bars_on_stderr() as bars:
-            end = judge_run(
-                store,
-                run,
-                judges,
-                repeats=self.repeats,
-                budget=Budget(self.budget_usd),
-                progress=judge_watcher(bars),
-            )
+            budget, told = Budget(self.budget_usd), judge_watcher(bars)
+            end = judge_run(store, run, judges, repeats=self.repeats, budget=budget, progress=told)
         return [one.name for one in judges], end.stop
 
 
@@ -152,7 +121,6 @@ def _score_run(
 ) -> None:
     from audiocapbench.benchmarks import stored_traits
     from audiocapbench.benchmarks.corpora import check_metrics
-    from audiocapbench.cli.console import print_json, say
     from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.engine import score_run
     from audiocapbench.metrics.names import split_names
@@ -193,7 +161,6 @@ def _score_files(
     predictions: Path, references: Path, names: list[str], per_sample: Path | None, *, json: bool
 ) -> None:
     from audiocapbench.benchmarks.corpora import check_metrics
-    from audiocapbench.cli.console import print_json, say, show
     from audiocapbench.data.tables import read_predictions, read_references
     from audiocapbench.report.samples import write_scores
     from audiocapbench.report.tables import score_table
@@ -203,29 +170,21 @@ def _score_files(
     refuse_overwriting(per_sample, [predictions, references])
     answers = read_predictions(predictions)
     scores = score_files(answers, read_references(references), names)
+    bad = [str(problem) for problem in answers.bad]
     if per_sample is not None:
         write_scores(per_sample, scores.table, scores.metrics)
     if json:
-        bad = [str(problem) for problem in answers.bad]
         print_json(scores.to_dict() | {"bad_lines": bad})
     else:
         show(score_table(scores))
-    for problem in answers.bad[:_SHOWN]:
-        say(str(problem))
-    if len(answers.bad) > _SHOWN:
-        say(f"… and {len(answers.bad) - _SHOWN} more bad lines; --json lists them all")
-    _say_what_is_left_out(scores)
-    if answers.bad or scores.missing:
-        raise typer.Exit(SOME_FAILED)
-
-
-def _say_what_is_left_out(scores: "FileScores") -> None:
-    from audiocapbench.cli.console import say
-
+    say(*bad[:SHOWN])
+    if len(bad) > SHOWN:
+        say(f"… and {len(bad) - SHOWN} more bad lines; --json lists them all")
     for ids, words in (
         (scores.missing, "have references but no prediction"),
         (scores.surplus, "have a prediction but no references"),
     ):
         if ids:
-            some = ", ".join(ids[:_SHOWN]) + (", …" if len(ids) > _SHOWN else "")
-            say(f"{len(ids):,} samples {words}: {some}")
+            say(f"{len(ids):,} samples {words}: {some(ids)}")
+    if bad or scores.missing:
+        raise typer.Exit(SOME_FAILED)

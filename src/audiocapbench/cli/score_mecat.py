@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 import typer
 
 from audiocapbench.cli.app import SOME_FAILED
+from audiocapbench.cli.console import SHOWN, print_json, say, some
 from audiocapbench.cli.outputs import reference_files, refuse_overwriting
 
 if TYPE_CHECKING:
-    from audiocapbench.benchmarks.mecat.predictions import Answers, PredictionFile
+    from audiocapbench.benchmarks.mecat.predictions import Answers
     from audiocapbench.data import Problem
-    from audiocapbench.scores.file_scores import FileScores
-
-_SHOWN = 5
 
 
 def score_mecat(
@@ -39,7 +37,7 @@ def score_mecat(
     from audiocapbench.benchmarks.mecat.predictions import looks_like, read_answers, source_of
     from audiocapbench.benchmarks.mecat.traits import TRAITS, asks_for_captions, base_name
     from audiocapbench.benchmarks.registry import options_of
-    from audiocapbench.cli.console import print_json
+    from audiocapbench.cli.results import print_groups
     from audiocapbench.errors import BenchmarkError, DatasetError
     from audiocapbench.report.samples import write_scores
     from audiocapbench.scores.file_scores import score_groups
@@ -68,9 +66,12 @@ def score_mecat(
     if json:
         print_json({"benchmark": benchmark, **_facts(answers), **scores.to_dict()})
     else:
-        _print_tables(benchmark, scores, metrics)
-    if asks_for_captions(benchmark):
-        _say_how_files_were_read(sources)
+        title = f"{benchmark}: {len(scores.ids):,} answers, with 95 % intervals"
+        print_groups(scores.table, metrics, metrics, title)
+        say(*(f"{one.corpus}: no {one.metric}. {one.reason}" for one in scores.unscored))
+    for source in sources if asks_for_captions(benchmark) else ():
+        what = source.subtask or "all sub-tasks"
+        say(f"{source.path.name}: read as answers to {what}, but for lines that name their own.")
     _say_what_does_not_fit(answers)
     if answers.bad or answers.missing:
         raise typer.Exit(SOME_FAILED)
@@ -88,30 +89,9 @@ def _facts(answers: "Answers") -> dict[str, object]:
     }
 
 
-def _print_tables(benchmark: str, scores: "FileScores", metrics: Sequence[str]) -> None:
-    from audiocapbench.cli.console import say
-    from audiocapbench.cli.results import print_groups
-
-    title = f"{benchmark}: {len(scores.ids):,} answers, with 95 % intervals"
-    print_groups(scores.table, metrics, metrics, title)
-    for one in scores.unscored:
-        say(f"{one.corpus}: no {one.metric}. {one.reason}")
-
-
-def _say_how_files_were_read(sources: "Sequence[PredictionFile]") -> None:
-    from audiocapbench.cli.console import say
-
-    for source in sources:
-        what = source.subtask or "all sub-tasks"
-        say(f"{source.path.name}: read as answers to {what}, but for lines that name their own.")
-
-
 def _say_what_does_not_fit(answers: "Answers") -> None:
-    from audiocapbench.cli.console import say
-
-    for problem in answers.bad[:_SHOWN]:
-        say(str(problem))
-    if len(answers.bad) > _SHOWN:
+    say(*map(str, answers.bad[:SHOWN]))
+    if len(answers.bad) > SHOWN:
         say(f"… {len(answers.bad):,} lines were left out: {_line_numbers(answers.bad)}")
     if answers.absent:
         say(f"No file has answers to {', '.join(answers.absent)}.")
@@ -120,8 +100,7 @@ def _say_what_does_not_fit(answers: "Answers") -> None:
         (answers.surplus, "keys have no references"),
     ):
         if keys:
-            some = ", ".join(keys[:_SHOWN]) + (", …" if len(keys) > _SHOWN else "")
-            say(f"{len(keys):,} {words}: {some}")
+            say(f"{len(keys):,} {words}: {some(keys)}")
 
 
 def _line_numbers(bad: "Sequence[Problem]") -> str:
@@ -132,12 +111,13 @@ def _line_numbers(bad: "Sequence[Problem]") -> str:
         file = name if line else problem.where.partition(" [")[0]
         by_file.setdefault(file, []).append(number if line else "")
     return "; ".join(
-        f"{name} line {_first(numbers)}" if all(numbers) else f"{name} ({len(numbers):,})"
+        f"{name} line {_first(list(dict.fromkeys(numbers)))}"
+        if all(numbers)
+        else f"{name} ({len(numbers):,})"
         for name, numbers in by_file.items()
     )
 
 
 def _first(numbers: "Sequence[str]") -> str:
-    once = list(dict.fromkeys(numbers))
-    more = f" and {len(once) - _SHOWN:,} more" if len(once) > _SHOWN else ""
-    return f"{', '.join(once[:_SHOWN])}{more}"
+    more = f" and {len(numbers) - SHOWN:,} more" if len(numbers) > SHOWN else ""
+    return f"{', '.join(numbers[:SHOWN])}{more}"

@@ -2,21 +2,20 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import typer
-from rich.text import Text
 
-from audiocapbench.cli.console import print_json, say, show, stdout
+from audiocapbench.cli.console import json_text, say, show, show_lines, stdout
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.library.result import rich_table
-from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.exports import (
     Format,
     Page,
     Record,
     csv_text,
     encodable,
+    fitted,
     latex_text,
     markdown_text,
     write_parquet,
@@ -24,69 +23,56 @@ from audiocapbench.report.exports import (
 )
 
 
-class Output(NamedTuple):
-    """Which form, and the file to write; standard output where there is none."""
-
-    form: Format
-    file: Path | None
-
-
 def write(
-    output: Output,
+    form: Format,
+    file: Path | None,
     *,
     pages: Callable[[], Sequence[Page]],
     records: Callable[[], Sequence[Record]],
     document: Callable[[], dict[str, Any]],
+    fit: bool = False,
 ) -> None:
     """Write what a command found in the form that was asked for.
+
+    Args:
+        form: Which form.
+        file: The file to write; standard output where there is none.
+        pages: What people read.
+        records: What spreadsheets read.
+        document: What programs read.
+        fit: Whether pages are fitted into the terminal's width; files get them whole.
 
     Raises:
         AudioCapBenchError: The form needs a file, or takes none.
         ReportError: The file cannot be written.
     """
-    form, file = output
     if form is Format.TABLE and file is not None:
         raise AudioCapBenchError("--out needs a --format: csv, json, md, latex or parquet")
-    match form:
-        case Format.TABLE:
-            for page in pages():
-                _print(page)
+    if form is Format.PARQUET and file is None:
+        raise AudioCapBenchError("--format parquet needs --out FILE; it is not text")
+    if form is Format.TABLE:
+        for page in pages():
+            _print(fitted(page, stdout().width) if fit else page)
+        return
+    if form is Format.PARQUET and file is not None:
+        write_parquet(file, records())
+    else:
+        if form is Format.JSON:
+            text = f"{json_text(document())}\n"
+        elif form is Format.CSV:
+            text = csv_text(records())
+        else:
+            text = markdown_text(pages()) if form is Format.MD else latex_text(pages())
+        if file is None:
+            typer.echo(text if form is Format.JSON else encodable(text), nl=False)
             return
-        case Format.PARQUET:
-            if file is None:
-                raise AudioCapBenchError("--format parquet needs --out FILE; it is not text")
-            write_parquet(file, records())
-        case Format.JSON:
-            if file is None:
-                print_json(document())
-                return
-            import json
-
-            text = json.dumps(document(), indent=2, ensure_ascii=False, allow_nan=False)
-            write_text(file, f"{text}\n")
-        case _:
-            text = _text(form, pages, records)
-            if file is None:
-                typer.echo(encodable(text), nl=False)
-                return
-            write_text(file, text)
+        write_text(file, text)
     say(f"Written: {file}")
 
 
-def _text(
-    form: Format, pages: Callable[[], Sequence[Page]], records: Callable[[], Sequence[Record]]
-) -> str:
-    if form is Format.CSV:
-        return csv_text(records())
-    return markdown_text(pages()) if form is Format.MD else latex_text(pages())
-
-
 def _print(page: Page) -> None:
-    table = rich_table(page)
     if page.wraps:
-        stdout().print(table)
+        stdout().print(rich_table(page))
     else:
-        show(table)
-    for note in page.notes:
-        stdout().print(Text(escape_controls(note)), soft_wrap=True)
-    stdout().print()
+        show(rich_table(page))
+    show_lines(*page.notes, "")

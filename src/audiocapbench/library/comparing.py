@@ -7,6 +7,7 @@ from typing import Any, TypedDict, Unpack
 from audiocapbench.library.result import Result, in_thread
 from audiocapbench.library.running import RunResult, StoreLike, opened_store
 from audiocapbench.report.compare.compute import compare_runs
+from audiocapbench.report.compare.render import LONGEST
 from audiocapbench.report.compare.render import document as comparison_document
 from audiocapbench.report.compare.render import pages as comparison_pages
 from audiocapbench.report.compare.render import records as comparison_records
@@ -27,9 +28,13 @@ class ComparisonResult(Result):
 
     comparison: Comparison
 
-    def pages(self) -> list[Page]:
-        """Differences with their intervals and p-values, and the clips that moved most."""
-        return comparison_pages(self.comparison)
+    def pages(self, longest: int = LONGEST) -> list[Page]:
+        """Differences with their intervals and p-values, and the clips that moved most.
+
+        Args:
+            longest: How many characters of an answer to show.
+        """
+        return comparison_pages(self.comparison, longest)
 
     def records(self) -> list[Record]:
         """A row for each scorer and category."""
