@@ -1,18 +1,26 @@
-"""Keys of providers, from the environment or a credentials file; never shown to anyone."""
+"""Keys of providers, from the environment or a credentials file; never shown to anyone.
 
+Replies and error texts of providers are kept without keys and without the audio they may echo.
+"""
+
+import json
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from pathlib import Path
+from typing import Any
 
 from audiocapbench.errors import AudioCapBenchError, ModelError
 
 HIDDEN = "[secret]"
+LONGEST_ERROR = 300
+"""Characters of a provider's message that people get to see."""
 
 _asked_for: set[str] = set()
 
 _SECRET = re.compile(r".+_API_KEY|HF_TOKEN")
+_ENCODED = re.compile(r"(?:data:[\w/+.;=-]*,)?[A-Za-z0-9+/_-]{200,}={0,2}")
 _LINE = re.compile(r"(?:export\s+)?(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>.*)")
 
 
@@ -76,6 +84,30 @@ def without(text: str, secrets: Iterable[str]) -> str:
         if len(secret) >= 8:
             text = text.replace(secret, HIDDEN)
     return text
+
+
+def short(text: str, secrets: Iterable[str] = ()) -> str:
+    """A provider's message on one line: no key, no audio that it echoes, not too long."""
+    line = " ".join(_scrubbed(text, known_secrets() | set(secrets)).split())
+    return line if len(line) <= LONGEST_ERROR else line[: LONGEST_ERROR - 1] + "…"
+
+
+def raw_json(reply: Any, secrets: Iterable[str] = ()) -> str:
+    """A reply as compact JSON in ASCII, which every database keeps, without keys and audio."""
+    everything = known_secrets() | set(secrets)
+    return json.dumps(_scrubbed(reply, everything), separators=(",", ":"))
+
+
+def _scrubbed(value: Any, secrets: Set[str]) -> Any:
+    match value:
+        case str():
+            return _ENCODED.sub("[data]", without(value, secrets))
+        case list():
+            return [_scrubbed(one, secrets) for one in value]
+        case dict():
+            return {key: _scrubbed(one, secrets) for key, one in value.items()}
+        case _:
+            return value
 
 
 def _unquoted(value: str) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from audiocapbench.models.cleaning import clean
+from audiocapbench.models.replies import clean
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,6 @@ class ConnectedModel(ABC):
     """A model over connections, which live and die with the event loop that opened them.
 
     Args:
-        remote: Who is asked.
-        contract: The audio that it takes.
         options: Sent with every question, such as the temperature.
         timeout_s: Seconds for one answer, from the first byte sent to the last one read.
     """
@@ -120,11 +118,10 @@ def key_of(provider: Provider) -> str | None:
     """
     if provider.key_optional and not any(os.environ.get(one) for one in provider.key_names):
         return None
-    key = credential(*provider.key_names)
+    key, names = credential(*provider.key_names), " or ".join(provider.key_names)
     if not re.fullmatch(r"[!-~]+", key):
-        wanted = " or ".join(provider.key_names)
         raise ModelError(
-            f"{wanted} holds spaces or characters that a key cannot have; copy it again"
+            f"{names} holds spaces or characters that a key cannot have; copy it again"
         )
     return key
 
@@ -132,12 +129,8 @@ def key_of(provider: Provider) -> str | None:
 def checked_url(url: str, said_by: str) -> Address:
     """An http(s) address that can be asked and holds no secret.
 
-    Args:
-        url: The address as the user wrote it.
-        said_by: Where it was written, for the error.
-
     Raises:
-        ModelError: It is not such an address.
+        ModelError: It is not such an address; the message names who said so.
     """
     try:
         parts = urlsplit(url)

@@ -8,14 +8,6 @@ from typing import Any
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ModelError
 from audiocapbench.models.access import Address, ConnectedModel, RemoteModel, remote_model
-from audiocapbench.models.chat_reply import (
-    FILTER_CODES,
-    choice_verdict,
-    count,
-    filtered_reply,
-    json_object,
-)
-from audiocapbench.models.cleaning import cleaned
 from audiocapbench.models.http_errors import no_answer, status_error, time_to_answer
 from audiocapbench.models.model import AudioContract, Model, Question
 from audiocapbench.models.openai_chat import (
@@ -26,7 +18,16 @@ from audiocapbench.models.openai_chat import (
     request_options,
 )
 from audiocapbench.models.provider import TOOL, KnownModel, Provider
-from audiocapbench.models.scrubbing import raw_json
+from audiocapbench.models.replies import (
+    FILTER_CODES,
+    choice_ending,
+    cleaned,
+    count,
+    filtered_reply,
+    json_object,
+    metered_reply,
+    parsed_object,
+)
 from audiocapbench.models.sent_body import SentBody
 from audiocapbench.models.settings import ModelSettings
 
@@ -79,16 +80,12 @@ class QwenAudioModel(ConnectedModel):
 
     def _failure(self, response: Any) -> Reply:
         """The reply that an HTTP error is, or the error that it stands for."""
-        try:
-            body = json_object(json.loads(response.text))
-        except (ValueError, RecursionError):
-            body = {}
+        body = parsed_object(response.text)
         said, code = body.get("message") or response.text, str(body.get("code") or "")
         if code.lower() in FILTER_CODES:
             return filtered_reply(body, str(said), self._remote)
         message = f"{code}: {said}" if code else str(said)
-        status, headers = response.status_code, response.headers
-        raise status_error(self._remote, status, headers, message, code) from None
+        raise status_error(self._remote, response.status_code, response.headers, message, code)
 
 
 def create(name: str, settings: ModelSettings) -> Model:
@@ -110,21 +107,13 @@ def _generation_reply(body: Any, remote: RemoteModel) -> Reply:
     output = json_object(body).get("output")
     if not isinstance(output, dict):
         raise no_answer(remote, "answered with something that is not a generation")
-    text, status, error = choice_verdict(output.get("choices"), remote)
     usage = json_object(body.get("usage"))
     read, heard = count(usage.get("input_tokens")), count(usage.get("audio_tokens"))
     if read is not None and heard is not None and heard > read:
         # Older models count the audio beside the input, not within it.
         read += heard
-    return Reply(
-        text,
-        status,
-        error,
-        input_tokens=read,
-        output_tokens=count(usage.get("output_tokens")),
-        audio_tokens=heard,
-        raw=raw_json(body, remote.secrets),
-    )
+    tokens = (read, usage.get("output_tokens"), heard)
+    return metered_reply(body, remote, choice_ending(output.get("choices"), remote), tokens)
 
 
 def _audio_then_text(instruction: str, data: str) -> Content:

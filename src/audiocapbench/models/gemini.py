@@ -17,20 +17,23 @@ from typing import Any, NamedTuple
 import anyio
 from anyio import to_thread
 
-from audiocapbench.data.outcome import Reply
-from audiocapbench.errors import FatalError, ModelError
-from audiocapbench.models.access import (
-    Address,
-    ConnectedModel,
-    RemoteModel,
-    checked_url,
-    key_of,
-)
-from audiocapbench.models.gemini_reply import api_failure, content_reply
-from audiocapbench.models.http_errors import no_answer, time_to_answer
+from audiocapbench.credentials import short
+from audiocapbench.data.outcome import Reply, Status
+from audiocapbench.errors import FatalError, ModelError, TransientError
+from audiocapbench.models.access import Address, ConnectedModel, RemoteModel, checked_url, key_of
+from audiocapbench.models.http_errors import no_answer, span_s, status_error, time_to_answer
 from audiocapbench.models.model import AudioContract, Parameters, Question, SentAudio
 from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, KnownModel, Provider
+from audiocapbench.models.replies import (
+    Ending,
+    Json,
+    clean,
+    count,
+    json_object,
+    json_objects,
+    metered_reply,
+)
 from audiocapbench.models.settings import ModelSettings
 
 AUDIO = AudioContract("wav", longest_s=34_200.0, largest_bytes=2_000_000_000)
@@ -48,6 +51,10 @@ FIRST_POLL_S, SLOWEST_POLL_S, DELETING_S = 0.2, 4.0, 10.0
 _BESIDE_AUDIO = 8_192
 _LARGEST_INLINE = (LARGEST_REQUEST - _BESIDE_AUDIO) // 4 * 3
 _MIME = "audio/wav"
+_FILTERED = frozenset(
+    {"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR"}
+)
+_ENDED_WELL = frozenset({"STOP", "FINISH_REASON_UNSPECIFIED", ""})
 
 
 class VertexProject(NamedTuple):
@@ -64,19 +71,16 @@ class _Clients(NamedTuple):
 
 def create(name: str, settings: ModelSettings) -> "Gemini":
     """The Gemini of this name; through Vertex AI where VERTEX_PROJECT is set, else with a key."""
-    model_id = name.partition("/")[2]
-    options = _options(name, settings)
+    model_id, options = name.partition("/")[2], _options(name, settings)
     project = os.environ.get("VERTEX_PROJECT", "").strip()
     if not project:
-        address = _address("GOOGLE_GEMINI_BASE_URL", "generativelanguage.googleapis.com")
-        key_name = " or ".join(PROVIDER.key_names)
-        hint, key = "GOOGLE_GEMINI_BASE_URL", key_of(PROVIDER)
-        remote = RemoteModel(name, model_id, address, key_name, hint, key)
+        hint, key_name = "GOOGLE_GEMINI_BASE_URL", " or ".join(PROVIDER.key_names)
+        address = _address(hint, "generativelanguage.googleapis.com")
+        remote = RemoteModel(name, model_id, address, key_name, hint, key_of(PROVIDER))
         return Gemini(remote, None, options, settings.timeout_s)
     location = os.environ.get("VERTEX_LOCATION", "").strip() or "global"
-    standard = "aiplatform.googleapis.com"
-    host = standard if location == "global" else f"{location}-{standard}"
-    address = _address("GOOGLE_VERTEX_BASE_URL", host)
+    region = "" if location == "global" else f"{location}-"
+    address = _address("GOOGLE_VERTEX_BASE_URL", f"{region}aiplatform.googleapis.com")
     key_name = "VERTEX_PROJECT and its credentials"
     remote = RemoteModel(name, model_id, address, key_name, "VERTEX_LOCATION")
     return Gemini(remote, VertexProject(project, location), options, settings.timeout_s)
@@ -111,27 +115,30 @@ class Gemini(ConnectedModel):
             try:
                 body = await self._ask(self._client().sdk, question)
             except errors.APIError as error:
-                raise api_failure(self._remote, error) from None
+                raise _api_failure(self._remote, error) from None
             except auth.TransportError:
                 raise no_answer(self._remote, "could not be signed in to") from None
             except auth.GoogleAuthError as error:
-                raise self._not_signed_in(error) from None
-        return content_reply(body, self._remote)
+                raise FatalError(
+                    f"{self.name}: Google does not know who asks ({type(error).__name__}); run "
+                    "'gcloud auth application-default login', or set GOOGLE_APPLICATION_CREDENTIALS"
+                ) from None
+        return _content_reply(body, self._remote)
 
     async def _ask(self, client: Any, question: Question) -> Any:
         from google.genai import types
 
         audio, instruction = question.audio, question.instruction
         if audio is None:
-            return await self._generate(client, [instruction])
+            return await self._generate(client, instruction)
         if len(audio.content) + len(instruction.encode()) <= _LARGEST_INLINE:
             part = types.Part.from_bytes(data=audio.content, mime_type=_MIME)
-            return await self._generate(client, [instruction, part])
+            return await self._generate(client, instruction, part)
         async with self._uploaded(client, audio) as uri:
             part = types.Part.from_uri(file_uri=uri, mime_type=_MIME)
-            return await self._generate(client, [instruction, part])
+            return await self._generate(client, instruction, part)
 
-    async def _generate(self, client: Any, contents: list[Any]) -> Any:
+    async def _generate(self, client: Any, *contents: Any) -> Any:
         from google.genai import types
 
         options: dict[str, Any] = dict(self._options)
@@ -142,7 +149,7 @@ class Gemini(ConnectedModel):
             **options, thinking_config=thinking, should_return_http_response=True
         )
         response = await client.aio.models.generate_content(
-            model=self._remote.model_id, contents=contents, config=config
+            model=self._remote.model_id, contents=list(contents), config=config
         )
         return json.loads(response.sdk_http_response.body or "")
 
@@ -199,11 +206,66 @@ class Gemini(ConnectedModel):
         # The SDK leaves a client that was handed to it open.
         await client.http.aclose()
 
-    def _not_signed_in(self, error: Exception) -> FatalError:
-        return FatalError(
-            f"{self.name}: Google does not know who asks ({type(error).__name__}); run "
-            "'gcloud auth application-default login', or set GOOGLE_APPLICATION_CREDENTIALS"
-        )
+
+def _content_reply(body: Any, remote: RemoteModel) -> Reply:
+    """Read a generateContent reply; its text is cleaned as published.
+
+    Raises:
+        TransientError: The body is not such a reply.
+    """
+    if not isinstance(body, dict) or "error" in body:
+        raise no_answer(remote, "answered with something that is not a generateContent reply")
+    usage = json_object(body.get("usageMetadata"))
+    parts = json_objects(usage.get("promptTokensDetails"))
+    heard = [part.get("tokenCount") for part in parts if part.get("modality") == "AUDIO"]
+    # Answer and thoughts together, as they are billed.
+    written = [count(usage.get(key)) for key in ("candidatesTokenCount", "thoughtsTokenCount")]
+    known = [one for one in written if one is not None]
+    tokens = (usage.get("promptTokenCount"), sum(known) if known else None, next(iter(heard), None))
+    return metered_reply(body, remote, _ending(body), tokens)
+
+
+def _ending(body: Json) -> Ending:
+    blocked = json_object(body.get("promptFeedback")).get("blockReason")
+    if blocked:
+        return Ending("", Status.FILTERED, f"the prompt was blocked ({blocked})")
+    candidates = json_objects(body.get("candidates"))
+    if not candidates:
+        return Ending("", Status.EMPTY, "the reply holds no candidates")
+    reason = str(candidates[0].get("finishReason") or "")
+    parts = json_objects(json_object(candidates[0].get("content")).get("parts"))
+    spoken = (part.get("text") for part in parts if not part.get("thought"))
+    text = clean("".join(one for one in spoken if isinstance(one, str)), emphasis=True)
+    if reason in _ENDED_WELL:
+        return Ending(text, Status.OK if text else Status.EMPTY)
+    if reason in _FILTERED or reason.startswith("IMAGE_"):
+        return Ending("", Status.FILTERED, f"the answer was stopped ({reason})")
+    cut_off = text or reason == "MAX_TOKENS"
+    status = Status.TRUNCATED if cut_off else Status.EMPTY
+    return Ending(text, status, f"the answer ended early ({reason})")
+
+
+def _api_failure(remote: RemoteModel, error: Any) -> ModelError:
+    """The error that the SDK's APIError stands for."""
+    details = json_object(error.details)
+    inner = json_object(details.get("error")) or details
+    notes = json_objects(inner.get("details"))
+    message, status = str(error.message or error), str(error.status or "")
+    headers = getattr(error.response, "headers", None) or {}
+    said = short(message, remote.secrets)
+    text = f"{remote.name}: {remote.host} answered {error.code} ({said})"
+    if any(note.get("reason") == "API_KEY_INVALID" for note in notes):
+        return FatalError(f"{text}; check {remote.key_name}")
+    if error.code == 429 and re.search(r"\blimit: 0\b", message):
+        return FatalError(f"{text}; this account has no quota for {remote.model_id}")
+    if error.code == 400 and "payload size exceeds" in message:
+        return ModelError(f"{text}; this sample is too large for the model")
+    failure = status_error(remote, int(error.code), headers, message, status)
+    if isinstance(failure, TransientError) and failure.retry_after_s is None:
+        # Google's RetryInfo, which is written as "36.4s".
+        spans = (span_s(str(note.get("retryDelay") or "")) for note in notes)
+        failure.retry_after_s = next((one for one in spans if one is not None), None)
+    return failure
 
 
 def _options(name: str, settings: ModelSettings) -> Parameters:
@@ -256,12 +318,9 @@ _GONE = "last price before shutdown, as transcribed by genai-prices 0.2.1"
 _SHORT = "prompts up to 200,000 tokens"
 
 
-def _published(
-    model_id: str, text_in: float, audio_in: float, out: float, note: str = _TOOLS
-) -> KnownModel:
+def _price(text_in: float, audio_in: float, out: float, note: str = _TOOLS) -> Price:
     day = "2026-10-15" if _GONE in note else "2026-11-15"
-    price = Price.of(text_in, audio_in, out, 32, f"{_PRICING} ({note})", day)
-    return _of_this_age(f"gemini/{model_id}", PAPER, price)
+    return Price.of(text_in, audio_in, out, 32, f"{_PRICING} ({note})", day)
 
 
 PROVIDER = Provider(
@@ -274,12 +333,15 @@ PROVIDER = Provider(
     other_access=("VERTEX_PROJECT",),
     extra="gemini",
     packages=("google.genai",),
-    models=(
-        _published("gemini-2.0-flash", 0.1, 0.7, 0.4, _GONE),
-        _published("gemini-2.5-flash-lite", 0.1, 0.3, 0.4),
-        _published("gemini-2.5-flash", 0.3, 1, 2.5),
-        _published("gemini-2.5-pro", 1.25, 1.25, 10, f"{_SHORT}; {_TOOLS}"),
-        _published("gemini-3-flash-preview", 0.5, 1, 3),
-        _published("gemini-3-pro-preview", 2, 2, 12, f"{_SHORT}; {_GONE}"),
+    models=tuple(
+        _of_this_age(f"gemini/{model_id}", PAPER, price)
+        for model_id, price in (
+            ("gemini-2.0-flash", _price(0.1, 0.7, 0.4, _GONE)),
+            ("gemini-2.5-flash-lite", _price(0.1, 0.3, 0.4)),
+            ("gemini-2.5-flash", _price(0.3, 1, 2.5)),
+            ("gemini-2.5-pro", _price(1.25, 1.25, 10, f"{_SHORT}; {_TOOLS}")),
+            ("gemini-3-flash-preview", _price(0.5, 1, 3)),
+            ("gemini-3-pro-preview", _price(2, 2, 12, f"{_SHORT}; {_GONE}")),
+        )
     ),
 )

@@ -9,12 +9,18 @@ from email.utils import parsedate_to_datetime
 
 import anyio
 
+from audiocapbench.credentials import short
 from audiocapbench.errors import FatalError, ModelError, TransientError
 from audiocapbench.models.access import RemoteModel
-from audiocapbench.models.scrubbing import short
 
 _AGAIN = frozenset({408, 409, 425, 429})
-_ONE_SAMPLE = frozenset({413})
+_TO_MEND = {
+    401: "check {0.key_name}",
+    402: "the account has no credit left: see its billing page",
+    403: "the key in {0.key_name} may not use {0.model_id}",
+    404: "check the model id {0.model_id!r} and {0.address_hint}",
+}
+_OTHERWISE = "check that {0.model_id} takes audio and the settings given"
 _ONE_SAMPLE_CODES = frozenset(
     {"context_length_exceeded", "string_above_max_length", "exceed_context_size_error"}
 )
@@ -35,9 +41,7 @@ def status_error(
     """The error that an HTTP status stands for.
 
     Args:
-        remote: Who was asked.
-        status: The HTTP status.
-        headers: The reply's headers; names in lower case, or a mapping that ignores case.
+        headers: Names in lower case, or a mapping that ignores case.
         message: What the provider says.
         code: The provider's own code, where it has one.
     """
@@ -45,14 +49,14 @@ def status_error(
     text = f"{remote.name}: {remote.host} answered {status} ({said})"
     known = (code or "").lower()
     if known in _NO_MONEY_CODES:
-        return FatalError(f"{text}; the account has no credit left: see its billing page")
+        return FatalError(f"{text}; {_TO_MEND[402]}")
     if _NO_AUDIO.search(message):
         return FatalError(f"{text}; choose a model that takes audio")
     if status in _AGAIN or status >= 500:
         return TransientError(text, retry_after_s=retry_after_s(headers), throttled=status == 429)
-    if status in _ONE_SAMPLE or known in _ONE_SAMPLE_CODES:
+    if status == 413 or known in _ONE_SAMPLE_CODES:
         return ModelError(f"{text}; this sample is too large for the model")
-    return FatalError(f"{text}; {_what_to_mend(remote, status)}")
+    return FatalError(f"{text}; {_TO_MEND.get(status, _OTHERWISE).format(remote)}")
 
 
 def no_answer(remote: RemoteModel, reason: str) -> TransientError:
@@ -102,20 +106,6 @@ def _also_of_httpx(name: str, *errors: type[Exception]) -> tuple[type[Exception]
     """Errors, and the one of this name of whichever HTTP libraries the SDKs stand on."""
     libraries = [sys.modules[one] for one in ("httpx", "httpx2") if one in sys.modules]
     return (*errors, *(getattr(one, name) for one in libraries))
-
-
-def _what_to_mend(remote: RemoteModel, status: int) -> str:
-    match status:
-        case 401:
-            return f"check {remote.key_name}"
-        case 402:
-            return "the account has no credit left: see its billing page"
-        case 403:
-            return f"the key in {remote.key_name} may not use {remote.model_id}"
-        case 404:
-            return f"check the model id {remote.model_id!r} and {remote.address_hint}"
-        case _:
-            return f"check that {remote.model_id} takes audio and the settings given"
 
 
 def _number(text: str | None) -> float | None:

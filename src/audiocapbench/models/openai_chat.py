@@ -6,23 +6,22 @@ The same class serves every provider that speaks this protocol, and text without
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import partial
 from typing import Any
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.models.access import ConnectedModel, RemoteModel, remote_model
-from audiocapbench.models.chat_reply import (
-    FILTER_CODES,
-    completion_reply,
-    filtered_reply,
-    joined_chunks,
-)
-from audiocapbench.models.cleaning import cleaned
 from audiocapbench.models.http_errors import no_answer, status_error, time_to_answer
 from audiocapbench.models.model import AudioContract, Parameters, Question
 from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, KnownModel, Provider
+from audiocapbench.models.replies import (
+    FILTER_CODES,
+    cleaned,
+    completion_reply,
+    filtered_reply,
+    joined_chunks,
+)
 from audiocapbench.models.sent_body import SentBody
 from audiocapbench.models.settings import ModelSettings
 
@@ -63,15 +62,7 @@ def text_then_audio(instruction: str, data: str) -> Content:
 
 
 class ChatModel(ConnectedModel):
-    """A model behind a chat completions endpoint.
-
-    Args:
-        remote: Who is asked; requests go to ``/chat/completions`` below its address.
-        contract: The audio that it takes.
-        settings: What the user says.
-        options: Sent with every question, such as the temperature.
-        dialect: How this server speaks the protocol.
-    """
+    """A model behind a chat completions endpoint, which is below its address."""
 
     def __init__(
         self,
@@ -105,10 +96,6 @@ class ChatModel(ConnectedModel):
         Args:
             messages: The conversation in the protocol's own form.
             options: More request options, such as ``response_format``; they win over the model's.
-
-        Raises:
-            TransientError: It may answer later.
-            FatalError: It will not answer; the message says what to mend.
         """
         return await self._send(SentBody(lambda _: self._request(messages, options), None))
 
@@ -219,15 +206,11 @@ def _said(body: Any) -> str:
 
 DOCS = "https://developers.openai.com/api/docs"
 PRICING = f"{DOCS}/pricing (as transcribed by litellm 1.108.4 and genai-prices 0.2.1)"
-_TEXT_ALONE = (
-    f"{DOCS}/pricing (as transcribed by litellm 1.108.4 and genai-prices 0.2.1; "
-    "the model's own page gives text prices only)"
-)
-_DAY = "2026-11-15"
+_TEXT_ALONE = PRICING.removesuffix(")") + "; the model's own page gives text prices only)"
 
 
 def _published(model_id: str, text_in: float, audio_in: float, out: float, page: str) -> KnownModel:
-    price = Price.of(text_in, audio_in, out, 10, page, _DAY)
+    price = Price.of(text_in, audio_in, out, 10, page)
     return KnownModel(f"openai/{model_id}", PAPER, temperature=0.0, price=price)
 
 
@@ -247,10 +230,6 @@ PROVIDER = Provider(
         ),
         _published("gpt-audio", 2.5, 32, 10, f"{DOCS}/models/gpt-audio"),
         _published("gpt-audio-mini", 0.6, 10, 2.4, _TEXT_ALONE),
-        KnownModel(
-            "openai/gpt-4.1",
-            temperature=0.0,
-            price=Price(text_in=2, out=8, source=PRICING, as_of=date.fromisoformat(_DAY)),
-        ),
+        KnownModel("openai/gpt-4.1", temperature=0.0, price=Price.of(2, None, 8, None, PRICING)),
     ),
 )

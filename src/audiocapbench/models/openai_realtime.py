@@ -9,24 +9,31 @@ import contextlib
 import json
 import logging
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 import anyio
 
+from audiocapbench.credentials import short
 from audiocapbench.data.outcome import Reply, Status
-from audiocapbench.errors import ModelError, TransientError
+from audiocapbench.errors import FatalError, ModelError, TransientError
 from audiocapbench.models.access import Address, ConnectedModel, RemoteModel, remote_model
-from audiocapbench.models.chat_reply import count, json_object, json_objects
-from audiocapbench.models.cleaning import clean
-from audiocapbench.models.http_errors import no_answer, status_error, time_to_answer
+from audiocapbench.models.http_errors import no_answer, span_s, status_error, time_to_answer
 from audiocapbench.models.model import AudioContract, Parameters, Question, SentAudio
 from audiocapbench.models.openai_chat import DOCS, PRICING
-from audiocapbench.models.openai_realtime_errors import closed, reported
 from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, KnownModel, Provider
-from audiocapbench.models.scrubbing import raw_json
+from audiocapbench.models.replies import (
+    Ending,
+    Json,
+    clean,
+    json_object,
+    json_objects,
+    metered_reply,
+    parsed_object,
+)
 from audiocapbench.models.settings import ModelSettings
 
 Dialect = Literal["ga", "beta"]
@@ -41,6 +48,29 @@ _AUDIO = AudioContract("pcm16", rate=24_000, longest_s=2_400.0)
 _TEXT_DELTAS = frozenset({"response.output_text.delta", "response.text.delta"})
 _TEXT_PARTS = frozenset({"output_text", "text"})
 
+_TO_DO = {
+    "invalid_api_key": "check OPENAI_API_KEY",
+    "incorrect_api_key": "check OPENAI_API_KEY",
+    "model_not_found": "check the model id, and that the key may use it",
+    "insufficient_quota": "add credit to the account of OPENAI_API_KEY",
+    "billing_hard_limit_reached": "raise the limit of the account of OPENAI_API_KEY",
+    "beta_api_shape_disabled": "set OPENAI_REALTIME_DIALECT=ga, or choose a newer model",
+}
+_CLOSED_FOR_GOOD = {
+    3000: "check OPENAI_API_KEY",
+    3003: "check that the key of OPENAI_API_KEY may use this model",
+}
+_OTHER_DIALECT = "the server speaks the other dialect; set OPENAI_REALTIME_DIALECT to ga or beta"
+_FATAL_TYPE = re.compile(
+    r"(?:invalid_request|authentication|permission|permission_denied|not_found)_error"
+    r"|insufficient_quota"
+)
+_ABOUT_THIS_CLIP = re.compile(r"input_audio_buffer|too_(?:large|long)|above_max|context_length")
+_WRONG_FIELD = re.compile(r"unknown_parameter|missing_required_parameter")
+_FIELD_OF_DIALECT = re.compile(r"session\.(?:type|output_modalities|audio|modalities)")
+_ONE_SOURCE = f"{DOCS}/pricing (as transcribed by genai-prices 0.2.1)"
+_WAIT = re.compile(r"try again in ((?:\d+(?:\.\d+)?(?:ms|m|s))+)", re.IGNORECASE)
+
 
 def create(name: str, settings: ModelSettings) -> "OpenAIRealtime":
     """The Realtime model of this name.
@@ -50,11 +80,17 @@ def create(name: str, settings: ModelSettings) -> "OpenAIRealtime":
     """
     dialect = _dialect(name)
     temperature = _temperature(name, dialect, settings.temperature)
-    known = PROVIDER.known(name)
-    limit = settings.max_tokens or (known.max_output_tokens if known else None)
     # The current API has no temperature.
-    options = {"temperature": temperature or "default", "max_output_tokens": limit or "inf"}
-    return OpenAIRealtime(_remote(name), dialect, options, settings.timeout_s)
+    options: Parameters = {
+        "temperature": temperature or "default",
+        "max_output_tokens": settings.max_tokens or "inf",
+    }
+    names = (URL_VARIABLE, "OPENAI_BASE_URL")  # a proxy for OpenAI's other APIs stands for this too
+    remote = remote_model(PROVIDER, name, "https://api.openai.com/v1", *names)
+    # Both schemes of the web begin with "http", as those of WebSockets begin with "ws".
+    url = "ws" + remote.address.url.removeprefix("http").removesuffix("/realtime")
+    remote = replace(remote, address=Address(url, remote.host))
+    return OpenAIRealtime(remote, dialect, options, settings.timeout_s)
 
 
 class OpenAIRealtime(ConnectedModel):
@@ -82,7 +118,7 @@ class OpenAIRealtime(ConnectedModel):
             response = await self._ask(turn, audio, question.instruction)
         return turn.reply(response)
 
-    async def _ask(self, turn: "_Turn", audio: SentAudio, instruction: str) -> Mapping[str, Any]:
+    async def _ask(self, turn: "_Turn", audio: SentAudio, instruction: str) -> Json:
         from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 
         try:
@@ -90,11 +126,13 @@ class OpenAIRealtime(ConnectedModel):
             try:
                 return await self._converse(connection, turn, audio, instruction)
             finally:
-                await _hang_up(connection)
+                # Without waiting long: an answer that is here is not lost to a server that stalls.
+                with anyio.move_on_after(CLOSING_S, shield=True), contextlib.suppress(Exception):
+                    await connection.close()
         except ConnectionClosed as error:
             frame = error.rcvd
             code, reason = (frame.code, frame.reason) if frame else (None, "")
-            raise closed(self._remote, code, reason) from None
+            raise _closed(self._remote, code, reason) from None
         except InvalidStatus as error:
             raise self._refused(error.response) from None
         except (OSError, EOFError, WebSocketException) as error:
@@ -102,22 +140,24 @@ class OpenAIRealtime(ConnectedModel):
             raise no_answer(self._remote, f"cannot be reached ({reason})") from None
 
     async def _connected(self) -> Any:
-        headers = {"OpenAI-Beta": "realtime=v1"} if self._dialect == "beta" else {}
-        # A limit on what comes in; nothing that is asked for here is anywhere near it.
-        options = {"max_size": 1 << 24, "compression": None, "logger": _quiet()}
-        return (
-            await self._client()
-            .realtime.connect(
-                model=self._remote.model_id,
-                extra_headers=headers,
-                websocket_connection_options=options,
-            )
-            .enter()
+        # At its most talkative the WebSocket library's log would write the key down.
+        logger = logging.getLogger(f"{__name__}.connection")
+        logger.setLevel(logging.WARNING)
+        connecting = self._client().realtime.connect(
+            model=self._remote.model_id,
+            extra_headers={"OpenAI-Beta": "realtime=v1"} if self._dialect == "beta" else {},
+            # A limit on what comes in; nothing that is asked for here is anywhere near it.
+            websocket_connection_options={
+                "max_size": 1 << 24,
+                "compression": None,
+                "logger": logger,
+            },
         )
+        return await connecting.enter()
 
     async def _converse(
         self, connection: Any, turn: "_Turn", audio: SentAudio, instruction: str
-    ) -> Mapping[str, Any]:
+    ) -> Json:
         from websockets.exceptions import ConnectionClosed
 
         # Where the server hangs up while it is being told, what it said before says why.
@@ -153,13 +193,9 @@ class OpenAIRealtime(ConnectedModel):
     def _refused(self, response: Any) -> ModelError:
         headers = {name.lower(): value for name, value in response.headers.raw_items()}
         body = bytes(response.body or b"").decode("utf-8", "replace")
-        try:
-            said = json_object(json_object(json.loads(body)).get("error"))
-        except (ValueError, RecursionError):  # a page for people
-            said = {}
-        message, code = str(said.get("message") or body), said.get("code")
-        status = int(response.status_code)
-        return status_error(self._remote, status, headers, message, code and str(code))
+        said = json_object(parsed_object(body).get("error"))
+        message, code = str(said.get("message") or body), str(said.get("code") or "")
+        return status_error(self._remote, int(response.status_code), headers, message, code)
 
 
 class _Turn:
@@ -168,65 +204,51 @@ class _Turn:
     def __init__(self, remote: RemoteModel) -> None:
         self._remote = remote
         self._deltas: list[str] = []
-        self._limits: list[Mapping[str, Any]] = []
+        self._limits: Sequence[Json] = []
 
-    async def until(self, wanted: str, connection: Any) -> Mapping[str, Any]:
+    async def until(self, wanted: str, connection: Any) -> Json:
         """The next event of this type; events in between are taken note of.
 
         Raises:
             ModelError: The server reports an error instead.
         """
         while True:
-            event = self._parsed(await connection.recv_bytes())
+            try:
+                event = json_object(json.loads(await connection.recv_bytes()))
+            except (ValueError, RecursionError):
+                raise no_answer(self._remote, "sent what is not JSON") from None
             kind = event.get("type")
             if kind == wanted:
                 return event
             if kind == "error":
-                raise reported(self._remote, json_object(event.get("error")), self._limits)
+                raise _reported(self._remote, json_object(event.get("error")), self._limits)
             if kind in _TEXT_DELTAS:
                 self._deltas.append(str(event.get("delta") or ""))
             elif kind == "rate_limits.updated":
                 self._limits = json_objects(event.get("rate_limits"))
 
-    def reply(self, response: Mapping[str, Any]) -> Reply:
+    def reply(self, response: Json) -> Reply:
         """What the finished response amounts to."""
+        usage = json_object(response.get("usage"))
+        heard = json_object(usage.get("input_token_details")).get("audio_tokens")
+        tokens = (usage.get("input_tokens"), usage.get("output_tokens"), heard)
+        return metered_reply(response, self._remote, self._ending(response), tokens)
+
+    def _ending(self, response: Json) -> Ending:
         details = json_object(response.get("status_details"))
         status, reason = response.get("status"), details.get("reason")
         if status == "failed":
-            raise reported(self._remote, json_object(details.get("error")), self._limits)
+            raise _reported(self._remote, json_object(details.get("error")), self._limits)
         text = clean(_written(response) or "".join(self._deltas), emphasis=False)
-        usage = json_object(response.get("usage"))
-        heard = json_object(usage.get("input_token_details"))
-        reply = Reply(
-            text,
-            input_tokens=count(usage.get("input_tokens")),
-            output_tokens=count(usage.get("output_tokens")),
-            audio_tokens=count(heard.get("audio_tokens")),
-            raw=raw_json(response, self._remote.secrets),
-        )
+        name = self._remote.name
         if status == "completed":
-            return replace(reply, status=Status.OK if text else Status.EMPTY)
+            return Ending(text, Status.OK if text else Status.EMPTY)
         if status == "incomplete" and reason == "content_filter":
-            message = f"{self._remote.name}: the content filter stopped the answer"
-            return replace(reply, text="", status=Status.FILTERED, error=message)
+            return Ending("", Status.FILTERED, f"{name}: the content filter stopped the answer")
         if status == "incomplete":
-            message = f"{self._remote.name}: the answer is cut off ({reason or 'no reason given'})"
-            return replace(reply, status=Status.TRUNCATED, error=message)
-        raise TransientError(f"{self._remote.name}: the response ended as {status!r} ({reason})")
-
-    def _parsed(self, message: bytes) -> Mapping[str, Any]:
-        try:
-            event = json.loads(message)
-        except (ValueError, RecursionError):
-            raise no_answer(self._remote, "sent what is not JSON") from None
-        return json_object(event)
-
-
-def _quiet() -> logging.Logger:
-    """A log for the WebSocket library, which at its most talkative would write the key down."""
-    logger = logging.getLogger(f"{__name__}.connection")
-    logger.setLevel(logging.WARNING)
-    return logger
+            why = reason or "no reason given"
+            return Ending(text, Status.TRUNCATED, f"{name}: the answer is cut off ({why})")
+        raise TransientError(f"{name}: the response ended as {status!r} ({reason})")
 
 
 async def _tell(connection: Any, pcm: bytes, instruction: str) -> None:
@@ -240,14 +262,7 @@ async def _tell(connection: Any, pcm: bytes, instruction: str) -> None:
     await connection.send({"type": "response.create"})
 
 
-async def _hang_up(connection: Any) -> None:
-    """Close without waiting long: an answer that is here is not lost to a server that stalls."""
-    with anyio.move_on_after(CLOSING_S, shield=True):
-        with contextlib.suppress(Exception):
-            await connection.close()
-
-
-def _written(response: Mapping[str, Any]) -> str:
+def _written(response: Json) -> str:
     """The text of the response's messages; both dialects' names for it."""
     return "".join(
         str(part.get("text") or "")
@@ -255,6 +270,55 @@ def _written(response: Mapping[str, Any]) -> str:
         for part in json_objects(item.get("content"))
         if part.get("type") in _TEXT_PARTS
     )
+
+
+def _reported(remote: RemoteModel, error: Json, limits: Sequence[Json] = ()) -> ModelError:
+    """What to raise for an error event, or for the error of a failed response.
+
+    Args:
+        remote: Who was asked.
+        error: Its type, code, message and param.
+        limits: The latest rate limits that the server told, which say when they end.
+    """
+    kind, code = str(error.get("type") or ""), str(error.get("code") or "")
+    message = short(str(error.get("message") or code or kind), remote.secrets).rstrip(".")
+    text = f"{remote.name}: {remote.host} reported: {message or 'no reason given'}"
+    if "rate_limit" in code or "rate_limit" in kind:
+        told = _WAIT.search(message)
+        wait = (span_s(told[1].lower()) if told else None) or _exhausted_for_s(limits)
+        return TransientError(text, retry_after_s=wait, throttled=True)
+    if _ABOUT_THIS_CLIP.search(code):
+        return ModelError(text)
+    if code in _TO_DO:
+        return FatalError(f"{text}; {_TO_DO[code]}")
+    if code != "session_expired" and _FATAL_TYPE.fullmatch(kind):
+        param = str(error.get("param") or "")
+        other = _WRONG_FIELD.fullmatch(code) and _FIELD_OF_DIALECT.fullmatch(param)
+        return FatalError(f"{text}; {_OTHER_DIALECT if other else 'the request is not accepted'}")
+    return TransientError(text)
+
+
+def _closed(remote: RemoteModel, code: int | None, reason: str) -> ModelError:
+    """What to raise when the server closes the connection before it has answered.
+
+    OpenAI writes ``type.code`` as the reason, such as invalid_request_error.invalid_api_key.
+    """
+    kind, _, detail = reason.partition(".")
+    if _FATAL_TYPE.fullmatch(kind) or kind in _TO_DO or "rate_limit" in reason:
+        said = f"{reason} (closed with {code})"
+        return _reported(remote, {"type": kind, "code": detail or kind, "message": said})
+    why = short(reason, remote.secrets) or "no reason given"
+    text = f"{remote.name}: {remote.host} closed the connection ({code or 'broken'}: {why})"
+    if code in _CLOSED_FOR_GOOD:
+        return FatalError(f"{text}; {_CLOSED_FOR_GOOD[code]}")
+    if code == 1009:
+        return ModelError(f"{text}; this sample is too large for the model")
+    return TransientError(text, throttled=code == 1013)
+
+
+def _exhausted_for_s(limits: Sequence[Json]) -> float | None:
+    resets = [limit.get("reset_seconds") for limit in limits if limit.get("remaining") == 0]
+    return max((float(one) for one in resets if isinstance(one, int | float)), default=None)
 
 
 def _dialect(name: str) -> Dialect:
@@ -277,32 +341,13 @@ def _temperature(name: str, dialect: Dialect, asked: float | None) -> float | No
                 f"{name}: the current Realtime API has no temperature; leave --temperature out"
             )
         return None
-    known = PROVIDER.known(name)
-    standard = known.temperature if known else None
-    wanted = asked if asked is not None else (standard or LOWEST_TEMPERATURE)
+    wanted = LOWEST_TEMPERATURE if asked is None else asked
     if not LOWEST_TEMPERATURE <= wanted <= HIGHEST_TEMPERATURE:
         raise ModelError(
             f"{name}: temperature is {wanted:g}; the Realtime API takes "
             f"{LOWEST_TEMPERATURE:g} to {HIGHEST_TEMPERATURE:g}"
         )
     return wanted
-
-
-def _remote(name: str) -> RemoteModel:
-    """Where the API is, without /realtime; a proxy for OpenAI's other APIs stands for this too."""
-    names = (URL_VARIABLE, "OPENAI_BASE_URL")
-    remote = remote_model(PROVIDER, name, "https://api.openai.com/v1", *names)
-    # Both schemes of the web begin with "http", as those of WebSockets begin with "ws".
-    url = "ws" + remote.address.url.removeprefix("http").removesuffix("/realtime")
-    return replace(remote, address=Address(url, remote.host))
-
-
-_ONE_SOURCE = f"{DOCS}/pricing (as transcribed by genai-prices 0.2.1)"
-
-
-def _published(model_id: str, text_in: float, audio_in: float, out: float, page: str) -> KnownModel:
-    price = Price.of(text_in, audio_in, out, 10, page, "2026-11-15")
-    return KnownModel(f"openai-realtime/{model_id}", PAPER, LOWEST_TEMPERATURE, price=price)
 
 
 PROVIDER = Provider(
@@ -314,9 +359,12 @@ PROVIDER = Provider(
     key_names=("OPENAI_API_KEY",),
     extra="openai",
     packages=("openai", "websockets"),  # the SDK needs the latter, and fails late without it
-    models=(
-        _published("gpt-4o-realtime-preview", 5, 40, 20, _ONE_SOURCE),
-        _published("gpt-realtime", 4, 32, 16, PRICING),
-        _published("gpt-realtime-mini", 0.6, 10, 2.4, PRICING),
+    models=tuple(
+        KnownModel(f"openai-realtime/{model_id}", PAPER, LOWEST_TEMPERATURE, price=price)
+        for model_id, price in (
+            ("gpt-4o-realtime-preview", Price.of(5, 40, 20, 10, _ONE_SOURCE)),
+            ("gpt-realtime", Price.of(4, 32, 16, 10, PRICING)),
+            ("gpt-realtime-mini", Price.of(0.6, 10, 2.4, 10, PRICING)),
+        )
     ),
 )

@@ -33,17 +33,17 @@ class Price(BaseModel):
 
     @classmethod
     def of(
-        cls, text_in: float, audio_in: float, out: float, per_s: float, source: str, as_of: str
+        cls,
+        text_in: float,
+        audio_in: float | None,
+        out: float,
+        per_s: float | None,
+        source: str,
+        as_of: str = "2026-11-15",
     ) -> Self:
-        """The price of a model that hears, in one line of a table."""
-        return cls(
-            text_in=text_in,
-            audio_in=audio_in,
-            out=out,
-            audio_tokens_per_s=per_s,
-            source=source,
-            as_of=date.fromisoformat(as_of),
-        )
+        """A price in one line of a table."""
+        day, heard = date.fromisoformat(as_of), {"audio_in": audio_in, "audio_tokens_per_s": per_s}
+        return cls(text_in=text_in, out=out, source=source, as_of=day, **heard)
 
     @model_validator(mode="after")
     def _audio_is_whole(self) -> Self:
@@ -70,7 +70,7 @@ class Price(BaseModel):
             audio_tokens: Those of the input that were audio; estimated where not reported.
             audio_s: Seconds of audio as sent.
         """
-        if self._is_free:
+        if self.text_in == self.out == self.audio_in == 0:
             return 0.0
         read, written, heard = map(_reported, (input_tokens, output_tokens, audio_tokens))
         if read is None and written is None and heard is None:
@@ -81,12 +81,7 @@ class Price(BaseModel):
         return self._dollars(max(0.0, (read or 0) - audio), audio, written or 0)
 
     def estimate(self, audio_s: float, text_tokens: int = 60, answer_tokens: int = 120) -> float:
-        """Dollars that one question will likely cost, before it is asked.
-
-        Args:
-            audio_s: Seconds of audio to be sent.
-            text_tokens: Length of the instruction.
-            answer_tokens: Length of the answer and of the thinking before it.
+        """Dollars that one question will likely cost; thinking counts as part of the answer.
 
         Raises:
             ModelError: Audio is to be sent to a model that has no price for it.
@@ -99,10 +94,6 @@ class Price(BaseModel):
             )
         return self._dollars(text_tokens, audio, answer_tokens)
 
-    @property
-    def _is_free(self) -> bool:
-        return self.text_in == self.out == self.audio_in == 0
-
     def _audio_tokens(self, audio_s: float) -> float | None:
         if audio_s <= 0:
             return 0.0
@@ -113,7 +104,7 @@ class Price(BaseModel):
         return (text * self.text_in + heard + written * self.out) / _PER
 
 
-FREE = Price.of(0, 0, 0, 0, "answers on this machine, by construction free", "2026-11-15")
+FREE = Price.of(0, 0, 0, 0, "answers on this machine, by construction free")
 """The price of what answers on this machine."""
 
 

@@ -28,8 +28,9 @@ class SentBody:
     ) -> None:
         place = secrets.token_hex(16)  # nobody's text can hold it by accident or on purpose
         whole = json.dumps(document(place), ensure_ascii=False, allow_nan=False)
-        before, _, after = whole.partition(place)
-        self._before, self._after = _encoded(before), _encoded(after)
+        # Half of a surrogate pair, which a caption may hold, has no UTF-8.
+        encoded = whole.encode("utf-8", "replace")
+        self._before, _, self._after = encoded.partition(place.encode())
         self._content = audio.content if audio is not None else b""
 
     @property
@@ -44,8 +45,3 @@ class SentBody:
         for start in range(0, len(self._content), _STEP):
             yield base64.b64encode(self._content[start : start + _STEP])
         yield self._after
-
-
-def _encoded(text: str) -> bytes:
-    # Half of a surrogate pair, which a caption may hold, has no UTF-8.
-    return text.encode("utf-8", "replace")

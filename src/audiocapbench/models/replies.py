@@ -1,0 +1,161 @@
+"""What providers' replies say: text, cleaned as published, how it ended, and its tokens.
+
+Cleaning takes away the markdown that models add to a caption: links and images go whole, with
+their text; so do bare addresses.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from audiocapbench.credentials import raw_json, short
+from audiocapbench.data.outcome import Reply, Status
+from audiocapbench.models.access import RemoteModel
+from audiocapbench.models.http_errors import no_answer
+
+Json = Mapping[str, Any]
+
+_TOP = ("id", "model", "usage", "system_fingerprint")
+_SPOKEN = ("content", "refusal")
+
+FILTER_CODES = frozenset(
+    {"content_filter", "content_policy_violation", "data_inspection_failed", "datainspectionfailed"}
+)
+"""Codes of errors that are a content filter's verdict on one sample."""
+
+# The bounds keep a hostile answer (a hundred thousand brackets) from taking quadratic time.
+_LINK_OR_IMAGE = re.compile(r"!?\[[^\]]{0,400}\]\([^)]{1,1000}\)")
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
+_NEWLINES = re.compile(r"\n{3,}")
+_STARRED = (re.compile(r"\*\*([^*]+)\*\*"), re.compile(r"\*([^*]+)\*"))
+
+
+class Ending(NamedTuple):
+    """The text of a reply, how it ended, and what there is to say about that."""
+
+    text: str
+    status: Status
+    error: str | None = None
+
+
+def clean(text: str, *, emphasis: bool) -> str:
+    """Take links, images and addresses out of an answer and fold its empty lines.
+
+    Args:
+        text: The answer as it came.
+        emphasis: Whether ``**`` and ``*`` around words are removed too, as for Gemini.
+    """
+    for starred in _STARRED if emphasis else ():
+        text = starred.sub(r"\1", text)
+    text = _ADDRESS.sub("", _LINK_OR_IMAGE.sub("", text))
+    return _NEWLINES.sub("\n\n", text).strip()
+
+
+def cleaned(reply: Reply) -> Reply:
+    """A reply whose text is cleaned as published; what is blank then is empty."""
+    text = clean(reply.text, emphasis=False)
+    blank = reply.status is Status.OK and not text
+    return replace(reply, text=text, status=Status.EMPTY if blank else reply.status)
+
+
+def metered_reply(
+    body: Any, remote: RemoteModel, ending: Ending, tokens: tuple[Any, Any, Any]
+) -> Reply:
+    """The reply that a body is, with its tokens read, written and heard, where they are counts."""
+    read, written, heard = map(count, tokens)
+    raw = raw_json(body, remote.secrets)
+    return Reply(*ending, input_tokens=read, output_tokens=written, audio_tokens=heard, raw=raw)
+
+
+def filtered_reply(body: Any, said: str, remote: RemoteModel) -> Reply:
+    """The reply to a question that a content filter stopped with an error."""
+    error = f"stopped by the provider's content filter ({short(said, remote.secrets)})"
+    return Reply("", Status.FILTERED, error, raw=raw_json(body, remote.secrets))
+
+
+def completion_reply(body: Any, remote: RemoteModel) -> Reply:
+    """Read a chat completion; text is as it came.
+
+    Raises:
+        TransientError: The body is not a completion.
+    """
+    if not isinstance(body, dict) or not isinstance(body.get("choices"), list):
+        said = raw_json(body, remote.secrets)
+        raise no_answer(remote, f"answered with something that is not a completion: {said}")
+    usage = json_object(body.get("usage"))
+    heard = json_object(usage.get("prompt_tokens_details")).get("audio_tokens")
+    tokens = (usage.get("prompt_tokens"), usage.get("completion_tokens"), heard)
+    return metered_reply(body, remote, choice_ending(body["choices"], remote), tokens)
+
+
+def joined_chunks(chunks: Sequence[Any], remote: RemoteModel) -> Json:
+    """The completion that the chunks of a stream are, as a server without streams would send it.
+
+    Raises:
+        TransientError: One is not a chunk, or the stream ended before the answer did.
+    """
+    bodies = [one.to_dict() if hasattr(one, "to_dict") else one for one in chunks]
+    if not all(isinstance(body, dict) for body in bodies):
+        raise no_answer(remote, "sent a piece that is not part of a completion")
+    top = {key: body[key] for body in bodies for key in _TOP if body.get(key) is not None}
+    choices = [choice for body in bodies for choice in json_objects(body.get("choices"))[:1]]
+    reasons = [one["finish_reason"] for one in choices if isinstance(one.get("finish_reason"), str)]
+    # The piece with the usage, which comes last, has no choices.
+    if not reasons and not any(one.get("usage") and not one.get("choices") for one in bodies):
+        raise no_answer(remote, "broke off in the middle of its answer")
+    deltas = [json_object(choice.get("delta")) for choice in choices]
+    text, refusal = ("".join(_text(one.get(key)) for one in deltas) for key in _SPOKEN)
+    message = {"content": text, "refusal": refusal or None}
+    choice = {"index": 0, "finish_reason": reasons[-1] if reasons else None, "message": message}
+    return {**top, "choices": [choice] if reasons else []}
+
+
+def choice_ending(choices: Any, remote: RemoteModel) -> Ending:
+    """How the first choice of a completion ended."""
+    if not isinstance(choices, list) or not choices:
+        return Ending("", Status.EMPTY, "the reply holds no choices")
+    choice = json_object(choices[0])
+    message = json_object(choice.get("message"))
+    refusal, ended = message.get("refusal"), choice.get("finish_reason")
+    text = _text(message.get("content"))
+    if isinstance(refusal, str) and refusal.strip():
+        return Ending("", Status.REFUSED, short(refusal, remote.secrets))
+    if ended == "content_filter":
+        return Ending("", Status.FILTERED, "stopped by the provider's content filter")
+    if ended == "length":
+        return Ending(text, Status.TRUNCATED, "the answer reached the limit of output tokens")
+    return Ending(text, Status.OK) if text.strip() else Ending("", Status.EMPTY)
+
+
+def count(value: Any) -> int | None:
+    """A number of tokens, if it is one."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def json_object(value: Any) -> Json:
+    """The value if it is an object, else an empty one: providers send null for what is missing."""
+    return value if isinstance(value, dict) else {}
+
+
+def json_objects(value: Any) -> list[Json]:
+    """The objects of a list, if it is one."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def parsed_object(text: str) -> Json:
+    """The object that an error's body is; an empty one where it is a page for people."""
+    try:
+        return json_object(json.loads(text))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _text(content: Any) -> str:
+    """Text of a message, which some servers send in parts."""
+    parts = [content] if isinstance(content, str) else content
+    if not isinstance(parts, list):
+        return ""
+    texts = (one.get("text") if isinstance(one, dict) else one for one in parts)
+    return "".join(part for part in texts if isinstance(part, str))
