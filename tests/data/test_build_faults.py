@@ -292,6 +292,6 @@ def test_a_large_file_comes_in_pieces_and_a_cut_costs_one(
     plan = Plan([None] * 4 + [half()])
     with HubServer({CLOTHO: Repository({"a.bin": content})}, plan) as server:
         repository = Hub(server.url).repository(CLOTHO)
-        assert repository.read("a.bin", arrived.append) == content
+        assert repository.open("a.bin", arrived.append).read() == content
         assert len(server.fetched()) == 6 + 1
     assert arrived == [1_000] * 5 + [632]

@@ -8,7 +8,6 @@ from audiocapbench.benchmarks.aggregation import Aggregation, TextSample
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics import MetricResult, compute, find_metric
 from audiocapbench.metrics.names import ScorerName, parse_name
-from audiocapbench.signature import Signature
 
 _DATE = "date"
 _DATE_PARTS = ("date_similarity", "date_discriminability")
@@ -17,13 +16,7 @@ _MOST = 0.5
 
 
 class CorpusScore(NamedTuple):
-    """One metric on one corpus.
-
-    Attributes:
-        corpus: Its name.
-        rows: Which of the samples it is made of.
-        result: The metric on those samples.
-    """
+    """One metric on one corpus, and which of the samples it is made of."""
 
     corpus: str
     rows: list[int]
@@ -80,18 +73,13 @@ def check_metrics(aggregation: Aggregation | None, metrics: Sequence[str]) -> No
             )
         if name.options.get(_NULL, _OUT) != _OUT:
             raise MetricError(f"{name}: {_NULL} can only be {_OUT!r}")
-        if aggregation is not None:
-            _check_options(aggregation, name)
-
-
-def _check_options(aggregation: Aggregation, name: ScorerName) -> None:
-    for corpus in aggregation.weights:
-        for option in aggregation.options(corpus):
-            if option in name.options:
-                raise MetricError(
-                    f"{name}: {aggregation.total} sets {option!r} for each group itself; "
-                    "leave it out"
-                )
+        if aggregation is None:
+            continue
+        own = {option for corpus in aggregation.weights for option in aggregation.options(corpus)}
+        for option in own & name.options.keys():
+            raise MetricError(
+                f"{name}: {aggregation.total} sets {option!r} for each group itself; leave it out"
+            )
 
 
 def compute_by_corpus(
@@ -106,12 +94,7 @@ def compute_by_corpus(
     Where most samples of a corpus have null references, every metric is also computed on the
     others alone, under the name with ``null=out``. Each DATE comes with its two parts.
 
-    Args:
-        aggregation: How the samples make corpora.
-        metrics: Names; ``date[null=out]`` leaves samples with null references out everywhere.
-        samples: What was asked.
-        predictions: What was answered.
-        references: What each answer is scored against.
+    The name ``date[null=out]`` leaves samples with null references out everywhere.
 
     Raises:
         MetricError: A name is unknown, or a metric cannot be computed.
@@ -169,12 +152,9 @@ def _compute(
         own = {key: value for key, value in name.options.items() if key != _NULL}
         own |= {key: value for key, value in given.items() if key in metric.options}
         full.append(str(ScorerName(name.name, own)))
-    results = compute(full, predictions, references)
-    return [
-        replace(result, name=name, signature=_signature(result.signature, name))
-        for result, name in zip(results, names, strict=True)
-    ]
-
-
-def _signature(signature: Signature, name: str) -> Signature:
-    return signature.with_fields(**{_NULL: _OUT}) if leaves_null_out(name) else signature
+    results = []
+    for result, asked in zip(compute(full, predictions, references), names, strict=True):
+        marks = {_NULL: _OUT} if leaves_null_out(asked) else {}
+        signature = result.signature.with_fields(**marks)
+        results.append(replace(result, name=asked, signature=signature))
+    return results

@@ -37,42 +37,42 @@ class BenchmarkEntry(NamedTuple):
     data: str
 
 
-class _BuiltIn(NamedTuple):
-    load: Callable[..., Benchmark]
-    description: str
-    data: str
-
-
-_BUILT_IN: Mapping[str, _BuiltIn] = {
-    "demo": _BuiltIn(
-        load_demo, "30 embedded clips: sound, music, speech, mixed, silence", "in the package"
+_BUILT_IN: Mapping[str, Callable[..., Benchmark]] = {
+    "demo": load_demo,
+    AUDIOCAPBENCH: load_audiocapbench,
+    mecat.CAPTION: load_captions,
+    mecat.QA: load_questions,
+}
+_ENTRIES = (
+    BenchmarkEntry(
+        "demo", "30 embedded clips: sound, music, speech, mixed, silence", "in the package"
     ),
-    AUDIOCAPBENCH: _BuiltIn(
-        load_audiocapbench,
+    BenchmarkEntry(
+        AUDIOCAPBENCH,
         "1,000 clips of sound, music and speech, as published",
         "audiocapbench build audiocapbench --out DIR, then --data DIR",
     ),
-    mecat.CAPTION: _BuiltIn(
-        load_captions,
+    BenchmarkEntry(
+        mecat.CAPTION,
         "MECAT: six captions of each of 20,052 clips, in nine groups; [prompts=i1] asks as "
         "it asked Audio-Flamingo 2 and Kimi-Audio",
         "audiocapbench build mecat --out DIR, then --data DIR",
     ),
-    mecat.QA: _BuiltIn(
-        load_questions,
+    BenchmarkEntry(
+        mecat.QA,
         "MECAT: five questions about each clip, in six categories",
         "audiocapbench build mecat --part qa --out DIR, then --data DIR",
     ),
-}
+    BenchmarkEntry("FOLDER", "your own clips and captions, described in metadata.jsonl", "yours"),
+)
 
 
 def open_benchmark(name: str, data: Path | None = None) -> Benchmark:
     """Find a benchmark by name, or take a folder as one.
 
     Args:
-        name: A benchmark's name or a folder; one whose name equals a benchmark's is ``./NAME``.
-            Options stand in brackets: ``mecat-caption[prompts=i1]`` asks as MECAT asked
-            Audio-Flamingo 2 and Kimi-Audio.
+        name: A benchmark's name, such as ``mecat-caption[prompts=i1]`` with an option, or a
+            folder; one whose name equals a benchmark's is ``./NAME``.
         data: The folder that holds the benchmark's data, for those that are not embedded.
 
     Raises:
@@ -82,7 +82,7 @@ def open_benchmark(name: str, data: Path | None = None) -> Benchmark:
     """
     known = mecat.base_name(name)
     if known in _BUILT_IN:
-        load = _BUILT_IN[known].load
+        load = _BUILT_IN[known]
         return load(**_given(name, load, data))
     point = plugins("benchmarks").get(known)
     if point is not None:
@@ -99,12 +99,7 @@ def open_benchmark(name: str, data: Path | None = None) -> Benchmark:
 
 def list_benchmarks() -> list[BenchmarkEntry]:
     """Every benchmark that can be run here; of a plug-in that fails, why."""
-    entries = [BenchmarkEntry(name, one.description, one.data) for name, one in _BUILT_IN.items()]
-    entries.append(
-        BenchmarkEntry(
-            "FOLDER", "your own clips and captions, described in metadata.jsonl", "yours"
-        )
-    )
+    entries = list(_ENTRIES)
     for name, point in sorted(plugins("benchmarks").items()):
         if name in _BUILT_IN:
             continue
@@ -159,12 +154,8 @@ def _parameters(factory: Callable[..., object]) -> dict[str, inspect.Parameter]:
 
 
 def options_of(name: str) -> dict[str, str]:
-    """The options in the name of one of our own benchmarks.
-
-    Raises:
-        BenchmarkError: It has no such option.
-    """
-    return _options(name, _parameters(_BUILT_IN[mecat.base_name(name)].load))
+    """The options in the name of one of our own benchmarks."""
+    return _options(name, _parameters(_BUILT_IN[mecat.base_name(name)]))
 
 
 def _options(name: str, takes: Mapping[str, object]) -> dict[str, str]:
@@ -197,11 +188,7 @@ def _given(name: str, factory: Callable[..., object], data: Path | None) -> dict
 
 
 def _check(benchmark: Benchmark) -> None:
-    """Refuse what a run would trip over later.
-
-    Raises:
-        BenchmarkError: A sample is not what it should be.
-    """
+    """Refuse what a run would trip over later."""
     aggregation = benchmark.traits.aggregation
     seen: set[str] = set()
     for sample in benchmark.samples:

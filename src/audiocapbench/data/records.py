@@ -89,9 +89,6 @@ def csv_rows(
 
     An open quote costs its own line only where ``begins`` says whether a first field is surely
     that of a row, and not the rest of another. Spaces after a delimiter do not count.
-
-    Raises:
-        DatasetError: The file cannot be read.
     """
     for where, cells in _rows(path, None, begins, spaced=True):
         if isinstance(cells, Problem):
@@ -101,11 +98,7 @@ def csv_rows(
 
 
 def check_names(path: PurePath, names: Sequence[str]) -> None:
-    """Refuse a first line that is not clear.
-
-    Raises:
-        DatasetError: It names a column twice.
-    """
+    """Refuse a first line that is not clear."""
     if len(set(names)) < len(names):
         raise DatasetError(f"{path}: its first line names a column twice")
 
@@ -136,11 +129,7 @@ def json_lines(
 def text_lines(
     path: PurePath, problems: Problems, content: bytes | None = None
 ) -> Iterator[tuple[str, str]]:
-    """The lines that are text and not blank, each with its place and without its end.
-
-    Raises:
-        DatasetError: The file cannot be read.
-    """
+    """The lines that are text and not blank, each with its place and without its end."""
     for where, text in _lines(path, content):
         if isinstance(text, Problem):
             problems.append(text)

@@ -11,6 +11,12 @@ UNCATEGORISED = "other"
 # The published tool's metadata.json names two fields differently.
 SEED_NAMES = {"audio_file": "file_name", "reference_captions": "references"}
 _SEED_NAMES_BACK = {ours: theirs for theirs, ours in SEED_NAMES.items()}
+_WORDS = {
+    "missing": "is missing",
+    "too_short": "is empty; give at least one caption",
+    "list_type": "is not a list",
+    "string_type": "is not text",
+}
 
 
 def _text(value: str) -> str:
@@ -71,17 +77,7 @@ def read_row(fields: object, where: str, *, seed: bool = False) -> MetadataRow |
 def _problem(where: str, details: Any, names: dict[str, str]) -> Problem:
     location = [names.get(str(part), str(part)) for part in details["loc"]]
     field = location[0] + "".join(f"[{part}]" for part in location[1:])
-    match details["type"]:
-        case "missing":
-            what = "is missing"
-        case "too_short":
-            what = "is empty; give at least one caption"
-        case "value_error":
-            what = str(details["ctx"]["error"])
-        case "list_type":
-            what = "is not a list"
-        case "string_type":
-            what = "is not text"
-        case _:
-            what = str(details["msg"])[:1].lower() + str(details["msg"])[1:]
-    return Problem(where, field, what)
+    if details["type"] == "value_error":
+        return Problem(where, field, str(details["ctx"]["error"]))
+    said = str(details["msg"])
+    return Problem(where, field, _WORDS.get(details["type"]) or said[:1].lower() + said[1:])

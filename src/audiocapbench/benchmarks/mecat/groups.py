@@ -44,11 +44,7 @@ class Total(NamedTuple):
 
 
 def groups_of(subtask: str, domain: str) -> str | None:
-    """The group that an answer counts in, or None where it counts in none.
-
-    Raises:
-        BenchmarkError: There is no such sub-task or domain.
-    """
+    """The group that an answer counts in, or None where it counts in none."""
     if subtask not in SUBTASKS:
         raise BenchmarkError(f"MECAT has no sub-task {subtask!r}; it has {', '.join(SUBTASKS)}")
     if domain not in DOMAINS:
@@ -66,11 +62,7 @@ def subtask_of(group: str) -> str:
 
 
 def cap_weights(weighting: str = ORIGINAL) -> dict[str, float]:
-    """What each group counts for in Score_Cap; they add up to 1.
-
-    Raises:
-        BenchmarkError: There is no such weighting.
-    """
+    """What each group counts for in Score_Cap; they add up to 1."""
     if weighting not in WEIGHTINGS:
         raise BenchmarkError(
             f"MECAT has no weighting {weighting!r}; it has {', '.join(WEIGHTINGS)}"

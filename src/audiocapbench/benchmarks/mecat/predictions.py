@@ -79,9 +79,6 @@ def source_of(benchmark: str, text: str) -> PredictionFile:
 
     Without a sub-task, a word of the file's name says it, as in ``long_caption.csv``; where none
     does, or with ``all=FILE``, a text answers all six sub-tasks.
-
-    Raises:
-        DatasetError: The file's name has two sub-tasks in it.
     """
     if not asks_for_captions(benchmark):
         return PredictionFile(Path(text), None)

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from audiocapbench.data.build.audio_folder import AudioFolder
 from audiocapbench.data.build.cutting import ClipChoice, cut, duration, kept_span, suffix_of
-from audiocapbench.data.build.hub import Hub, HubError, NetworkError, Repository
+from audiocapbench.data.build.hub import Hub, HubError, NetworkError
 from audiocapbench.data.build.id_lists import IdList, read_id_lists
 from audiocapbench.data.build.ledger import BadFieldsError, Ledger
-from audiocapbench.data.build.parquet_tables import ParquetTables
+from audiocapbench.data.build.repository_layouts import layout_of
 from audiocapbench.data.build.results import BuildResult, BuildStep, OnProgress, PartResult
 from audiocapbench.data.build.sources import (
     MUSIC,
@@ -21,10 +20,9 @@ from audiocapbench.data.build.sources import (
     ClipSource,
     ListedClip,
     details,
+    moments,
     references,
-    seconds,
 )
-from audiocapbench.data.build.splits import split_files
 from audiocapbench.data.manifest import MissingClip
 from audiocapbench.errors import AudioError, DatasetError
 
@@ -72,8 +70,6 @@ def build(
     """Build the folder, or go on with it; clips that are there and intact are not fetched again.
 
     Args:
-        out: The dataset folder.
-        settings: What to build.
         dry_run: Only look up what would be fetched, and write nothing.
         progress: Told about every clip and every piece of a download.
         hub: Where to download from; None is the Hub, or the mirror that HF_ENDPOINT names.
@@ -141,37 +137,32 @@ class _ListBuilder:
         self.progress(BuildStep(source.name, kept, len(wanted), 0, None if absent else 0))
         try:
             if absent:
-                revision = self.settings.revisions.get(source.name)
-                repository = self.ledger.repository(self.hub, source.repository, revision)
-                result = self._fetch(repository, source, result, absent, reasons)
+                result = self._fetch(source, result, absent, reasons)
         except NetworkError:
             raise
         except HubError as error:
             reasons = {one.id: str(error) for one in absent}
             result = replace(result, problem=str(error))
-        left = [one for one in absent if one.id not in self.ledger.clips]
-        return replace(
-            result,
-            commit=self.ledger.origin.get(source.repository),
-            fetched=len(absent) - len(left),
-            missing=tuple(
-                MissingClip(
-                    id=one.id, reason=reasons.get(one.id, NOT_YET), category=source.category
-                )
-                for one in left
-            ),
+        missing = tuple(
+            MissingClip(id=one.id, reason=reasons.get(one.id, NOT_YET), category=source.category)
+            for one in absent
+            if one.id not in self.ledger.clips
         )
+        commit = self.ledger.origin.get(source.repository)
+        fetched = len(absent) - len(missing)
+        return replace(result, commit=commit, fetched=fetched, missing=missing)
 
     def _fetch(
         self,
-        repository: Repository,
         source: ClipSource,
         result: PartResult,
         absent: Sequence[ListedClip],
         reasons: dict[str, str],
     ) -> PartResult:
         """Put the clips that the repository has into the folder, and say why others are not."""
-        layout = _layout(repository, source)
+        revision = self.settings.revisions.get(source.name)
+        repository = self.ledger.repository(self.hub, source.repository, revision)
+        layout = layout_of(repository, source)
         found = layout.find(source, absent)
         by_place = {found[one.key].place: one for one in absent if one.key in found}
         total = layout.size(list(by_place))
@@ -200,8 +191,7 @@ class _ListBuilder:
     ) -> None:
         added = details(source, clip)
         if source is MUSIC:
-            start_s, end_s = (seconds(clip.fields[name]) for name in ("start_s", "end_s"))
-            span = kept_span(self.settings.clip, start_s, end_s, duration(content))
+            span = kept_span(self.settings.clip, *moments(clip.fields), duration(content))
             if span is not None:
                 content = cut(content, span)
                 added["clip_s"] = list(span)
@@ -215,9 +205,3 @@ class _ListBuilder:
             "position": clip.position,
         }
         self.ledger.keep(row, content)
-
-
-def _layout(repository: Repository, source: ClipSource) -> ParquetTables | AudioFolder:
-    paths = split_files(repository, source.split)
-    tables = [path for path in paths if path.endswith(".parquet")]
-    return ParquetTables(repository, tables) if tables else AudioFolder(repository, paths)

@@ -43,11 +43,7 @@ def kept_span(
 
 
 def duration(content: bytes) -> float:
-    """Seconds of an encoded clip.
-
-    Raises:
-        AudioError: The bytes are not audio.
-    """
+    """Seconds of an encoded clip."""
     with _decoding(content) as stream:
         return float(stream.frames / stream.samplerate)
 

@@ -3,11 +3,13 @@
 What can go wrong becomes one sentence. Which rows are wanted is not decided here.
 """
 
+import importlib
 import io
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 from audiocapbench.credentials import redacted
@@ -60,11 +62,6 @@ class Repository:
         """A file of the repository; nothing is read yet."""
         return RemoteFile(self, path, received)
 
-    def read(self, path: str, received: OnReceived | None = None) -> bytes:
-        """A whole file of the repository."""
-        with self.open(path, received) as stream:
-            return stream.readall()
-
 
 class Hub:
     """The Hub, or a mirror of it."""
@@ -80,16 +77,10 @@ class Hub:
             HubError: It is not there, is gated, or has no such revision.
             NetworkError: The Hub cannot be reached.
         """
-        api = _library().HfApi(endpoint=self.endpoint)
-        info = self._patiently(
-            name,
-            revision,
-            lambda: api.dataset_info(
-                name, revision=revision, files_metadata=True, timeout=_TIMEOUT_S
-            ),
-            # Without any network, nobody wants to wait long for being told so.
-            FIRST_PAUSES_S,
-        )
+        look_up = partial(hub_library().HfApi(endpoint=self.endpoint).dataset_info, name)
+        call = partial(look_up, revision=revision, files_metadata=True, timeout=_TIMEOUT_S)
+        # Without any network, nobody wants to wait long for being told so.
+        info = self._patiently(name, revision, call, FIRST_PAUSES_S)
         sizes = {
             one.rfilename: -1 if one.size is None else int(one.size) for one in info.siblings or ()
         }
@@ -98,25 +89,17 @@ class Hub:
         return Repository(self, name, info.sha, sizes, configs if isinstance(configs, list) else ())
 
     def fetch(self, repository: Repository, path: str, start: int, end: int) -> bytes:
-        """The bytes of a file from start up to end.
-
-        Raises:
-            HubError: The file is not to be had.
-            NetworkError: The Hub cannot be reached, or breaks off again and again.
-        """
-        library = _library()
-        url = library.hf_hub_url(
-            repository.name,
-            path,
-            repo_type="dataset",
-            revision=repository.commit,
-            endpoint=self.endpoint,
+        """The bytes of a file from start up to end."""
+        name, commit = repository.name, repository.commit
+        url = hub_library().hf_hub_url(
+            name, path, repo_type="dataset", revision=commit, endpoint=self.endpoint
         )
-        headers = library.utils.build_hf_headers() | {"Range": f"bytes={start}-{end - 1}"}
+        tools = hub_library("huggingface_hub.utils")
+        headers = tools.build_hf_headers() | {"Range": f"bytes={start}-{end - 1}"}
 
         def get() -> bytes:
-            reply = library.utils.get_session().get(url, headers=headers, timeout=_TIMEOUT_S)
-            library.utils.hf_raise_for_status(reply)
+            reply = tools.get_session().get(url, headers=headers, timeout=_TIMEOUT_S)
+            tools.hf_raise_for_status(reply)
             content: bytes = reply.content
             if reply.status_code == 200:
                 content = content[start:end]
@@ -124,7 +107,7 @@ class Hub:
                 raise _PassingError(f"{len(content)} of {end - start} bytes came")
             return content
 
-        return self._patiently(repository.name, repository.commit, get)
+        return self._patiently(name, commit, get)
 
     def _patiently(
         self,
@@ -193,49 +176,40 @@ class RemoteFile(io.RawIOBase):
         self._position = 0
 
     def readable(self) -> bool:
-        """It is only for reading."""
         return True
 
     def seekable(self) -> bool:
-        """Any place can be read."""
         return True
 
-    def tell(self) -> int:
-        """The place that is read next."""
-        return self._position
-
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go to another place."""
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self.length}[whence]
         self._position = max(0, base + offset)
         return self._position
 
     def read(self, size: int = -1) -> bytes:
-        """So many bytes, or all that are left."""
+        """So many bytes, or all that are left.
+
+        They come in pieces, so that a connection that breaks off costs one of them and not all.
+        """
         end = self.length if size < 0 else min(self.length, self._position + size)
-        if end <= self._position:
-            return b""
-        # In pieces, so that a connection that breaks off costs one of them and not all.
         pieces = []
         while self._position < end:
             stop = min(end, self._position + PIECE)
-            pieces.append(
-                self.repository.hub.fetch(self.repository, self.path, self._position, stop)
-            )
+            hub = self.repository.hub
+            pieces.append(hub.fetch(self.repository, self.path, self._position, stop))
             if self._received is not None:
                 self._received(stop - self._position)
             self._position = stop
         return b"".join(pieces)
 
-    def readall(self) -> bytes:
-        """All that is left."""
-        return self.read()
 
+def hub_library(name: str = "huggingface_hub") -> Any:
+    """A module that the extra ``hub`` brings.
 
-def _library() -> Any:
+    Raises:
+        HubError: The extra is not installed.
+    """
     try:
-        import huggingface_hub
-        import huggingface_hub.utils
+        return importlib.import_module(name)
     except ImportError:
         raise HubError("building from the Hub needs: pip install 'audiocapbench[hub]'") from None
-    return huggingface_hub

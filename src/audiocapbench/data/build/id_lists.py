@@ -3,7 +3,6 @@
 The lists themselves are no part of this package; only their fingerprints are.
 """
 
-import hashlib
 import os
 import time
 import urllib.error
@@ -13,13 +12,14 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import NamedTuple
 
+from audiocapbench.audio import sha256
 from audiocapbench.data.build.sources import (
     MUSIC,
     SOURCES,
     ClipSource,
     ListedClip,
     aspect_list,
-    seconds,
+    moments,
 )
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import csv_records
@@ -31,12 +31,7 @@ ADDRESS = (
     f"https://raw.githubusercontent.com/SalesforceAIResearch/AudioCapBench/{COMMIT}/eval_data_ids"
 )
 ADDRESS_VARIABLE = "AUDIOCAPBENCH_IDS_URL"
-PUBLISHED = {
-    "clotho_eval.csv": "1fffc62f9ae25a9ef5272e55ebd0584dbe7ce25e50de6dff76ddadfba8060dab",
-    "audiocaps_eval.csv": "80325e371e016f1b5a7d2f96d7f3a42d81a3b732a0c7017bc8ba526ed535257b",
-    "musiccaps_eval.csv": "221cdf1b61ddf36acd60e255b37cd1cacb00ecdebb970ef5ea973840a208950e",
-    "speech_eval.csv": "90286d4b4cefcb6b58ff4b135bc38a2c81406a0c963f351cf9c07e49bca8acad",
-}
+PUBLISHED = {source.id_list: source.sha256 for source in SOURCES}
 
 _TIMEOUT_S = 30.0
 _PAUSES_S = (0.5, 1.0, 2.0)
@@ -53,7 +48,7 @@ class IdList(NamedTuple):
     @property
     def published(self) -> bool:
         """Whether this is the list of the paper, byte for byte."""
-        return self.sha256 == PUBLISHED[self.source.id_list]
+        return self.sha256 == self.source.sha256
 
 
 def read_id_lists(ids_dir: Path | None = None, cache_dir: Path | None = None) -> list[IdList]:
@@ -67,17 +62,15 @@ def read_id_lists(ids_dir: Path | None = None, cache_dir: Path | None = None) ->
     Raises:
         DatasetError: A list is missing, cannot be downloaded, or is not what it should be.
     """
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "audiocapbench"
+    folder = ids_dir or (cache_dir or home) / "audiocapbench-ids" / COMMIT
     lists: list[IdList] = []
     position = 0
     for source in SOURCES:
-        if ids_dir is not None:
-            path = ids_dir / source.id_list
-            content = _read(path)
-        else:
-            path = (cache_dir or _cache()) / "audiocapbench-ids" / COMMIT / source.id_list
-            content = _cached(path)
+        path = folder / source.id_list
+        content = _read(path) if ids_dir else _cached(path)
         entries = _parse(source, path, content, position)
-        lists.append(IdList(source, entries, hashlib.sha256(content).hexdigest()))
+        lists.append(IdList(source, entries, sha256(content)))
         position += len(entries)
     return lists
 
@@ -91,18 +84,12 @@ def _read(path: Path) -> bytes:
         ) from None
 
 
-def _cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "audiocapbench"
-
-
 def _cached(path: Path) -> bytes:
     wanted = PUBLISHED[path.name]
-    if path.is_file():
-        content = _read(path)
-        if hashlib.sha256(content).hexdigest() == wanted:
-            return content
+    if path.is_file() and sha256(content := _read(path)) == wanted:
+        return content
     content = _download(path.name)
-    if hashlib.sha256(content).hexdigest() != wanted:
+    if sha256(content) != wanted:
         raise DatasetError(
             f"{path.name}: what was downloaded is not the published list (its SHA-256 differs); "
             "try again, or give the folder of the lists with --ids-dir"
@@ -176,7 +163,8 @@ def _problems(
     if source is MUSIC and not problems:
         try:
             aspect_list(row["aspect_list"])
-            if seconds(row["end_s"]) <= seconds(row["start_s"]):
+            start_s, end_s = moments(row)
+            if end_s <= start_s:
                 problems.append(Problem(where, "end_s", "is not after start_s"))
         except DatasetError as error:
             problems.append(Problem(where, "", str(error)))

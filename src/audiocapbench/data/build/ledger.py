@@ -7,6 +7,7 @@ whatever way that leaves time for, the journal becomes metadata.jsonl and manife
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
@@ -23,6 +24,7 @@ from audiocapbench.data.manifest import (
     facts_of,
     read_manifest,
     write_manifest,
+    write_whole,
 )
 from audiocapbench.data.records import json_lines
 from audiocapbench.data.row import MetadataRow, read_row
@@ -48,11 +50,7 @@ class Ledger:
     """The state of one output folder."""
 
     def __init__(self, root: Path, *names: str) -> None:
-        """Read what earlier builds left, and keep what is still intact.
-
-        Args:
-            root: The folder; it need not exist.
-            names: The dataset names under which the folder may have been built.
+        """Read what earlier builds left under one of the names, and keep what is still intact.
 
         Raises:
             DatasetError: The folder holds something else, or cannot be read.
@@ -61,21 +59,21 @@ class Ledger:
         self.origin: dict[str, str] = {}
         self.missing: dict[str, MissingClip] = {}
         self._stream: IO[str] | None = None
-        self._hashes: dict[str, str] = {}
+        hash_of = cache(lambda name: _hash(root / name))
         try:
             known = dict(self._finished(names))
             known.update(self._journalled())
-            self.clips = {key: one for key, one in known.items() if self._intact(one)}
+            self.clips = {
+                key: one
+                for key, one in known.items()
+                if hash_of(one.row["file_name"]) == one.facts.sha256
+            }
         except OSError as error:
             raise DatasetError(f"{root}: cannot be read ({error.strerror})") from None
         self._files = {one.row["file_name"]: one.facts for one in self.clips.values()}
 
     def agree(self, name: str, value: str) -> None:
-        """Note what the folder is made of.
-
-        Raises:
-            DatasetError: It is already made of something else.
-        """
+        """Note what the folder is made of."""
         known = self.origin.setdefault(name, value)
         if known != value:
             raise DatasetError(
@@ -97,20 +95,15 @@ class Ledger:
     def building(self, name: str, missing: Callable[[], Iterable[MissingClip]]) -> Iterator[None]:
         """Write down what the body does, and put the folder together however it ends.
 
-        Args:
-            name: The name of the dataset.
-            missing: The clips that are not there, asked for at the end.
+        Which clips are missing is asked for at the end.
         """
         self._begin()
         try:
             yield
         except BaseException:
-            if self.clips:
-                self._finish(name, missing())
-            else:
-                self._abandon()
+            self._end(name, missing() if self.clips else None)
             raise
-        self._finish(name, missing())
+        self._end(name, missing())
 
     def keep(self, row: dict[str, Any], content: bytes) -> None:
         """Put a clip into the folder and write it down; rows may share a file of the same bytes.
@@ -178,36 +171,24 @@ class Ledger:
             partial.replace(path)
         return facts
 
-    def _finish(self, name: str, missing: Iterable[MissingClip]) -> None:
-        """Write the metadata and the manifest, and drop the journal."""
-        kept = sorted(self.clips.values(), key=lambda one: int(one.row["position"]))
-        manifest = Manifest(
-            name=name,
-            files={one.row["file_name"]: one.facts for one in kept},
-            missing=list(missing),
-            origin=self.origin,
-        )
-        lines = [json.dumps(one.row, ensure_ascii=False) + "\n" for one in kept]
+    def _end(self, name: str, missing: Iterable[MissingClip] | None) -> None:
+        """Make metadata and manifest of the journal; nothing of a build that got nothing (None)."""
         with _writing(self.root):
-            self._close()
-            write_manifest(self.root, manifest)
-            partial = self.root / f"{METADATA}{_PART}"
-            partial.write_text("".join(lines), encoding="utf-8", newline="\n")
-            partial.replace(self.root / METADATA)
-            (self.root / JOURNAL).unlink(missing_ok=True)
-
-    def _abandon(self) -> None:
-        """Leave no trace of a build that got nothing."""
-        self._close()
-        with _writing(self.root):
+            if self._stream is not None:
+                self._stream.close()
+                self._stream = None
+            if missing is not None:
+                kept = sorted(self.clips.values(), key=lambda one: int(one.row["position"]))
+                files = {one.row["file_name"]: one.facts for one in kept}
+                manifest = Manifest(
+                    name=name, files=files, missing=list(missing), origin=self.origin
+                )
+                lines = [json.dumps(one.row, ensure_ascii=False) + "\n" for one in kept]
+                write_manifest(self.root, manifest)
+                write_whole(self.root / METADATA, "".join(lines))
             (self.root / JOURNAL).unlink(missing_ok=True)
             if not any(self.root.iterdir()):
                 self.root.rmdir()
-
-    def _close(self) -> None:
-        if self._stream is not None:
-            self._stream.close()
-            self._stream = None
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._stream is not None:
@@ -245,12 +226,9 @@ class Ledger:
             except ValidationError:
                 continue
 
-    def _intact(self, clip: StoredClip) -> bool:
-        name = str(clip.row["file_name"])
-        if name not in self._hashes:
-            path = self.root / name
-            self._hashes[name] = audio.sha256(path) if path.is_file() else ""
-        return self._hashes[name] == clip.facts.sha256
+
+def _hash(path: Path) -> str:
+    return audio.sha256(path) if path.is_file() else ""
 
 
 def _complete(row: dict[str, Any]) -> bool:

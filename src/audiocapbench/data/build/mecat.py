@@ -16,7 +16,6 @@ from audiocapbench.data.build.cutting import check_audio, suffix_of
 from audiocapbench.data.build.hub import Hub, HubError, NetworkError, Repository
 from audiocapbench.data.build.ledger import BadFieldsError, Ledger
 from audiocapbench.data.build.mecat_rows import (
-    NAMES,
     REPOSITORIES,
     MecatPart,
     MecatWords,
@@ -80,9 +79,7 @@ def build_mecat(
     """Build one of MECAT's folders, or go on with it; shards that are done are not read again.
 
     Args:
-        out: The dataset folder.
         words: The domains, sub-tasks, categories and difficulties that there are.
-        settings: What to build.
         dry_run: Only look up what would be fetched, and write nothing.
         progress: Told about every row and every piece of a download.
         hub: Where to download from; None is the Hub, or the mirror that HF_ENDPOINT names.
@@ -98,7 +95,7 @@ def build_mecat(
             raise DatasetError(f"MECAT has no domain {domain!r}; it has {known}")
     if settings.limit is not None and settings.limit < 1:
         raise DatasetError(f"the limit is {settings.limit}; it must be at least 1")
-    name = NAMES[settings.part]
+    name = f"mecat-{settings.part}"
     ledger = Ledger(out, name)
     builder = _ShardBuilder(ledger, words, settings, progress or (lambda _: None), hub or Hub())
     builder.look_up()
@@ -164,11 +161,7 @@ class _ShardBuilder:
         return [shard._replace(number=known[shard.name]) for shard in shards]
 
     def read_all(self) -> None:
-        """Take the pairs of all shards; one that is damaged gives what stands before the damage.
-
-        Raises:
-            DatasetError: The shards on this disk gave no clip at all, now or before.
-        """
+        """Take the pairs of all shards; one that is damaged gives what stands before the damage."""
         for shard in self.shards:
             try:
                 if not self._full(shard) and self._read(shard):
@@ -193,16 +186,14 @@ class _ShardBuilder:
     def _read(self, shard: Shard) -> bool:
         """Read a shard; whether to its end. What a stopped build left of it is tried first."""
         self._tell(shard)
-        with self._opened(shard) as stream:
-            resumed = isinstance(stream, Spool) and stream.resumed > 0
-            try:
-                return self._take_all(stream, shard)
-            except ShardError:
-                if not resumed:
-                    raise
-        self._spool(shard).unlink(missing_ok=True)
-        with self._opened(shard) as stream:
-            return self._take_all(stream, shard)
+        while True:
+            with self._opened(shard) as stream:
+                try:
+                    return self._take_all(stream, shard)
+                except ShardError:
+                    if not (isinstance(stream, Spool) and stream.resumed):
+                        raise
+            self._spool(shard).unlink(missing_ok=True)
 
     def _take_all(self, stream: IO[bytes], shard: Shard) -> bool:
         for found in read_pairs(stream):
@@ -224,13 +215,13 @@ class _ShardBuilder:
             domain = domain_of(fields, self.words)
             if shard.domain not in (None, domain):
                 raise BadFieldsError(f"it is of {domain} in a shard of {shard.domain}")
+            known = self.ledger.clips.get(pair.key)
             if domain not in self.domains or self._reached(domain):
                 return
-            known = self.ledger.clips.get(pair.key)
-            if known is not None:
-                if known.row.get("shard") != shard.name:
-                    raise BadFieldsError(f"its key is also in {known.row.get('shard')}")
+            if known is not None and known.row.get("shard") == shard.name:
                 return
+            if known is not None:
+                raise BadFieldsError(f"its key is also in {known.row.get('shard')}")
             row = row_of(self.settings.part, pair.key, fields, self.words, suffix_of(pair.audio))
             check_audio(pair.audio)
             place = list(self.words.domains).index(domain) * A_DOMAIN
@@ -272,19 +263,12 @@ class _ShardBuilder:
                 wanted = self._expected(domain)
                 if not dry_run and found < wanted and self.settings.limit is None:
                     problem = problem or f"{name} has {found:,} of {wanted:,} rows"
+            fetched = there - kept
+            size = sum(one.size for one in self.shards if one.domain == domain)
+            new = max(0, wanted - kept) if dry_run else fetched
+            wanted = max(wanted, there)
             results.append(
-                PartResult(
-                    domain,
-                    name,
-                    commit,
-                    max(wanted, there),
-                    kept,
-                    max(0, wanted - kept) if dry_run else there - kept,
-                    there - kept,
-                    sum(one.size for one in self.shards if one.domain == domain),
-                    missing,
-                    problem,
-                )
+                PartResult(domain, name, commit, wanted, kept, new, fetched, size, missing, problem)
             )
         unplaced = tuple(one for one in lost if one.category is None and self._given(one.id))
         if unplaced:

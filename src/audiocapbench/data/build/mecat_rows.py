@@ -4,11 +4,11 @@ The words that the JSON may use are given, and nothing here reads or writes a fi
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from audiocapbench.data.build.ledger import BadFieldsError
 from audiocapbench.data.problems import Problem
@@ -21,11 +21,10 @@ REPOSITORIES: Mapping[MecatPart, str] = {
     "caption": "mispeech/MECAT-Caption",
     "qa": "mispeech/MECAT-QA",
 }
-NAMES: Mapping[MecatPart, str] = {"caption": "mecat-caption", "qa": "mecat-qa"}
 
-_QUESTION = re.compile(r"(?P<clip>.+)_[0-9a-f]{8}")
+_T = TypeVar("_T")
 _TEXT: TypeAdapter[str] = TypeAdapter(Text)
-_TEXTS: TypeAdapter[list[str]] = TypeAdapter(list[Text])
+_TEXTS: TypeAdapter[list[str]] = TypeAdapter(Annotated[list[Text], Field(min_length=1)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +47,8 @@ class MecatWords:
         return self.domains[domain] * (5 if part == "qa" else 1)
 
 
-def clip_of(part: MecatPart, key: str) -> str:
-    """The clip that a key is about: questions add eight hexadecimal digits to it."""
-    found = _QUESTION.fullmatch(key) if part == "qa" else None
-    return found["clip"] if found else key
-
-
 def fields_of(content: bytes, key: str) -> dict[str, Any]:
-    """The JSON object beside a clip, with or without its key around it.
-
-    Raises:
-        BadFieldsError: It is not a JSON object.
-    """
+    """The JSON object beside a clip, with or without its key around it."""
     value = parse_json(content, key)
     if isinstance(value, Problem):
         raise BadFieldsError(f"its JSON {value.what.replace('is not JSON', 'cannot be read')}")
@@ -71,12 +60,8 @@ def fields_of(content: bytes, key: str) -> dict[str, Any]:
 
 
 def domain_of(fields: Mapping[str, Any], words: MecatWords) -> str:
-    """The domain that the JSON names.
-
-    Raises:
-        BadFieldsError: It names none that there is.
-    """
-    return _one_of(fields, "domain", tuple(words.domains))
+    """The domain that the JSON names, if there is such a one."""
+    return _one_of(words.domains, fields, "domain")
 
 
 def row_of(
@@ -88,52 +73,44 @@ def row_of(
         BadFieldsError: A field is missing or is not what it should be.
     """
     domain = domain_of(fields, words)
+    # The key of a question adds eight hexadecimal digits to the clip's.
+    clip = re.sub(r"(?<=.)_[0-9a-f]{8}$", "", key) if part == "qa" else key
     row: dict[str, Any] = {
-        "file_name": f"{domain}/{clip_of(part, key)}{suffix}",
+        "file_name": f"{domain}/{clip}{suffix}",
         "id": key,
         "category": domain,
         "source": REPOSITORIES[part],
     }
     if part == "caption":
-        captions = {subtask: _texts(fields, subtask) for subtask in words.subtasks}
+        captions = {subtask: _checked(_TEXTS, fields, subtask) for subtask in words.subtasks}
         row |= {"references": captions["long"], "captions": captions}
     else:
-        question = _text(fields, "question")
+        question = _checked(_TEXT, fields, "question")
         row |= {
-            "references": [_text(fields, "answer")],
+            "references": [_checked(_TEXT, fields, "answer")],
             "instruction": question,
             "question": question,
-            "clip": clip_of(part, key),
-            "qa_category": _one_of(fields, "category", words.categories),
-            "difficulty": _one_of(fields, "difficulty", words.difficulties),
+            "clip": clip,
+            "qa_category": _one_of(words.categories, fields, "category"),
+            "difficulty": _one_of(words.difficulties, fields, "difficulty"),
         }
     return row | {"domain": domain}
 
 
-def _text(fields: Mapping[str, Any], name: str) -> str:
-    return str(_checked(_TEXT, fields, name))
-
-
-def _texts(fields: Mapping[str, Any], name: str) -> list[str]:
-    found: list[str] = _checked(_TEXTS, fields, name)
-    if not found:
-        raise BadFieldsError(f"its {name!r} has no caption")
-    return found
-
-
-def _one_of(fields: Mapping[str, Any], name: str, known: tuple[str, ...]) -> str:
-    value = _text(fields, name)
+def _one_of(known: Collection[str], fields: Mapping[str, Any], name: str) -> str:
+    value = _checked(_TEXT, fields, name)
     if value not in known:
         raise BadFieldsError(f"its {name} is {value[:40]!r}, not one of {', '.join(known)}")
     return value
 
 
-def _checked(adapter: TypeAdapter[Any], fields: Mapping[str, Any], name: str) -> Any:
+def _checked(adapter: TypeAdapter[_T], fields: Mapping[str, Any], name: str) -> _T:
     if name not in fields:
         raise BadFieldsError(f"its JSON has no {name!r}")
     try:
         return adapter.validate_python(fields[name], strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        what = str(first.get("ctx", {}).get("error", first["msg"]))
-        raise BadFieldsError(f"its {name!r} cannot be used ({what})") from None
+        what = f"cannot be used ({first.get('ctx', {}).get('error', first['msg'])})"
+        what = "has no caption" if first["type"] == "too_short" else what
+        raise BadFieldsError(f"its {name!r} {what}") from None

@@ -44,11 +44,7 @@ def remote_shards(repository: Repository, domains: Sequence[str]) -> list[Shard]
 
 
 def local_shards(given: Sequence[Path]) -> list[Shard]:
-    """Shards on this disk: files as given, folders with all that they hold.
-
-    Raises:
-        DatasetError: There is no such file, or no shard at all.
-    """
+    """Shards on this disk: files as given, folders with all that they hold."""
     paths: list[Path] = []
     for path in given:
         if path.is_dir():

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from audiocapbench.data.folder import METADATA, SEED_METADATA
+from audiocapbench.data.manifest import write_whole
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import json_lines
 from audiocapbench.errors import DatasetError
@@ -22,11 +23,20 @@ def write_seed_metadata(root: Path) -> None:
     samples = [_sample(row) for _, row in json_lines(root / METADATA, problems)]
     if problems:
         raise InvalidDataError(root, problems)
+    categories: dict[str, dict[str, Any]] = {}
+    for sample in samples:
+        group = categories.setdefault(sample["category"], {"count": 0, "sources": []})
+        group["count"] += 1
+        if sample["source"] not in group["sources"]:
+            group["sources"].append(sample["source"])
+    document = {
+        "description": "AudioCapBench: clips of sound, music and speech with reference captions",
+        "categories": categories,
+        "total_samples": len(samples),
+        "samples": samples,
+    }
     try:
-        partial = root / f"{SEED_METADATA}.part"
-        text = json.dumps(_document(samples), indent=2, ensure_ascii=False)
-        partial.write_text(text + "\n", encoding="utf-8")
-        partial.replace(root / SEED_METADATA)
+        write_whole(root / SEED_METADATA, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
     except OSError as error:
         raise DatasetError(f"{error.filename}: {error.strerror}") from None
 
@@ -41,18 +51,3 @@ def _sample(row: dict[str, Any]) -> dict[str, Any]:
         "reference_captions": row["references"],
     }
     return sample | {name: row[name] for name in _SEED_FIELDS if name in row}
-
-
-def _document(samples: list[dict[str, Any]]) -> dict[str, Any]:
-    categories: dict[str, dict[str, Any]] = {}
-    for sample in samples:
-        group = categories.setdefault(sample["category"], {"count": 0, "sources": []})
-        group["count"] += 1
-        if sample["source"] not in group["sources"]:
-            group["sources"].append(sample["source"])
-    return {
-        "description": "AudioCapBench: clips of sound, music and speech with reference captions",
-        "categories": categories,
-        "total_samples": len(samples),
-        "samples": samples,
-    }

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from audiocapbench.data.build.hub import RemoteFile
 from audiocapbench.errors import DatasetError
@@ -32,13 +32,8 @@ _LONGEST_SHOWN = 120
 _BROKEN = (gzip.BadGzipFile, EOFError, zlib.error, tarfile.TarError, ValueError)
 _MOST_MEMBERS = 400_000
 _NAMES = (tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, tarfile.SOLARIS_XHDTYPE)
-_WITHOUT_CONTENT = (
-    tarfile.SYMTYPE,
-    tarfile.LNKTYPE,
-    tarfile.CHRTYPE,
-    tarfile.BLKTYPE,
-    tarfile.FIFOTYPE,
-)
+_LINKS = (tarfile.SYMTYPE, tarfile.LNKTYPE)
+_WITHOUT_CONTENT = (*_LINKS, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE)
 _OF_NO_USE = (tarfile.DIRTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGLINK)
 
 
@@ -76,11 +71,9 @@ class TarMember(NamedTuple):
 
 
 def read_pairs(stream: IO[bytes], held: int = HELD_AT_MOST) -> Iterator[ShardPair | UnusableMember]:
-    """ShardPair the members of a shard by key, in whatever order they stand.
+    """Pair the members of a shard, plain or gzipped, by key, in whatever order they stand.
 
-    Args:
-        stream: The shard, plain or gzipped.
-        held: Most bytes that may wait for their other half.
+    At most so many bytes are held while they wait for their other half.
 
     Raises:
         ShardError: The shard breaks off or is no tar; what came before stays good.
@@ -108,18 +101,14 @@ def read_pairs(stream: IO[bytes], held: int = HELD_AT_MOST) -> Iterator[ShardPai
         half[kind] = member.content
         held -= len(member.content)
         if len(half) == 2:
-            held += _size(waiting.pop(key))
+            held += sum(map(len, waiting.pop(key).values()))
             yield ShardPair(key, places[key], half["audio"], half["json"])
         while held < 0 and len(waiting) > 1:
             oldest = next(iter(waiting))
-            held += _size(waiting[oldest])
+            held += sum(map(len, waiting[oldest].values()))
             yield _alone(oldest, places[oldest], waiting.pop(oldest))
     for key, half in waiting.items():
         yield _alone(key, places[key], half)
-
-
-def _size(half: dict[str, bytes]) -> int:
-    return sum(map(len, half.values()))
 
 
 def _alone(key: str, place: int, half: dict[str, bytes]) -> UnusableMember:
@@ -131,9 +120,6 @@ def read_members(stream: IO[bytes]) -> Iterator[TarMember]:
     """The files of a tar, one after the other, to its last byte.
 
     Links, folders and devices are told about and never followed.
-
-    Raises:
-        ShardError: The tar is cut short or damaged.
     """
     buffered = io.BufferedReader(stream, 1 << 20)  # type: ignore[type-var]
     try:
@@ -192,12 +178,10 @@ class Spool(io.RawIOBase):
         self.resumed = self._kept
 
     def readable(self) -> bool:
-        """It is only for reading."""
         return True
 
-    def read(self, size: int = -1) -> bytes:
+    def readinto(self, buffer: Any) -> int:
         """The next bytes: from disk as far as they are there, then from the Hub."""
-        wanted = _PIECE if size < 0 else min(size, _PIECE)
         if self._position == self._kept:
             self._remote.seek(self._position)
             content = self._remote.read(_PIECE)
@@ -207,16 +191,9 @@ class Spool(io.RawIOBase):
             self._kept += len(content)
         with self._writing():
             self._file.seek(self._position)
-            content = self._file.read(min(wanted, self._kept - self._position))
-        self._position += len(content)
-        return content
-
-    def readinto(self, buffer: object) -> int:
-        """As ``read``, for buffered readers."""
-        view = memoryview(buffer)  # type: ignore[arg-type]
-        content = self.read(len(view))
-        view[: len(content)] = content
-        return len(content)
+            count = self._file.readinto(buffer[: self._kept - self._position])
+        self._position += count
+        return count
 
     def close(self) -> None:
         """Let go of the file on disk; it stays."""
@@ -293,11 +270,7 @@ def _members(stream: IO[bytes]) -> Iterator[TarMember]:
 
 
 def _pax_name(content: bytes) -> str | None:
-    """The name that a pax header gives to the next member; other fields do not matter here.
-
-    Raises:
-        ShardError: It gives a size, which only members beyond 8 GiB need, or makes no sense.
-    """
+    """The name that a pax header gives to the next member; other fields do not matter here."""
     found = None
     while content:
         length, _, rest = content.partition(b" ")

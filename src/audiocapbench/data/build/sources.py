@@ -5,24 +5,23 @@ Nothing here downloads anything.
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from importlib import resources
 from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter
 
 from audiocapbench.errors import DatasetError
 
 
-@dataclass(frozen=True, slots=True)
-class ClipSource:
+class ClipSource(NamedTuple):
     """One part of the benchmark.
 
     Attributes:
-        name: What the part is called here.
-        category: The group that its samples belong to.
         label: The ``source`` of its samples, as the published tool writes it.
         prefix: What its sample ids begin with.
         repository, split: Where the audio lies on the Hugging Face Hub.
-        id_list, key: The list of its clips, and the column that names a clip.
-        columns: The list's columns that must be there.
+        id_list, sha256: The list of its clips, and the fingerprint of the published one.
+        key, columns: The list's column that names a clip, and all that must be there.
         key_columns: Columns of the repository that may name a clip; the first one there counts.
         gathers: Whether the references are all captions that the repository has for a clip.
         confirms: Whether the caption tells rows with the same key apart; the row that agrees with
@@ -36,6 +35,7 @@ class ClipSource:
     repository: str
     split: str
     id_list: str
+    sha256: str
     key: str
     columns: tuple[str, ...]
     key_columns: tuple[str, ...]
@@ -43,59 +43,12 @@ class ClipSource:
     confirms: bool = False
 
 
-CLOTHO = ClipSource(
-    name="clotho",
-    category="sound",
-    label="clotho_v2_test",
-    prefix="clotho",
-    repository="piyushsinghpasi/clotho-multilingual",
-    split="test",
-    id_list="clotho_eval.csv",
-    key="audio_name",
-    columns=("audio_name",),
-    key_columns=("audio_name",),
-    gathers=True,
+SOURCES = TypeAdapter(tuple[ClipSource, ...]).validate_json(
+    resources.files("audiocapbench.data.build").joinpath("sources.json").read_bytes()
 )
-AUDIOCAPS = ClipSource(
-    name="audiocaps",
-    category="sound",
-    label="audiocaps_test",
-    prefix="audiocaps",
-    repository="OpenSound/AudioCaps",
-    split="test",
-    id_list="audiocaps_eval.csv",
-    key="youtube_id",
-    columns=("youtube_id",),
-    key_columns=("youtube_id", "file_name"),
-    gathers=True,
-)
-MUSIC = ClipSource(
-    name="music",
-    category="music",
-    label="musiccaps_eval",
-    prefix="musiccaps",
-    repository="kelvincai/MusicCaps_30s_wav",
-    split="train",
-    id_list="musiccaps_eval.csv",
-    key="ytid",
-    columns=("ytid", "start_s", "end_s", "caption", "aspect_list"),
-    key_columns=("ytid",),
-)
-SPEECH = ClipSource(
-    name="speech",
-    category="speech",
-    label="emo_speech_caption_test",
-    prefix="speech",
-    repository="seastar105/emo_speech_caption_test",
-    split="train",
-    id_list="speech_eval.csv",
-    key="transcript",
-    columns=("transcript", "caption"),
-    key_columns=("transcript",),
-    confirms=True,
-)
-SOURCES = (CLOTHO, AUDIOCAPS, MUSIC, SPEECH)
 """In the order of the benchmark, which decides the position of every sample."""
+
+MUSIC, SPEECH = SOURCES[2:]
 
 
 class ListedClip(NamedTuple):
@@ -114,11 +67,7 @@ class ListedClip(NamedTuple):
 
 
 def references(source: ClipSource, wanted: ListedClip, captions: Sequence[str]) -> list[str]:
-    """What people said about a clip, by the rule of its part; empty where nobody said anything.
-
-    Raises:
-        DatasetError: The list's aspects are not a list of texts.
-    """
+    """What people said about a clip, by the rule of its part; empty where nobody said anything."""
     if source is SPEECH:
         caption = captions[0] if captions else wanted.fields["caption"]
         return [caption, f'{caption} The speaker says: "{wanted.key}"']
@@ -129,11 +78,7 @@ def references(source: ClipSource, wanted: ListedClip, captions: Sequence[str]) 
 
 
 def aspect_list(text: str) -> list[str]:
-    """The aspects of MusicCaps, which are written as a Python list; only ever parsed.
-
-    Raises:
-        DatasetError: The text is not a list of texts.
-    """
+    """The aspects of MusicCaps, which are written as a Python list; only ever parsed."""
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -143,30 +88,25 @@ def aspect_list(text: str) -> list[str]:
     return value
 
 
-def seconds(text: str) -> float:
-    """A moment of a video.
-
-    Raises:
-        DatasetError: The text is not a number of seconds.
-    """
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < 1e6:
-        raise DatasetError(f"{text[:60]!r} is not a number of seconds")
-    return value
+def moments(wanted: Mapping[str, str]) -> tuple[float, float]:
+    """The start and end of a MusicCaps clip in its video, in seconds."""
+    found = []
+    for text in (wanted["start_s"], wanted["end_s"]):
+        try:
+            found.append(float(text))
+        except ValueError:
+            found.append(-1.0)
+        if not 0 <= found[-1] < 1e6:
+            raise DatasetError(f"{text[:60]!r} is not a number of seconds")
+    return found[0], found[1]
 
 
 def details(source: ClipSource, wanted: ListedClip) -> dict[str, Any]:
     """What a part adds to the metadata of its samples."""
     if source is MUSIC:
-        return {
-            "ytid": wanted.key,
-            "aspect_list": wanted.fields["aspect_list"],
-            "start_s": seconds(wanted.fields["start_s"]),
-            "end_s": seconds(wanted.fields["end_s"]),
-        }
+        start_s, end_s = moments(wanted.fields)
+        aspects = wanted.fields["aspect_list"]
+        return {"ytid": wanted.key, "aspect_list": aspects, "start_s": start_s, "end_s": end_s}
     if source is SPEECH:
         return {"caption": wanted.fields["caption"], "transcript": wanted.key}
     return {source.key: wanted.key}

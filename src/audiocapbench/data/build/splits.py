@@ -11,12 +11,9 @@ _SPLITS = ("train", "validation", "test", "dev", "val", "eval", "evaluation", "v
 
 
 def split_files(repository: Repository, split: str) -> list[str]:
-    """The data files of a split, in the order in which they are read.
-
-    Raises:
-        HubError: No file belongs to the split.
-    """
-    paths = sorted(path for path in repository.sizes if not _hidden(path))
+    """The data files of a split, in the order in which they are read."""
+    hidden = re.compile(r"(.*/)?\.|README\.md$")
+    paths = sorted(path for path in repository.sizes if not hidden.match(path))
     patterns = _patterns(repository.configs, split)
     if patterns:
         chosen = [path for path in paths if any(fnmatch.fnmatchcase(path, one) for one in patterns)]
@@ -30,10 +27,6 @@ def split_files(repository: Repository, split: str) -> list[str]:
     return chosen
 
 
-def _hidden(path: str) -> bool:
-    return path.startswith(".") or "/." in path or path == "README.md"
-
-
 def _names(path: str, split: str) -> bool:
     return re.search(rf"(?:^|[^a-z0-9]){split}(?:[^a-z0-9]|$)", path.lower()) is not None
 
@@ -41,7 +34,9 @@ def _names(path: str, split: str) -> bool:
 def _patterns(configs: Iterable[Any], split: str) -> list[str]:
     """The patterns of a split in the card's default configuration."""
     known = [one for one in configs if isinstance(one, dict)]
-    data_files = min(known, key=_rank).get("data_files") if known else None
+    known.sort(key=lambda one: one.get("config_name") != "default")
+    known.sort(key=lambda one: one.get("default") is not True)
+    data_files = known[0].get("data_files") if known else None
     if isinstance(data_files, dict):
         data_files = [{"split": name, "path": path} for name, path in data_files.items()]
     found: list[Any] = []
@@ -50,9 +45,3 @@ def _patterns(configs: Iterable[Any], split: str) -> list[str]:
             path = one.get("path")
             found += path if isinstance(path, list) else [path]
     return [pattern for pattern in found if isinstance(pattern, str)]
-
-
-def _rank(config: dict[str, Any]) -> int:
-    if config.get("default") is True:
-        return 0
-    return 1 if config.get("config_name") == "default" else 2

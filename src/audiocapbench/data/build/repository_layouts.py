@@ -1,0 +1,232 @@
+"""Where wanted clips lie in a repository: inside parquet files, or each as a file of its own.
+
+Of parquet files, names and captions are read first, without the audio; then only the groups of rows
+that hold wanted clips, page by page and no further than the last of them.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import groupby
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+
+from audiocapbench.audio import EXTENSIONS
+from audiocapbench.data.build.hub import HubError, OnReceived, Repository, hub_library
+from audiocapbench.data.build.sources import ClipSource, ListedClip
+from audiocapbench.data.build.splits import split_files
+from audiocapbench.data.problems import Problem
+from audiocapbench.data.records import read_records
+from audiocapbench.errors import DatasetError
+
+_AUDIO, _CAPTION = "audio", "caption"
+_METADATA = ("metadata.csv", "metadata.jsonl")
+_BUFFER = 4 << 20
+_BATCH = 8
+
+
+class ClipLocation(NamedTuple):
+    """A clip's place: a file, and within a table the group of rows and the row in it."""
+
+    path: str
+    group: int = 0
+    row: int = 0
+
+
+@dataclass(slots=True)
+class ClipMatch:
+    """A wanted clip that the repository has."""
+
+    place: ClipLocation
+    captions: list[str] = field(default_factory=list)
+    confirmed: bool = True
+
+
+_Row = tuple[Any, ClipLocation, str | None]
+"""A key, where the clip lies, and its caption."""
+
+
+def layout_of(repository: Repository, source: ClipSource) -> "ParquetTables | AudioFolder":
+    """The way in which a repository keeps the clips of a part.
+
+    Raises:
+        HubError: It has no files for the part, or none of a kind that is known.
+    """
+    paths = split_files(repository, source.split)
+    tables = [path for path in paths if path.endswith(".parquet")]
+    return ParquetTables(repository, tables) if tables else AudioFolder(repository, paths)
+
+
+def _matches(
+    batches: Iterable[Iterable[_Row]], source: ClipSource, wanted: Sequence[ListedClip]
+) -> dict[str, ClipMatch]:
+    """The wanted clips by key; batches after the last one that can matter are not read."""
+    by_key = {one.key: one for one in wanted}
+    found: dict[str, ClipMatch] = {}
+    for batch in batches:
+        for key, place, caption in batch:
+            if key not in by_key:
+                continue
+            confirmed = not source.confirms or caption == by_key[key].fields.get(_CAPTION)
+            known = found.get(key)
+            if known is None or (confirmed and not known.confirmed):
+                known = found[key] = ClipMatch(place, confirmed=confirmed)
+            elif not source.gathers:
+                continue
+            if caption:
+                known.captions.append(caption)
+        if len(found) == len(by_key) and all(
+            one.confirmed
+            and (not source.gathers or len(one.captions) >= by_key[key].captions_expected)
+            for key, one in found.items()
+        ):
+            break
+    return found
+
+
+class AudioFolder:
+    """The audio files of one split, with or without a metadata file."""
+
+    def __init__(self, repository: Repository, paths: Sequence[str]) -> None:
+        self._repository = repository
+        self._clips = [path for path in paths if PurePosixPath(path).suffix.lower() in EXTENSIONS]
+        self._metadata = [path for path in paths if PurePosixPath(path).name in _METADATA]
+        if not self._clips:
+            raise HubError(f"{repository.name} holds neither parquet nor audio files")
+
+    def find(self, source: ClipSource, wanted: Sequence[ListedClip]) -> dict[str, ClipMatch]:
+        """Where the wanted clips lie, by key: as the metadata says, or by the files' own names."""
+        clips = set(self._clips)
+        listed: list[_Row] = []
+        for path in self._metadata:
+            for row in self._rows(path):
+                key = next((row[name] for name in source.key_columns if row.get(name)), None)
+                clip = str(PurePosixPath(path).parent / str(row.get("file_name")))
+                caption = row.get(_CAPTION)
+                if isinstance(key, str) and clip in clips:
+                    text = caption if isinstance(caption, str) else None
+                    listed.append((key, ClipLocation(clip), text))
+        named = [(PurePosixPath(clip).stem, ClipLocation(clip), None) for clip in self._clips]
+        return _matches([listed or named], source, wanted)
+
+    def size(self, places: Sequence[ClipLocation]) -> int:
+        """Bytes of the files."""
+        return sum(self._repository.sizes[path] for path in {one.path for one in places})
+
+    def audio(
+        self, places: Sequence[ClipLocation], received: OnReceived
+    ) -> Iterator[tuple[ClipLocation, bytes]]:
+        """The clips, a file each."""
+        for place in sorted(places):
+            yield place, self._repository.open(place.path, received).read()
+
+    def _rows(self, path: str) -> list[dict[str, Any]]:
+        problems: list[Problem] = []
+        content = self._repository.open(path).read()
+        try:
+            rows = [row for _, row in read_records(PurePosixPath(path), problems, content=content)]
+        except DatasetError as error:
+            raise HubError(f"{self._repository.name}: {error}") from None
+        if problems:
+            raise HubError(f"{self._repository.name}: {path} cannot be read ({problems[0]})")
+        return rows
+
+
+class ParquetTables:
+    """The parquet files of one split, as ``datasets`` writes them."""
+
+    def __init__(self, repository: Repository, paths: Sequence[str]) -> None:
+        self._repository = repository
+        self._paths = tuple(paths)
+        self._footer = cache(self._read_footer)
+
+    def find(self, source: ClipSource, wanted: Sequence[ListedClip]) -> dict[str, ClipMatch]:
+        """Where the wanted clips lie, by key."""
+        return _matches(self._row_groups(source), source, wanted)
+
+    def size(self, places: Sequence[ClipLocation]) -> int:
+        """Bytes of the audio columns of all groups that hold one of the clips."""
+        groups = [self._footer(path).row_group(at) for path, at in {one[:2] for one in places}]
+        chunks = (group.column(index) for group in groups for index in range(group.num_columns))
+        return sum(
+            chunk.total_compressed_size
+            for chunk in chunks
+            if chunk.path_in_schema.split(".")[0] == _AUDIO
+        )
+
+    def audio(
+        self, places: Sequence[ClipLocation], received: OnReceived
+    ) -> Iterator[tuple[ClipLocation, bytes]]:
+        """The clips as they are stored, file by file and group by group."""
+        for (path, group), members in groupby(sorted(places), key=lambda one: one[:2]):
+            wanted = {one.row: one for one in members}
+            start, last = 0, max(wanted)
+            with self._opened(path, received, pre_buffer=False, buffer_size=_BUFFER) as table:
+                batches = table.iter_batches(
+                    batch_size=_BATCH, row_groups=[group], columns=[_AUDIO], use_threads=False
+                )
+                for batch in batches:
+                    column = batch.column(0)
+                    for row in range(start, start + len(column)):
+                        if row in wanted:
+                            yield wanted[row], _content(column[row - start].as_py())
+                    start += len(column)
+                    if start > last:
+                        break
+
+    def _row_groups(self, source: ClipSource) -> Iterator[list[_Row]]:
+        for path in self._paths:
+            footer = self._footer(path)
+            names = footer.schema.to_arrow_schema().names
+            key = next((name for name in source.key_columns if name in names), None)
+            if key is None or _AUDIO not in names:
+                raise HubError(
+                    f"{self._repository.name}: {path} has the columns {', '.join(names)}, "
+                    f"but {_AUDIO} and {' or '.join(source.key_columns)} are needed"
+                )
+            columns = [name for name in (key, _CAPTION) if name in names]
+            with self._opened(path, None, pre_buffer=True) as table:
+                for group in range(footer.num_row_groups):
+                    rows = table.read_row_group(group, columns=columns).to_pylist()
+                    yield [
+                        (row[key], ClipLocation(path, group, number), row.get(_CAPTION))
+                        for number, row in enumerate(rows)
+                    ]
+
+    def _read_footer(self, path: str) -> Any:
+        parquet = hub_library("pyarrow.parquet")
+        with self._reading(path), self._repository.open(path) as stream:
+            return parquet.read_metadata(stream)
+
+    @contextmanager
+    def _opened(self, path: str, received: OnReceived | None, **options: Any) -> Iterator[Any]:
+        from pyarrow import parquet
+
+        footer = self._footer(path)
+        with (
+            self._reading(path),
+            parquet.ParquetFile(
+                self._repository.open(path, received), metadata=footer, **options
+            ) as table,
+        ):
+            yield table
+
+    @contextmanager
+    def _reading(self, path: str) -> Iterator[None]:
+        """Turns what pyarrow says about a damaged file into a sentence."""
+        from pyarrow import ArrowException
+
+        try:
+            yield
+        except (ArrowException, OSError) as error:
+            reason = str(error).strip().splitlines() or [type(error).__name__]
+            raise HubError(
+                f"{self._repository.name}: {path} cannot be read ({reason[0]})"
+            ) from None
+
+
+def _content(value: Any) -> bytes:
+    """The bytes of a cell, which is a struct of bytes and path, or plain bytes."""
+    content = value.get("bytes") if isinstance(value, dict) else value
+    return content if isinstance(content, bytes) else b""
