@@ -15,15 +15,9 @@ import typer
 from typer import Option
 from typer.core import TyperCommand
 
+from audiocapbench.cli import options
 from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, explained
 from audiocapbench.cli.console import json_text, say
-from audiocapbench.cli.options import (
-    DEFAULT_STORE,
-    ConcurrencyOption,
-    CredentialsOption,
-    StoreOption,
-    command,
-)
 from audiocapbench.errors import AudioCapBenchError, DatasetError, FatalError, MetricError
 
 if TYPE_CHECKING:
@@ -57,7 +51,7 @@ class _Command(TyperCommand):
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
-@command(app.command, cls=_Command)
+@options.command(app.command, cls=_Command)
 def evaluate(
     *,
     provider: str | None = None,
@@ -66,7 +60,7 @@ def evaluate(
     data_dir: Path = Path("data/audio_caption"),
     metadata: Path | None = None,
     output: Path | None = None,
-    credentials: CredentialsOption = None,
+    credentials: options.Credentials = None,
     max_tokens: Annotated[int | None, Option(min=1)] = None,
     temperature: Annotated[float | None, Option(min=0)] = None,
     no_aac_metrics: Annotated[bool, Option(help=f"Leave out {', '.join(AAC_METRICS)}.")] = False,
@@ -75,8 +69,8 @@ def evaluate(
     max_retries: Annotated[int | None, Option(min=1)] = None,
     category: str | None = None,
     max_samples: Annotated[int | None, Option(min=1)] = None,
-    concurrency: ConcurrencyOption = None,
-    store: StoreOption = DEFAULT_STORE,
+    concurrency: options.Concurrency = None,
+    store: options.Store = options.DEFAULT_STORE,
 ) -> None:
     """Evaluate a model on AudioCapBench and write the published result JSON.
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer import Option
 
+from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, app
 from audiocapbench.cli.console import print_json, relative, say
-from audiocapbench.cli.options import CredentialsOption, JsonOption, command
 from audiocapbench.errors import AudioCapBenchError, DatasetError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ CountOption = Annotated[
 ]
 
 
-@command(app.command)
+@options.command(app.command)
 def build(
     benchmark: str,
     *,
@@ -47,9 +47,9 @@ def build(
     domains: str | None = None,
     shards: list[Path] | None = None,
     revision: list[str] | None = None,
-    credentials: CredentialsOption = None,
+    credentials: options.Credentials = None,
     dry_run: bool = False,
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """Download a benchmark's clips and captions into a folder.
 

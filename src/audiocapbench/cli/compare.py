@@ -4,21 +4,12 @@ from typing import Annotated
 
 import typer
 
+from audiocapbench.cli import options
 from audiocapbench.cli.app import app
-from audiocapbench.cli.options import (
-    DEFAULT_STORE,
-    CorrectionName,
-    CorrectionOption,
-    FormatOption,
-    JsonOption,
-    OutOption,
-    StoreOption,
-    command,
-)
 from audiocapbench.report.exports import Format
 
 
-@command(app.command)
+@options.command(app.command)
 def compare(
     first: Annotated[int, typer.Argument(metavar="RUN", help="A run; see 'audiocapbench runs'.")],
     second: Annotated[int, typer.Argument(metavar="RUN", help="The run to compare with it.")],
@@ -26,11 +17,11 @@ def compare(
     metrics: str | None = None,
     judge: list[str] | None = None,
     clips: Annotated[int, typer.Option(min=0)] = 5,
-    correction: CorrectionOption = CorrectionName.HOLM,
-    form: FormatOption = Format.TABLE,
-    out: OutOption = None,
-    store: StoreOption = DEFAULT_STORE,
-    json: JsonOption = False,
+    correction: options.Correction = "holm",
+    form: options.Form = Format.TABLE,
+    out: options.Out = None,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
 ) -> None:
     """Compare two runs on their common samples: differences, p-values, the clips that moved.
 

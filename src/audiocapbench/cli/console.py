@@ -24,13 +24,6 @@ def stdout(width: int | None = None) -> "Console":
     return Console(soft_wrap=False, highlight=False, width=width)
 
 
-def stderr() -> "Console":
-    """For progress, warnings and advice."""
-    from rich.console import Console
-
-    return Console(stderr=True, highlight=False)
-
-
 def table(
     columns: Sequence[str],
     rows: Iterable[Sequence[str]],

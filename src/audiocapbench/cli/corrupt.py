@@ -5,18 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from audiocapbench.cli import options
 from audiocapbench.cli.app import app
 from audiocapbench.cli.console import print_json, say, show, table
-from audiocapbench.cli.options import (
-    DEFAULT_STORE,
-    BudgetOption,
-    ConcurrencyOption,
-    CredentialsOption,
-    JsonOption,
-    PricesOption,
-    StoreOption,
-    command,
-)
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
 
@@ -39,7 +30,7 @@ _KINDS = {
 _ALL, _SAID = ",".join(_KINDS), "; ".join(f"{name}: {one}" for name, one in _KINDS.items())
 
 
-@command(app.command)
+@options.command(app.command)
 def corrupt(
     captions: Path,
     *,
@@ -49,12 +40,12 @@ def corrupt(
     seed: int = 42,
     check: bool = False,
     model: str | None = None,
-    budget: BudgetOption = None,
-    prices: PricesOption = None,
-    concurrency: ConcurrencyOption = None,
-    credentials: CredentialsOption = None,
-    store: StoreOption = DEFAULT_STORE,
-    json: JsonOption = False,
+    budget: options.Budget = None,
+    prices: options.Prices = None,
+    concurrency: options.Concurrency = None,
+    credentials: options.Credentials = None,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
 ) -> None:
     """Make pairs of a true caption and one that was made wrong, or less complete.
 
@@ -69,7 +60,7 @@ def corrupt(
         check: Also train a classifier on the words of half of the pairs.
         model (MODEL): Ask a language model, not the rules.
     """
-    from audiocapbench.cli.trial_bars import TrialBars
+    from audiocapbench.cli.progress import TrialBars
     from audiocapbench.data.folder import METADATA, SEED_METADATA
     from audiocapbench.data.manifest import FILE_NAME as MANIFEST
     from audiocapbench.engine import Budget, RateLimits
@@ -92,9 +83,9 @@ def corrupt(
     wanted = _kinds(kinds)
     found = read_captions(captions)
     name = captions.resolve().stem
-    options: dict[str, Any] = {"per_kind": per_kind, "seed": seed, "dataset": name}
+    how: dict[str, Any] = {"per_kind": per_kind, "seed": seed, "dataset": name}
     if model is None:
-        made = make_pairs(found, wanted, **options)
+        made = make_pairs(found, wanted, **how)
     else:
         with TrialBars() as bars:
             settings = TrialSettings(
@@ -104,7 +95,7 @@ def corrupt(
                 rate_limits=RateLimits(concurrency),
                 progress=bars.advance,
             )
-            made = make_by_model(found, create_model(model), settings, wanted, **options)
+            made = make_by_model(found, create_model(model), settings, wanted, **how)
     total = sum(len(one.pairs) for one in made)
     if not total:
         raise AudioCapBenchError(
@@ -127,12 +118,10 @@ def _kinds(text: str) -> "list[Corruption]":
     from audiocapbench.meta.corrupt.corruption import Corruption
 
     names = [name.strip() for name in text.split(",") if name.strip()]
-    known = [str(kind) for kind in Corruption]
-    for name in names:
-        if name not in known:
-            raise AudioCapBenchError(f"there is no kind {name!r}; there are {', '.join(known)}")
-    if not names:
-        raise AudioCapBenchError(f"--kinds names none; there are {', '.join(known)}")
+    unknown = [name for name in names if name not in _KINDS]
+    if unknown or not names:
+        wrong = f"there is no kind {unknown[0]!r}" if unknown else "--kinds names none"
+        raise AudioCapBenchError(f"{wrong}; there are {', '.join(_KINDS)}")
     return [Corruption(name) for name in dict.fromkeys(names)]
 
 

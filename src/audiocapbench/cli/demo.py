@@ -4,9 +4,9 @@ from pathlib import Path
 
 import typer
 
+from audiocapbench.cli import options
 from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, app
 from audiocapbench.cli.console import relative, say
-from audiocapbench.cli.options import DEFAULT_STORE, StoreOption, command
 
 JUDGE = "elements"
 MODELS = ("listener", "control/right", "control/safe", "control/wrong", "control/empty")
@@ -19,9 +19,12 @@ Next (after . .venv/bin/activate, if make installed it):
   audiocapbench runs                          what was asked so far"""
 
 
-@command(app.command)
+@options.command(app.command)
 def demo(
-    *, out: Path = Path("demo-report.html"), fresh: bool = False, store: StoreOption = DEFAULT_STORE
+    *,
+    out: Path = Path("demo-report.html"),
+    fresh: bool = False,
+    store: options.Store = options.DEFAULT_STORE,
 ) -> None:
     """Run the embedded captioner and four controls on 30 clips, offline; write a report.
 

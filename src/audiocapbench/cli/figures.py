@@ -5,21 +5,21 @@ from typing import Annotated
 
 import typer
 
+from audiocapbench.cli import options
 from audiocapbench.cli.app import app
 from audiocapbench.cli.console import print_json, relative, say
-from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption, command
 from audiocapbench.cli.report import ByOption, RunsArgument
 
 
-@command(app.command)
+@options.command(app.command)
 def figures(
     runs: RunsArgument,
     *,
     out: Path = Path("figures"),
     kinds: Annotated[str, typer.Option("--format")] = "png,svg,pdf",
     by: ByOption = None,
-    store: StoreOption = DEFAULT_STORE,
-    json: JsonOption = False,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
 ) -> None:
     """Draw durations, overall and per-category scores, and accuracy against hallucination.
 

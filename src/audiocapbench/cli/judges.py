@@ -5,19 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from audiocapbench.cli import options
 from audiocapbench.cli.app import app
 from audiocapbench.cli.console import print_json, say, show_lines, stdout, table
 from audiocapbench.cli.listings import print_listing
-from audiocapbench.cli.options import (
-    DEFAULT_STORE,
-    BudgetOption,
-    CredentialsOption,
-    JsonOption,
-    JudgeHearsOption,
-    RepeatsOption,
-    StoreOption,
-    command,
-)
 
 if TYPE_CHECKING:
     from audiocapbench.judges import JudgeCheck
@@ -26,8 +17,8 @@ judges_app = typer.Typer(rich_markup_mode=None)
 app.add_typer(judges_app, name="judges")
 
 
-@command(judges_app.callback, invoke_without_command=True)
-def judges(ctx: typer.Context, *, json: JsonOption = False) -> None:
+@options.command(judges_app.callback, invoke_without_command=True)
+def judges(ctx: typer.Context, *, json: options.Json = False) -> None:
     """List the judges, or check one on answers whose quality is known."""
     if ctx.invoked_subcommand is not None:
         return
@@ -43,19 +34,19 @@ def judges(ctx: typer.Context, *, json: JsonOption = False) -> None:
     print_listing("contracts", fields, [tuple(one) for one in contracts], json=False)
 
 
-@command(judges_app.command)
+@options.command(judges_app.command)
 def check(
     judge: str,
     *,
     data: str = "demo",
     benchmark: str | None = None,
-    repeats: RepeatsOption = 3,
+    repeats: options.Repeats = 3,
     limit: Annotated[int | None, typer.Option(min=1)] = None,
-    budget: BudgetOption = None,
-    judge_hears: JudgeHearsOption = False,
-    credentials: CredentialsOption = None,
-    store: StoreOption = DEFAULT_STORE,
-    json: JsonOption = False,
+    budget: options.Budget = None,
+    judge_hears: options.JudgeHears = False,
+    credentials: options.Credentials = None,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
 ) -> None:
     """See whether a judge tells right answers from safe and wrong ones.
 

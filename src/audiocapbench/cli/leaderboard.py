@@ -2,22 +2,13 @@
 
 from typing import Literal
 
+from audiocapbench.cli import options
 from audiocapbench.cli.app import app
 from audiocapbench.cli.console import say
-from audiocapbench.cli.options import (
-    DEFAULT_STORE,
-    CorrectionName,
-    CorrectionOption,
-    FormatOption,
-    JsonOption,
-    OutOption,
-    StoreOption,
-    command,
-)
 from audiocapbench.report.exports import Format
 
 
-@command(app.command)
+@options.command(app.command)
 def leaderboard(
     *,
     benchmark: str | None = None,
@@ -26,11 +17,11 @@ def leaderboard(
     judge: str | None = None,
     published: bool = False,
     all_runs: bool = False,
-    correction: CorrectionOption = CorrectionName.HOLM,
-    form: FormatOption = Format.TABLE,
-    out: OutOption = None,
-    store: StoreOption = DEFAULT_STORE,
-    json: JsonOption = False,
+    correction: options.Correction = "holm",
+    form: options.Form = Format.TABLE,
+    out: options.Out = None,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
 ) -> None:
     """Rank the models of a store, with intervals, and say which cannot be told apart.
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
+from audiocapbench.cli import options
 from audiocapbench.cli.app import app
 from audiocapbench.cli.console import print_json, stdout, table
-from audiocapbench.cli.options import JsonOption, command
 
 
-@command(app.command)
-def models(*, json: JsonOption = False) -> None:
+@options.command(app.command)
+def models(*, json: options.Json = False) -> None:
     """List the models that can be asked, with the audio that each takes."""
     from audiocapbench.models import list_models
 
@@ -20,8 +20,8 @@ def models(*, json: JsonOption = False) -> None:
     print_listing("models", fields, rows, json=json)
 
 
-@command(app.command)
-def metrics(*, json: JsonOption = False) -> None:
+@options.command(app.command)
+def metrics(*, json: options.Json = False) -> None:
     """List the metrics, with the options that each takes in brackets."""
     from audiocapbench.metrics import list_metrics
 
@@ -32,8 +32,8 @@ def metrics(*, json: JsonOption = False) -> None:
     print_listing("metrics", fields, rows, json=json)
 
 
-@command(app.command)
-def benchmarks(*, json: JsonOption = False) -> None:
+@options.command(app.command)
+def benchmarks(*, json: options.Json = False) -> None:
     """List the benchmarks that can be run."""
     from audiocapbench.benchmarks import list_benchmarks
 

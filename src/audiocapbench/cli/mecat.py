@@ -9,16 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer import Option
 
+from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, app
 from audiocapbench.cli.console import SHOWN, say
-from audiocapbench.cli.options import (
-    DEFAULT_STORE,
-    FormatOption,
-    JsonOption,
-    OutOption,
-    StoreOption,
-    command,
-)
 from audiocapbench.cli.outputs import reference_files, refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.report.exports import Format
@@ -65,11 +58,11 @@ Benchmark = Annotated[Literal["mecat-caption", "mecat-qa"], Option(help="What th
 def _add(report: Callable[..., Any], shared: Callable[..., None]) -> None:
     """Add a command: the options that all have, and those that the report has beside them."""
     both = [list(signature(one).parameters.values()) for one in (shared, report)]
-    runs, *options = [one for one in both[0] if one.kind != Parameter.VAR_KEYWORD]
+    runs, *others = [one for one in both[0] if one.kind != Parameter.VAR_KEYWORD]
     own = [one for one in both[1] if one.kind == Parameter.KEYWORD_ONLY]
-    vars(shared)["__signature__"] = Signature([runs, *own, *options])
+    vars(shared)["__signature__"] = Signature([runs, *own, *others])
     shared.__doc__ = report.__doc__
-    command(mecat_app.command, report.__name__)(shared)
+    options.command(mecat_app.command, report.__name__)(shared)
 
 
 def _of_scores(report: "Callable[..., Analysis]") -> None:
@@ -80,10 +73,10 @@ def _of_scores(report: "Callable[..., Analysis]") -> None:
         *,
         published: Published = True,
         metric: Metric = "date",
-        form: FormatOption = Format.TABLE,
-        out: OutOption = None,
-        store: StoreOption = DEFAULT_STORE,
-        json: JsonOption = False,
+        form: options.Form = Format.TABLE,
+        out: options.Out = None,
+        store: options.Store = options.DEFAULT_STORE,
+        json: options.Json = False,
         **own: Any,
     ) -> None:
         found = _scored(runs or [], store, metric, out)
@@ -100,10 +93,10 @@ def _of_answers(report: "Callable[..., Analysis]") -> None:
         *,
         references: References = None,
         benchmark: Benchmark = "mecat-caption",
-        form: FormatOption = Format.TABLE,
-        out: OutOption = None,
-        store: StoreOption = DEFAULT_STORE,
-        json: JsonOption = False,
+        form: options.Form = Format.TABLE,
+        out: options.Out = None,
+        store: options.Store = options.DEFAULT_STORE,
+        json: options.Json = False,
         **own: Any,
     ) -> None:
         models = _answered(runs, references, benchmark, store, out)

@@ -1,25 +1,15 @@
 """``audiocapbench meta``: put metrics, judges and models on trial against what people prefer."""
 
-from collections.abc import Sequence
-from enum import StrEnum
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from typer import Option
 
+from audiocapbench.cli import options
 from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, app
 from audiocapbench.cli.console import print_json, say, show, show_lines
-from audiocapbench.cli.options import (
-    DEFAULT_STORE,
-    BudgetOption,
-    CredentialsOption,
-    JsonOption,
-    PricesOption,
-    StoreOption,
-    YesOption,
-    command,
-)
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
 
@@ -37,20 +27,12 @@ PROMPTS = tuple(
     for style in ("naive", "simple", "complex")
     for more in ("", "-ref", "-tie", "-tie-ref")
 )
+PairKind = Literal["human", "brace-main", "brace-hallucination", "csv"]
 
 
-class _PairKind(StrEnum):
-    """The kinds of pair files."""
-
-    HUMAN = "human"
-    BRACE_MAIN = "brace-main"
-    BRACE_HALLUCINATION = "brace-hallucination"
-    CSV = "csv"
-
-
-@command(app.command)
+@options.command(app.command)
 def meta(
-    kind: Annotated[_PairKind, typer.Argument(metavar="KIND", help=f"{', '.join(_PairKind)}.")],
+    kind: PairKind,
     *,
     pairs: list[Path],
     scorer: list[str],
@@ -69,21 +51,22 @@ def meta(
     prompt_file: Path | None = None,
     swap: bool = False,
     reader: str | None = None,
-    budget: BudgetOption = None,
-    prices: PricesOption = None,
-    credentials: CredentialsOption = None,
-    yes: YesOption = False,
+    budget: options.Budget = None,
+    prices: options.Prices = None,
+    credentials: options.Credentials = None,
+    yes: options.Yes = False,
     seed: Annotated[int, Option(min=0)] = 42,
     html: Path | None = None,
     per_pair: Path | None = None,
-    store: StoreOption = DEFAULT_STORE,
-    json: JsonOption = False,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
 ) -> None:
     """See how often a scorer picks the caption that people picked.
 
     The published measure comes first; beside it stand measures that a constant answer cannot game.
 
     Args:
+        kind (KIND): human, brace-main, brace-hallucination, csv.
         pairs (FILE): Pairs with answers; may be repeated.
         scorer (KIND:NAME): metric:NAME, judge:NAME, clap:NAME, model:NAME, or control:always-0,
             always-1, random, longer, rarer-noun; may be repeated.
@@ -103,7 +86,8 @@ def meta(
     from audiocapbench.meta.pairs.votes import agreement
     from audiocapbench.meta.settings import TrialSettings
 
-    _check_options(scorer, prompt=prompt, prompt_file=prompt_file, reader=reader, swap=swap)
+    for_models = {"--prompt": prompt, "--prompt-file": prompt_file, "--reader": reader}
+    _check_options(scorer, for_models, swap)
     given = (*pairs, *(votes_from or ()), prompt_file, prices, credentials, store_file(store))
     for out in (html, per_pair):
         refuse_overwriting(out, [path for path in given if path is not None])
@@ -133,24 +117,15 @@ def meta(
         raise typer.Exit(SOME_FAILED)
 
 
-def _check_options(
-    scorers: Sequence[str],
-    *,
-    prompt: str | None,
-    prompt_file: Path | None,
-    reader: str | None,
-    swap: bool,
-) -> None:
+def _check_options(scorers: Sequence[str], of_models: Mapping[str, object], swap: bool) -> None:
     """Say so where an option has no meaning for the scorers, rather than leave it unread."""
     kinds = {name.strip().partition(":")[0] for name in scorers}
-    if "model" not in kinds:
-        options = {"--prompt": prompt, "--prompt-file": prompt_file, "--reader": reader}
-        for option, value in options.items():
-            if value is not None:
-                raise AudioCapBenchError(f"{option} is for model: scorers, and none is given")
+    given = [option for option, value in of_models.items() if value is not None]
+    if given and "model" not in kinds:
+        raise AudioCapBenchError(f"{given[0]} is for model: scorers, and none is given")
     if swap and not kinds & {"model", "control"}:
         raise AudioCapBenchError("--swap is for model: and control: scorers, and none is given")
-    if prompt is not None and prompt_file is not None:
+    if {"--prompt", "--prompt-file"} <= set(given):
         raise AudioCapBenchError("--prompt and --prompt-file are two ways to say one thing")
 
 
@@ -160,7 +135,7 @@ def _try_all(
     """Try every scorer in turn; what was finished before a stop is kept."""
     from dataclasses import replace
 
-    from audiocapbench.cli.trial_bars import TrialBars
+    from audiocapbench.cli.progress import TrialBars
     from audiocapbench.meta.errors import TrialStoppedError
     from audiocapbench.meta.scorers.registry import create_scorer
     from audiocapbench.meta.trial import try_scorer

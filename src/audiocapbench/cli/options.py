@@ -3,10 +3,9 @@
 import re
 from collections.abc import Callable
 from copy import copy
-from enum import StrEnum
 from inspect import Parameter, Signature, getdoc, signature
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import typer
 from typer import Option
@@ -19,13 +18,6 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _ENTRY = re.compile(r"    (\w+)(?: \((\S+)\))?: (.*)")
 
 
-class CorrectionName(StrEnum):
-    """As in ``audiocapbench.stats.multiple``, which takes longer to import than a help text may."""
-
-    HOLM = "holm"
-    BH = "bh"
-
-
 def _use(credentials: Path | None) -> Path | None:
     """Read a file of credentials while the options are parsed, so that no command has to."""
     from audiocapbench.cli.console import say
@@ -36,7 +28,7 @@ def _use(credentials: Path | None) -> Path | None:
     return credentials
 
 
-StoreOption = Annotated[
+Store = Annotated[
     str,
     Option(
         metavar="URL",
@@ -44,28 +36,28 @@ StoreOption = Annotated[
         help="SQLite file or postgresql+psycopg:// URL that keeps runs and answers.",
     ),
 ]
-JsonOption = Annotated[bool, Option(help="Print one JSON document instead.")]
-BudgetOption = Annotated[
+Json = Annotated[bool, Option(help="Print one JSON document instead.")]
+Budget = Annotated[
     float | None, Option(min=0, metavar="USD", help="Stop before this command spends more.")
 ]
-PricesOption = Annotated[
+Prices = Annotated[
     Path | None, Option(metavar="FILE", help="Prices that replace the built-in table's.")
 ]
-CredentialsOption = Annotated[
+Credentials = Annotated[
     Path | None,
     Option(metavar="FILE", callback=_use, help="KEY=value lines, such as API keys."),
 ]
-ConcurrencyOption = Annotated[
+Concurrency = Annotated[
     int | None,
     Option(min=1, metavar="N", help="Questions at once. [default: the model's own]"),
 ]
-YesOption = Annotated[bool, Option(help="Do not ask before spending.")]
-JudgeHearsOption = Annotated[bool, Option(help="Give the judge the clip as well.")]
-RepeatsOption = Annotated[int, Option(min=1, metavar="N", help="Rounds that a model judges.")]
-FormatOption = Annotated[Format, Option("--format", help="How to write it.")]
-OutOption = Annotated[Path | None, Option(metavar="FILE", help="Write to a file instead.")]
-CorrectionOption = Annotated[
-    CorrectionName,
+Yes = Annotated[bool, Option(help="Do not ask before spending.")]
+JudgeHears = Annotated[bool, Option(help="Give the judge the clip as well.")]
+Repeats = Annotated[int, Option(min=1, metavar="N", help="Rounds that a model judges.")]
+Form = Annotated[Format, Option("--format", help="How to write it.")]
+Out = Annotated[Path | None, Option(metavar="FILE", help="Write to a file instead.")]
+Correction = Annotated[
+    Literal["holm", "bh"],
     Option(help="Keep the chance of one false difference below 5 % (holm), or their share (bh)."),
 ]
 

@@ -1,6 +1,7 @@
 """Files that commands write: never one that the same command reads."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from audiocapbench.errors import AudioCapBenchError
@@ -19,10 +20,12 @@ def refuse_overwriting(out: Path | None, inputs: Iterable[Path]) -> None:
     if out is None or not out.exists():
         return
     for path in inputs:
-        if _is_same(out, path):
-            raise AudioCapBenchError(
-                f"{out} is read by this command and would be overwritten; name another file"
-            )
+        # An input that is not there, or is no name that a disk takes, cannot be overwritten.
+        with suppress(OSError, ValueError):
+            if out.samefile(path):
+                raise AudioCapBenchError(
+                    f"{out} is read by this command and would be overwritten; name another file"
+                )
 
 
 def reference_files(place: Path) -> Iterator[Path]:
@@ -34,10 +37,3 @@ def reference_files(place: Path) -> Iterator[Path]:
 def store_file(store: str) -> Path:
     """The file of a store as the user names it; one that does not exist for a server."""
     return Path(store.removeprefix("sqlite:///"))
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    try:
-        return one.samefile(other)
-    except (OSError, ValueError):  # one of them is not there, or is no name that a disk takes
-        return False

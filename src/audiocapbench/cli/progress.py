@@ -1,10 +1,12 @@
 """A progress bar for runs, and the words for how a run ended."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
+from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -14,21 +16,20 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from audiocapbench.benchmarks import Benchmark, Selection
-from audiocapbench.cli.console import SHOWN, say, stderr
+from audiocapbench.benchmarks import Benchmark
+from audiocapbench.cli.console import SHOWN, say
+from audiocapbench.cli.preview import go_on
 from audiocapbench.data.outcome import SCORED, Outcome, Status
+from audiocapbench.engine import Progress as Watcher
 from audiocapbench.engine import (
-    Budget,
-    RateLimits,
     RunEnd,
     RunOptions,
     Stop,
     run_benchmark,
     score_run,
 )
-from audiocapbench.engine import Progress as Watcher
 from audiocapbench.errors import FatalError
-from audiocapbench.judges import Judge, JudgeOptions, JudgeProgress, judge_run
+from audiocapbench.judges import Judge, JudgeProgress, judge_run
 from audiocapbench.models import Model
 from audiocapbench.models.prices import price_of
 from audiocapbench.store import Store
@@ -42,12 +43,9 @@ def ask_and_score(
     metrics: Sequence[str],
     *,
     judges: Sequence[Judge],
-    selection: Selection | None = None,
-    rate_limits: RateLimits | None = None,
-    budget: Budget | None = None,
     prices: Path | None = None,
-    fresh: bool = False,
     refused: list[FatalError] | None = None,
+    **how: Unpack[RunOptions],
 ) -> list[RunEnd]:
     """Ask each model in turn with a bar on stderr, score and judge it, and stop where told to.
 
@@ -58,34 +56,29 @@ def ask_and_score(
     ends: list[RunEnd] = []
     with bars_on_stderr() as bars:
         for model in models:
-            asking: RunOptions = {
-                "selection": selection,
-                "rate_limits": rate_limits,
-                "budget": budget,
-                "fresh": fresh,
-                "price": price_of(model.name, prices),
-                "progress": _watcher(bars, model.name),
-            }
+            how["price"], how["progress"] = price_of(model.name, prices), _watcher(bars, model.name)
             try:
-                end = run_benchmark(benchmark, model, store, **asking)
+                end = run_benchmark(benchmark, model, store, **how)
             except FatalError as error:
                 if refused is None:
                     raise
                 refused.append(error)
                 continue
             score_run(store, end.run, metrics)
-            stop = end.stop
-            if stop is None and judges:
-                judging: JudgeOptions = {
-                    "rate_limits": rate_limits,
-                    "budget": budget,
-                    "fresh": fresh,
-                    "prices": prices,
-                    "progress": judge_watcher(bars),
-                }
-                stop = judge_run(store, end.run, judges, **judging).stop
-            ends.append(replace(end, stop=stop))
-            if stop is not None:
+            if end.stop is None and judges:
+                judging = judge_run(
+                    store,
+                    end.run,
+                    judges,
+                    rate_limits=how.get("rate_limits"),
+                    budget=how.get("budget"),
+                    fresh=how.get("fresh", False),
+                    prices=prices,
+                    progress=judge_watcher(bars),
+                )
+                end = replace(end, stop=judging.stop)
+            ends.append(end)
+            if end.stop is not None:
                 break
     return ends
 
@@ -118,7 +111,7 @@ def bars_on_stderr() -> Iterator[Progress]:
         TimeElapsedColumn(),
         TextColumn("{task.fields[note]}", markup=False),
     )
-    with Progress(*columns, console=stderr()) as bars:
+    with Progress(*columns, console=Console(stderr=True, highlight=False)) as bars:
         yield bars
 
 
@@ -163,3 +156,29 @@ def explain_end(end: RunEnd, store: Store) -> None:
         say(f"  … and {len(failed) - SHOWN} more")
     if any(one.reply.status is Status.FAILED for one in failed):
         say("The same command asks the failed ones again.")
+
+
+class TrialBars(ExitStack):
+    """Bars for trials, which appear with the first scorer or model that takes its time."""
+
+    def __init__(self, *, yes: bool = False) -> None:
+        super().__init__()
+        self._yes = yes
+        self._bars: Progress | None = None
+        self._tasks: dict[str, TaskID] = {}
+
+    def advance(self, name: str, done: int, total: int) -> None:
+        """Move a bar, or begin it."""
+        if self._bars is None:
+            self._bars = self.enter_context(bars_on_stderr())
+        self._bars.start()
+        if name not in self._tasks:
+            self._tasks[name] = self._bars.add_task(name, total=total, note="")
+        self._bars.update(self._tasks[name], completed=done, total=total)
+
+    def confirm(self, words: str) -> None:
+        """Leave the terminal to the question whether to spend; the next step goes on."""
+        if self._bars is not None:
+            self._bars.stop()
+        say(words)
+        go_on(yes=self._yes)

@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from audiocapbench.cli import options
 from audiocapbench.cli.app import app
 from audiocapbench.cli.console import print_json, relative, say
-from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption, command
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 
 RunsArgument = Annotated[
@@ -22,7 +22,7 @@ ByOption = Annotated[
 ]
 
 
-@command(app.command)
+@options.command(app.command)
 def report(
     runs: RunsArgument,
     *,
@@ -30,8 +30,8 @@ def report(
     audio: Literal["none", "link", "embed"] = "link",
     title: str | None = None,
     by: ByOption = None,
-    store: StoreOption = DEFAULT_STORE,
-    json: JsonOption = False,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
 ) -> None:
     """Write runs of one benchmark as a page: leaderboard, figures, and every sample to explore.
 

@@ -6,23 +6,12 @@ from typing import Annotated
 import typer
 from typer import Option
 
+from audiocapbench.cli import options
 from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, WRONG_USE, app
 from audiocapbench.cli.console import print_json, say
-from audiocapbench.cli.options import (
-    DEFAULT_STORE,
-    BudgetOption,
-    ConcurrencyOption,
-    CredentialsOption,
-    JsonOption,
-    JudgeHearsOption,
-    PricesOption,
-    StoreOption,
-    YesOption,
-    command,
-)
 
 
-@command(app.command)
+@options.command(app.command)
 def run(
     benchmark: str,
     *,
@@ -30,23 +19,23 @@ def run(
     data: Path | None = None,
     metrics: str | None = None,
     judge: list[str] | None = None,
-    judge_hears: JudgeHearsOption = False,
+    judge_hears: options.JudgeHears = False,
     category: list[str] | None = None,
     limit: Annotated[int | None, Option(min=1)] = None,
-    concurrency: ConcurrencyOption = None,
+    concurrency: options.Concurrency = None,
     rpm: Annotated[float | None, Option(min=0.01)] = None,
     tpm: Annotated[float | None, Option(min=1)] = None,
-    budget: BudgetOption = None,
-    prices: PricesOption = None,
+    budget: options.Budget = None,
+    prices: options.Prices = None,
     temperature: Annotated[float | None, Option(min=0)] = None,
     max_tokens: Annotated[int | None, Option(min=1)] = None,
     timeout: Annotated[float | None, Option(min=1)] = None,
     system: str | None = None,
-    credentials: CredentialsOption = None,
-    yes: YesOption = False,
+    credentials: options.Credentials = None,
+    yes: options.Yes = False,
     fresh: bool = False,
-    store: StoreOption = DEFAULT_STORE,
-    json: JsonOption = False,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
 ) -> None:
     """Ask models about a benchmark and score the answers.
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from audiocapbench.cli import options
 from audiocapbench.cli.app import app
 from audiocapbench.cli.console import print_json, say, show, show_lines, table
-from audiocapbench.cli.options import DEFAULT_STORE, JsonOption, StoreOption, command
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ app.add_typer(runs_app, name="runs")
 RunArgument = Annotated[int, typer.Argument(metavar="RUN", help="Its number in the listing.")]
 
 
-@command(runs_app.callback, invoke_without_command=True)
+@options.command(runs_app.callback, invoke_without_command=True)
 def runs(
     ctx: typer.Context,
     *,
     trials: bool = False,
     tag: list[str] | None = None,
-    store: StoreOption = DEFAULT_STORE,
-    json: JsonOption = False,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
 ) -> None:
     """List the runs in the store, show one, name, tag or delete them.
 
@@ -53,13 +53,13 @@ def runs(
     _print_lines(name, lines, tag or ())
 
 
-@command(runs_app.command, "show")
+@options.command(runs_app.command, "show")
 def show_run(
     ctx: typer.Context,
     run: RunArgument,
     *,
-    store: StoreOption = DEFAULT_STORE,
-    json: JsonOption = False,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
 ) -> None:
     """Show one run: what was asked how, what became of it, and who scored it."""
     with _open(ctx, store) as kept:
@@ -80,9 +80,9 @@ def show_run(
         _print_run(document)
 
 
-@command(runs_app.command)
+@options.command(runs_app.command)
 def rename(
-    ctx: typer.Context, run: RunArgument, name: str, *, store: StoreOption = DEFAULT_STORE
+    ctx: typer.Context, run: RunArgument, name: str, *, store: options.Store = options.DEFAULT_STORE
 ) -> None:
     """Give a run a name.
 
@@ -93,14 +93,14 @@ def rename(
         kept.rename_run(run, name.strip() or None)
 
 
-@command(runs_app.command, "tag")
+@options.command(runs_app.command, "tag")
 def tag_run(
     ctx: typer.Context,
     run: RunArgument,
     tags: list[str],
     *,
     remove: bool = False,
-    store: StoreOption = DEFAULT_STORE,
+    store: options.Store = options.DEFAULT_STORE,
 ) -> None:
     """Put tags on a run; 'audiocapbench runs --tag TAG' lists those that have one.
 
@@ -114,13 +114,13 @@ def tag_run(
         kept.tag_run(run, [tag.strip() for tag in tags], remove=remove)
 
 
-@command(runs_app.command, "delete")
+@options.command(runs_app.command, "delete")
 def delete_runs(
     ctx: typer.Context,
     numbers: list[int],
     *,
     yes: bool = False,
-    store: StoreOption = DEFAULT_STORE,
+    store: options.Store = options.DEFAULT_STORE,
 ) -> None:
     """Delete runs with their answers, scores and judgements; asks first.
 
@@ -144,7 +144,7 @@ def _open(ctx: typer.Context, store: str) -> "Store":
     from audiocapbench.store import Store
 
     # 'runs --store X show 1' and 'runs show 1 --store X' mean the same.
-    return Store.open(ctx.obj if store == DEFAULT_STORE else store, create=False)
+    return Store.open(ctx.obj if store == options.DEFAULT_STORE else store, create=False)
 
 
 def _line(kept: "Store", number: int) -> "RunLine":

@@ -1,37 +1,23 @@
 """``audiocapbench score``: metrics on files, or more metrics for an old run."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 from typer import Option
 
+from audiocapbench.cli import options
 from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, app
 from audiocapbench.cli.console import SHOWN, print_json, say, show, some
-from audiocapbench.cli.options import (
-    DEFAULT_STORE,
-    BudgetOption,
-    CredentialsOption,
-    JsonOption,
-    JudgeHearsOption,
-    RepeatsOption,
-    StoreOption,
-    command,
-)
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
-
-if TYPE_CHECKING:
-    from audiocapbench.benchmarks import Traits
-    from audiocapbench.engine import Stop
-    from audiocapbench.store import Run, Store
 
 _PUBLISHED = "meteor,bleu_1,bleu_2,bleu_3,bleu_4,rouge_l"
 _MECAT = "date,similarity,bleu_4,rouge_l"
 _DEFAULTS = f"[default: {_PUBLISHED}; of MECAT {_MECAT}]"
 
 
-@command(app.command)
+@options.command(app.command)
 def score(
     run: int | None = None,
     *,
@@ -46,13 +32,13 @@ def score(
         ),
     ] = None,
     judge: list[str] | None = None,
-    judge_hears: JudgeHearsOption = False,
-    repeats: RepeatsOption = 1,
-    budget: BudgetOption = None,
-    credentials: CredentialsOption = None,
+    judge_hears: options.JudgeHears = False,
+    repeats: options.Repeats = 1,
+    budget: options.Budget = None,
+    credentials: options.Credentials = None,
     per_sample: Path | None = None,
-    store: StoreOption = DEFAULT_STORE,
-    json: JsonOption = False,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
 ) -> None:
     """Score predictions from files, or add scores to a run without asking its model again.
 
@@ -69,8 +55,9 @@ def score(
     from audiocapbench.metrics.names import split_names
 
     if run is not None and predictions is None and references is None and benchmark is None:
-        panel = _Panel(judge or [], judge_hears, repeats, budget)
-        _score_run(run, metrics, panel, store, per_sample, json=json)
+        refuse_overwriting(per_sample, [store_file(store)])
+        asked = _Panel(judge or [], judge_hears, repeats, budget)
+        _score_run(run, metrics, asked, store, per_sample, json=json)
     elif judge:
         raise AudioCapBenchError("--judge needs a RUN, where its questions and answers are kept")
     elif run is not None or not predictions or references is None:
@@ -93,22 +80,6 @@ class _Panel(NamedTuple):
     repeats: int
     budget_usd: float | None
 
-    def judge(
-        self, store: "Store", run: "Run", traits: "Traits"
-    ) -> "tuple[list[str], Stop | None]":
-        """Have a run judged; the judges' names, and why it stopped early, if it did."""
-        from audiocapbench.cli.progress import bars_on_stderr, judge_watcher
-        from audiocapbench.engine import Budget
-        from audiocapbench.judges import create_judges, judge_run
-
-        judges = create_judges(self.judges, traits.judge, hears=self.hears)
-        if not judges:
-            return [], None
-        with bars_on_stderr() as bars:
-            budget, told = Budget(self.budget_usd), judge_watcher(bars)
-            end = judge_run(store, run, judges, repeats=self.repeats, budget=budget, progress=told)
-        return [one.name for one in judges], end.stop
-
 
 def _score_run(
     number: int,
@@ -121,15 +92,16 @@ def _score_run(
 ) -> None:
     from audiocapbench.benchmarks import stored_traits
     from audiocapbench.benchmarks.corpora import check_metrics
+    from audiocapbench.cli.progress import bars_on_stderr, judge_watcher
     from audiocapbench.cli.results import print_tables, warn_about
-    from audiocapbench.engine import score_run
+    from audiocapbench.engine import Budget, score_run
+    from audiocapbench.judges import create_judges, judge_run
     from audiocapbench.metrics.names import split_names
     from audiocapbench.report.samples import write_scores
     from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.scores.summary import summarise
     from audiocapbench.store import Store
 
-    refuse_overwriting(per_sample, [store_file(store)])
     kept = Store.open(store, create=False)
     found = kept.run(number)
     if found.is_trial:
@@ -140,11 +112,21 @@ def _score_run(
     names = split_names(metrics) if metrics is not None else list(traits.metrics)
     check_metrics(traits.aggregation, names)
     score_run(kept, found, names)
-    judges, stop = panel.judge(kept, found, traits)
-    if stop is not None:
-        say(f"Stopped ({stop}); what was judged is kept. The same command goes on from here.")
-        raise typer.Exit(INTERRUPTED)
-    summary = summarise(kept, found, names, judges)
+    judges = create_judges(panel.judges, traits.judge, hears=panel.hears)
+    if judges:
+        with bars_on_stderr() as bars:
+            stop = judge_run(
+                kept,
+                found,
+                judges,
+                repeats=panel.repeats,
+                budget=Budget(panel.budget_usd),
+                progress=judge_watcher(bars),
+            ).stop
+        if stop is not None:
+            say(f"Stopped ({stop}); what was judged is kept. The same command goes on from here.")
+            raise typer.Exit(INTERRUPTED)
+    summary = summarise(kept, found, names, [one.name for one in judges])
     if per_sample is not None:
         write_scores(per_sample, summary.table, names if traits.aggregation is None else ())
     if json:
@@ -152,7 +134,7 @@ def _score_run(
     else:
         print_tables([summary], names, traits.headline)
     keep_estimates(kept, [summary.table])
-    warn_about(kept, judges, [number])
+    warn_about(kept, [one.name for one in judges], [number])
     if summary.has_failures:
         raise typer.Exit(SOME_FAILED)
 
