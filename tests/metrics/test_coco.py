@@ -99,6 +99,7 @@ def test_signatures_say_how_the_numbers_were_made() -> None:
 
 
 @pytest.mark.parametrize("load", CORPORA)
+@pytest.mark.slow
 def test_bleu_equals_pycocoevalcap(load: Callable[[Path], Corpus], shared: Path) -> None:
     corpus = load(shared)
     tokens = tokenised(corpus)
@@ -112,6 +113,7 @@ def test_bleu_equals_pycocoevalcap(load: Callable[[Path], Corpus], shared: Path)
 
 
 @pytest.mark.parametrize("load", CORPORA)
+@pytest.mark.slow
 def test_rouge_equals_pycocoevalcap(load: Callable[[Path], Corpus], shared: Path) -> None:
     corpus = load(shared)
     tokens = tokenised(corpus)
@@ -123,6 +125,7 @@ def test_rouge_equals_pycocoevalcap(load: Callable[[Path], Corpus], shared: Path
     assert result.samples == pytest.approx(samples, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_published_scores_of_conette_come_out(shared: Path) -> None:
     corpus = conette(shared)
     for result in bleu_coco(corpus.predictions, corpus.references):

@@ -82,12 +82,14 @@ def test_the_signature_names_encoder_and_detector() -> None:
     assert "detector:all_broken|" in str(fense(["a"], [["a"]], "wordllama", all_broken).signature)
 
 
+@pytest.mark.slow
 def test_human_pairs_with_the_published_probabilities_and_wordllama(shared: Path) -> None:
     found = published_accuracies(shared, "wordllama")
     assert found["all"] == pytest.approx(83.8, abs=0.3)
     assert found["MM"] == pytest.approx(82.6, abs=0.4)
 
 
+@pytest.mark.slow
 def test_human_pairs_come_out_as_published(shared: Path) -> None:
     """The published row is FENSE's, with TinyBERT; all-MiniLM-L6-v2 comes within half a point."""
     pytest.importorskip("sentence_transformers", reason=NO_SBERT)

@@ -202,6 +202,7 @@ def test_captions_that_people_wrote_are_seldom_flagged(shared: Path) -> None:
 
 
 @pytest.mark.parametrize(("encoder", "least"), [("wordllama", 83.8), ("minilm", 85.8)])
+@pytest.mark.slow
 def test_people_who_compared_captions_agree(shared: Path, encoder: str, least: float) -> None:
     if encoder == "minilm":
         pytest.importorskip("sentence_transformers", reason="the extra sbert is not installed")

@@ -41,6 +41,7 @@ def test_hostile_captions_do_not_break_the_protocol() -> None:
     assert np.isfinite(result.samples).all()
 
 
+@pytest.mark.slow
 def test_published_scores_of_conette_come_out(shared: Path) -> None:
     _need_jar()
     corpus = conette(shared)

@@ -43,12 +43,14 @@ def test_any_text_stems_as_nltk(words: list[str]) -> None:
     assert_stems_as_nltk(words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["noun", "verb", "adj", "adv"])
 def test_every_word_of_wordnet_stems_as_nltk(shared: Path, part: str) -> None:
     lines = (shared / "wordnet-3.0" / f"index.{part}").read_text("utf-8").splitlines()
     assert_stems_as_nltk({line.split()[0] for line in lines if not line.startswith(" ")})
 
 
+@pytest.mark.slow
 def test_every_word_of_real_captions_stems_as_nltk(shared: Path) -> None:
     texts = [path.read_text("utf-8") for path in shared.glob("*/*.csv")]
     texts += [

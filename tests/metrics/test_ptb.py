@@ -59,6 +59,7 @@ def test_a_caption_of_100_000_characters_is_tokenised_whole(piece: str) -> None:
     assert "".join(tokenize(f"{text} end"))[-3:] == "end"
 
 
+@pytest.mark.slow
 def test_every_caption_at_hand_has_the_tokens_of_the_original(shared: Path, tmp_path: Path) -> None:
     captions = sorted(set(_captions(shared)))
     expected = _tokens_of_the_original(captions, tmp_path)

@@ -6,6 +6,7 @@ import pytest
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.similarity import similarity
+from caption_corpora import CaptionCorpus
 
 
 def test_the_same_words_are_fully_similar() -> None:
@@ -32,7 +33,7 @@ def test_samples_with_different_numbers_of_references_stand_apart() -> None:
     np.testing.assert_array_equal(together, alone)
 
 
-def test_order_of_samples_changes_no_bit(dcase_baseline) -> None:  # type: ignore[no-untyped-def]
+def test_order_of_samples_changes_no_bit(dcase_baseline: CaptionCorpus) -> None:
     predictions, references = dcase_baseline
     forward = similarity(predictions, references).samples
     backward = similarity(predictions[::-1], references[::-1]).samples

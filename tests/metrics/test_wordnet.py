@@ -64,6 +64,7 @@ def names_of_synsets(shared: Path) -> dict[tuple[str, int], set[str]]:
     return names
 
 
+@pytest.mark.slow
 def test_every_lemma_and_inflection_has_the_synonyms_that_nltk_finds(
     nltk_wordnet: "WordNetCorpusReader",
     forms: list[str],
@@ -83,6 +84,7 @@ def test_every_lemma_and_inflection_has_the_synonyms_that_nltk_finds(
         assert found[form] == usable(names, vocabulary), form
 
 
+@pytest.mark.slow
 def test_synonyms_equal_the_names_of_nltk_synsets(
     nltk_wordnet: "WordNetCorpusReader", forms: list[str]
 ) -> None:

@@ -267,6 +267,7 @@ def test_as_a_model_it_takes_pcm_and_says_the_same_as_describe() -> None:
     assert model.parameters == {"version": 2}
 
 
+@pytest.mark.slow
 def test_real_speech_is_recognised_in_most_clips(shared: Path) -> None:
     audio = shared / "audio"
     files = [*(audio / "ravdess").glob("*.flac"), *(audio / "librosa").glob("[0-9]*-*-0000.ogg")]
@@ -275,6 +276,7 @@ def test_real_speech_is_recognised_in_most_clips(shared: Path) -> None:
     assert np.mean(found) >= 0.9
 
 
+@pytest.mark.slow
 def test_real_sounds_without_speech_are_not_called_speech(shared: Path) -> None:
     folder = shared / "audio" / "esc50"
     with (folder / "labels.csv").open(encoding="utf-8") as lines:
@@ -288,6 +290,7 @@ def test_real_sounds_without_speech_are_not_called_speech(shared: Path) -> None:
     assert len(called) <= 1, called
 
 
+@pytest.mark.slow
 def test_real_music_is_heard_as_music_under_a_plain_prompt(shared: Path) -> None:
     folder = shared / "audio" / "librosa"
     files = [

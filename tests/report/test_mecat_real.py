@@ -37,6 +37,7 @@ def test_references_claim_what_is_to_be_heard_as_often_as_the_note_says(
     assert found >= least * len(texts)
 
 
+@pytest.mark.slow
 def test_the_spread_of_real_captions_shrinks_as_in_the_paper(shared: Path, tmp_path: Path) -> None:
     folder = shared / "mecat" / "caption_test"
     path = tmp_path / "sound.jsonl"
