@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.meta.corrupt.corruption import Corruption
+from audiocapbench.meta.corrupt.captions import Corruption
 from audiocapbench.meta.pairs.files import read_brace_hallucination, read_csv_pairs
 from command import COMMAND, run_command
 from folders import write_lines, write_tone

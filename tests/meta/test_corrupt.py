@@ -7,7 +7,13 @@ import pytest
 
 from audiocapbench.meta.corrupt.attribute_change import change_attributes
 from audiocapbench.meta.corrupt.balance import choose, placed
-from audiocapbench.meta.corrupt.captions import CaptionSet, caption_set
+from audiocapbench.meta.corrupt.captions import (
+    CaptionSet,
+    CorruptedPair,
+    Corruption,
+    Unit,
+    caption_set,
+)
 from audiocapbench.meta.corrupt.clauses import (
     FINITE,
     GERUND,
@@ -17,12 +23,10 @@ from audiocapbench.meta.corrupt.clauses import (
     pieces_of,
     read_clause,
 )
-from audiocapbench.meta.corrupt.corruption import CorruptedPair, Corruption, Unit
 from audiocapbench.meta.corrupt.count_change import change_counts
-from audiocapbench.meta.corrupt.event_change import add_events, drop_events
+from audiocapbench.meta.corrupt.event_change import add_events, drop_events, swap_orders
 from audiocapbench.meta.corrupt.make import make_pairs
 from audiocapbench.meta.corrupt.noun_exchange import exchange_nouns
-from audiocapbench.meta.corrupt.order_swap import swap_orders
 from audiocapbench.meta.corrupt.text import plain_form, tokens_of, written
 from audiocapbench.meta.corrupt.words import excluding, nouns, unlike
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.meta.corrupt.captions import CaptionSet, caption_set
+from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, Corruption, caption_set
 from audiocapbench.meta.corrupt.checks import (
     CHECKED,
     ControlAccuracy,
@@ -17,7 +17,6 @@ from audiocapbench.meta.corrupt.checks import (
     trained_warnings,
     warnings,
 )
-from audiocapbench.meta.corrupt.corruption import CorruptedPair, Corruption
 from audiocapbench.meta.corrupt.make import CorruptionResult, make_pairs
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.stats import Interval

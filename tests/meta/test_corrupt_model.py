@@ -17,8 +17,12 @@ from audiocapbench.meta.corrupt.by_model import (
     prompt_hash,
     read_reply,
 )
-from audiocapbench.meta.corrupt.captions import CaptionSet, ReferenceCaption, caption_set
-from audiocapbench.meta.corrupt.corruption import Corruption
+from audiocapbench.meta.corrupt.captions import (
+    CaptionSet,
+    Corruption,
+    ReferenceCaption,
+    caption_set,
+)
 from audiocapbench.meta.corrupt.make import CorruptionResult
 from audiocapbench.meta.corrupt.text import tokens_of
 from audiocapbench.meta.errors import TrialStoppedError

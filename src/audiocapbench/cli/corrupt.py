@@ -14,9 +14,8 @@ from audiocapbench.errors import AudioCapBenchError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from audiocapbench.meta.corrupt.captions import CaptionSet
+    from audiocapbench.meta.corrupt.captions import CaptionSet, Corruption
     from audiocapbench.meta.corrupt.checks import Check, ControlAccuracy
-    from audiocapbench.meta.corrupt.corruption import Corruption
     from audiocapbench.meta.corrupt.make import CorruptionResult
 
 _KINDS = {
@@ -115,7 +114,7 @@ def corrupt(
 
 
 def _kinds(text: str) -> "list[Corruption]":
-    from audiocapbench.meta.corrupt.corruption import Corruption
+    from audiocapbench.meta.corrupt.captions import Corruption
 
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if name not in _KINDS]
@@ -165,7 +164,7 @@ def _accuracy(figure: "ControlAccuracy") -> dict[str, Any]:
 def _print(
     made: "list[CorruptionResult]", controls: "Check", trained: "Mapping[str, ControlAccuracy]"
 ) -> None:
-    from audiocapbench.meta.corrupt.corruption import LESS_COMPLETE
+    from audiocapbench.meta.corrupt.captions import LESS_COMPLETE
 
     names = list(next(iter(controls.values())))
     counted = ["made", "not applicable", "left out", *names, *(["trained"] if trained else [])]

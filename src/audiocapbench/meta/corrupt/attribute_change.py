@@ -6,19 +6,19 @@ different things change places within one caption: who spoke now laughs.
 
 import random
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from audiocapbench.judges.elements.words import ATTRIBUTES, ElementKind, kind_of
-from audiocapbench.meta.corrupt.captions import CaptionSet, ReferenceCaption
-from audiocapbench.meta.corrupt.clauses import ends_in_full_clause, has_own_subject
-from audiocapbench.meta.corrupt.corruption import (
+from audiocapbench.meta.corrupt.captions import (
+    CaptionSet,
     CorruptedPair,
     Corruption,
+    ReferenceCaption,
     Unit,
     alone,
     corrupted,
     unused,
 )
+from audiocapbench.meta.corrupt.clauses import EVENTFUL, ends_in_full_clause, has_own_subject
 from audiocapbench.meta.corrupt.exchange import PhraseSpan, exchange, phrases_of_frames
 from audiocapbench.meta.corrupt.text import Tokens, tokens_of
 from audiocapbench.meta.corrupt.words import (
@@ -32,7 +32,6 @@ from audiocapbench.meta.corrupt.words import (
     words,
 )
 
-_NAMED = (ElementKind.SOURCE, ElementKind.EVENT)
 _FARTHEST_WORD = 4
 _COMPARING = words("comparing")
 _TOGETHER = frozenset({("while",), ("as",)})
@@ -72,20 +71,17 @@ def _qualities_in(caption: ReferenceCaption) -> Iterator[PhraseSpan]:
 
 
 def _quality_at(tokens: Tokens, start: int) -> Quality | None:
+    """ "Nearby" and its like before a noun are one line of the table, elsewhere another."""
     for quality in qualities().get(tokens[start], ()):
         end = start + len(quality.phrase)
-        if tokens[start:end] == quality.phrase and _stands_right(quality, tokens, end):
+        following = tokens[end] if end < len(tokens) else ","
+        named = kind_of(following) in EVENTFUL or following in ATTRIBUTES
+        right = named or kind_of(following) is ElementKind.VAGUE
+        if quality.frame != "next":
+            right = quality.phrase != ("nearby",) or not named
+        if right and tokens[start:end] == quality.phrase:
             return quality
     return None
-
-
-def _stands_right(quality: Quality, tokens: Tokens, end: int) -> bool:
-    """ "Nearby" and its like before a noun are one line of the table, elsewhere another."""
-    following = tokens[end] if end < len(tokens) else ","
-    named = kind_of(following) in _NAMED or following in ATTRIBUTES
-    if quality.frame == "next":
-        return named or kind_of(following) is ElementKind.VAGUE
-    return quality.phrase != ("nearby",) or not named
 
 
 def _frame(quality: Quality, tokens: Tokens, start: int, end: int) -> str | None:
@@ -97,7 +93,7 @@ def _frame(quality: Quality, tokens: Tokens, start: int, end: int) -> str | None
     for word in around:
         if word in JOINING:
             return None
-        if kind_of(word) in _NAMED or word in ("pitched", "pitch"):
+        if kind_of(word) in EVENTFUL or word in ("pitched", "pitch"):
             return f"{quality.line} {meaning_of(word)}"
     return None
 
@@ -136,12 +132,6 @@ def _is_wrong_relation(span: PhraseSpan, phrase: Tokens) -> bool:
     return not span.caption.clip.words_beside(span.caption.number) & forbidden
 
 
-class _PersonAction(NamedTuple):
-    place: int
-    family: str
-    verb: str
-
-
 def _swap_people(caption: ReferenceCaption) -> CorruptedPair | None:
     """Who does what the other way round, where no other reference doubts it."""
     tokens = caption.tokens
@@ -149,24 +139,22 @@ def _swap_people(caption: ReferenceCaption) -> CorruptedPair | None:
     people = [token for token in tokens if token in nouns() and nouns()[token].family in _PERSONS]
     if len(actions) != 2 or len(people) != 2 or not PRONOUNS.isdisjoint(tokens):
         return None
-    one, other = actions
+    (place, who, does), (later, whom, did) = actions
     # Each must be able to do what the other does: babies do not speak.
-    baby = "baby" in (one.family, other.family) and {"speak", "sing"} & {one.verb, other.verb}
-    if one.family == other.family or one.verb == other.verb or baby:
+    baby = "baby" in (who, whom) and {"speak", "sing"} & {does, did}
+    if who == whom or does == did or baby or caption.clip.words & _ALL_OF_THEM:
         return None
-    if caption.clip.words & _ALL_OF_THEM:
-        return None
-    elsewhere = [tokens_of(text) for text in caption.clip.others(caption.number)]
-    said = {(did.family, did.verb) for text in elsewhere for did in _actions(text or ())}
-    if {(one.family, other.verb), (other.family, one.verb)} & said:
+    elsewhere = [tokens_of(text) or () for text in caption.clip.others(caption.number)]
+    if {(who, did), (whom, does)} & {action[1:] for text in elsewhere for action in _actions(text)}:
         return None
     changed = list(tokens)
-    changed[one.place], changed[other.place] = tokens[other.place], tokens[one.place]
-    change = f"{tokens[one.place]} ↔ {tokens[other.place]}"
+    changed[place], changed[later] = tokens[later], tokens[place]
+    change = f"{tokens[place]} ↔ {tokens[later]}"
     return corrupted(Corruption.ATTRIBUTE, caption, changed, change)
 
 
-def _actions(tokens: Tokens) -> Iterator[_PersonAction]:
+def _actions(tokens: Tokens) -> Iterator[tuple[int, str, str]]:
+    """People who do something: where they are named, their family, and what they do."""
     for place, token in enumerate(tokens):
         noun = nouns().get(token)
         if noun is None or noun.number == "many" or noun.family not in _PERSONS:
@@ -175,5 +163,5 @@ def _actions(tokens: Tokens) -> Iterator[_PersonAction]:
             if word in nouns() or word in ("and", ",", "with"):
                 break
             if word in verb_forms() and verb_forms()[word].gerund:
-                yield _PersonAction(place, noun.family, meaning_of(word))
+                yield place, noun.family, meaning_of(word)
                 break

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.judges.elements.words import ElementKind, kind_of
-from audiocapbench.meta.corrupt.corruption import CorruptedPair, Unit
+from audiocapbench.meta.corrupt.captions import CorruptedPair, Unit
 from audiocapbench.meta.pairs.pair import Preference
 
 _FEWEST_LEFT = 0.5
@@ -28,13 +28,9 @@ _RULE_WEIGHT, _RULES = 10.0, 2
 def choose(
     units: Sequence[Unit], limit: int | None, frequencies: Counter[str], draw: random.Random
 ) -> list[Unit]:
-    """Units that together are level, at most so many pairs.
+    """Of the units that could be made, those that together are level, at most so many pairs.
 
-    Args:
-        units: All that could be made.
-        limit: Most pairs; all by default.
-        frequencies: In how many captions of the set each word occurs.
-        draw: Source of chance.
+    ``frequencies`` says in how many captions of the set each word occurs.
     """
     drawn = list(units)
     draw.shuffle(drawn)
@@ -136,8 +132,9 @@ def _differences(units: Sequence[Unit], frequencies: Counter[str]) -> Any:
 
     pairs = [pair for unit in units for pair in unit]
     words = differences_of([one.true for one in pairs], [one.false for one in pairs])
-    rules = [[_longer(pair), _rarer(pair, frequencies)] for pair in pairs]
-    table = hstack([words, csr_matrix(_RULE_WEIGHT * np.array(rules))], format="csr")
+    gaps = [_rarest(one.false, frequencies) - _rarest(one.true, frequencies) for one in pairs]
+    rules = np.stack([[_longer(pair) for pair in pairs], np.sign(gaps)], axis=1)
+    table = hstack([words, csr_matrix(_RULE_WEIGHT * rules)], format="csr")
     owners = np.repeat(np.arange(len(units)), [len(unit) for unit in units])
     ones = np.ones(len(pairs))
     owned = csr_matrix((ones, (owners, np.arange(len(pairs)))), shape=(len(units), len(pairs)))
@@ -146,10 +143,6 @@ def _differences(units: Sequence[Unit], frequencies: Counter[str]) -> Any:
 
 def _longer(pair: CorruptedPair) -> float:
     return float(np.sign(len(pair.true) - len(pair.false)))
-
-
-def _rarer(pair: CorruptedPair, frequencies: Counter[str]) -> float:
-    return float(np.sign(_rarest(pair.false, frequencies) - _rarest(pair.true, frequencies)))
 
 
 def _rarest(text: str, frequencies: Counter[str]) -> int:

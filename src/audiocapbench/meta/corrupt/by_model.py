@@ -17,15 +17,20 @@ from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Status
-from audiocapbench.judges.elements.words import COUNTS, ElementKind, kind_of
+from audiocapbench.judges.elements.words import COUNTS, kind_of
 from audiocapbench.judges.errors import ReplyError
 from audiocapbench.judges.loose_json import find_objects
 from audiocapbench.judges.quoting import as_data, fill
 from audiocapbench.meta.asking import ask
 from audiocapbench.meta.corrupt.balance import words_of
-from audiocapbench.meta.corrupt.captions import CaptionSet, ReferenceCaption
-from audiocapbench.meta.corrupt.corruption import CorruptedPair, Corruption, Unit
-from audiocapbench.meta.corrupt.events import core
+from audiocapbench.meta.corrupt.captions import (
+    CaptionSet,
+    CorruptedPair,
+    Corruption,
+    ReferenceCaption,
+    Unit,
+)
+from audiocapbench.meta.corrupt.clauses import EVENTFUL, core
 from audiocapbench.meta.corrupt.make import SEED, CorruptionResult, balanced
 from audiocapbench.meta.corrupt.text import plain_form
 from audiocapbench.meta.corrupt.words import meaning_of
@@ -60,9 +65,7 @@ def make_by_model(
     """Have a model make captions wrong, refuse what is no use, and balance the rest.
 
     Raises:
-        TrialStoppedError: It was interrupted, or the budget is spent; answers are kept.
-        FatalError: The provider refuses all questions.
-        ModelError: A budget is given, and no price is known for the model.
+        AudioCapBenchError: As ``asking.ask`` does; answers are kept.
     """
     drawn = {kind: _drawn(captions, kind, per_kind or PER_KIND, seed) for kind in kinds}
     asked = [(kind, caption) for kind, own in drawn.items() for caption in own]
@@ -113,28 +116,22 @@ def _read(
     units: list[Unit] = []
     rejected: Counter[str] = Counter()
     for caption in drawn:
+        clip, number, _ = caption
         reply = outcomes[_name(kind, caption)].reply
-        if reply.status is not Status.OK:
-            rejected[f"no answer ({reply.status})"] += 1
-            continue
         try:
+            if reply.status is not Status.OK:
+                raise RejectedError(f"no answer ({reply.status})")
             false = read_reply(reply.text, kind, caption)
         except RejectedError as error:
             rejected[str(error)] += 1
             continue
-        true = plain_form(caption.clip.references[caption.number])
-        sources = (caption.number,)
-        units.append((CorruptedPair(kind, caption.clip, sources, true, false, "by the model"),))
+        true = plain_form(clip.references[number])
+        units.append((CorruptedPair(kind, clip, (number,), true, false, "by the model"),))
     return units, rejected
 
 
 def read_reply(reply: str, kind: Corruption, caption: ReferenceCaption) -> str:
-    """The caption that was made wrong, in the plain form.
-
-    Raises:
-        RejectedError: The reply is not one JSON object with a caption, or the caption is not
-            what was asked for.
-    """
+    """The caption that was made wrong, in the plain form; RejectedError where it is no use."""
     try:
         objects = find_objects(reply)
     except ReplyError:
@@ -172,7 +169,7 @@ def _check_kind(
     added: set[str], gone: set[str], kind: Corruption, caption: ReferenceCaption
 ) -> None:
     strange = {word for word in added if meaning_of(word) not in caption.clip.meanings}
-    told = {word for word in strange if kind_of(word) in (ElementKind.SOURCE, ElementKind.EVENT)}
+    told = {word for word in strange if kind_of(word) in EVENTFUL}
     needed = {Corruption.NOUN: told, Corruption.ADDED: told, Corruption.ATTRIBUTE: strange}
     if kind in needed and not needed[kind]:
         raise RejectedError("what was put in is in the clip")
@@ -190,7 +187,7 @@ def prompt_hash() -> str:
 
 
 @cache
-def _prompt() -> dict[str, Any]:
-    text = files("audiocapbench.meta.corrupt").joinpath("prompts.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+def _prompt() -> Any:
+    return json.loads(
+        files("audiocapbench.meta.corrupt").joinpath("prompts.json").read_text("utf-8")
+    )

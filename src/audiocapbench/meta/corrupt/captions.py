@@ -1,25 +1,42 @@
-"""A caption set as corruptions see it: clips with their references, and how often words occur."""
+"""A caption set as corruptions see it, and the pairs that rules make of it.
+
+A pair has a true caption and one that was made wrong.
+"""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from audiocapbench.errors import DatasetError
-from audiocapbench.meta.corrupt.text import Tokens, plain_form, tokens_of
+from audiocapbench.meta.corrupt.text import Tokens, plain_form, tokens_of, written
 from audiocapbench.meta.corrupt.words import meaning_of
+
+LESS_COMPLETE = "less complete, not false"
+"""A caption that lacks an event says nothing wrong; it says less."""
+
+
+class Corruption(StrEnum):
+    """What was made wrong."""
+
+    NOUN = "noun"
+    ORDER = "order"
+    ATTRIBUTE = "attribute"
+    ADDED = "added"
+    DROPPED = "dropped"
+    COUNT = "count"
+
+    @property
+    def other_caption(self) -> str:
+        """What the caption of a pair is that is not the better one."""
+        return LESS_COMPLETE if self is Corruption.DROPPED else "false"
 
 
 class ReferenceCaption(NamedTuple):
-    """One caption that the rules can read.
-
-    Attributes:
-        clip: The clip that it belongs to.
-        number: Which of the clip's references it is, from 0.
-        tokens: Its words and marks.
-    """
+    """One caption that the rules can read: which of its clip's references, and its tokens."""
 
     clip: "CaptionedClip"
     number: int
@@ -28,13 +45,7 @@ class ReferenceCaption(NamedTuple):
 
 @dataclass(frozen=True)
 class CaptionedClip:
-    """One clip and what people said about it.
-
-    Attributes:
-        id: As the caption set names it.
-        audio: Its file, or the id where the set names no file.
-        references: As they were written.
-    """
+    """One clip and what people said about it; ``audio`` is the id where the set names no file."""
 
     id: str
     audio: str
@@ -51,11 +62,10 @@ class CaptionedClip:
         """What these words mean, so that "talks" is found where "speaking" is written."""
         return frozenset(meaning_of(word) for word in self.words)
 
-    def others(self, number: int) -> tuple[str, ...]:
-        """All references but one, in the plain form."""
-        return tuple(
-            plain_form(text) for place, text in enumerate(self.references) if place != number
-        )
+    def others(self, *numbers: int) -> tuple[str, ...]:
+        """All references but these, in the plain form."""
+        told = enumerate(self.references)
+        return tuple(plain_form(text) for place, text in told if place not in numbers)
 
     def words_beside(self, number: int) -> frozenset[str]:
         """All words of all references but one, in lower case."""
@@ -79,7 +89,7 @@ class CaptionSet:
             if (tokens := tokens_of(text)) is not None
         )
 
-    @cached_property
+    @property
     def total(self) -> int:
         """How many captions there are, readable or not."""
         return sum(len(clip.references) for clip in self.clips)
@@ -88,6 +98,55 @@ class CaptionSet:
     def frequencies(self) -> Counter[str]:
         """In how many captions each word occurs."""
         return Counter(token for caption in self.captions for token in set(caption.tokens))
+
+
+@dataclass(frozen=True, slots=True)
+class CorruptedPair:
+    """A true caption of a clip and one that was made wrong, or less complete.
+
+    Attributes:
+        sources: Which of the clip's references the captions were made from.
+        true: The better caption, in the plain form, as ``false`` is.
+        change: What was changed, for people.
+    """
+
+    kind: Corruption
+    clip: CaptionedClip
+    sources: tuple[int, ...]
+    true: str
+    false: str
+    change: str
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """What people said about the clip beside what the captions were made from."""
+        told = enumerate(self.clip.references)
+        return tuple(text for place, text in told if place not in self.sources)
+
+
+Unit = tuple[CorruptedPair, ...]
+"""Pairs that belong together: what tells them apart points once this way and once the other."""
+
+
+def corrupted(
+    kind: Corruption, caption: ReferenceCaption, false: Sequence[str], change: str
+) -> CorruptedPair:
+    """The pair of a caption as it stands and the words that it was changed to."""
+    true = written(caption.tokens)
+    return CorruptedPair(kind, caption.clip, (caption.number,), true, written(false), change)
+
+
+def alone(
+    rule: Callable[[ReferenceCaption], CorruptedPair | None], captions: Iterable[ReferenceCaption]
+) -> list[Unit]:
+    """What a rule for single captions makes of each, as units of one."""
+    return [(pair,) for pair in map(rule, captions) if pair is not None]
+
+
+def unused(captions: Iterable[ReferenceCaption], units: Iterable[Unit]) -> list[ReferenceCaption]:
+    """The captions that no unit was made from."""
+    taken = {(pair.clip.id, pair.sources[0]) for unit in units for pair in unit}
+    return [one for one in captions if (one.clip.id, one.number) not in taken]
 
 
 def read_captions(path: Path) -> CaptionSet:
@@ -109,10 +168,8 @@ def read_captions(path: Path) -> CaptionSet:
 
 def caption_set(clips: Sequence[tuple[str, str, Sequence[str]]]) -> CaptionSet:
     """A set of (id, audio, references); a reference that stands twice counts once."""
-    made = tuple(
-        CaptionedClip(key, audio, tuple(dict.fromkeys(references)))
-        for key, audio, references in clips
-    )
-    if not made:
+    if not clips:
         raise DatasetError("there are no captions to make trials from")
-    return CaptionSet(made)
+    return CaptionSet(
+        tuple(CaptionedClip(key, audio, tuple(dict.fromkeys(own))) for key, audio, own in clips)
+    )

@@ -17,7 +17,6 @@ from audiocapbench.meta.corrupt.make import CorruptionResult
 from audiocapbench.meta.measures import numbers
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.controls import CONTROLS, create_control
-from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
 
@@ -37,12 +36,9 @@ _FEWEST_TO_TRAIN = 40
 
 
 class ControlAccuracy(NamedTuple):
-    """How often a control picks the true caption, in percent.
+    """How often a control picks the true caption, in percent; a tie counts half.
 
-    Attributes:
-        accuracy: A tie counts half.
-        interval: 95 % by bootstrap over clips; None for too few clips.
-        ties: Share of pairs in which it chose neither, in percent.
+    The interval is 95 % by bootstrap over clips, None for too few; ``ties`` is in percent as well.
     """
 
     accuracy: float
@@ -80,17 +76,14 @@ def check_controls(made: Sequence[CorruptionResult], seed: int) -> Check:
     }
 
 
-def _choices(name: str, pairs: Sequence[CaptionPair], seed: int) -> Sequence[Choice]:
-    if name == "shorter":
-        firsts = [len(pair.first) < len(pair.second) for pair in pairs]
-        return [Choice.FIRST if first else Choice.SECOND for first in firsts]
-    return create_control(name, TrialSettings(seed=seed)).choose(pairs)
-
-
 def _credits_of(name: str, pairs: Sequence[CaptionPair], seed: int) -> FloatArray:
-    # One draw of lots says little about few pairs; what lots earn is their mean.
-    draws = range(_DRAWS if name == "random" else 1)
-    chosen = np.array([numbers(_choices(name, pairs, seed + draw)) for draw in draws])
+    if name == "shorter":
+        chosen = np.array([[int(len(pair.first) >= len(pair.second)) for pair in pairs]])
+    else:
+        # One draw of lots says little about few pairs; what lots earn is their mean.
+        seeds = range(seed, seed + (_DRAWS if name == "random" else 1))
+        controls = [create_control(name, TrialSettings(seed=one)) for one in seeds]
+        chosen = np.array([numbers(control.choose(pairs)) for control in controls])
     right = chosen == np.array([pair.answer for pair in pairs])
     return np.array(np.where(chosen < 0, 0.5, right).mean(axis=0))
 

@@ -1,11 +1,16 @@
 """Captions as events: clauses with a subject and a verb of sound, and the words that join them.
 
-This is no parser. A clause that it does not understand is left alone.
+This is no parser. A clause that it does not understand is left alone. What the references of a clip
+say of an event is told here as well.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
+from audiocapbench.judges.elements.splitting import split
+from audiocapbench.judges.elements.thesaurus import meanings
 from audiocapbench.judges.elements.words import ATTRIBUTES, COUNTS, ElementKind, kind_of
+from audiocapbench.meta.corrupt.captions import CaptionedClip
 from audiocapbench.meta.corrupt.text import Tokens
 from audiocapbench.meta.corrupt.words import (
     AUXILIARIES,
@@ -13,6 +18,9 @@ from audiocapbench.meta.corrupt.words import (
     JOINING,
     MARKS,
     PREPOSITIONS,
+    PRONOUNS,
+    excluding,
+    meaning_of,
     nouns,
     verb_forms,
     words,
@@ -32,14 +40,15 @@ _SOUNDS = frozenset("sound sounds noise noises machine machines of".split())
 _NOT_IN_NAMES = words("not_in_names")
 _NO_SUBJECT = JOINING | PREPOSITIONS | AUXILIARIES | words("no_subject")
 _DETERMINING = DETERMINERS | ATTRIBUTES | COUNTS
-_LONGEST_SUBJECT = 5
+_LONGEST_SUBJECT, _LONGEST_EVENT = 5, 8
+EVENTFUL = (ElementKind.SOURCE, ElementKind.EVENT)
+_HANGING, _TOGETHER, _TAKING_TURNS = map(words, ("hanging", "together", "taking_turns"))
 
 
 class Clause(NamedTuple):
     """A run of words that tells one event.
 
     Attributes:
-        tokens: Its words.
         form: ``finite`` ("a dog barks"), ``gerund`` ("a dog barking") or ``other``.
         verb: Place of the verb, or of the auxiliary; -1 without one.
         many: Whether the subject is a plural.
@@ -60,12 +69,10 @@ class Piece(NamedTuple):
 
 def is_plural(word: str) -> bool:
     """Whether a noun is a plural, as far as its form tells."""
-    noun = nouns().get(word)
-    if noun is not None:
-        return noun.number == "many"
-    if word in _IRREGULAR_PLURALS:
-        return True
-    return word.endswith("s") and not word.endswith("ss") and word not in _SINGULAR_IN_S
+    if word in nouns():
+        return nouns()[word].number == "many"
+    regular = word.endswith("s") and not word.endswith("ss") and word not in _SINGULAR_IN_S
+    return regular or word in _IRREGULAR_PLURALS
 
 
 def is_plain_name(tokens: Tokens) -> bool:
@@ -172,28 +179,81 @@ def joined(pieces: list[Piece]) -> Tokens:
 
 def as_gerund(clause: Clause) -> Clause | None:
     """ "a dog barking" of "a dog barks" or "a dog is barking"; None where it cannot be said."""
-    tokens, place = clause.tokens, clause.verb
-    if clause.form == GERUND:
-        return clause
-    if clause.form != FINITE:
-        return None
+    tokens, form, place, _ = clause
+    if form != FINITE:
+        return clause if form == GERUND else None
     verb = verb_forms()[tokens[place]]
-    if verb.gerund:
-        changed = (*tokens[:place], verb.gerund, *tokens[place + 1 :])
-        return Clause(changed, GERUND, place, clause.many)
     following = verb_forms().get(tokens[place + 1]) if place + 1 < len(tokens) else None
-    if following is None or following.form != "gerund":
+    if not verb.gerund and (following is None or following.form != "gerund"):
         return None
-    return Clause(tokens[:place] + tokens[place + 1 :], GERUND, place, clause.many)
+    said = (verb.gerund,) if verb.gerund else ()
+    return clause._replace(tokens=tokens[:place] + said + tokens[place + 1 :], form=GERUND)
 
 
 def as_finite(clause: Clause) -> Clause | None:
     """ "a dog barks" of "a dog barking"; None where it cannot be said."""
-    if clause.form == FINITE:
-        return clause
-    if clause.form != GERUND:
-        return None
-    verb = verb_forms()[clause.tokens[clause.verb]]
-    word = verb.base if clause.many else verb.third
-    changed = (*clause.tokens[: clause.verb], word, *clause.tokens[clause.verb + 1 :])
-    return Clause(changed, FINITE, clause.verb, clause.many)
+    tokens, form, place, many = clause
+    if form != GERUND:
+        return clause if form == FINITE else None
+    verb = verb_forms()[tokens[place]]
+    said = (verb.base if many else verb.third,)
+    return clause._replace(tokens=tokens[:place] + said + tokens[place + 1 :], form=FINITE)
+
+
+def core(tokens: Iterable[str]) -> frozenset[str]:
+    """What the sources and events among these words mean."""
+    return frozenset(meaning_of(token) for token in tokens if kind_of(token) in EVENTFUL)
+
+
+def kin(meant: Iterable[str]) -> set[int]:
+    """The groups of the thesaurus in which these meanings are akin."""
+    akin = meanings().akin
+    return {group for word in meant for group in akin.get(word, ())}
+
+
+def mentions(text: str, event: frozenset[str]) -> bool:
+    """Whether a caption names one of the event's sources or sounds, or something akin to it."""
+    elements = split(text).elements
+    said = frozenset(meaning_of(element.word) for element in elements if not element.denied)
+    return bool(said & event) or bool(kin(event) & kin(said))
+
+
+def may_be_heard(tokens: Iterable[str], clip: CaptionedClip) -> bool:
+    """Whether any reference of the clip could mean a source or event among these words."""
+    tokens = list(tokens)
+    families = {nouns()[token].family for token in tokens if token in nouns()}
+    if any(clip.words & excluding(family) for family in families):
+        return True
+    own = core(tokens)
+    return bool(own & clip.meanings or kin(own) & kin(clip.meanings))
+
+
+def order_is_certain(
+    clip: CaptionedClip, number: int, earlier: frozenset[str], later: frozenset[str]
+) -> bool:
+    """Whether no reference lets the later event come before the earlier one, or again."""
+    if clip.words & _TAKING_TURNS:
+        return False
+    for text in clip.others(number):
+        if "before and after" in text:
+            return False
+        told = [(meaning_of(one.word), one.stage) for one in split(text).elements]
+        first = [stage for meaning, stage in told if meaning in earlier]
+        second = [stage for meaning, stage in told if meaning in later]
+        if not first or not second:
+            continue
+        together = max(first) == min(second) and _TOGETHER & set(text.split())
+        if together or max(first) > min(second):
+            return False
+    return True
+
+
+def is_clean(clause: Clause) -> bool:
+    """Whether a clause tells one event and points to nothing outside itself."""
+    foreign = PRONOUNS | JOINING | _HANGING
+    return (
+        clause.form != OTHER
+        and len(clause.tokens) <= _LONGEST_EVENT
+        and foreign.isdisjoint(clause.tokens)
+        and (clause.form == FINITE or AUXILIARIES.isdisjoint(clause.tokens))
+    )

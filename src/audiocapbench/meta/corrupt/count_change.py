@@ -7,19 +7,21 @@ several, the noun and its verb go along, and another caption makes one of severa
 import random
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from audiocapbench.judges.elements.words import ATTRIBUTES
-from audiocapbench.meta.corrupt.captions import CaptionedClip, CaptionSet, ReferenceCaption
-from audiocapbench.meta.corrupt.clauses import is_plural
-from audiocapbench.meta.corrupt.corruption import (
+from audiocapbench.meta.corrupt.captions import (
+    CaptionedClip,
+    CaptionSet,
     CorruptedPair,
     Corruption,
+    ReferenceCaption,
     Unit,
     corrupted,
     unused,
 )
+from audiocapbench.meta.corrupt.clauses import is_plural
 from audiocapbench.meta.corrupt.exchange import PhraseSpan, exchange
 from audiocapbench.meta.corrupt.text import Tokens, plain_form
 from audiocapbench.meta.corrupt.words import (
@@ -80,17 +82,14 @@ def _stands_right(tokens: Tokens, start: int, end: int, name: str) -> bool:
     if noun is None or noun == "times":
         return False
     verbs = [verb_forms().get(word) for word in tokens[tokens.index(noun, end) + 1 :][:1]]
-    return not any(verb is not None and verb.form == "third" for verb in verbs)
+    return not any(verb and verb.form == "third" for verb in verbs)
 
 
 def _noun_after(tokens: Tokens, place: int) -> str | None:
     """The plural that a number in front of this place counts."""
-    for word in tokens[place : place + 3]:
-        if word in JOINING or word == "more":
-            return None
-        if is_plural(word):
-            return word
-    return None
+    near = tokens[place : place + 3]
+    found = next((word for word in near if word in JOINING | {"more"} or is_plural(word)), None)
+    return None if found in JOINING | {"more"} else found
 
 
 def _is_wrong(span: PhraseSpan, phrase: Tokens) -> bool:
@@ -109,24 +108,18 @@ def _is_wrong(span: PhraseSpan, phrase: Tokens) -> bool:
 def _is_counted(clip: CaptionedClip, noun: str, numbers: frozenset[str]) -> bool:
     """Whether a reference of the clip gives such a number of this noun, or of its like."""
     like = _PEOPLE if noun in _PEOPLE else frozenset({meaning_of(noun)})
-    for text in clip.references:
-        said = plain_form(text).lower().replace(",", "").rstrip(".").split()
-        for place, word in enumerate(said):
-            counted = said[place : place + 4]
-            if word in numbers and any(one in like or meaning_of(one) in like for one in counted):
-                return True
-    return False
+    texts = [plain_form(text).lower().replace(",", "") for text in clip.references]
+    return any(
+        one in like or meaning_of(one) in like
+        for said in (text.rstrip(".").split() for text in texts)
+        for place, word in enumerate(said)
+        if word in numbers
+        for one in said[place : place + 4]
+    )
 
 
 class _CountedNoun(NamedTuple):
-    """A counted noun with what must change with it.
-
-    Attributes:
-        caption: Where it stands.
-        start: Place of the number or article.
-        noun: Place of the noun.
-        verb: Place of its verb; -1 where none has to change.
-    """
+    """Places of a number or article, its noun, and its verb; -1 where none has to change."""
 
     caption: ReferenceCaption
     start: int
@@ -135,7 +128,6 @@ class _CountedNoun(NamedTuple):
 
     @property
     def number(self) -> str:
-        """The word of number."""
         return self.caption.tokens[self.start]
 
     def with_number(self, word: str) -> CorruptedPair:
@@ -155,8 +147,7 @@ def _one_and_several(captions: list[ReferenceCaption], draw: random.Random) -> l
     singles: dict[str, list[_CountedNoun]] = defaultdict(list)
     plurals: dict[str, list[_CountedNoun]] = defaultdict(list)
     for caption in captions:
-        counted = next(_counted(caption), None)
-        if counted is not None:
+        for counted in islice(_counted(caption), 1):
             noun = nouns()[caption.tokens[counted.noun]]
             (singles if counted.number in _ONE else plurals)[noun.one].append(counted)
     found: list[Unit] = []

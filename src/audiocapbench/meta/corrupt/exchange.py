@@ -8,24 +8,25 @@ each right once and wrong once, neither length nor rarity nor the words themselv
 import math
 import random
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from audiocapbench.meta.corrupt.captions import ReferenceCaption
-from audiocapbench.meta.corrupt.corruption import CorruptedPair, Corruption, Unit, corrupted
+from audiocapbench.meta.corrupt.captions import (
+    CorruptedPair,
+    Corruption,
+    ReferenceCaption,
+    Unit,
+    corrupted,
+)
 from audiocapbench.meta.corrupt.text import Tokens
 
 _LOOKED_AT = 40
 
 
 class PhraseSpan(NamedTuple):
-    """A phrase in a caption that may be exchanged: from ``start`` up to ``end``.
+    """A phrase in a caption that may be exchanged, from ``start`` up to ``end``.
 
-    Attributes:
-        caption: Where it stands.
-        start: Its first token.
-        end: Past its last token.
-        frame: Its surroundings.
+    ``frame`` names its surroundings.
     """
 
     caption: ReferenceCaption
@@ -45,8 +46,9 @@ class PhraseSpan(NamedTuple):
 
 
 Admits = Callable[[PhraseSpan, Tokens], bool]
+"""Whether a phrase is surely wrong in a place."""
 Distance = Callable[[Tokens, Tokens], float]
-_Waiting = Mapping[Tokens, list[PhraseSpan]]
+"""How unlike the frequencies of two phrases are; those infinitely unlike are never swapped."""
 
 
 def phrases_of_frames(spans: Sequence[PhraseSpan]) -> Mapping[str, set[Tokens]]:
@@ -68,15 +70,8 @@ def exchange(
 ) -> list[Unit]:
     """Swap phrases between captions; each caption is used once, each unit is one swap.
 
-    Args:
-        kind: What the units are called.
-        spans: Phrases in any order.
-        admits: Whether a phrase is surely wrong in a place.
-        draw: Source of chance.
-        rounds: Only phrases for which this is the same are swapped; who finds no partner in one
-            round may look again in the next.
-        distance: How unlike the frequencies of two phrases are: the least unlike is taken, and
-            those infinitely unlike never.
+    Only phrases for which a function of ``rounds`` gives the same are swapped; who finds no partner
+    in one round may look again in the next. Of possible partners the least distant is taken.
     """
     used: set[tuple[str, int]] = set()
     found: list[Unit] = []
@@ -95,9 +90,11 @@ def exchange(
 
 
 def _partners(
-    phrases: _Waiting, admits: Admits, distance: Distance, used: set[tuple[str, int]]
-) -> list[tuple[PhraseSpan, PhraseSpan]]:
-    found = []
+    phrases: Mapping[Tokens, list[PhraseSpan]],
+    admits: Admits,
+    distance: Distance,
+    used: set[tuple[str, int]],
+) -> Iterator[tuple[PhraseSpan, PhraseSpan]]:
     # The rarest phrase chooses first: the common ones will find somebody.
     for phrase in sorted(phrases, key=lambda one: (len(phrases[one]), one)):
         gaps = sorted((distance(phrase, other), other) for other in phrases if other != phrase)
@@ -106,24 +103,20 @@ def _partners(
             partner = None if span.key in used else _partner(span, waiting, admits, used)
             if partner is not None:
                 used |= {span.key, partner.key}
-                found.append((span, partner))
-    return found
+                yield span, partner
 
 
 def _partner(
-    span: PhraseSpan,
-    waiting: list[list[PhraseSpan]],
-    admits: Admits,
-    used: set[tuple[str, int]],
+    span: PhraseSpan, waiting: list[list[PhraseSpan]], admits: Admits, used: set[tuple[str, int]]
 ) -> PhraseSpan | None:
-    for others in waiting:
-        if not admits(span, others[0].phrase):
-            continue
-        for other in [one for one in others if one.key not in used][:_LOOKED_AT]:
-            apart = other.caption.clip.id != span.caption.clip.id
-            if apart and admits(other, span.phrase):
-                return other
-    return None
+    free = (
+        other
+        for others in waiting
+        if admits(span, others[0].phrase)
+        for other in [one for one in others if one.key not in used][:_LOOKED_AT]
+    )
+    apart = (other for other in free if other.caption.clip.id != span.caption.clip.id)
+    return next((other for other in apart if admits(other, span.phrase)), None)
 
 
 def _pair(kind: Corruption, span: PhraseSpan, phrase: Tokens) -> CorruptedPair:

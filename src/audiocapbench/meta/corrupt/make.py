@@ -4,19 +4,17 @@ import csv
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from audiocapbench.errors import DatasetError
 from audiocapbench.meta.corrupt.attribute_change import change_attributes
 from audiocapbench.meta.corrupt.balance import choose, placed
-from audiocapbench.meta.corrupt.captions import CaptionSet
-from audiocapbench.meta.corrupt.corruption import CorruptedPair, Corruption, Unit
+from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, Corruption, Unit
 from audiocapbench.meta.corrupt.count_change import change_counts
-from audiocapbench.meta.corrupt.event_change import add_events, drop_events
+from audiocapbench.meta.corrupt.event_change import add_events, drop_events, swap_orders
 from audiocapbench.meta.corrupt.noun_exchange import exchange_nouns
-from audiocapbench.meta.corrupt.order_swap import swap_orders
 from audiocapbench.meta.pairs.pair import CaptionPair
 
 SEED = 42
@@ -38,9 +36,7 @@ class CorruptionResult:
     """The pairs of one kind.
 
     Attributes:
-        kind: What was made wrong.
-        pairs: As scorers are shown them.
-        corruptions: The same with what was changed, in the same order.
+        corruptions: The pairs with what was changed, in the same order.
         units: Number of the unit that each belongs to, for checks that must not part them.
         not_applicable: Captions that nothing of this kind could be made of.
         left_out: Pairs that would have tipped the balance, or were more than asked for.
@@ -64,14 +60,9 @@ def make_pairs(
     seed: int = SEED,
     dataset: str = "",
 ) -> list[CorruptionResult]:
-    """Make pairs by rule; the same captions and seed always give the same.
+    """Make pairs by rule, as many of a kind as can be made unless ``per_kind`` says at most.
 
-    Args:
-        captions: Where captions, nouns and events come from.
-        kinds: What to make wrong.
-        per_kind: Most pairs of a kind; as many as can be made by default.
-        seed: For whatever is drawn by lot.
-        dataset: The name that pairs carry.
+    The same captions and seed always give the same.
     """
     found = {kind: _RULES[kind](captions, _draw(seed, kind)) for kind in kinds}
     return [
@@ -95,22 +86,13 @@ def balanced(
     units = choose(found, per_kind, captions.frequencies, draw)
     numbers = {id(one): number for number, unit in enumerate(units) for one in unit}
     rows = placed(units, draw)
-    pairs = [
-        CaptionPair(
-            id=f"{kind}-{place + 1:05d}",
-            clip=one.clip.id,
-            first=one.true if answer == 0 else one.false,
-            second=one.false if answer == 0 else one.true,
-            answer=answer,
-            type=str(kind),
-            subtype=str(kind),
-            dataset=dataset,
-            references_first=one.references,
-            references_second=one.references,
-            audio=one.clip.audio,
-        )
-        for place, (one, answer) in enumerate(rows)
-    ]
+    pairs = []
+    for place, (one, answer) in enumerate(rows, 1):
+        first, second = (one.true, one.false) if answer == 0 else (one.false, one.true)
+        name, held = f"{kind}-{place:05d}", (one.references, one.references)
+        names = (str(kind), str(kind), dataset)
+        shown = CaptionPair(name, one.clip.id, first, second, answer, *names, *held)
+        pairs.append(replace(shown, audio=one.clip.audio))
     used = {(one.clip.id, one.sources[0]) for unit in found for one in unit}
     return CorruptionResult(
         kind,
@@ -128,11 +110,7 @@ def _draw(seed: int, purpose: str) -> random.Random:
 
 
 def check_path(path: Path) -> None:
-    """Refuse a file name whose form is not known, before anything is made.
-
-    Raises:
-        DatasetError: It ends neither in .csv, .tsv nor .json.
-    """
+    """Refuse a file name whose form is not known, before anything is made."""
     if path.suffix.lower() not in SUFFIXES:
         raise DatasetError(f"{path}: pairs are written as {', '.join(SUFFIXES)}; name one of them")
 

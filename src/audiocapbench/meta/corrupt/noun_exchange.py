@@ -9,8 +9,8 @@ import random
 from collections.abc import Iterator
 
 from audiocapbench.judges.elements.words import ATTRIBUTES, COUNTS, ElementKind, kind_of
-from audiocapbench.meta.corrupt.captions import CaptionSet, ReferenceCaption
-from audiocapbench.meta.corrupt.corruption import Corruption, Unit
+from audiocapbench.meta.corrupt.captions import CaptionSet, Corruption, ReferenceCaption, Unit
+from audiocapbench.meta.corrupt.clauses import EVENTFUL
 from audiocapbench.meta.corrupt.exchange import PhraseSpan, exchange, phrases_of_frames
 from audiocapbench.meta.corrupt.text import Tokens
 from audiocapbench.meta.corrupt.words import (
@@ -111,8 +111,7 @@ def _frame(tokens: Tokens, place: int) -> str | None:
 
 
 def _tells(word: str) -> bool:
-    eventful = kind_of(word) in (ElementKind.EVENT, ElementKind.SOURCE)
-    return eventful and meaning_of(word) not in _DO_ALL
+    return kind_of(word) in EVENTFUL and meaning_of(word) not in _DO_ALL
 
 
 def _reads_well(span: PhraseSpan, families: set[str]) -> bool:

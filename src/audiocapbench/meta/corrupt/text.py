@@ -38,8 +38,8 @@ def tokens_of(text: str) -> Tokens | None:
     if not 1 < len(tokens) <= LONGEST:
         return None
     tokens[0] = _without_capital(tokens[0])
-    found = tuple(tokens)
-    return found if _spaced(found) == _without_first(body) else None
+    first, *rest = body.split(" ")
+    return tuple(tokens) if _spaced(tokens) == " ".join([_without_capital(first), *rest]) else None
 
 
 def written(tokens: Sequence[str]) -> str:
@@ -52,7 +52,9 @@ def with_articles(tokens: Sequence[str]) -> Tokens:
     found = list(tokens)
     for place, (word, following) in enumerate(pairwise(tokens)):
         if word in ("a", "an") and following not in _MARKS:
-            found[place] = "an" if _wants_an(following.lower()) else "a"
+            said = following.lower()
+            vowel = said[:1] in "aeiou" and not said.startswith(_A_DESPITE_SPELLING)
+            found[place] = "an" if vowel or said.startswith(_AN_DESPITE_SPELLING) else "a"
     return tuple(found)
 
 
@@ -60,16 +62,5 @@ def _spaced(tokens: Sequence[str]) -> str:
     return _BEFORE_MARK.sub(r"\1", " ".join(tokens))
 
 
-def _without_first(body: str) -> str:
-    first = body.split(" ", 1)[0]
-    return _without_capital(first) + body[len(first) :]
-
-
 def _without_capital(word: str) -> str:
     return word if word[1:] != word[1:].lower() else word[:1].lower() + word[1:]
-
-
-def _wants_an(word: str) -> bool:
-    if word.startswith(_AN_DESPITE_SPELLING):
-        return True
-    return word[:1] in "aeiou" and not word.startswith(_A_DESPITE_SPELLING)

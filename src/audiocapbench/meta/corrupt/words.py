@@ -30,15 +30,9 @@ JOINING, AUXILIARIES = map(words, ("joining", "auxiliaries"))
 
 
 class Noun(NamedTuple):
-    """A noun of the table.
+    """A noun that is exchanged within its sort, and sounds like its family.
 
-    Attributes:
-        word: As it is written.
-        sort: What it may be exchanged within.
-        family: What it sounds like.
-        number: ``one``, ``many`` or ``mass``.
-        one: Its singular.
-        many: Its plural; empty where it is not counted.
+    ``number`` is ``one``, ``many`` or ``mass``; ``many`` is empty where it is not counted.
     """
 
     word: str
@@ -50,14 +44,7 @@ class Noun(NamedTuple):
 
 
 class VerbForm(NamedTuple):
-    """A form of a verb.
-
-    Attributes:
-        base: As after "they": "bark".
-        third: As after "it": "barks".
-        gerund: As after "a dog": "barking".
-        form: Which of the three it is.
-    """
+    """A verb as in "they bark", "it barks", "a dog barking"; ``form`` names one of the three."""
 
     base: str
     third: str
@@ -66,14 +53,9 @@ class VerbForm(NamedTuple):
 
 
 class Quality(NamedTuple):
-    """A phrase, the axis and side that it takes, and what it can be exchanged with.
+    """A phrase and the side, 0 or 1, that it takes; only phrases of one line are exchanged.
 
-    Attributes:
-        phrase: Its words.
-        line: Number of its line; only phrases of one line are exchanged.
-        side: 0 or 1.
-        frame: ``next``, ``last`` or ``free``.
-        same_side: Words that take its side of the axis.
+    ``frame`` is ``next``, ``last`` or ``free``; ``same_side`` are all words of its side.
     """
 
     phrase: Tokens
@@ -112,35 +94,22 @@ def _near() -> dict[str, frozenset[str]]:
     return found
 
 
-@cache
-def _excluding() -> dict[str, frozenset[str]]:
-    """For each family, the words that make it uncertain or true."""
-    found: dict[str, set[str]] = {}
-    for noun in nouns().values():
-        found.setdefault(noun.family, {noun.family}).add(noun.word)
-    own = {family: frozenset(known) for family, known in found.items()}
-    for family, others in _near().items():
-        for other in others:
-            found.setdefault(family, set()).update(own.get(other, ()))
-    for generic, families in _lines("generic"):
-        for family in families.split():
-            found.setdefault(family, set()).update(generic)
-    return {family: frozenset(known) for family, known in found.items()}
-
-
 def unlike(noun: Noun, other: Noun) -> bool:
     """Whether to name one for the other is an error that can be heard."""
-    return (
-        noun.sort == other.sort
-        and noun.number == other.number
-        and noun.family != other.family
-        and other.family not in _near().get(noun.family, ())
-    )
+    alike = (noun.sort, noun.number) == (other.sort, other.number)
+    return alike and other.family not in _near().get(noun.family, frozenset()) | {noun.family}
 
 
+@cache
 def excluding(family: str) -> frozenset[str]:
     """Words that, in a reference, may mean this family: then it cannot be called wrong."""
-    return _excluding().get(family, frozenset())
+    near = _near().get(family, frozenset())
+    found = {noun.word for noun in nouns().values() if noun.family in near | {family}}
+    known = {noun.family for noun in nouns().values()} & (near | {family})
+    for generic, families in _lines("generic"):
+        if family in families.split():
+            found.update(generic)
+    return frozenset(found | known)
 
 
 @cache
