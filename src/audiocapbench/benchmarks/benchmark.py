@@ -23,10 +23,7 @@ class Benchmark:
 
     Attributes:
         name: ``demo``, or ``folder/NAME`` for a folder of one's own.
-        root: The dataset folder.
-        samples: All samples in their order.
         missing: Clips that belong to it but are not in the folder.
-        traits: How its answers are scored, ranked and judged.
         kind: What its runs are for.
     """
 

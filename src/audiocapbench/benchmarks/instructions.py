@@ -23,11 +23,7 @@ def instruction_for(category: str, position: int) -> str:
 
 
 def caption_prompt(subtask: str, prompts: str = I2) -> str:
-    """The prompt of MECAT that asks for a caption of one kind.
-
-    Raises:
-        BenchmarkError: There is no such table.
-    """
+    """The prompt of MECAT that asks for a caption of one kind."""
     if prompts not in (I1, I2):
         raise BenchmarkError(f"MECAT has no prompts {prompts!r}; it has {I1}, {I2}")
     return str(_prompts("mecat")[prompts][subtask])

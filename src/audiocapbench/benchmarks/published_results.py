@@ -9,13 +9,10 @@ from importlib import resources
 
 @dataclass(frozen=True, slots=True)
 class PublishedRow:
-    """A model's printed results.
+    """A model's printed results: its place, and the scores of the judge and of metrics.
 
     Attributes:
-        rank: Its printed place.
-        model: ``provider/model``, as this package names it.
         judged: The judge's mean scores from 0 to 10 by dimension, and ``overall``.
-        metrics: Reference metrics by name.
         by_category: The judge's overall score by category.
     """
 
@@ -31,10 +28,7 @@ class PublishedResults:
     """The tables of a paper.
 
     Attributes:
-        benchmark: The benchmark that they are results of.
         source: Title of the paper, and which tables.
-        code: Where its code is.
-        judge: The judge that it used.
         counts: Samples by category.
         misfits: Statements of the paper that its tables do not bear out: what was checked, which
             row does not fit, what is said of it, and what its numbers give.

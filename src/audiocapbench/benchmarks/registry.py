@@ -116,9 +116,8 @@ def list_benchmarks() -> list[BenchmarkEntry]:
 
 
 def _from_plugin(point: EntryPoint, name: str, data: Path | None) -> Benchmark:
-    factory = _factory(point)
+    factory, what = _factory(point), f"benchmark {point.name!r}"
     given = _given(name, factory, data)
-    what = f"benchmark {point.name!r}"
     with plugin_failures(point, what, BenchmarkError):
         made = factory(**given)
     if not isinstance(made, Benchmark):

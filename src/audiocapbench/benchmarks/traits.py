@@ -94,11 +94,7 @@ class Traits:
 
 
 def stored_traits(dataset: Dataset) -> Traits:
-    """The traits that a benchmark had when its samples were stored; the default ones without any.
-
-    Raises:
-        BenchmarkError: What is stored are no traits.
-    """
+    """The traits that a benchmark had when its samples were stored, or the default ones."""
     where = f"stored traits of {dataset.benchmark}"
     return Traits.from_dict(dataset.traits, where) if dataset.traits else Traits()
 

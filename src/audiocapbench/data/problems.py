@@ -1,8 +1,9 @@
 """Problems of a dataset: all of them at once, each with its place."""
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import PurePath
+from typing import Literal, NamedTuple
 
 from audiocapbench.errors import DatasetError
 
@@ -25,7 +26,7 @@ class InvalidDataError(DatasetError):
     """
 
     def __init__(
-        self, path: Path, problems: Sequence[Problem], shown: int | None = None, hint: str = ""
+        self, path: PurePath, problems: Sequence[Problem], shown: int | None = None, hint: str = ""
     ) -> None:
         self.problems = tuple(problems)
         count = f"{len(problems):,} problem{'' if len(problems) == 1 else 's'}"
@@ -33,3 +34,12 @@ class InvalidDataError(DatasetError):
         if shown is not None and len(problems) > shown:
             lines.append(f"  … and {len(problems) - shown:,} more")
         super().__init__("\n".join([*lines, hint] if hint else lines))
+
+
+@contextmanager
+def os_errors(path: PurePath, what: Literal["read", "written"]) -> Iterator[None]:
+    """Turns a full disk or a file without permission into a sentence about the path."""
+    try:
+        yield
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be {what} ({error.strerror or error})") from None

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple, NoReturn
 
-from audiocapbench.data.problems import Problem
+from audiocapbench.data.problems import Problem, os_errors
 from audiocapbench.errors import DatasetError
 
 LONGEST_LINE = 1 << 24
@@ -143,12 +143,10 @@ def read_json(path: Path) -> Any:
     Raises:
         DatasetError: The file cannot be read, or is larger than any of its kind.
     """
-    try:
+    with os_errors(path, "read"):
         if path.stat().st_size > LARGEST_DOCUMENT:
             raise DatasetError(f"{path}: is larger than {LARGEST_DOCUMENT >> 30} GiB")
         return parse_json(path.read_bytes(), path.name)
-    except OSError as error:
-        raise DatasetError(f"{path}: cannot be read ({error.strerror})") from None
 
 
 def parse_json(content: str | bytes, where: str) -> Any:
@@ -246,24 +244,22 @@ def _row(
 
 
 def _lines(path: PurePath, content: bytes | None) -> Iterator[tuple[str, str | Problem]]:
-    try:
-        with (
-            Path(path).open("rb") if content is None else io.BytesIO(content) as raw,
-            # Bytes that are not UTF-8 become lone surrogates, so that their line can be named.
-            io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape") as stream,
-        ):
-            number = 0
-            while line := stream.readline(LONGEST_LINE):
-                number += 1
-                where = f"{path.name} line {number}"
-                if len(line) < LONGEST_LINE or line.endswith("\n"):
-                    yield where, _text(line.removesuffix("\n"), where)
-                    continue
-                while line and not line.endswith("\n"):
-                    line = stream.readline(LONGEST_LINE)
-                yield where, Problem(where, "", f"is longer than {LONGEST_LINE >> 20} MiB")
-    except OSError as error:
-        raise DatasetError(f"{path}: cannot be read ({error.strerror})") from None
+    with (
+        os_errors(path, "read"),
+        Path(path).open("rb") if content is None else io.BytesIO(content) as raw,
+        # Bytes that are not UTF-8 become lone surrogates, so that their line can be named.
+        io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape") as stream,
+    ):
+        number = 0
+        while line := stream.readline(LONGEST_LINE):
+            number += 1
+            where = f"{path.name} line {number}"
+            if len(line) < LONGEST_LINE or line.endswith("\n"):
+                yield where, _text(line.removesuffix("\n"), where)
+                continue
+            while line and not line.endswith("\n"):
+                line = stream.readline(LONGEST_LINE)
+            yield where, Problem(where, "", f"is longer than {LONGEST_LINE >> 20} MiB")
 
 
 def _text(line: str, where: str) -> str | Problem:

@@ -60,10 +60,10 @@ def read_references(path: Path) -> References:
     column = "references" if listed else "reference"
     for where, fields in read_records(path, problems, ("id", column)):
         key = _text(fields, "id")
-        captions = _captions(fields.get(column) if listed else [fields.get(column)])
+        captions = fields.get(column) if listed else [fields.get(column)]
         if key is None:
             problems.append(Problem(where, "id", "is missing or not text"))
-        elif captions is None:
+        elif not isinstance(captions, list) or not captions or not all(map(_has_words, captions)):
             problems.append(Problem(where, column, "is missing, blank or not text"))
         elif listed and key in found.texts:
             problems.append(Problem(where, "id", f"{key!r} has references above"))
@@ -86,8 +86,5 @@ def _text(fields: dict[str, Any], name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _captions(value: Any) -> list[str] | None:
-    """The value, if it is a list of captions and none of them is blank."""
-    if not isinstance(value, list) or not value:
-        return None
-    return value if all(isinstance(text, str) and text.strip() for text in value) else None
+def _has_words(caption: Any) -> bool:
+    return isinstance(caption, str) and bool(caption.strip())

@@ -7,7 +7,7 @@ sub-tasks) and ``domain``. A row of questions, several of which share a ``file_n
 ``domain`` and ``clip`` (the clip's key). What is wrong is refused: every number depends on it.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from audiocapbench.data.records import json_lines
 from audiocapbench.data.row import read_row
 from audiocapbench.errors import DatasetError
 
-_QUESTION_WORDS: Mapping[str, Collection[str]] = {
+_WORDS: Mapping[str, Collection[str]] = {
     "category": QA_CATEGORIES,
     "difficulty": DIFFICULTIES,
     "domain": DOMAINS,
@@ -50,40 +50,55 @@ def caption_items(
     clip: str, fields: Mapping[str, Any], where: str, problems: list[Problem]
 ) -> Iterator[MecatItem]:
     """The captions of a clip in the order of ``SUBTASKS``; what is wrong goes into ``problems``."""
-    domain = fields.get("domain")
-    if not _is_one_of(DOMAINS, "domain", fields, where, problems):
+    if wrong := _problems(("domain",), fields, where):
+        problems += wrong
         return
     for subtask in SUBTASKS:
-        captions = fields.get(subtask)
-        if not isinstance(captions, list) or not captions or not all(map(_is_text, captions)):
-            what = "is not a list of captions with words in each"
-            problems.append(Problem(where, subtask, what))
+        if wrong := _problems((subtask,), fields, where):
+            problems += wrong
             continue
-        details = {"clip": clip, "subtask": subtask, "domain": domain}
-        corpus = corpus_of(subtask, str(domain))
-        yield MecatItem(f"{clip}/{subtask}", corpus, tuple(captions), details)
+        corpus = corpus_of(subtask, fields["domain"])
+        details = {"clip": clip, "subtask": subtask, "domain": fields["domain"]}
+        yield MecatItem(f"{clip}/{subtask}", corpus, tuple(fields[subtask]), details)
 
 
 def question_items(
     key: str, fields: Mapping[str, Any], where: str, problems: list[Problem], clip: Any = None
 ) -> Iterator[MecatItem]:
-    """A question with its answer as the only reference, or what is wrong with it.
+    """A question with its answer as the only reference, or the first thing wrong with it.
 
     Its key is the clip's, an underscore and a hash; ``clip`` says the former where it is known.
     """
-    for name, known in _QUESTION_WORDS.items():
-        if not _is_one_of(known, name, fields, where, problems):
-            return
-    for name in ("question", "answer"):
-        if not _is_text(fields.get(name)):
-            problems.append(Problem(where, name, "is missing, blank or not text"))
-            return
+    if wrong := _problems((*_WORDS, "question", "answer"), fields, where):
+        problems += wrong[:1]
+        return
     details = {
         "clip": str(clip) if clip else key.rpartition("_")[0] or key,
         "domain": fields["domain"],
         "difficulty": fields["difficulty"],
     }
     yield MecatItem(key, fields["category"], (fields["answer"],), details)
+
+
+def _problems(names: Sequence[str], fields: Mapping[str, Any], where: str) -> list[Problem]:
+    problems = []
+    for name in names:
+        value, known = fields.get(name), _WORDS.get(name)
+        if known is not None:
+            fits = isinstance(value, str) and value in known
+            what = f"is {value!r:.40}, not one of {', '.join(known)}"
+        elif name in SUBTASKS:
+            fits = isinstance(value, list) and bool(value) and all(map(_is_text, value))
+            what = "is not a list of captions with words in each"
+        else:
+            fits, what = _is_text(value), "is missing, blank or not text"
+        if not fits:
+            problems.append(Problem(where, name, what))
+    return problems
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and "\0" not in value
 
 
 def row_items(
@@ -182,21 +197,3 @@ def _line_items(
             yield from read(key, fields, where, problems)
         else:
             problems.append(Problem(where, key[:80], "is not a JSON object"))
-
-
-def _is_one_of(
-    known: Collection[str],
-    name: str,
-    fields: Mapping[str, Any],
-    where: str,
-    problems: list[Problem],
-) -> bool:
-    value = fields.get(name)
-    if isinstance(value, str) and value in known:
-        return True
-    problems.append(Problem(where, name, f"is {value!r:.40}, not one of {', '.join(known)}"))
-    return False
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip()) and "\0" not in value

@@ -8,6 +8,7 @@ text}} or {"id": …, "prediction": …}; TXT with a key, white space and a text
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -169,32 +170,40 @@ def _read_file(path: Path, known: Container[str], problems: list[Problem]) -> It
     """Everything that a file says; keys with references are known, and tell a name from a key."""
     suffix = path.suffix.lower()
     if suffix in DELIMITERS:
-        yield from _table(path, known, problems)
+        found: Iterable[Prediction | Problem] = _table(path, known, problems)
     elif suffix in (*JSON_LINES, ".json"):
         records = _document(path) if suffix == ".json" else json_lines(path, problems)
-        for where, fields in records:
-            for one in _object(fields, where):
-                if isinstance(one, Problem):
-                    problems.append(one)
-                else:
-                    yield one
+        found = chain.from_iterable(_object(fields, where) for where, fields in records)
     elif suffix == ".txt":
-        yield from _plain_lines(path, known, problems)
+        found = _plain_lines(path, known, problems)
     else:
         raise DatasetError(f"{path}: is neither .csv, .tsv, .jsonl, .json nor .txt")
+    for one in found:
+        if isinstance(one, Problem):
+            problems.append(one)
+        else:
+            yield one
 
 
-def _table(path: Path, known: Container[str], problems: list[Problem]) -> Iterator[Prediction]:
-    names: list[str] | None = None
+def _table(
+    path: Path, known: Container[str], problems: list[Problem]
+) -> Iterator[Prediction | Problem]:
+    names: list[str] = []
     rows = csv_rows(path, problems, lambda key: key in known)
     for number, (where, cells) in enumerate(rows):
-        width = len(names) if names else 2
+        width = len(names) or 2
         if number == 0 and cells[0].strip().lower() in _KEY_NAMES and cells[0] not in known:
             names = _checked_names([name.strip().lower() for name in cells], path)
-        elif len(cells) != width:
-            problems.append(uneven(where, cells, width))
-        else:
-            yield from _row(names, cells, where)
+            continue
+        if len(cells) != width:
+            yield uneven(where, cells, width)
+            continue
+        row = dict(zip(names or (_KEY_NAMES[0], _TEXT_NAMES[0]), cells, strict=True))
+        subtask = row.get(_SUBTASK_NAME, "").strip() or None
+        for name, text in list(row.items())[1:]:
+            if name in SUBTASKS or name in _TEXT_NAMES:
+                own = name if name in SUBTASKS else subtask
+                yield Prediction(where, cells[0].strip(), own, text)
 
 
 def _checked_names(names: list[str], path: Path) -> list[str]:
@@ -207,18 +216,6 @@ def _checked_names(names: list[str], path: Path) -> list[str]:
             f"it has {', '.join(names)}"
         )
     return names
-
-
-def _row(names: list[str] | None, cells: list[str], where: str) -> Iterator[Prediction]:
-    key = cells[0].strip()
-    if names is None:
-        yield Prediction(where, key, None, cells[1])
-        return
-    row = dict(zip(names, cells, strict=True))
-    subtask = row.get(_SUBTASK_NAME, "").strip() or None
-    for name in names[1:]:
-        if name in SUBTASKS or name in _TEXT_NAMES:
-            yield Prediction(where, key, name if name in SUBTASKS else subtask, row[name])
 
 
 def _document(path: Path) -> Iterable[Record]:
@@ -264,10 +261,10 @@ def _prediction(where: str, key: Any, subtask: Any, text: Any) -> Prediction | P
 
 def _plain_lines(
     path: Path, known: Container[str], problems: list[Problem]
-) -> Iterator[Prediction]:
+) -> Iterator[Prediction | Problem]:
     for where, line in text_lines(path, problems):
         key, _, text = line.partition("\t") if "\t" in line else line.strip().partition(" ")
         if text.strip() or key.strip() in known:
             yield Prediction(where, key.strip(), None, text.strip())
         else:
-            problems.append(Problem(where, "", "has no text after its key"))
+            yield Problem(where, "", "has no text after its key")

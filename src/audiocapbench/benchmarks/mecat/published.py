@@ -18,13 +18,10 @@ TOTAL = "score"
 
 
 class MecatModel(NamedTuple):
-    """A model of the paper's tables.
+    """A model as table 2 and as the appendices name it.
 
-    Attributes:
-        name: As table 2 writes it.
-        full_name: As the appendices write it.
-        kind: ``caption-only`` or ``lalm``, a large audio-language model.
-        built_with: Whether an earlier version of it took part in making the dataset.
+    It is ``caption-only`` or ``lalm``, a large audio-language model; with ``built_with``, an
+    earlier version of it took part in making the dataset.
     """
 
     name: str
@@ -68,11 +65,7 @@ def published_models() -> list[MecatModel]:
 
 @cache
 def published_table(number: str) -> PublishedTable:
-    """A table by the number that the paper gives it.
-
-    Raises:
-        BenchmarkError: There is no such table here.
-    """
+    """A table by the number that the paper gives it."""
     tables = _document()["tables"]
     if number not in tables:
         raise BenchmarkError(f"no table {number!r} of MECAT is kept; there are {', '.join(tables)}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from audiocapbench.data.build.cutting import ClipChoice, cut, duration, kept_span, suffix_of
+from audiocapbench.data.build.cutting import ClipChoice, cut_clip, suffix_of
 from audiocapbench.data.build.hub import Hub, HubError, NetworkError
 from audiocapbench.data.build.id_lists import IdList, read_id_lists
 from audiocapbench.data.build.ledger import BadFieldsError, Ledger
@@ -79,7 +79,13 @@ def build(
         DatasetError: The ID lists, the folder or the settings are wrong.
     """
     settings = settings or BuildSettings()
-    _check(settings)
+    known = [source.name for source in SOURCES]
+    for name in (*settings.counts, *settings.revisions):
+        if name not in known:
+            raise DatasetError(f"there is no part {name!r}; choose from {', '.join(known)}")
+    for count in (*settings.counts.values(), settings.limit):
+        if count is not None and count < 0:
+            raise DatasetError(f"{count} is not a number of clips")
     lists = read_id_lists(settings.ids_dir, settings.cache_dir)
     name = NAME if all(one.published for one in lists) else CUSTOM_NAME
     ledger = Ledger(out, NAME, CUSTOM_NAME)
@@ -94,16 +100,6 @@ def build(
         for ids in lists:
             parts.append(builder.part(ids))  # noqa: PERF401  (what ended must be known on an error)
     return BuildResult(name, tuple(parts))
-
-
-def _check(settings: BuildSettings) -> None:
-    names = [source.name for source in SOURCES]
-    for name in (*settings.counts, *settings.revisions):
-        if name not in names:
-            raise DatasetError(f"there is no part {name!r}; choose from {', '.join(names)}")
-    for count in (*settings.counts.values(), settings.limit):
-        if count is not None and count < 0:
-            raise DatasetError(f"{count} is not a number of clips")
 
 
 def _missing(
@@ -191,10 +187,8 @@ class _ListBuilder:
     ) -> None:
         added = details(source, clip)
         if source is MUSIC:
-            span = kept_span(self.settings.clip, *moments(clip.fields), duration(content))
-            if span is not None:
-                content = cut(content, span)
-                added["clip_s"] = list(span)
+            content, span = cut_clip(content, self.settings.clip, *moments(clip.fields))
+            added |= {"clip_s": span} if span else {}
         row: dict[str, Any] = {
             "file_name": f"{source.category}/{clip.id}{suffix_of(content)}",
             "id": clip.id,

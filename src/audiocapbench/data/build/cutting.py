@@ -4,7 +4,7 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from audiocapbench.errors import AudioError
 
@@ -18,34 +18,6 @@ _HEADS = {
     ".aiff": rb"FORM.{4}AIF[FC]",
 }
 _EXACT = {"PCM_U8", "PCM_16", "PCM_24", "PCM_32"}
-
-
-class ClipSpan(NamedTuple):
-    """A part of a file, in seconds from its start."""
-
-    start_s: float
-    end_s: float
-
-
-def kept_span(
-    choice: ClipChoice, start_s: float, end_s: float, duration_s: float
-) -> ClipSpan | None:
-    """Which part of a file to keep; None keeps the file as it is.
-
-    The annotation describes start_s to end_s of a video, and the files are 30 s long cuts that
-    begin at start_s. ``annotation`` therefore keeps the first end_s - start_s seconds.
-    ``published`` does as the published builder, which takes start_s and end_s for moments of the
-    file: it cuts where both lie within the file and start_s is not zero, and else keeps all.
-    """
-    if choice == "annotation":
-        return ClipSpan(0.0, end_s - start_s) if end_s - start_s < duration_s else None
-    return ClipSpan(start_s, end_s) if start_s > 0 and end_s <= duration_s else None
-
-
-def duration(content: bytes) -> float:
-    """Seconds of an encoded clip."""
-    with _decoding(content) as stream:
-        return float(stream.frames / stream.samplerate)
 
 
 def check_audio(content: bytes) -> None:
@@ -65,32 +37,41 @@ def check_audio(content: bytes) -> None:
         raise AudioError("its audio holds samples that are not finite numbers")
 
 
-def cut(content: bytes, span: ClipSpan) -> bytes:
-    """The span of an encoded clip as a WAV file; PCM samples stay what they are, bit for bit.
+def cut_clip(
+    content: bytes, choice: ClipChoice, start_s: float, end_s: float
+) -> tuple[bytes, list[float] | None]:
+    """The part of a MusicCaps file to keep, and where it begins and ends in the file, in seconds.
 
-    Raises:
-        AudioError: The bytes are not audio.
+    The annotation describes start_s to end_s of a video, and the files are 30 s long cuts that
+    begin at start_s. ``annotation`` therefore keeps the first end_s - start_s seconds.
+    ``published`` does as the published builder, which takes start_s and end_s for moments of the
+    file: it cuts where both lie within the file and start_s is not zero. A file that need not be
+    cut is kept as it is, with None. PCM samples stay what they are, bit for bit.
     """
     import soundfile
 
     buffer = io.BytesIO()
     with _decoding(content) as stream:
-        exact = stream.subtype in _EXACT
         rate = stream.samplerate
-        stream.seek(min(stream.frames, int(span.start_s * rate)))
-        frames = int(span.end_s * rate) - int(span.start_s * rate)
-        samples = stream.read(frames, dtype="int32" if exact else "float32", always_2d=True)
-        subtype = stream.subtype if exact else "PCM_16"
+        duration_s = stream.frames / rate
+        if choice == "annotation":
+            start_s, end_s = 0.0, end_s - start_s
+            whole = end_s >= duration_s
+        else:
+            whole = start_s <= 0 or end_s > duration_s
+        if whole:
+            return content, None
+        exact = stream.subtype in _EXACT
+        first = int(start_s * rate)
+        stream.seek(min(stream.frames, first))
+        dtype, subtype = ("int32", stream.subtype) if exact else ("float32", "PCM_16")
+        samples = stream.read(int(end_s * rate) - first, dtype=dtype, always_2d=True)
         soundfile.write(buffer, samples, rate, format="WAV", subtype=subtype)
-    return buffer.getvalue()
+    return buffer.getvalue(), [start_s, end_s]
 
 
 def suffix_of(content: bytes) -> str:
-    """The file name's ending that fits the bytes.
-
-    Raises:
-        AudioError: The bytes are no kind of audio that is known here.
-    """
+    """The file name's ending that fits the bytes."""
     if not content:
         raise AudioError("the repository has no audio for it")
     for suffix, head in _HEADS.items():

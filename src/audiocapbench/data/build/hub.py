@@ -38,7 +38,7 @@ class NetworkError(HubError):
 class _PassingError(Exception):
     """Something that may well go better the next time."""
 
-    def __init__(self, reason: str, pause_s: float | None = None) -> None:
+    def __init__(self, reason: str, pause_s: float = 0.0) -> None:
         super().__init__(reason)
         self.pause_s = pause_s
 
@@ -81,11 +81,9 @@ class Hub:
         call = partial(look_up, revision=revision, files_metadata=True, timeout=_TIMEOUT_S)
         # Without any network, nobody wants to wait long for being told so.
         info = self._patiently(name, revision, call, FIRST_PAUSES_S)
-        sizes = {
-            one.rfilename: -1 if one.size is None else int(one.size) for one in info.siblings or ()
-        }
-        card = info.card_data.to_dict() if info.card_data is not None else {}
-        configs = card.get("configs")
+        files = {one.rfilename: one.size for one in info.siblings or ()}
+        sizes = {path: -1 if size is None else int(size) for path, size in files.items()}
+        configs = info.card_data.to_dict().get("configs") if info.card_data is not None else None
         return Repository(self, name, info.sha, sizes, configs if isinstance(configs, list) else ())
 
     def fetch(self, repository: Repository, path: str, start: int, end: int) -> bytes:
@@ -116,28 +114,26 @@ class Hub:
         call: Callable[[], _T],
         pauses_s: Sequence[float] = PAUSES_S,
     ) -> _T:
-        reason = ""
         for pause_s in (*pauses_s, None):
             try:
                 return call()
             except Exception as error:
-                passing = self._judged(name, revision, error)
-                reason = str(passing)
+                reason = self._passing(name, revision, error)
             if pause_s is not None:
-                time.sleep(min(_LONGEST_PAUSE_S, max(pause_s, passing.pause_s or 0.0)))
+                time.sleep(min(_LONGEST_PAUSE_S, max(pause_s, reason.pause_s)))
         raise NetworkError(
             f"{self.endpoint} cannot be reached or breaks off ({reason}); check the network and "
             "HF_ENDPOINT; the same command goes on where this one stopped"
         )
 
-    def _judged(self, name: str, revision: str | None, error: Exception) -> _PassingError:
+    def _passing(self, name: str, revision: str | None, error: Exception) -> _PassingError:
         """The error as one that may pass; raises it as a sentence if it will not."""
         from huggingface_hub import errors
 
         if isinstance(error, _PassingError):
             return error
         place = f"{self.endpoint}/datasets/{name}"
-        refusals: dict[type[Exception], str] = {
+        refusals = {
             errors.GatedRepoError: f"{name} is gated: accept its terms at {place} and set HF_TOKEN",
             errors.RevisionNotFoundError: f"{name} has no revision {revision!r}",
             errors.RepositoryNotFoundError: f"{name} is not at {self.endpoint}, or is private: "
@@ -157,7 +153,7 @@ class Hub:
             if status not in (408, 429) and 400 <= status < 500:
                 raise HubError(f"{name} cannot be read (HTTP {status})") from None
             asked = str(reply.headers.get("Retry-After", "")) if reply is not None else ""
-            return _PassingError(f"HTTP {status}", float(asked) if asked.isdecimal() else None)
+            return _PassingError(f"HTTP {status}", float(asked) if asked.isdecimal() else 0.0)
         reason = redacted(str(error)).strip().splitlines()
         return _PassingError(reason[0][:200] if reason else type(error).__name__)
 
@@ -204,11 +200,7 @@ class RemoteFile(io.RawIOBase):
 
 
 def hub_library(name: str = "huggingface_hub") -> Any:
-    """A module that the extra ``hub`` brings.
-
-    Raises:
-        HubError: The extra is not installed.
-    """
+    """A module that the extra ``hub`` brings."""
     try:
         return importlib.import_module(name)
     except ImportError:

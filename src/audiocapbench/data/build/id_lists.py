@@ -7,7 +7,6 @@ import os
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
 from http.client import HTTPException
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +20,7 @@ from audiocapbench.data.build.sources import (
     aspect_list,
     moments,
 )
-from audiocapbench.data.problems import InvalidDataError, Problem
+from audiocapbench.data.problems import InvalidDataError, Problem, os_errors
 from audiocapbench.data.records import csv_records
 from audiocapbench.errors import DatasetError
 from audiocapbench.version import VERSION
@@ -94,13 +93,11 @@ def _cached(path: Path) -> bytes:
             f"{path.name}: what was downloaded is not the published list (its SHA-256 differs); "
             "try again, or give the folder of the lists with --ids-dir"
         )
-    try:
+    with os_errors(path, "written"):
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(f".{os.getpid()}.part")
         partial.write_bytes(content)
         partial.replace(path)
-    except OSError as error:
-        raise DatasetError(f"{path}: cannot be written ({error.strerror})") from None
     return content
 
 
@@ -139,9 +136,11 @@ def _parse(source: ClipSource, path: Path, content: bytes, start: int) -> tuple[
     problems: list[Problem] = []
     seen: dict[str, str] = {}
     for where, row in csv_records(path, problems, source.columns, content):
-        found = _problems(source, row, where, seen)
-        problems += found
-        if not found:
+        if found := _problems(source, row, where):
+            problems += found
+        elif (first := seen.setdefault(row[source.key], where)) != where:
+            problems.append(Problem(where, source.key, f"is already on {first}"))
+        else:
             number = len(entries)
             # A key is taken as it stands: HTML escapes and outer spaces are part of it.
             entries.append(
@@ -154,22 +153,13 @@ def _parse(source: ClipSource, path: Path, content: bytes, start: int) -> tuple[
     return tuple(entries)
 
 
-def _problems(
-    source: ClipSource, row: dict[str, str], where: str, seen: dict[str, str]
-) -> Sequence[Problem]:
-    problems = [
-        Problem(where, column, "is blank") for column in source.columns if not row[column].strip()
-    ]
-    if source is MUSIC and not problems:
-        try:
-            aspect_list(row["aspect_list"])
-            start_s, end_s = moments(row)
-            if end_s <= start_s:
-                problems.append(Problem(where, "end_s", "is not after start_s"))
-        except DatasetError as error:
-            problems.append(Problem(where, "", str(error)))
-    if not problems:
-        first = seen.setdefault(row[source.key], where)
-        if first != where:
-            problems.append(Problem(where, source.key, f"is already on {first}"))
-    return problems
+def _problems(source: ClipSource, row: dict[str, str], where: str) -> list[Problem]:
+    blank = [name for name in source.columns if not row[name].strip()]
+    if blank or source is not MUSIC:
+        return [Problem(where, name, "is blank") for name in blank]
+    try:
+        aspect_list(row["aspect_list"])
+        start_s, end_s = moments(row)
+    except DatasetError as error:
+        return [Problem(where, "", str(error))]
+    return [] if start_s < end_s else [Problem(where, "end_s", "is not after start_s")]

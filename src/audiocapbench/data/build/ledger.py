@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
@@ -26,6 +27,7 @@ from audiocapbench.data.manifest import (
     write_manifest,
     write_whole,
 )
+from audiocapbench.data.problems import os_errors
 from audiocapbench.data.records import json_lines
 from audiocapbench.data.row import MetadataRow, read_row
 from audiocapbench.errors import AudioError, DatasetError
@@ -60,16 +62,13 @@ class Ledger:
         self.missing: dict[str, MissingClip] = {}
         self._stream: IO[str] | None = None
         hash_of = cache(lambda name: _hash(root / name))
-        try:
-            known = dict(self._finished(names))
-            known.update(self._journalled())
+        with os_errors(root, "read"):
+            known = dict(chain(self._finished(names), self._journalled()))
             self.clips = {
                 key: one
                 for key, one in known.items()
                 if hash_of(one.row["file_name"]) == one.facts.sha256
             }
-        except OSError as error:
-            raise DatasetError(f"{root}: cannot be read ({error.strerror})") from None
         self._files = {one.row["file_name"]: one.facts for one in self.clips.values()}
 
     def agree(self, name: str, value: str) -> None:
@@ -147,7 +146,7 @@ class Ledger:
 
     def _begin(self) -> None:
         path = self.root / JOURNAL
-        with _writing(self.root):
+        with os_errors(self.root, "written"):
             self.root.mkdir(parents=True, exist_ok=True)
             for left in self.root.glob(f"*/*{_PART}.*"):
                 left.unlink()
@@ -160,7 +159,7 @@ class Ledger:
 
     def _put(self, path: Path, content: bytes) -> FileFacts:
         partial = path.with_name(f"{path.stem}{_PART}{path.suffix}")
-        with _writing(path):
+        with os_errors(path, "written"):
             path.parent.mkdir(parents=True, exist_ok=True)
             partial.write_bytes(content)
             try:
@@ -173,7 +172,7 @@ class Ledger:
 
     def _end(self, name: str, missing: Iterable[MissingClip] | None) -> None:
         """Make metadata and manifest of the journal; nothing of a build that got nothing (None)."""
-        with _writing(self.root):
+        with os_errors(self.root, "written"):
             if self._stream is not None:
                 self._stream.close()
                 self._stream = None
@@ -192,7 +191,7 @@ class Ledger:
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._stream is not None:
-            with _writing(self.root):
+            with os_errors(self.root, "written"):
                 self._stream.write(json.dumps(line, ensure_ascii=False) + "\n")
                 self._stream.flush()
 
@@ -235,16 +234,6 @@ def _complete(row: dict[str, Any]) -> bool:
     """Whether a row has what a folder is put together from; what somebody edited may not."""
     named = isinstance(row.get("id"), str) and isinstance(row.get("file_name"), str)
     return named and isinstance(row.get("position"), int)
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """Turns a full disk or a folder without permission into a sentence."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or error
-        raise DatasetError(f"{path}: cannot be written ({reason})") from None
 
 
 def _objects(path: Path) -> Iterator[dict[str, Any]]:

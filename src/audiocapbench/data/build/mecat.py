@@ -3,15 +3,16 @@
 How a shard is read, and what a row looks like, is not decided here.
 """
 
-import hashlib
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
+from audiocapbench.audio import sha256
 from audiocapbench.data.build.cutting import check_audio, suffix_of
 from audiocapbench.data.build.hub import Hub, HubError, NetworkError, Repository
 from audiocapbench.data.build.ledger import BadFieldsError, Ledger
@@ -23,13 +24,6 @@ from audiocapbench.data.build.mecat_rows import (
     fields_of,
     row_of,
 )
-from audiocapbench.data.build.mecat_shards import (
-    A_DOMAIN,
-    A_SHARD,
-    Shard,
-    local_shards,
-    remote_shards,
-)
 from audiocapbench.data.build.results import BuildResult, BuildStep, OnProgress, PartResult
 from audiocapbench.data.build.shards import (
     ShardError,
@@ -38,12 +32,19 @@ from audiocapbench.data.build.shards import (
     UnusableMember,
     read_pairs,
 )
+from audiocapbench.data.build.splits import split_files
 from audiocapbench.data.manifest import MissingClip
+from audiocapbench.data.problems import os_errors
 from audiocapbench.errors import AudioError, DatasetError
 
 LOCAL, UNPLACED = "local shards", "no domain"
 """What losses are listed under that belong to no domain: a damaged shard, a member of no use."""
 
+A_DOMAIN, A_SHARD = 20_000_000, 100_000
+"""How far the positions of rows are apart from one domain to the next, and from shard to shard."""
+
+_SPLIT = "test"
+_ENDINGS = (".tar", ".tar.gz", ".tgz")
 _SPOOLS = ".shards"
 _SHOWN = 5
 
@@ -65,6 +66,16 @@ class MecatSettings:
     limit: int | None = None
     revision: str | None = None
     shards: tuple[Path, ...] | None = None
+
+
+class Shard(NamedTuple):
+    """A shard: its name, its place among those of its domain, and its domain where known."""
+
+    name: str
+    number: int
+    domain: str | None
+    size: int
+    path: Path | None = None
 
 
 def build_mecat(
@@ -133,13 +144,13 @@ class _ShardBuilder:
         self.there.update(self.kept)
         if self.settings.shards is not None:
             self.ledger.agree("made from", LOCAL)
-            shards = self._numbered(local_shards(self.settings.shards))
+            shards = self._numbered(_local_shards(self.settings.shards))
             self.given = tuple(shard.name for shard in shards)
         else:
             name = REPOSITORIES[self.settings.part]
             self.ledger.agree("made from", name)
             self.repository = self.ledger.repository(self.hub, name, self.settings.revision)
-            found = remote_shards(self.repository, tuple(self.words.domains))
+            found = _remote_shards(self.repository, tuple(self.words.domains))
             shards = [one for one in found if one.domain in (None, *self.domains)]
             if not shards:
                 raise HubError(f"{name} has no shards for {', '.join(self.domains)}")
@@ -297,12 +308,12 @@ class _ShardBuilder:
         limit = self.settings.limit
         return limit is not None and self.there[domain] >= limit
 
+    def _among(self, shard: Shard) -> tuple[str, ...]:
+        return self.domains if shard.domain is None else (shard.domain,)
+
     def _full(self, shard: Shard) -> bool:
         """Whether a limit leaves nothing to take from a shard."""
         return all(map(self._reached, self._among(shard)))
-
-    def _among(self, shard: Shard) -> tuple[str, ...]:
-        return self.domains if shard.domain is None else (shard.domain,)
 
     def _note(self, name: str, reason: str, domain: str | None) -> None:
         self.ledger.note_missing(MissingClip(id=name, reason=reason, category=domain))
@@ -324,14 +335,43 @@ class _ShardBuilder:
                 self._tell(shard, spool.resumed)
                 yield spool  # type: ignore[misc]
         elif shard.path is not None:
-            try:
-                with shard.path.open("rb", buffering=0) as file:
-                    yield file
-            except OSError as error:
-                raise DatasetError(f"{shard.path}: cannot be read ({error.strerror})") from None
+            with os_errors(shard.path, "read"), shard.path.open("rb", buffering=0) as file:
+                yield file
 
     def _spool(self, shard: Shard) -> Path:
         """Where the bytes of a shard are kept until all of them were read."""
         commit = self.ledger.origin.get(REPOSITORIES[self.settings.part], "")
-        digest = hashlib.sha256(f"{commit}/{shard.name}".encode()).hexdigest()
+        digest = sha256(f"{commit}/{shard.name}".encode())
         return self.ledger.root / _SPOOLS / f"{digest[:16]}.shard"
+
+
+def _remote_shards(repository: Repository, domains: Sequence[str]) -> list[Shard]:
+    """The shards of the test split, numbered within their domain."""
+    paths = [path for path in split_files(repository, _SPLIT) if path.endswith(_ENDINGS)]
+    numbers: Counter[str] = Counter()
+    shards = []
+    for path in paths:
+        words = re.split(r"[^A-Za-z0-9]+", path)
+        domain = next((word for word in words if word in domains), None)
+        shards.append(Shard(path, numbers[domain or ""], domain, repository.sizes[path]))
+        numbers[domain or ""] += 1
+    if any(count > A_DOMAIN // A_SHARD for count in numbers.values()):
+        raise HubError(f"{repository.name} has more shards than a domain can have")
+    return shards
+
+
+def _local_shards(given: Sequence[Path]) -> list[Shard]:
+    """Shards on this disk: files as given, folders with all that they hold."""
+    paths: list[Path] = []
+    for path in given:
+        if path.is_dir():
+            inside = (one for one in path.rglob("*") if one.name.endswith(_ENDINGS))
+            paths += sorted(one for one in inside if one.is_file())
+        elif path.is_file():
+            paths.append(path)
+        else:
+            raise DatasetError(f"{path}: no such file or folder")
+    if not paths:
+        raise DatasetError(f"{given[0] if given else '.'}: holds no shards (.tar, .tar.gz, .tgz)")
+    named = {f"{path.name}@{sha256(path)[:12]}": path for path in paths}
+    return [Shard(name, 0, None, path.stat().st_size, path) for name, path in named.items()]

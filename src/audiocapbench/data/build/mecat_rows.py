@@ -29,13 +29,7 @@ _TEXTS: TypeAdapter[list[str]] = TypeAdapter(Annotated[list[Text], Field(min_len
 
 @dataclass(frozen=True, slots=True)
 class MecatWords:
-    """The words of MECAT.
-
-    Attributes:
-        domains: The domains, and how many clips of the test set each has.
-        subtasks: The kinds of caption that each clip has.
-        categories, difficulties: What a question may be called.
-    """
+    """The words of MECAT: domains and how many clips each has, kinds of captions and questions."""
 
     domains: Mapping[str, int]
     subtasks: tuple[str, ...]
@@ -67,11 +61,7 @@ def domain_of(fields: Mapping[str, Any], words: MecatWords) -> str:
 def row_of(
     part: MecatPart, key: str, fields: Mapping[str, Any], words: MecatWords, suffix: str
 ) -> dict[str, Any]:
-    """A row of the metadata; the place in the benchmark is added later.
-
-    Raises:
-        BadFieldsError: A field is missing or is not what it should be.
-    """
+    """A row of the metadata; the place in the benchmark is added later."""
     domain = domain_of(fields, words)
     # The key of a question adds eight hexadecimal digits to the clip's.
     clip = re.sub(r"(?<=.)_[0-9a-f]{8}$", "", key) if part == "qa" else key

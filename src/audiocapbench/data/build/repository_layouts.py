@@ -48,11 +48,7 @@ _Row = tuple[Any, ClipLocation, str | None]
 
 
 def layout_of(repository: Repository, source: ClipSource) -> "ParquetTables | AudioFolder":
-    """The way in which a repository keeps the clips of a part.
-
-    Raises:
-        HubError: It has no files for the part, or none of a kind that is known.
-    """
+    """The way in which a repository keeps the clips of a part."""
     paths = split_files(repository, source.split)
     tables = [path for path in paths if path.endswith(".parquet")]
     return ParquetTables(repository, tables) if tables else AudioFolder(repository, paths)

@@ -22,16 +22,11 @@ OnProgress = Callable[[BuildStep], None]
 
 @dataclass(frozen=True, slots=True)
 class PartResult:
-    """How a part ended.
+    """How a part ended: of the clips wanted, some were kept, others found and most of them fetched.
 
     Attributes:
         commit: The commit of the repository; None where it was not asked.
-        wanted: How many clips were asked for.
-        kept: How many of them were there before.
-        found: How many of the others the repository has.
-        fetched: How many were added.
         bytes_total: What had to be downloaded for the clips that were found, at most.
-        missing: The clips that are still not there.
         problem: Why the part could not be had at all.
     """
 

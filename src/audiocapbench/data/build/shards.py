@@ -10,11 +10,11 @@ import tarfile
 import unicodedata
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
 from audiocapbench.data.build.hub import RemoteFile
+from audiocapbench.data.problems import os_errors
 from audiocapbench.errors import DatasetError
 
 AUDIO_KINDS = frozenset({"flac", "wav", "mp3", "ogg"})
@@ -42,11 +42,7 @@ class ShardError(DatasetError):
 
 
 class ShardPair(NamedTuple):
-    """A clip and its JSON, which stand in a shard under the same key.
-
-    Attributes:
-        place: How many keys began before it in the shard.
-    """
+    """A clip and its JSON under the same key, and how many keys began before it in the shard."""
 
     key: str
     place: int
@@ -168,7 +164,7 @@ class Spool(io.RawIOBase):
         self._remote = remote
         self._path = path
         self._position = 0
-        with self._writing():
+        with os_errors(self._path, "written"):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b")
             self._kept = self._file.tell()
@@ -185,11 +181,11 @@ class Spool(io.RawIOBase):
         if self._position == self._kept:
             self._remote.seek(self._position)
             content = self._remote.read(_PIECE)
-            with self._writing():
+            with os_errors(self._path, "written"):
                 self._file.write(content)
                 self._file.flush()
             self._kept += len(content)
-        with self._writing():
+        with os_errors(self._path, "written"):
             self._file.seek(self._position)
             count = self._file.readinto(buffer[: self._kept - self._position])
         self._position += count
@@ -200,15 +196,6 @@ class Spool(io.RawIOBase):
         if not self.closed:
             self._file.close()
         super().close()
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Turns a full disk into a sentence, so that it is not taken for a damaged shard."""
-        try:
-            yield
-        except OSError as error:
-            reason = error.strerror or error
-            raise DatasetError(f"{self._path}: cannot be written ({reason})") from None
 
 
 def _header(stream: IO[bytes], *, first: bool) -> tarfile.TarInfo | None:
