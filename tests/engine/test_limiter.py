@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from audiocapbench.engine.limiter import Limiter, Limits
+from audiocapbench.engine.limiter import Limiter
 
 
 class Clock:
@@ -15,7 +15,7 @@ class Clock:
 
 
 def limiter(clock: Clock, **limits: float) -> Limiter:
-    return Limiter(Limits(**limits), clock)  # type: ignore[arg-type]
+    return Limiter(**limits, clock=clock)  # type: ignore[arg-type]
 
 
 async def ask_steadily(one: Limiter, clock: Clock, questions: int) -> None:
@@ -103,7 +103,7 @@ def test_a_known_limit_spaces_the_starts() -> None:
 
 
 async def _spaces() -> None:
-    one = Limiter(Limits(start=50, most=50, requests_per_minute=1200))
+    one = Limiter(start=50, most=50, requests_per_minute=1200)
     begun = anyio.current_time()
     for _ in range(11):
         await one.enter()
@@ -115,7 +115,7 @@ def test_tokens_space_the_starts_too() -> None:
 
 
 async def _token_space() -> None:
-    one = Limiter(Limits(start=50, most=50, tokens_per_minute=60_000))
+    one = Limiter(start=50, most=50, tokens_per_minute=60_000)
     begun = anyio.current_time()
     for _ in range(3):
         await one.enter(tokens=200)
@@ -127,7 +127,7 @@ def test_nobody_starts_while_the_provider_is_closed() -> None:
 
 
 async def _closed() -> None:
-    one = Limiter(Limits(start=8, most=8))
+    one = Limiter(start=8, most=8)
     for _ in range(3):
         one.refused(0.4)
     begun = anyio.current_time()
@@ -140,7 +140,7 @@ def test_a_place_is_waited_for() -> None:
 
 
 async def _place() -> None:
-    one = Limiter(Limits(start=1, most=1))
+    one = Limiter(start=1, most=1)
     await one.enter()
     entered = anyio.Event()
 
@@ -162,7 +162,7 @@ def test_workers_come_only_as_they_are_wanted() -> None:
 
 
 async def _wanted() -> None:
-    one = Limiter(Limits(start=2, most=64))
+    one = Limiter(start=2, most=64)
     come: list[int] = []
 
     async def work(number: int) -> None:
@@ -186,7 +186,7 @@ def test_questions_start_in_the_order_in_which_they_came() -> None:
 
 
 async def _in_order() -> None:
-    one = Limiter(Limits(start=1, most=1))
+    one = Limiter(start=1, most=1)
     started: list[int] = []
 
     async def ask(number: int) -> None:
@@ -207,7 +207,7 @@ def test_a_question_that_stops_waiting_leaves_the_door_open() -> None:
 
 
 async def _gives_up() -> None:
-    one = Limiter(Limits(start=1, most=1))
+    one = Limiter(start=1, most=1)
     await one.enter()
     with anyio.move_on_after(0.05) as waiting:
         await one.enter()

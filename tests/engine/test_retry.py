@@ -11,7 +11,7 @@ from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.engine import Budget, RateLimits, RetryPolicy, Stop, run_benchmark
 from audiocapbench.errors import FatalError, TransientError
 from audiocapbench.models import AudioContract, Question
-from audiocapbench.models.prices import Price
+from audiocapbench.models.price import Price
 from audiocapbench.store import Store
 from folders import write_folder
 

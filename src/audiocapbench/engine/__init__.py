@@ -1,8 +1,7 @@
 """Asks at full speed and loses nothing; scores what was answered."""
 
 from audiocapbench.engine.budget import Budget
-from audiocapbench.engine.retry import RetryPolicy
-from audiocapbench.engine.retrying_client import likely_cost
+from audiocapbench.engine.retrying_client import RetryPolicy, likely_cost
 from audiocapbench.engine.runner import (
     Progress,
     RateLimits,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import anyio
 
 from audiocapbench.errors import ModelError
-from audiocapbench.models.prices import Price
+from audiocapbench.models.price import Price
 
 
 class Reservation(NamedTuple):
@@ -53,7 +53,11 @@ class Budget:
 
         Waits while questions in flight may still turn out cheaper than what is set aside for them.
         """
-        while (held := self._fitting(likely_usd)) is None:
+        while True:
+            held = Reservation(likely_usd * self._surcharge, likely_usd)
+            committed = self.spent_usd + self.held_usd + held.usd
+            if self.limit_usd is None or committed <= self.limit_usd:
+                break
             if not self.in_flight:
                 return None
             # An event belongs to the loop that waits for it; a budget may outlive several.
@@ -73,9 +77,3 @@ class Budget:
         if self._settled is not None:
             self._settled.set()
             self._settled = None
-
-    def _fitting(self, likely_usd: float) -> Reservation | None:
-        usd = likely_usd * self._surcharge
-        if self.limit_usd is not None and self.spent_usd + self.held_usd + usd > self.limit_usd:
-            return None
-        return Reservation(usd, likely_usd)

@@ -24,33 +24,22 @@ _RECOVERY = 0.25
 _SMOOTHING = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What the user says about a provider.
+@dataclass(slots=True)
+class Limiter:
+    """One for each model; every attempt passes through it.
 
     Attributes:
         start: Questions in flight at the beginning.
         most: Questions in flight at any time.
         requests_per_minute: Known limit on requests; None to learn it.
         tokens_per_minute: Known limit on tokens, as estimated before asking.
+        clock: Seconds that only go forward; replaced in tests.
     """
 
     start: int = 8
     most: int = 64
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
-
-
-@dataclass(slots=True)
-class Limiter:
-    """One for each model; every attempt passes through it.
-
-    Attributes:
-        limits: What the user says.
-        clock: Seconds that only go forward; replaced in tests.
-    """
-
-    limits: Limits
     clock: Callable[[], float] = anyio.current_time
     in_flight: int = field(init=False, default=0)
     resting: int = field(init=False, default=0)
@@ -72,7 +61,7 @@ class Limiter:
     _waiting: dict[int, anyio.Event] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.allowed = float(min(self.limits.start, self.limits.most))
+        self.allowed = float(min(self.start, self.most))
 
     async def turn(self, worker: int) -> None:
         """Wait until so many workers are wanted, so that none holds audio that cannot be sent."""
@@ -123,7 +112,7 @@ class Limiter:
         if self._slowing(latency_s):
             self._halve()
         else:
-            self.allowed = min(float(self.limits.most), self.allowed + step)
+            self.allowed = min(float(self.most), self.allowed + step)
         if self.pace is not None:
             since = now - max(self._answered_at, self._yielded_at)
             self.pace *= 1 + self._rise * min(1.0, max(0.0, since))
@@ -151,10 +140,10 @@ class Limiter:
     def _gap(self, tokens: int) -> float:
         """Seconds until the next start that the known and learned rates allow."""
         gaps = [0.0]
-        if self.limits.requests_per_minute:
-            gaps.append(60 / self.limits.requests_per_minute)
-        if self.limits.tokens_per_minute and tokens:
-            gaps.append(60 * tokens / self.limits.tokens_per_minute)
+        if self.requests_per_minute:
+            gaps.append(60 / self.requests_per_minute)
+        if self.tokens_per_minute and tokens:
+            gaps.append(60 * tokens / self.tokens_per_minute)
         if self.pace:
             gaps.append(1 / self.pace)
         return max(gaps)
@@ -174,7 +163,7 @@ class Limiter:
         self._latency = latency_s if before is None else before + _SMOOTHING * (latency_s - before)
         if self._best_latency is None or self._latency < self._best_latency:
             self._best_latency = self._latency
-        if self._latency > _SLOW * self._best_latency and self.allowed > self.limits.start:
+        if self._latency > _SLOW * self._best_latency and self.allowed > self.start:
             self._best_latency = self._latency
             return True
         return False

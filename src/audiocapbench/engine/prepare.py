@@ -20,39 +20,32 @@ def prepare(clip: Clip, contract: AudioContract) -> SentAudio | None:
             f"{clip.file_name}: is {clip.duration_s:.1f} s long; "
             f"this model takes at most {contract.longest_s:g} s"
         )
-    sent = _as_it_is(clip) if contract.container == "file" else _converted(clip, contract)
-    if contract.largest_bytes is not None and len(sent.content) > contract.largest_bytes:
+    source: Clip | audio.Waveform = clip
+    if contract.container == "file":
+        content = _bytes(clip)
+    else:
+        source = waveform = _converted(clip, contract)
+        content = audio.wav(waveform) if contract.container == "wav" else audio.pcm16(waveform)
+    if contract.largest_bytes is not None and len(content) > contract.largest_bytes:
         raise AudioError(
-            f"{clip.file_name}: is {len(sent.content) / 1e6:.1f} MB as sent; "
+            f"{clip.file_name}: is {len(content) / 1e6:.1f} MB as sent; "
             f"this model takes at most {contract.largest_bytes / 1e6:g} MB"
         )
-    return sent
+    shape = (source.rate, source.channels, source.duration_s)
+    return SentAudio(content, contract.container, *shape, audio.sha256(content))
 
 
-def _as_it_is(clip: Clip) -> SentAudio:
+def _bytes(clip: Clip) -> bytes:
     try:
-        content = clip.path.read_bytes()
+        return clip.path.read_bytes()
     except OSError as error:
         raise AudioError(f"{clip.path}: cannot be read ({error.strerror})") from None
-    digest = audio.sha256(content)
-    return SentAudio(content, "file", clip.rate, clip.channels, clip.duration_s, digest)
 
 
-def _converted(clip: Clip, contract: AudioContract) -> SentAudio:
+def _converted(clip: Clip, contract: AudioContract) -> audio.Waveform:
     waveform = audio.decode(clip.path)
     if contract.longest_s is not None:
         waveform = waveform.first(contract.longest_s)
     if contract.mono:
         waveform = waveform.mono()
-    if contract.rate is not None:
-        waveform = waveform.resampled(contract.rate)
-    encode = audio.wav if contract.container == "wav" else audio.pcm16
-    content = encode(waveform)
-    return SentAudio(
-        content,
-        contract.container,
-        waveform.rate,
-        waveform.channels,
-        waveform.duration_s,
-        audio.sha256(content),
-    )
+    return waveform if contract.rate is None else waveform.resampled(contract.rate)

@@ -1,7 +1,7 @@
 """Asks a model about one sample and turns whatever happens into an outcome.
 
-Between the cache and the model stand the budget, the limiter and the retries; an SDK's own retries
-are off, so that they never multiply.
+Between the cache and the model stand the budget, the limiter and the retries (exponential back-off
+with full jitter); an SDK's own retries are off, so that they never multiply.
 """
 
 import base64
@@ -21,16 +21,39 @@ from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine.budget import Budget
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.prepare import prepare
-from audiocapbench.engine.retry import RetryPolicy
 from audiocapbench.errors import AudioCapBenchError, AudioError, FatalError, TransientError
 from audiocapbench.models import Model, Question, SentAudio
-from audiocapbench.models.prices import Price
+from audiocapbench.models.price import Price
 from audiocapbench.store import Store, cache_key
 
 _TOKENS_PER_AUDIO_SECOND = 32
 _TOKENS_OF_TEXT = 200
 _TOKENS_OF_ANSWER = 120
 _ENCODED = re.compile(r"[A-Za-z0-9+/]{200,}={0,2}")
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How long a question is worth asking.
+
+    Attributes:
+        attempts: Most attempts that may fail for another reason than being asked too much.
+        first_s: Longest wait before the second attempt; doubles with each.
+        longest_s: Longest wait of all, unless the provider asks for more.
+        deadline_s: Seconds of asking and waiting to ask again after which a question is given up
+            whatever the reason; waiting for its turn does not count.
+    """
+
+    attempts: int = 6
+    first_s: float = 1.0
+    longest_s: float = 60.0
+    deadline_s: float = 900.0
+
+    def wait_s(self, failures: int, retry_after_s: float | None, draw: random.Random) -> float:
+        """Seconds to wait after so many failures; never less than the provider asks for."""
+        bound = min(self.longest_s, self.first_s * 2.0 ** min(failures - 1, 16))
+        jittered = draw.uniform(0, bound)
+        return jittered if retry_after_s is None else retry_after_s + min(1.0, jittered)
 
 
 class ClientAnswer(NamedTuple):
@@ -208,14 +231,10 @@ async def _reply(model: Model, question: Question) -> Reply:
     return replace(reply, text=text)
 
 
-def _storable(text: str) -> str:
-    """Text that any database keeps: no NUL, no half of a surrogate pair."""
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
-
-
 def _kept(text: str, sent: SentAudio | None) -> str:
     """Text that may be kept, without keys and without the audio that a server may send back."""
-    text = redacted(_storable(text))
+    # No database keeps a NUL or half of a surrogate pair.
+    text = redacted(text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8"))
     if sent is None or not _ENCODED.search(text):
         return text
     # Other long words are the answer's own.
@@ -226,15 +245,7 @@ def _kept(text: str, sent: SentAudio | None) -> str:
 def _outcome(
     sample_id: str, reply: Reply, sent: SentAudio | None, latency_s: float, attempts: int
 ) -> Outcome:
-    if reply.error is not None:
-        reply = replace(reply, error=_kept(reply.error, sent))
-    if reply.raw is not None:
-        reply = replace(reply, raw=_kept(reply.raw, sent))
-    return Outcome(
-        sample_id,
-        reply,
-        sent.sha256 if sent else None,
-        sent.duration_s if sent else 0.0,
-        latency_s,
-        attempts,
-    )
+    error, raw = (None if text is None else _kept(text, sent) for text in (reply.error, reply.raw))
+    reply = replace(reply, error=error, raw=raw)
+    digest, seconds = (sent.sha256, sent.duration_s) if sent else (None, 0.0)
+    return Outcome(sample_id, reply, digest, seconds, latency_s, attempts)

@@ -12,15 +12,14 @@ from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome
 from audiocapbench.engine.budget import Budget
-from audiocapbench.engine.limiter import Limiter, Limits
-from audiocapbench.engine.retry import RetryPolicy
-from audiocapbench.engine.retrying_client import RetryingClient
+from audiocapbench.engine.limiter import Limiter
+from audiocapbench.engine.retrying_client import RetryingClient, RetryPolicy
 from audiocapbench.engine.worker_pool import Stop, WorkerPool, close
 from audiocapbench.errors import ModelError
 from audiocapbench.models import Model
 from audiocapbench.models.controls import RuleFollower
 from audiocapbench.models.model import CorpusModel
-from audiocapbench.models.prices import Price
+from audiocapbench.models.price import Price
 from audiocapbench.store import Dataset, Run, RunSpec, Store
 
 _START = 8
@@ -33,7 +32,6 @@ class RunEnd:
     """How a run ended.
 
     Attributes:
-        run: The run, as the store knows it.
         total: How many samples it has.
         known: How many had been answered before.
         statuses: How many outcomes of each status there are now.
@@ -72,8 +70,8 @@ class RateLimits:
     tokens_per_minute: float | None = None
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
-    def limits(self, model: Model) -> Limits:
-        """What a limiter for this model keeps.
+    def limiter(self, model: Model) -> Limiter:
+        """A limiter for this model.
 
         Raises:
             ModelError: Not even one question may be asked at once.
@@ -81,7 +79,7 @@ class RateLimits:
         most = model.concurrency if self.concurrency is None else self.concurrency
         if most < 1:
             raise ModelError(f"concurrency is {most}; it must be at least 1")
-        return Limits(min(_START, most), most, self.requests_per_minute, self.tokens_per_minute)
+        return Limiter(min(_START, most), most, self.requests_per_minute, self.tokens_per_minute)
 
 
 class RunOptions(TypedDict, total=False):
@@ -93,7 +91,6 @@ class RunOptions(TypedDict, total=False):
         budget: What may be spent; shared by runs that share the purse.
         price: What the model costs, where it is known.
         fresh: Begin a new run and ask everything again, cache or not.
-        progress: Told about every step.
     """
 
     selection: Selection | None
@@ -107,12 +104,9 @@ class RunOptions(TypedDict, total=False):
 def run_benchmark(
     benchmark: Benchmark, model: Model, store: Store, **options: Unpack[RunOptions]
 ) -> RunEnd:
-    """Ask a model about a benchmark's samples, as far as they have not been answered.
+    """Ask a model about a benchmark's samples, as far as the store has no answers yet.
 
     Args:
-        benchmark: What is asked.
-        model: Who is asked.
-        store: Where outcomes go, and where earlier ones are looked up.
         **options: See ``RunOptions``.
 
     Raises:
@@ -142,7 +136,7 @@ class _Asking:
         self.model, self.store, self.budget = model, store, options.get("budget")
         self.price, self.fresh = options.get("price"), options.get("fresh", False)
         self.rate_limits = options.get("rate_limits") or RateLimits()
-        self.limits = self.rate_limits.limits(model)
+        self.limiter = self.rate_limits.limiter(model)
         if self.budget is not None:
             self.budget.check(model.name, self.price)
         self.samples = (options.get("selection") or Selection()).of(benchmark)
@@ -155,16 +149,11 @@ class _Asking:
         self.missing = _unanswered(store, self.run, self.samples)
         self.known = len(self.samples) - len(self.missing)
         self.progress = options.get("progress") or Progress()
-        self.limiter: Limiter | None = None
-        self.pool = WorkerPool(self._interrupted)
-
-    def _interrupted(self) -> None:
-        self.progress.stopping(self.limiter.in_flight if self.limiter is not None else 0)
+        self.pool = WorkerPool(lambda: self.progress.stopping(self.limiter.in_flight))
 
     async def ask_all(self) -> None:
         """Ask whatever has no answer yet, and commit each outcome as it arrives."""
         self.progress.planned(self.run, len(self.samples), self.known)
-        self.limiter = Limiter(self.limits)
         client = RetryingClient(
             self.model,
             self.store,
@@ -182,14 +171,9 @@ class _Asking:
             if asked is None:
                 return
             # An answer that came is kept even if everything else is dropped: it has been paid for.
+            kept = (self.run.id, asked.outcome, asked.cache_key)
             with anyio.CancelScope(shield=True):
-                await to_thread.run_sync(
-                    self.store.add_outcome,
-                    self.run.id,
-                    asked.outcome,
-                    asked.cache_key,
-                    limiter=committing,
-                )
+                await to_thread.run_sync(self.store.add_outcome, *kept, limiter=committing)
             self.progress.arrived(asked.outcome)
 
         try:
@@ -210,15 +194,9 @@ class _Asking:
 
 
 def _spec(benchmark: Benchmark, model: Model, samples: tuple[Sample, ...]) -> RunSpec:
-    return RunSpec(
-        benchmark.name,
-        benchmark.fingerprint,
-        model.name,
-        model.parameters,
-        str(model.contract),
-        tuple(sample.id for sample in samples),
-        benchmark.kind,
-    )
+    asked = (model.name, model.parameters, str(model.contract))
+    ids = tuple(sample.id for sample in samples)
+    return RunSpec(benchmark.name, benchmark.fingerprint, *asked, ids, benchmark.kind)
 
 
 def _dataset(benchmark: Benchmark) -> Dataset:

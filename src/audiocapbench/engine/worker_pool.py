@@ -30,7 +30,6 @@ class WorkerPool:
 
     Args:
         interrupted: Told when a signal asks for an end, so that people can be told.
-        watch_signals: Whether to answer signals; not in an event loop that belongs to the caller.
 
     Attributes:
         stopping: Set once nothing more may be asked.
@@ -38,9 +37,9 @@ class WorkerPool:
         fatal: The error of a provider that refuses all questions.
     """
 
-    def __init__(self, interrupted: Callable[[], None], *, watch_signals: bool = False) -> None:
+    def __init__(self, interrupted: Callable[[], None]) -> None:
         self._interrupted = interrupted
-        self._watches_signals = watch_signals
+        self._watches_signals = False  # an event loop may belong to the caller
         self._everything: anyio.CancelScope | None = None
         self.stopping = anyio.Event()
         self.stop: Stop | None = None
@@ -103,7 +102,7 @@ class WorkerPool:
             limiter.open()
 
         async with anyio.create_task_group() as workers:
-            for number in range(min(limiter.limits.most, len(tasks))):
+            for number in range(min(limiter.most, len(tasks))):
                 workers.start_soon(work, number)
 
     def interrupt(self) -> None:

@@ -222,7 +222,7 @@ class _Judging:
                 self.progress.arrived(one)
 
     async def _ask(self, judge: ModelJudge, missing: list[_Task]) -> None:
-        limiter = Limiter(self.rate_limits.limits(judge.model))
+        limiter = self.rate_limits.limiter(judge.model)
         clients = {
             repeat: self._client(judge, repeat, limiter)
             for repeat in {task.repeat for task in missing}
