@@ -5,6 +5,8 @@ Everything goes through soundfile, soxr and numpy. Nothing here knows about mode
 
 import hashlib
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -81,11 +83,8 @@ def probe(path: Path) -> AudioInfo:
     """
     import soundfile
 
-    _check_bytes(path)
-    try:
+    with _checked(path):
         info = soundfile.info(str(path))
-    except (soundfile.LibsndfileError, RuntimeError, TypeError, UnicodeError) as error:
-        raise AudioError(_cannot_decode(path, error)) from None
     if info.frames < 1:
         raise AudioError(f"{path}: holds no samples")
     return AudioInfo(info.frames / info.samplerate, info.samplerate, info.channels, info.frames)
@@ -99,13 +98,8 @@ def decode(path: Path) -> Waveform:
     """
     import soundfile
 
-    _check_bytes(path)
-    try:
+    with _checked(path):
         samples, rate = soundfile.read(str(path), dtype="float32", always_2d=True)
-    except (soundfile.LibsndfileError, RuntimeError, TypeError, UnicodeError) as error:
-        raise AudioError(_cannot_decode(path, error)) from None
-    except MemoryError:
-        raise AudioError(f"{path}: claims to be longer than memory can hold") from None
     if not len(samples):
         raise AudioError(f"{path}: holds no samples")
     if not np.isfinite(samples).all():
@@ -168,7 +162,11 @@ def _whole_numbers(waveform: Waveform) -> NDArray[np.int16]:
     return scaled.astype(np.dtype("<i2"))
 
 
-def _check_bytes(path: Path) -> None:
+@contextmanager
+def _checked(path: Path) -> Iterator[None]:
+    """Read a file that has bytes; what libsndfile cannot read is an AudioError."""
+    import soundfile
+
     try:
         size = path.stat().st_size
     except (OSError, ValueError) as error:
@@ -178,8 +176,10 @@ def _check_bytes(path: Path) -> None:
         raise AudioError(f"{path}: is not a file")
     if not size:
         raise AudioError(f"{path}: is empty (0 bytes)")
-
-
-def _cannot_decode(path: Path, error: Exception) -> str:
-    reason = str(error).rsplit(":", maxsplit=1)[-1].strip().rstrip(".")
-    return f"{path}: cannot be decoded ({reason or 'not an audio file'})"
+    try:
+        yield
+    except (soundfile.LibsndfileError, RuntimeError, TypeError, UnicodeError) as error:
+        reason = str(error).rsplit(":", maxsplit=1)[-1].strip().rstrip(".") or "not an audio file"
+        raise AudioError(f"{path}: cannot be decoded ({reason})") from None
+    except MemoryError:
+        raise AudioError(f"{path}: claims to be longer than memory can hold") from None

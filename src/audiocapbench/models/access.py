@@ -27,9 +27,7 @@ class RemoteModel:
     """A model at a provider: how it is asked, and the words that an error needs.
 
     Attributes:
-        name: The model as the user wrote it.
         model_id: The provider's own name for it.
-        address: Where it is asked.
         key_name: The variable that holds the key.
         address_hint: What decides the address, such as ``OPENAI_BASE_URL``.
         key: The key, which no message may show; None where there is none.

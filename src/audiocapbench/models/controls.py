@@ -11,7 +11,7 @@ from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.data.sample import Sample
-from audiocapbench.models.model import AudioContract, Parameters, Question
+from audiocapbench.models.model import AudioContract, Question, SimpleModel
 from audiocapbench.models.price import FREE
 from audiocapbench.models.provider import KnownModel, Provider
 
@@ -49,29 +49,18 @@ class RuleFollower(Protocol):
         """Answer by these rules from now on."""
 
 
-class ControlModel:
+class ControlModel(SimpleModel):
     """One of the four controls; needs no audio, only the benchmark's samples."""
 
     contract = AudioContract("none")
-    cacheable = False
-    concurrency = 1
 
     def __init__(self, kind: str, seed: int = 0) -> None:
-        self._kind = kind
-        self._seed = seed
+        super().__init__(f"control/{kind}")
+        self.parameters = {"seed": seed} if kind in ("right", "wrong") else {}
+        self._kind, self._seed = kind, seed
         self._rules = ControlRules()
         self._samples: dict[str, Sample] = {}
         self._order: list[str] = []
-
-    @property
-    def name(self) -> str:
-        """The name to ask for it by."""
-        return f"control/{self._kind}"
-
-    @property
-    def parameters(self) -> Parameters:
-        """The seed, where it decides anything."""
-        return {"seed": self._seed} if self._kind in ("right", "wrong") else {}
 
     def follow_rules(self, rules: ControlRules) -> None:
         """Answer by a benchmark's rules."""
@@ -107,16 +96,14 @@ class ControlModel:
         start = self._draw(sample.id, "wrong") % len(self._order)
         for step in range(len(self._order)):
             other = self._samples[self._order[(start + step) % len(self._order)]]
-            if other.clip.sha256 == sample.clip.sha256 or not self._may_lend(other, sample):
+            elsewhere = self._rules.wrong_from == "category" and other.category != sample.category
+            if elsewhere or other.clip.sha256 == sample.clip.sha256:
                 continue
             index = self._draw(sample.id, other.id) % len(other.references)
             if other.references[index] not in own:
                 return Reply(other.references[index])
-        reason = "control/wrong needs another clip with other references"
-        return Reply("", Status.SKIPPED, f"{sample.id}: {reason}")
-
-    def _may_lend(self, other: Sample, sample: Sample) -> bool:
-        return self._rules.wrong_from == "benchmark" or other.category == sample.category
+        words = f"{sample.id}: control/wrong needs another clip with other references"
+        return Reply("", Status.SKIPPED, words)
 
     def _draw(self, *parts: str) -> int:
         """A number that depends on the seed and the words alone, on every machine."""

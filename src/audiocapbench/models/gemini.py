@@ -87,14 +87,7 @@ def create(name: str, settings: ModelSettings) -> "Gemini":
 
 
 class Gemini(ConnectedModel):
-    """A Gemini model that answers a question about one clip.
-
-    Args:
-        remote: Who is asked; the URL of its address is empty where the SDK is to find it.
-        vertex: The project of Vertex AI, or None with a key.
-        options: Temperature, output limit and thinking budget.
-        timeout_s: Seconds for one answer, an upload included.
-    """
+    """A Gemini model; the URL of its address is empty where the SDK is to find it."""
 
     def __init__(
         self,
@@ -171,8 +164,8 @@ class Gemini(ConnectedModel):
 
     async def _when_active(self, client: Any, file: Any) -> str:
         pause = FIRST_POLL_S
-        while _state(file) != "ACTIVE":
-            if _state(file) == "FAILED":
+        while (state := _state(file)) != "ACTIVE":
+            if state == "FAILED":
                 raise ModelError(f"{self.name}: Google could not read the uploaded audio")
             await anyio.sleep(pause)
             pause = min(2 * pause, SLOWEST_POLL_S)
@@ -197,8 +190,8 @@ class Gemini(ConnectedModel):
             httpx_async_client=http,
         )
         access = self._vertex._asdict() if self._vertex else {"api_key": self._remote.key}
-        vertexai = self._vertex is not None
-        return _Clients(genai.Client(vertexai=vertexai, http_options=http_options, **access), http)
+        sdk = genai.Client(vertexai=bool(self._vertex), http_options=http_options, **access)
+        return _Clients(sdk, http)
 
     async def _close(self, client: _Clients) -> None:
         await client.sdk.aio.aclose()
@@ -208,11 +201,7 @@ class Gemini(ConnectedModel):
 
 
 def _content_reply(body: Any, remote: RemoteModel) -> Reply:
-    """Read a generateContent reply; its text is cleaned as published.
-
-    Raises:
-        TransientError: The body is not such a reply.
-    """
+    """Read a generateContent reply; its text is cleaned as published."""
     if not isinstance(body, dict) or "error" in body:
         raise no_answer(remote, "answered with something that is not a generateContent reply")
     usage = json_object(body.get("usageMetadata"))
@@ -280,18 +269,14 @@ def _options(name: str, settings: ModelSettings) -> Parameters:
 
 
 def _of_this_age(name: str, description: str = "", price: Price | None = None) -> KnownModel:
-    """What the paper gave to models like this one."""
-    thinks = _thinks(name.partition("/")[2])
+    """What the paper gave to models like this one: from 2.5 on they think.
+
+    Names without a number stand for the latest.
+    """
+    found = re.search(r"gemini-(?:(?P<major>\d+)(?:\.(?P<minor>\d+))?)?", name.partition("/")[2])
+    thinks = found is not None and (int(found["major"] or 99), int(found["minor"] or 0)) >= (2, 5)
     budget, limit = (THINKING_BUDGET, THINKING_MAX_TOKENS) if thinks else (None, None)
     return KnownModel(name, description, 0.0, budget, limit, price=price)
-
-
-def _thinks(model_id: str) -> bool:
-    """Whether it is a Gemini from 2.5 on; names without a number stand for the latest."""
-    found = re.search(r"gemini-(?P<major>\d+)(?:\.(?P<minor>\d+))?", model_id)
-    if found is None:
-        return "gemini-" in model_id
-    return (int(found["major"]), int(found["minor"] or 0)) >= (2, 5)
 
 
 def _address(variable: str, standard: str) -> Address:

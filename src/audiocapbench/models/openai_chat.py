@@ -43,8 +43,7 @@ class ChatDialect:
         content: Makes the parts of a user message from an instruction and audio in base64.
         with_audio: Options of the request that go only with audio.
         streamed: Whether the server answers in a stream alone.
-        openai: Whether it is OpenAI, which alone gets the account headers that the SDK
-            reads from the environment.
+        openai: Whether it gets the account headers that the SDK reads from the environment.
     """
 
     content: Callable[[str, str], Content]
@@ -209,8 +208,10 @@ PRICING = f"{DOCS}/pricing (as transcribed by litellm 1.108.4 and genai-prices 0
 _TEXT_ALONE = PRICING.removesuffix(")") + "; the model's own page gives text prices only)"
 
 
-def _published(model_id: str, text_in: float, audio_in: float, out: float, page: str) -> KnownModel:
-    price = Price.of(text_in, audio_in, out, 10, page)
+def _published(
+    model_id: str, text_in: float, audio_in: float, out: float, page: str = ""
+) -> KnownModel:
+    price = Price.of(text_in, audio_in, out, 10, page or f"{DOCS}/models/{model_id}")
     return KnownModel(f"openai/{model_id}", PAPER, temperature=0.0, price=price)
 
 
@@ -224,11 +225,9 @@ PROVIDER = Provider(
     extra="openai",
     packages=("openai",),
     models=(
-        _published("gpt-4o-audio-preview", 2.5, 40, 10, f"{DOCS}/models/gpt-4o-audio-preview"),
-        _published(
-            "gpt-4o-mini-audio-preview", 0.15, 10, 0.6, f"{DOCS}/models/gpt-4o-mini-audio-preview"
-        ),
-        _published("gpt-audio", 2.5, 32, 10, f"{DOCS}/models/gpt-audio"),
+        _published("gpt-4o-audio-preview", 2.5, 40, 10),
+        _published("gpt-4o-mini-audio-preview", 0.15, 10, 0.6),
+        _published("gpt-audio", 2.5, 32, 10),
         _published("gpt-audio-mini", 0.6, 10, 2.4, _TEXT_ALONE),
         KnownModel("openai/gpt-4.1", temperature=0.0, price=Price.of(2, None, 8, None, PRICING)),
     ),

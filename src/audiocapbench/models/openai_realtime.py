@@ -73,18 +73,11 @@ _WAIT = re.compile(r"try again in ((?:\d+(?:\.\d+)?(?:ms|m|s))+)", re.IGNORECASE
 
 
 def create(name: str, settings: ModelSettings) -> "OpenAIRealtime":
-    """The Realtime model of this name.
-
-    Raises:
-        ModelError: The key is missing, or a setting is not one that the API takes.
-    """
+    """The Realtime model of this name."""
     dialect = _dialect(name)
-    temperature = _temperature(name, dialect, settings.temperature)
     # The current API has no temperature.
-    options: Parameters = {
-        "temperature": temperature or "default",
-        "max_output_tokens": settings.max_tokens or "inf",
-    }
+    temperature = _temperature(name, dialect, settings.temperature) or "default"
+    options = {"temperature": temperature, "max_output_tokens": settings.max_tokens or "inf"}
     names = (URL_VARIABLE, "OPENAI_BASE_URL")  # a proxy for OpenAI's other APIs stands for this too
     remote = remote_model(PROVIDER, name, "https://api.openai.com/v1", *names)
     # Both schemes of the web begin with "http", as those of WebSockets begin with "ws".
@@ -143,15 +136,12 @@ class OpenAIRealtime(ConnectedModel):
         # At its most talkative the WebSocket library's log would write the key down.
         logger = logging.getLogger(f"{__name__}.connection")
         logger.setLevel(logging.WARNING)
+        # A limit on what comes in; nothing that is asked for here is anywhere near it.
+        options = {"max_size": 1 << 24, "compression": None, "logger": logger}
         connecting = self._client().realtime.connect(
             model=self._remote.model_id,
             extra_headers={"OpenAI-Beta": "realtime=v1"} if self._dialect == "beta" else {},
-            # A limit on what comes in; nothing that is asked for here is anywhere near it.
-            websocket_connection_options={
-                "max_size": 1 << 24,
-                "compression": None,
-                "logger": logger,
-            },
+            websocket_connection_options=options,
         )
         return await connecting.enter()
 
@@ -275,10 +265,7 @@ def _written(response: Json) -> str:
 def _reported(remote: RemoteModel, error: Json, limits: Sequence[Json] = ()) -> ModelError:
     """What to raise for an error event, or for the error of a failed response.
 
-    Args:
-        remote: Who was asked.
-        error: Its type, code, message and param.
-        limits: The latest rate limits that the server told, which say when they end.
+    The latest rate limits that the server told say when they end.
     """
     kind, code = str(error.get("type") or ""), str(error.get("code") or "")
     message = short(str(error.get("message") or code or kind), remote.secrets).rstrip(".")
@@ -335,19 +322,15 @@ def _dialect(name: str) -> Dialect:
 
 def _temperature(name: str, dialect: Dialect, asked: float | None) -> float | None:
     """The temperature to send: none in the current API, which refuses the field."""
+    if asked is None:
+        return None if dialect == "ga" else LOWEST_TEMPERATURE
     if dialect == "ga":
-        if asked is not None:
-            raise ModelError(
-                f"{name}: the current Realtime API has no temperature; leave --temperature out"
-            )
-        return None
-    wanted = LOWEST_TEMPERATURE if asked is None else asked
-    if not LOWEST_TEMPERATURE <= wanted <= HIGHEST_TEMPERATURE:
-        raise ModelError(
-            f"{name}: temperature is {wanted:g}; the Realtime API takes "
-            f"{LOWEST_TEMPERATURE:g} to {HIGHEST_TEMPERATURE:g}"
-        )
-    return wanted
+        to_do = "leave --temperature out"
+        raise ModelError(f"{name}: the current Realtime API has no temperature; {to_do}")
+    if not LOWEST_TEMPERATURE <= asked <= HIGHEST_TEMPERATURE:
+        taken = f"{LOWEST_TEMPERATURE:g} to {HIGHEST_TEMPERATURE:g}"
+        raise ModelError(f"{name}: temperature is {asked:g}; the Realtime API takes {taken}")
+    return asked
 
 
 PROVIDER = Provider(

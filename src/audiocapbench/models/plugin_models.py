@@ -66,8 +66,9 @@ def provider_in_file(name: str) -> Provider | None:
     digest = hashlib.sha256(content).hexdigest()[:16]
     module = _run(path, content, f"_model_{digest}", where)
     if attribute not in vars(module):
-        made = [key for key, one in vars(module).items() if _is_made_in(module, one)]
-        has = ", ".join(made) or "none"
+        classes = [one for one in vars(module).values() if isinstance(one, type)]
+        own = [one.__name__ for one in classes if one.__module__ == module.__name__]
+        has = ", ".join(own) or "none"
         raise ModelError(f"{where}: the file has no class {attribute!r}; it has {has}")
     short = f"{path.name}:{attribute}"
     record = _record(vars(module)[attribute], short, f"in {path}", where, {"file": digest})
@@ -89,10 +90,6 @@ def _run(path: Path, content: bytes, name: str, where: str) -> ModuleType:
     return module
 
 
-def _is_made_in(module: ModuleType, value: Any) -> bool:
-    return isinstance(value, type) and value.__module__ == module.__name__
-
-
 def _record(
     loaded: Any, name: str, description: str, where: str, more: Mapping[str, str]
 ) -> Provider:
@@ -100,8 +97,6 @@ def _record(
 
     Args:
         loaded: A record, or a class or function that makes a model of a name.
-        name: What the record is called.
-        description: What the listing says of it.
         where: Who is meant, for errors.
         more: Further parameters of its models.
     """

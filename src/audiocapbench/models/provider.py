@@ -107,10 +107,6 @@ class Provider:
             name: ``provider/model``.
             settings: What the user says; each is taken or refused.
             defaults: What holds of the settings that are taken where the user says nothing.
-
-        Raises:
-            ModelError: There is no such model, it cannot be asked here, or it does not take one
-                of the settings.
         """
         given = settings or ModelSettings()
         self._check_name(name)
@@ -133,9 +129,7 @@ class Provider:
     def price_of(self, name: str) -> Price | None:
         """What a model costs; None where nobody has said."""
         known = self.known(name)
-        if known is None:
-            return self.price if self.any_model else None
-        return known.price or self.price
+        return (known.price if known else None) or (self.price if known or self.any_model else None)
 
     def _check_name(self, name: str) -> None:
         if self.known(name) is not None:
@@ -158,5 +152,5 @@ class Provider:
             for package in self.packages:
                 import_module(package)
         except ImportError:
-            needed = f"pip install 'audiocapbench[{self.extra}]'"
-            raise ModelError(f"{self.name}/… needs: {needed}") from None
+            needs = f"needs: pip install 'audiocapbench[{self.extra}]'"
+            raise ModelError(f"{self.name}/… {needs}") from None

@@ -11,15 +11,7 @@ from audiocapbench.models.provider import PAPER, TOOL, KnownModel, Provider
 from audiocapbench.models.settings import ModelSettings
 from audiocapbench.plugins import plugins
 
-_MODULES = (
-    "listener",
-    "controls",
-    "openai_chat",
-    "openai_realtime",
-    "gemini",
-    "dashscope",
-    "endpoint",
-)
+_MODULES = "listener controls openai_chat openai_realtime gemini dashscope endpoint".split()
 """Modules that have a record ``PROVIDER``, in the order of the listing."""
 
 _in_files: dict[str, Provider] = {}
@@ -49,10 +41,8 @@ def provider_of(name: str) -> Provider | None:
     """
     provider = name.partition("/")[0]
     known = built_in_providers().get(provider) or _in_files.get(name)
-    if known is not None:
-        return known
-    point = plugins("models").get(provider)
-    return provider_of_plugin(point) if point is not None else None
+    point = None if known else plugins("models").get(provider)
+    return known if point is None else provider_of_plugin(point)
 
 
 def create_model(
@@ -75,9 +65,8 @@ def create_model(
         return in_file.create(in_file.name, settings, defaults)
     provider = provider_of(name)
     if provider is None:
-        raise ModelError(
-            f"there is no model {name!r}; 'audiocapbench models' lists those that can be asked"
-        )
+        listing = "'audiocapbench models' lists those that can be asked"
+        raise ModelError(f"there is no model {name!r}; {listing}")
     return provider.create(name, settings, defaults)
 
 

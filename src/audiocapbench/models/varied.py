@@ -26,10 +26,8 @@ class VariedModel:
     def __init__(
         self, model: Model, more: Parameters, contract: AudioContract | None = None
     ) -> None:
-        self._model = model
-        self.name = model.name
-        self.cacheable = model.cacheable
-        self.concurrency = model.concurrency
+        self._model, self.name = model, model.name
+        self.cacheable, self.concurrency = model.cacheable, model.concurrency
         self.parameters: Parameters = {**model.parameters, **more}
         self.contract = contract or model.contract
 
