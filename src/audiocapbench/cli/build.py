@@ -1,5 +1,6 @@
 """``audiocapbench build``: make the dataset folder of a benchmark from public sources."""
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -13,8 +14,6 @@ from audiocapbench.cli.console import print_json, relative, say
 from audiocapbench.errors import AudioCapBenchError, DatasetError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rich.progress import TaskID
 
     from audiocapbench.data.build import BuildResult, BuildSettings, PartResult
@@ -22,9 +21,7 @@ if TYPE_CHECKING:
 
 PARTS = ("clotho", "audiocaps", "music", "speech")
 _BENCHMARKS = ("audiocapbench", "mecat")
-_PART_FIELDS = (
-    "part", "repository", "commit", "wanted", "kept", "found", "fetched", "problem"
-)  # fmt: skip
+_PART_FIELDS = "part repository commit wanted kept found fetched problem".split()
 
 CountOption = Annotated[
     int | None, Option(min=0, metavar="N", help="Only the first so many clips of this part.")
@@ -99,7 +96,7 @@ def build(
         raise typer.Exit(SOME_FAILED)
 
 
-def _refuse(benchmark: str, given: "Mapping[str, object]") -> None:
+def _refuse(benchmark: str, given: Mapping[str, object]) -> None:
     """Say so where an option has no meaning for a benchmark, rather than leave it out."""
     for option, value in given.items():
         if value:
@@ -111,7 +108,7 @@ def _mecat_builders(
     part: Literal["caption", "qa", "both"],
     domains: str | None,
     limit: int | None,
-    revisions: "Mapping[str, str]",
+    revisions: Mapping[str, str],
     shards: list[Path] | None,
 ) -> "dict[Path, Builder]":
     """What builds the folder of a part, or those of both parts side by side."""

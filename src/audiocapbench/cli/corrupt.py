@@ -1,5 +1,6 @@
 """``audiocapbench corrupt``: new trials from any caption set, and proof that they give no hint."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,8 +13,6 @@ from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from audiocapbench.meta.corrupt.captions import CaptionSet, Corruption
     from audiocapbench.meta.corrupt.checks import Check, ControlAccuracy
     from audiocapbench.meta.corrupt.make import CorruptionResult
@@ -63,14 +62,9 @@ def corrupt(
     from audiocapbench.data.folder import METADATA, SEED_METADATA
     from audiocapbench.data.manifest import FILE_NAME as MANIFEST
     from audiocapbench.engine import Budget, RateLimits
+    from audiocapbench.meta.corrupt import checks
     from audiocapbench.meta.corrupt.by_model import make_by_model
     from audiocapbench.meta.corrupt.captions import read_captions
-    from audiocapbench.meta.corrupt.checks import (
-        check_controls,
-        check_trained,
-        trained_warnings,
-        warnings,
-    )
     from audiocapbench.meta.corrupt.make import check_path, make_pairs, write_pairs
     from audiocapbench.meta.settings import TrialSettings
     from audiocapbench.models import create_model
@@ -102,14 +96,14 @@ def corrupt(
             "the rules need English captions of sounds, and several of them"
         )
     write_pairs(out, made)
-    controls = check_controls(made, seed)
-    trained = check_trained(made, seed) if check else {}
+    controls = checks.check_controls(made, seed)
+    trained = checks.check_trained(made, seed) if check else {}
     if json:
         print_json(_document(out, found, made, controls, trained))
     else:
         _print(made, controls, trained)
         say(f"{total:,} pairs written to {out}.")
-    for line in [*warnings(controls), *trained_warnings(trained)]:
+    for line in [*checks.warnings(controls), *checks.trained_warnings(trained)]:
         say(f"Warning: {line}.")
 
 

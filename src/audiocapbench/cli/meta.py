@@ -85,6 +85,8 @@ def meta(
     from audiocapbench.meta.pairs.sets import pair_set, read_pairs
     from audiocapbench.meta.pairs.votes import agreement
     from audiocapbench.meta.settings import TrialSettings
+    from audiocapbench.meta.trial_document import trial_document, write_choices
+    from audiocapbench.report.trial.page import write_trials
 
     for_models = {"--prompt": prompt, "--prompt-file": prompt_file, "--reader": reader}
     _check_options(scorer, for_models, swap)
@@ -107,7 +109,18 @@ def meta(
         prices=prices,
     )
     trials, stopped = _try_all(scorer, judged, settings, yes=yes)
-    _show(trials, judged, agreed, html=html, per_pair=per_pair, json=json)
+    if trials and per_pair is not None:
+        write_choices(per_pair, trials)
+    if trials and html is not None:
+        write_trials(html, trials, judged, agreed)
+    if trials and json:
+        print_json(trial_document(trials, left_out=judged.left_out, agreement=agreed))
+    elif trials:
+        _print(trials, judged, agreed)
+    for trial in trials:
+        say(*(f"{trial.scorer}: {note}" for note in trial.notes))
+        if trial.warning:
+            say(f"Warning: {trial.warning}.")
     if stopped is not None:
         say(f"audiocapbench: {stopped}")
         raise typer.Exit(INTERRUPTED)
@@ -151,34 +164,6 @@ def _try_all(
             except TrialStoppedError as error:
                 return trials, error
     return trials, None
-
-
-def _show(
-    trials: "Sequence[ScorerTrial]",
-    pairs: "PairSet",
-    agreed: "Agreement",
-    *,
-    html: Path | None,
-    per_pair: Path | None,
-    json: bool,
-) -> None:
-    from audiocapbench.meta.trial_document import trial_document, write_choices
-    from audiocapbench.report.trial.page import write_trials
-
-    if not trials:
-        return
-    if per_pair is not None:
-        write_choices(per_pair, trials)
-    if html is not None:
-        write_trials(html, trials, pairs, agreed)
-    if json:
-        print_json(trial_document(trials, left_out=pairs.left_out, agreement=agreed))
-    else:
-        _print(trials, pairs, agreed)
-    for trial in trials:
-        say(*(f"{trial.scorer}: {note}" for note in trial.notes))
-        if trial.warning:
-            say(f"Warning: {trial.warning}.")
 
 
 def _print(trials: "Sequence[ScorerTrial]", pairs: "PairSet", agreed: "Agreement") -> None:

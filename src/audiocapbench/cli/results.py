@@ -3,15 +3,7 @@
 from collections.abc import Sequence
 
 from audiocapbench.cli.console import say, show, show_lines
-from audiocapbench.report.tables import (
-    by_category,
-    facet_table,
-    failure_lines,
-    group_table,
-    judge_table,
-    lacking,
-    leaderboard,
-)
+from audiocapbench.report import tables
 from audiocapbench.scores.summary import RunSummary
 from audiocapbench.scores.table import ScoreTable
 from audiocapbench.store import Store
@@ -20,7 +12,7 @@ from audiocapbench.store import Store
 def print_tables(summaries: Sequence[RunSummary], metrics: Sequence[str], headline: str) -> None:
     """Print the judges' tables, the leaderboard, and the headline metric by category."""
     for judge in dict.fromkeys(name for one in summaries for name in one.judges):
-        show(judge_table(summaries, judge))
+        show(tables.judge_table(summaries, judge))
     for one in summaries:
         if one.panel is not None:
             overall = one.panel.estimates["overall"].value
@@ -30,25 +22,25 @@ def print_tables(summaries: Sequence[RunSummary], metrics: Sequence[str], headli
     if not metrics:
         return
     ranked_by = headline if headline in metrics else metrics[0]
-    show(leaderboard(summaries, metrics, ranked_by))
+    show(tables.leaderboard(summaries, metrics, ranked_by))
     if len({name for one in summaries for name in one.table.categories}) > 1:
-        show(by_category(summaries, ranked_by))
+        show(tables.by_category(summaries, ranked_by))
     for one in summaries:
         if one.table.aggregation is not None:
             total = one.table.aggregation.total
             title = f"{one.run.model}: the groups of {total}, with 95 % intervals"
             print_groups(one.table, metrics, [ranked_by], title, f"{one.run.model}: ")
-    show_lines(*failure_lines(summaries, ranked_by))
+    show_lines(*tables.failure_lines(summaries, ranked_by))
 
 
 def print_groups(
     table: ScoreTable, metrics: Sequence[str], in_facets: Sequence[str], title: str, whose: str = ""
 ) -> None:
     """Print what makes up a total: its groups, other views of them, and what is lacking."""
-    show(group_table(table, metrics, title))
+    show(tables.group_table(table, metrics, title))
     for facet in table.facets:
-        show(facet_table(table, facet, in_facets))
-    for sentence in lacking(table, metrics):
+        show(tables.facet_table(table, facet, in_facets))
+    for sentence in tables.lacking(table, metrics):
         say(f"{whose}{sentence}")
 
 

@@ -9,18 +9,8 @@ import typer
 from audiocapbench.cli.console import json_text, say, show, show_lines, stdout
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.library.result import rich_table
-from audiocapbench.report.exports import (
-    Format,
-    Page,
-    Record,
-    csv_text,
-    encodable,
-    fitted,
-    latex_text,
-    markdown_text,
-    write_parquet,
-    write_text,
-)
+from audiocapbench.report import exports
+from audiocapbench.report.exports import Format, Page, Record
 
 
 def write(
@@ -52,21 +42,23 @@ def write(
         raise AudioCapBenchError("--format parquet needs --out FILE; it is not text")
     if form is Format.TABLE:
         for page in pages():
-            _print(fitted(page, stdout().width) if fit else page)
+            _print(exports.fitted(page, stdout().width) if fit else page)
         return
     if form is Format.PARQUET and file is not None:
-        write_parquet(file, records())
+        exports.write_parquet(file, records())
     else:
         if form is Format.JSON:
             text = f"{json_text(document())}\n"
         elif form is Format.CSV:
-            text = csv_text(records())
+            text = exports.csv_text(records())
         else:
-            text = markdown_text(pages()) if form is Format.MD else latex_text(pages())
+            text = (
+                exports.markdown_text(pages()) if form is Format.MD else exports.latex_text(pages())
+            )
         if file is None:
-            typer.echo(text if form is Format.JSON else encodable(text), nl=False)
+            typer.echo(text if form is Format.JSON else exports.encodable(text), nl=False)
             return
-        write_text(file, text)
+        exports.write_text(file, text)
     say(f"Written: {file}")
 
 
