@@ -161,9 +161,8 @@ def _options(name: str, takes: Mapping[str, object]) -> dict[str, str]:
     try:
         options = parse_name(name).options
     except MetricError:
-        raise BenchmarkError(
-            f"{name!r} is no benchmark; write name or name[option=value]"
-        ) from None
+        what = "is no benchmark; write name or name[option=value]"
+        raise BenchmarkError(f"{name!r} {what}") from None
     known = [one for one in takes if one != _DATA]
     for option in options:
         if option not in known:

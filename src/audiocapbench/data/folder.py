@@ -12,12 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
 
-from audiocapbench.data.manifest import (
-    Manifest,
-    MissingClip,
-    facts_of,
-    read_manifest,
-)
+from audiocapbench.data.manifest import Manifest, MissingClip, facts_of, read_manifest
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import json_lines, read_json
 from audiocapbench.data.row import MetadataRow, read_row

@@ -13,7 +13,7 @@ from audiocapbench.benchmarks.mecat.groups import GROUPS
 from audiocapbench.errors import BenchmarkError
 
 CAPTION_DATE, QA_DATE, SPEECH_SPLIT = "2", "3", "J.1"
-CAPTION_SIMILARITY, QA_SIMILARITY, WEIGHTED = "K.1", "K.2", "F.4"
+CAPTION_SIMILARITY, QA_SIMILARITY = "K.1", "K.2"
 TOTAL = "score"
 
 

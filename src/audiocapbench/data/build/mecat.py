@@ -24,15 +24,9 @@ from audiocapbench.data.build.mecat_rows import (
     fields_of,
     row_of,
 )
+from audiocapbench.data.build.repository_layouts import split_files
 from audiocapbench.data.build.results import BuildResult, BuildStep, OnProgress, PartResult
-from audiocapbench.data.build.shards import (
-    ShardError,
-    ShardPair,
-    Spool,
-    UnusableMember,
-    read_pairs,
-)
-from audiocapbench.data.build.splits import split_files
+from audiocapbench.data.build.shards import ShardError, ShardPair, Spool, UnusableMember, read_pairs
 from audiocapbench.data.manifest import MissingClip
 from audiocapbench.data.problems import os_errors
 from audiocapbench.errors import AudioError, DatasetError

@@ -1,9 +1,12 @@
 """Where wanted clips lie in a repository: inside parquet files, or each as a file of its own.
 
+Which files make up a split is said by the repository's card, or by their names.
 Of parquet files, names and captions are read first, without the audio; then only the groups of rows
 that hold wanted clips, page by page and no further than the last of them.
 """
 
+import fnmatch
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,13 +18,13 @@ from typing import Any, NamedTuple
 from audiocapbench.audio import EXTENSIONS
 from audiocapbench.data.build.hub import HubError, OnReceived, Repository, hub_library
 from audiocapbench.data.build.sources import ClipSource, ListedClip
-from audiocapbench.data.build.splits import split_files
 from audiocapbench.data.problems import Problem
 from audiocapbench.data.records import read_records
 from audiocapbench.errors import DatasetError
 
 _AUDIO, _CAPTION = "audio", "caption"
 _METADATA = ("metadata.csv", "metadata.jsonl")
+_SPLITS = ("train", "validation", "test", "dev", "val", "eval", "evaluation", "valid")
 _BUFFER = 4 << 20
 _BATCH = 8
 
@@ -52,6 +55,43 @@ def layout_of(repository: Repository, source: ClipSource) -> "ParquetTables | Au
     paths = split_files(repository, source.split)
     tables = [path for path in paths if path.endswith(".parquet")]
     return ParquetTables(repository, tables) if tables else AudioFolder(repository, paths)
+
+
+def split_files(repository: Repository, split: str) -> list[str]:
+    """The data files of a split, in the order in which they are read."""
+    hidden = re.compile(r"(.*/)?\.|README\.md$")
+    paths = sorted(path for path in repository.sizes if not hidden.match(path))
+    patterns = _patterns(repository.configs, split)
+    if patterns:
+        chosen = [path for path in paths if any(fnmatch.fnmatchcase(path, one) for one in patterns)]
+    else:
+        named = {path for path in paths if any(_names(path, one) for one in _SPLITS)}
+        chosen = [path for path in paths if _names(path, split)]
+        if not named and split == "train":
+            chosen = paths
+    if not chosen:
+        raise HubError(f"{repository.name} has no files for the split {split!r}")
+    return chosen
+
+
+def _names(path: str, split: str) -> bool:
+    return re.search(rf"(?:^|[^a-z0-9]){split}(?:[^a-z0-9]|$)", path.lower()) is not None
+
+
+def _patterns(configs: Iterable[Any], split: str) -> list[str]:
+    """The patterns of a split in the card's default configuration."""
+    known = [one for one in configs if isinstance(one, dict)]
+    known.sort(key=lambda one: one.get("config_name") != "default")
+    known.sort(key=lambda one: one.get("default") is not True)
+    data_files = known[0].get("data_files") if known else None
+    if isinstance(data_files, dict):
+        data_files = [{"split": name, "path": path} for name, path in data_files.items()]
+    found: list[Any] = []
+    for one in data_files if isinstance(data_files, list) else ():
+        if isinstance(one, dict) and one.get("split") == split:
+            path = one.get("path")
+            found += path if isinstance(path, list) else [path]
+    return [pattern for pattern in found if isinstance(pattern, str)]
 
 
 def _matches(
