@@ -185,6 +185,7 @@ def test_importing_the_encoders_imports_no_heavy_library() -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_minilm_depends_on_neither_order_nor_batches(minilm: Encoder, shared: Path) -> None:
     with (shared / "audiocaps/test.csv").open(encoding="utf-8", newline="") as file:
         captions = [row["caption"] for row in csv.DictReader(file)][:120]
