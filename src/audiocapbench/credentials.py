@@ -27,11 +27,7 @@ _LINE = re.compile(r"(?:export\s+)?(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>.*)")
 def load_credentials(path: Path) -> list[str]:
     """Put the KEY=value lines of a file into the environment; what is set already stays.
 
-    Returns:
-        Warnings for the user, such as that others can read the file.
-
-    Raises:
-        AudioCapBenchError: The file cannot be read, or a line is not KEY=value.
+    It gives back warnings for the user, such as that others can read the file.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -53,11 +49,7 @@ def load_credentials(path: Path) -> list[str]:
 
 
 def credential(*names: str) -> str:
-    """The first of these variables that is set; its value is hidden wherever text is kept.
-
-    Raises:
-        ModelError: None is set.
-    """
+    """The first of these variables that is set; its value is hidden wherever text is kept."""
     _asked_for.update(names)
     for name in names:
         value = os.environ.get(name, "").strip()

@@ -110,7 +110,7 @@ def test_the_budget_is_never_overspent_and_the_run_goes_on_with_more(
         source="made up",
         as_of=date(2026, 1, 1),
     )
-    one = price.cost(input_tokens=100, output_tokens=10, audio_tokens=None, audio_s=0.25)
+    one = price.cost(Reply("", input_tokens=100, output_tokens=10, audio_tokens=None), 0.25)
     assert one is not None
     likely = price.estimate(0.25)
     budget = Budget(likely + 2 * one)

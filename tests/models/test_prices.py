@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ModelError
 from audiocapbench.models import published_models
-from audiocapbench.models.prices import Price, price_of
+from audiocapbench.models.price import Price
+from audiocapbench.models.registry import price_of
 
 PAPER = [model.name for model in published_models() if model.in_paper]
 JUDGE = "openai/gpt-4.1"
@@ -49,34 +51,37 @@ def test_every_price_names_an_official_page_and_a_day_that_has_been() -> None:
         assert date(2025, 1, 1) < price.as_of <= date.today()
 
 
+def used(read: int | None, written: int | None, heard: int | None) -> Reply:
+    return Reply("", input_tokens=read, output_tokens=written, audio_tokens=heard)
+
+
 def test_reported_tokens_are_priced_text_audio_and_answer_apart() -> None:
     price = known("openai/gpt-4o-audio-preview")
-    cost = price.cost(input_tokens=160, output_tokens=50, audio_tokens=100, audio_s=99.0)
+    cost = price.cost(used(160, 50, 100), 99.0)
     assert cost == pytest.approx((60 * 2.5 + 100 * 40 + 50 * 10) / 1e6, rel=1e-12)
 
 
 def test_audio_tokens_that_are_not_reported_come_from_the_seconds() -> None:
     price = known("gemini/gemini-2.5-flash")
-    cost = price.cost(input_tokens=380, output_tokens=100, audio_tokens=None, audio_s=10.0)
+    cost = price.cost(used(380, 100, None), 10.0)
     assert cost == pytest.approx((60 * 0.3 + 320 * 1 + 100 * 2.5) / 1e6, rel=1e-12)
 
 
 def test_text_never_costs_less_than_nothing() -> None:
     price = known("openai/gpt-audio")
-    cost = price.cost(input_tokens=10, output_tokens=0, audio_tokens=100, audio_s=10.0)
+    cost = price.cost(used(10, 0, 100), 10.0)
     assert cost == pytest.approx(100 * 32 / 1e6, rel=1e-12)
 
 
 @pytest.mark.parametrize("tokens", [None, -5])
 def test_without_usage_the_cost_is_unknown(tokens: int | None) -> None:
     price = known("openai/gpt-audio")
-    usage = {"input_tokens": tokens, "output_tokens": tokens, "audio_tokens": tokens}
-    assert price.cost(**usage, audio_s=10.0) is None
+    assert price.cost(used(tokens, tokens, tokens), 10.0) is None
 
 
 def test_a_negative_count_earns_nothing() -> None:
     price = known("openai/gpt-audio")
-    cost = price.cost(input_tokens=-1_000_000, output_tokens=7, audio_tokens=0, audio_s=10.0)
+    cost = price.cost(used(-1_000_000, 7, 0), 10.0)
     assert cost == pytest.approx(7 * 10 / 1e6, rel=1e-12)
 
 
@@ -90,10 +95,9 @@ def test_a_run_is_estimated_from_seconds_instruction_and_answer() -> None:
 def test_a_text_model_is_priced_for_text_and_refuses_audio() -> None:
     judge = known(JUDGE)
     assert judge.estimate(0.0, 700, 100) == pytest.approx((700 * 2 + 100 * 8) / 1e6, rel=1e-12)
-    usage = {"input_tokens": 700, "output_tokens": 100}
-    assert judge.cost(**usage, audio_tokens=None, audio_s=0.0) == pytest.approx(0.0022, rel=1e-12)
-    assert judge.cost(**usage, audio_tokens=None, audio_s=3.0) is None
-    assert judge.cost(**usage, audio_tokens=30, audio_s=0.0) is None
+    assert judge.cost(used(700, 100, None), 0.0) == pytest.approx(0.0022, rel=1e-12)
+    assert judge.cost(used(700, 100, None), 3.0) is None
+    assert judge.cost(used(700, 100, 30), 0.0) is None
     with pytest.raises(ModelError, match="no price for 3 s of audio"):
         judge.estimate(3.0)
 
@@ -101,8 +105,7 @@ def test_a_text_model_is_priced_for_text_and_refuses_audio() -> None:
 @pytest.mark.parametrize("name", ["listener", "control/right", "control/empty"])
 def test_what_runs_here_costs_nothing_even_without_usage(name: str) -> None:
     price = known(name)
-    usage = {"input_tokens": None, "output_tokens": None, "audio_tokens": None}
-    assert price.cost(**usage, audio_s=10.0) == 0.0
+    assert price.cost(used(None, None, None), 10.0) == 0.0
     assert price.estimate(10.0) == 0.0
 
 

@@ -14,9 +14,8 @@ from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.judge import ModelJudge
 from audiocapbench.models import ModelSettings, create_model, list_models
 from audiocapbench.models.price import FREE
-from audiocapbench.models.prices import price_of
 from audiocapbench.models.provider import Provider
-from audiocapbench.models.registry import built_in_providers
+from audiocapbench.models.registry import built_in_providers, price_of
 from audiocapbench.models.settings import SETTINGS
 from fakes.entry_points import installed
 

@@ -4,31 +4,32 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from audiocapbench.stats.multiple import benjamini_hochberg, holm
+from audiocapbench.stats.multiple import Correction, corrected
 
 P_VALUES = np.array([0.01, 0.04, 0.03, 0.005, 0.5, 0.03])
 
 
 def test_holm_by_hand() -> None:
-    assert holm(P_VALUES).tolist() == pytest.approx([0.05, 0.12, 0.12, 0.03, 0.5, 0.12])
+    assert corrected(P_VALUES, Correction.HOLM).tolist() == pytest.approx(
+        [0.05, 0.12, 0.12, 0.03, 0.5, 0.12]
+    )
 
 
 def test_holm_equals_statsmodels() -> None:
     multitest = pytest.importorskip("statsmodels.stats.multitest")
     values = np.random.default_rng(2).random(200) ** 3
     expected = multitest.multipletests(values, method="holm")[1]
-    assert holm(values) == pytest.approx(expected)
+    assert corrected(values, Correction.HOLM) == pytest.approx(expected)
 
 
 def test_benjamini_hochberg_equals_scipy() -> None:
     values = np.random.default_rng(2).random(200) ** 3
     expected = stats.false_discovery_control(values)
-    assert benjamini_hochberg(values) == pytest.approx(expected)
+    assert corrected(values, Correction.BH) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("correct", [holm, benjamini_hochberg])
-def test_no_test_needs_no_correction_and_none_passes_one(correct: object) -> None:
-    assert callable(correct)
-    assert correct(np.array([])).tolist() == []
-    assert correct(np.array([0.03])).tolist() == [0.03]
-    assert correct(np.array([0.9, 0.8])).max() <= 1.0
+@pytest.mark.parametrize("how", Correction)
+def test_no_test_needs_no_correction_and_none_passes_one(how: Correction) -> None:
+    assert corrected(np.array([]), how).tolist() == []
+    assert corrected(np.array([0.03]), how).tolist() == [0.03]
+    assert corrected(np.array([0.9, 0.8]), how).max() <= 1.0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from audiocapbench.metrics.result import first_column
-from audiocapbench.stats.multiple import holm
+from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.paired import permutation_tests
 from audiocapbench.stats.ranks import letters, rank_intervals, tied_groups
 
@@ -35,7 +35,7 @@ def test_the_true_places_of_near_equal_systems_are_held_in_95_percent() -> None:
         signs = (first - second).mean(axis=0)[:, 0]
         for number in range(20):
             rows = slice(number * len(pairs), (number + 1) * len(pairs))
-            adjusted = holm(values[rows])
+            adjusted = corrected(values[rows], Correction.HOLM)
             better = [
                 pair if sign > 0 else pair[::-1]
                 for pair, value, sign in zip(pairs, adjusted, signs[rows], strict=True)

@@ -13,7 +13,7 @@ from audiocapbench.cli.console import say
 from audiocapbench.engine import find_run, likely_cost, missing_samples
 from audiocapbench.judges import Judge, ModelJudge
 from audiocapbench.models import Model
-from audiocapbench.models.prices import price_of
+from audiocapbench.models.registry import price_of
 from audiocapbench.store import Store
 
 _JUDGE_PROMPT_TOKENS, _JUDGE_REPLY_TOKENS = 700, 120

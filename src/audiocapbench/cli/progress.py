@@ -31,7 +31,7 @@ from audiocapbench.engine import (
 from audiocapbench.errors import FatalError
 from audiocapbench.judges import Judge, JudgeProgress, judge_run
 from audiocapbench.models import Model
-from audiocapbench.models.prices import price_of
+from audiocapbench.models.registry import price_of
 from audiocapbench.store import Store
 from audiocapbench.store.judgements import Judgement
 

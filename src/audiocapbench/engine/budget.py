@@ -37,11 +37,7 @@ class Budget:
     _settled: anyio.Event | None = field(init=False, default=None)
 
     def check(self, model: str, price: Price | None) -> None:
-        """Refuse a limit that cannot be kept.
-
-        Raises:
-            ModelError: There is a limit, and no price is known for the model.
-        """
+        """Refuse a limit that cannot be kept."""
         if self.limit_usd is not None and price is None:
             raise ModelError(
                 f"no price is known for {model}, so that no budget can be kept; "

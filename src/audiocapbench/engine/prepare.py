@@ -7,11 +7,7 @@ from audiocapbench.models import AudioContract, SentAudio
 
 
 def prepare(clip: Clip, contract: AudioContract) -> SentAudio | None:
-    """Make what is sent for a clip; None where the model takes no audio.
-
-    Raises:
-        AudioError: The clip cannot be decoded, or is past a limit that the contract rejects.
-    """
+    """Make what is sent for a clip; None where the model takes no audio."""
     if contract.container == "none":
         return None
     too_long = contract.longest_s is not None and clip.duration_s > contract.longest_s

@@ -192,12 +192,7 @@ class RetryingClient:
         reply = outcome.reply
         if reply.cost_usd is not None or self.price is None:
             return outcome
-        cost = self.price.cost(
-            input_tokens=reply.input_tokens,
-            output_tokens=reply.output_tokens,
-            audio_tokens=reply.audio_tokens,
-            audio_s=outcome.audio_s,
-        )
+        cost = self.price.cost(reply, outcome.audio_s)
         return replace(outcome, reply=replace(reply, cost_usd=cost))
 
 

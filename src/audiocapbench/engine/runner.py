@@ -56,13 +56,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class RateLimits:
-    """How hard a model may be asked.
+    """How hard a model may be asked; limits of the provider where they are known.
 
     Attributes:
         concurrency: Most questions at once; the model's own number by default.
-        requests_per_minute: The provider's limit on requests, where it is known.
-        tokens_per_minute: The provider's limit on tokens, where it is known.
-        retry: When a question is asked again.
     """
 
     concurrency: int | None = None
@@ -71,11 +68,7 @@ class RateLimits:
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
     def limiter(self, model: Model) -> Limiter:
-        """A limiter for this model.
-
-        Raises:
-            ModelError: Not even one question may be asked at once.
-        """
+        """A limiter for this model."""
         most = model.concurrency if self.concurrency is None else self.concurrency
         if most < 1:
             raise ModelError(f"concurrency is {most}; it must be at least 1")

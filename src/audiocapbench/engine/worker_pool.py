@@ -64,11 +64,7 @@ class WorkerPool:
                     portal.call(self.interrupt)
 
     async def run(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do the work, and answer signals if that was asked for.
-
-        Raises:
-            AudioCapBenchError: What one of the workers met, such as a full disk.
-        """
+        """Do the work, and answer signals if that was asked for."""
         try:
             async with anyio.create_task_group() as everything:
                 self._everything = everything.cancel_scope

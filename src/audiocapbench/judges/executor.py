@@ -17,7 +17,7 @@ from audiocapbench.engine.worker_pool import WorkerPool, close
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, judge_texts
 from audiocapbench.judges.questioning import NewJudgement, case_of, question_judge
-from audiocapbench.models.prices import price_of
+from audiocapbench.models.registry import price_of
 from audiocapbench.signature import Signature
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement

@@ -13,8 +13,7 @@ from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.quoting import RULES
 from audiocapbench.judges.verdict import Verdict
 from audiocapbench.models import Model, Question
-from audiocapbench.models.model import CompletionModel, SchemaModel
-from audiocapbench.models.varied import VariedModel
+from audiocapbench.models.model import CompletionModel, SchemaModel, VariedModel
 from audiocapbench.signature import Signature, sign
 
 

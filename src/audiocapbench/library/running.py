@@ -27,7 +27,7 @@ from audiocapbench.library.estimates import estimate_page, estimate_records, fin
 from audiocapbench.library.result import Result
 from audiocapbench.metrics.names import split_names
 from audiocapbench.models import Model, ModelSettings, create_model
-from audiocapbench.models.prices import price_of
+from audiocapbench.models.registry import price_of
 from audiocapbench.report.exports import Page, Record
 from audiocapbench.scores.estimate import Estimate
 from audiocapbench.scores.run_table import keep_estimates

@@ -8,7 +8,7 @@ from audiocapbench.engine import Progress, Stop, run_benchmark
 from audiocapbench.meta.errors import TrialStoppedError
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import Model
-from audiocapbench.models.prices import price_of
+from audiocapbench.models.registry import price_of
 
 
 def count_on(settings: TrialSettings, name: str, total: int) -> Callable[..., None]:

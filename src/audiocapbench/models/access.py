@@ -54,9 +54,7 @@ class RemoteModel:
 class ConnectedModel(ABC):
     """A model over connections, which live and die with the event loop that opened them.
 
-    Args:
-        options: Sent with every question, such as the temperature.
-        timeout_s: Seconds for one answer, from the first byte sent to the last one read.
+    Its options go with every question; its time-out is from the first byte sent to the last read.
     """
 
     cacheable = True
@@ -94,11 +92,7 @@ class ConnectedModel(ABC):
 
 
 def remote_model(provider: Provider, name: str, standard_url: str, *url_names: str) -> RemoteModel:
-    """How a model is asked, by its provider's key and the first variable that names an address.
-
-    Raises:
-        ModelError: The key is missing or cannot be one, or the address is none.
-    """
+    """How a model is asked, by its provider's key and the first variable that names an address."""
     said_by = next((one for one in url_names if os.environ.get(one, "").strip()), url_names[0])
     url = os.environ.get(said_by, "").strip() or standard_url
     # WebSockets have schemes of their own, which stand for those of the web.
@@ -109,11 +103,7 @@ def remote_model(provider: Provider, name: str, standard_url: str, *url_names: s
 
 
 def key_of(provider: Provider) -> str | None:
-    """A provider's key; the error does not show it.
-
-    Raises:
-        ModelError: It is missing where it is needed, or holds characters that no key has.
-    """
+    """A provider's key; the error does not show it."""
     if provider.key_optional and not any(os.environ.get(one) for one in provider.key_names):
         return None
     key, names = credential(*provider.key_names), " or ".join(provider.key_names)
@@ -125,11 +115,7 @@ def key_of(provider: Provider) -> str | None:
 
 
 def checked_url(url: str, said_by: str) -> Address:
-    """An http(s) address that can be asked and holds no secret.
-
-    Raises:
-        ModelError: It is not such an address; the message names who said so.
-    """
+    """An http(s) address that can be asked and holds no secret."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port

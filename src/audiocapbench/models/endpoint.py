@@ -24,9 +24,6 @@ def create(name: str, settings: ModelSettings) -> ChatModel:
     """Make the model that a server at an address serves under a name.
 
     The key is optional and comes from ENDPOINT_API_KEY; no other key is ever sent there.
-
-    Raises:
-        ModelError: The name or its address is not understood.
     """
     found = _NAME.fullmatch(name)
     if found is None:

@@ -7,7 +7,7 @@ import io
 import json
 import os
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from importlib.metadata import requires
@@ -57,13 +57,6 @@ _FILTERED = frozenset(
 _ENDED_WELL = frozenset({"STOP", "FINISH_REASON_UNSPECIFIED", ""})
 
 
-class VertexProject(NamedTuple):
-    """A project of Vertex AI, through which Gemini is reached without a key."""
-
-    project: str
-    location: str
-
-
 class _Clients(NamedTuple):
     sdk: Any
     http: Any
@@ -77,22 +70,26 @@ def create(name: str, settings: ModelSettings) -> "Gemini":
         hint, key_name = "GOOGLE_GEMINI_BASE_URL", " or ".join(PROVIDER.key_names)
         address = _address(hint, "generativelanguage.googleapis.com")
         remote = RemoteModel(name, model_id, address, key_name, hint, key_of(PROVIDER))
-        return Gemini(remote, None, options, settings.timeout_s)
+        return Gemini(remote, {}, options, settings.timeout_s)
     location = os.environ.get("VERTEX_LOCATION", "").strip() or "global"
     region = "" if location == "global" else f"{location}-"
     address = _address("GOOGLE_VERTEX_BASE_URL", f"{region}aiplatform.googleapis.com")
     key_name = "VERTEX_PROJECT and its credentials"
     remote = RemoteModel(name, model_id, address, key_name, "VERTEX_LOCATION")
-    return Gemini(remote, VertexProject(project, location), options, settings.timeout_s)
+    vertex = {"project": project, "location": location}
+    return Gemini(remote, vertex, options, settings.timeout_s)
 
 
 class Gemini(ConnectedModel):
-    """A Gemini model; the URL of its address is empty where the SDK is to find it."""
+    """A Gemini model, asked with a key or through a project of Vertex AI.
+
+    The URL of its address is empty where the SDK is to find it.
+    """
 
     def __init__(
         self,
         remote: RemoteModel,
-        vertex: VertexProject | None,
+        vertex: Mapping[str, str],
         options: Parameters,
         timeout_s: float,
     ) -> None:
@@ -181,7 +178,7 @@ class Gemini(ConnectedModel):
         # questions are asked at once is decided elsewhere.
         http = library.AsyncClient(timeout=None, limits=library.Limits(max_connections=None))
         # Preview models are only in v1beta; which one the SDK would choose has changed over time.
-        chosen = self._vertex is not None or os.environ.get("GOOGLE_GENAI_API_VERSION")
+        chosen = self._vertex or os.environ.get("GOOGLE_GENAI_API_VERSION")
         http_options = types.HttpOptions(
             base_url=self._remote.address.url or None,
             api_version=None if chosen else "v1beta",
@@ -189,7 +186,7 @@ class Gemini(ConnectedModel):
             retry_options=types.HttpRetryOptions(attempts=1),
             httpx_async_client=http,
         )
-        access = self._vertex._asdict() if self._vertex else {"api_key": self._remote.key}
+        access: Mapping[str, Any] = self._vertex or {"api_key": self._remote.key}
         sdk = genai.Client(vertexai=bool(self._vertex), http_options=http_options, **access)
         return _Clients(sdk, http)
 

@@ -66,11 +66,7 @@ def no_answer(remote: RemoteModel, reason: str) -> TransientError:
 
 @contextmanager
 def time_to_answer(remote: RemoteModel, seconds: float) -> Iterator[None]:
-    """Give a question so much time; whatever breaks meanwhile is an error to ask again after.
-
-    Raises:
-        TransientError: There was no answer in time, or none that can be read.
-    """
+    """Give a question so much time; whatever breaks meanwhile is an error to ask again after."""
     try:
         with anyio.fail_after(seconds):
             yield
@@ -86,14 +82,13 @@ def time_to_answer(remote: RemoteModel, seconds: float) -> Iterator[None]:
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
     """Seconds that a provider asks to be left alone, in any of the ways it may say so."""
-    milliseconds = _number(headers.get("retry-after-ms"))
+    milliseconds, said = _number(headers.get("retry-after-ms")), headers.get("retry-after")
     if milliseconds is not None:
         return milliseconds / 1000
-    said = headers.get("retry-after")
-    if said is not None:
-        seconds = _number(said)
-        return seconds if seconds is not None else _until(said, headers.get("date"))
-    return _limit_reset_s(headers)
+    if said is None:
+        return _limit_reset_s(headers)
+    seconds = _number(said)
+    return seconds if seconds is not None else _until(said, headers.get("date"))
 
 
 def span_s(text: str) -> float | None:

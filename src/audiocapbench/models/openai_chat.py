@@ -90,12 +90,7 @@ class ChatModel(ConnectedModel):
         return cleaned(await self._send(SentBody(request, question.audio)))
 
     async def complete(self, messages: Messages, **options: Any) -> Reply:
-        """Complete a conversation; the text is as it came.
-
-        Args:
-            messages: The conversation in the protocol's own form.
-            options: More request options, such as ``response_format``; they win over the model's.
-        """
+        """Complete a conversation; the text is as it came. Options win over the model's own."""
         return await self._send(SentBody(lambda _: self._request(messages, options), None))
 
     def _request(self, messages: Messages, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,13 +108,13 @@ class ChatModel(ConnectedModel):
 
         with time_to_answer(self._remote, self._timeout_s):
             try:
-                return await self._ask(body)
+                return completion_reply(await self._completion(body), self._remote)
             except openai.APITimeoutError:
                 raise TimeoutError from None
             except openai.APIError as error:
                 return self._failure(error)
 
-    async def _ask(self, body: SentBody) -> Reply:
+    async def _completion(self, body: SentBody) -> Any:
         import openai
         from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
@@ -128,11 +123,10 @@ class ChatModel(ConnectedModel):
         if not self._dialect.streamed:
             # The answer is read here and not by the SDK, which would drop what it does not know.
             response = await post(options={"headers": headers | _RAW})
-            return completion_reply(json.loads(response.http_response.text), self._remote)
+            return json.loads(response.http_response.text)
         stream = openai.AsyncStream[ChatCompletionChunk]
         async with await post(options={"headers": headers}, stream=True, stream_cls=stream) as it:
-            whole = joined_chunks([chunk async for chunk in it], self._remote)
-        return completion_reply(whole, self._remote)
+            return joined_chunks([chunk async for chunk in it], self._remote)
 
     def _connect(self) -> Any:
         import openai

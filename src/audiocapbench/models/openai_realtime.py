@@ -197,11 +197,7 @@ class _Turn:
         self._limits: Sequence[Json] = []
 
     async def until(self, wanted: str, connection: Any) -> Json:
-        """The next event of this type; events in between are taken note of.
-
-        Raises:
-            ModelError: The server reports an error instead.
-        """
+        """The next event of this type; events in between are taken note of."""
         while True:
             try:
                 event = json_object(json.loads(await connection.recv_bytes()))

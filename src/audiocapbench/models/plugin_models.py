@@ -12,10 +12,9 @@ from types import ModuleType
 from typing import Any
 
 from audiocapbench.errors import AudioCapBenchError, ModelError
-from audiocapbench.models.model import AudioContract, Model
+from audiocapbench.models.model import AudioContract, Model, VariedModel
 from audiocapbench.models.provider import KnownModel, Provider
 from audiocapbench.models.settings import ModelSettings
-from audiocapbench.models.varied import VariedModel
 
 _IN_FILE = re.compile(r"(?P<path>.*\.py):(?P<attribute>\w*)", re.DOTALL)
 _DECLARED = ("contract", "settings", "key_names", "price")
@@ -32,11 +31,7 @@ _DEFAULTS = (
 
 
 def provider_of_plugin(point: EntryPoint) -> Provider:
-    """The record that an entry point brings, or one made of what its class declares.
-
-    Raises:
-        ModelError: It cannot be loaded, or what it declares makes no record.
-    """
+    """The record that an entry point brings, or one made of what its class declares."""
     where = f"model '{point.name}/…': its plug-in {point.value}"
     try:
         loaded = point.load()
@@ -49,9 +44,6 @@ def provider_in_file(name: str) -> Provider | None:
     """The record of ``path/to/file.py:Class``, named after file and class; None for other names.
 
     A changed file answers otherwise: its hash is among the parameters of the model.
-
-    Raises:
-        ModelError: The file cannot be read or run, or has no such class.
     """
     found = _IN_FILE.fullmatch(name)
     if found is None:
@@ -93,13 +85,7 @@ def _run(path: Path, content: bytes, name: str, where: str) -> ModuleType:
 def _record(
     loaded: Any, name: str, description: str, where: str, more: Mapping[str, str]
 ) -> Provider:
-    """The record of what was loaded, whose models are checked when they are made.
-
-    Args:
-        loaded: A record, or a class or function that makes a model of a name.
-        where: Who is meant, for errors.
-        more: Further parameters of its models.
-    """
+    """The record of what was loaded, whose models are checked when they are made."""
     if isinstance(loaded, Provider):
         record = replace(loaded, name=name)
     elif callable(loaded):

@@ -5,6 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ModelError
 
 _PER = 1_000_000
@@ -51,28 +52,17 @@ class Price(BaseModel):
             raise ValueError("audio_in and audio_tokens_per_s go together: give both or neither")
         return self
 
-    def cost(
-        self,
-        *,
-        input_tokens: int | None,
-        output_tokens: int | None,
-        audio_tokens: int | None,
-        audio_s: float,
-    ) -> float | None:
+    def cost(self, reply: Reply, audio_s: float) -> float | None:
         """Dollars that one answer cost; None where no usage is known, or audio has no price.
 
         Usage that is reported in part gives a lower bound: what is missing counts nothing, but
-        for audio, whose length is known.
-
-        Args:
-            input_tokens: All tokens read, those of the audio among them.
-            output_tokens: All tokens written, thinking included.
-            audio_tokens: Those of the input that were audio; estimated where not reported.
-            audio_s: Seconds of audio as sent.
+        for audio, whose tokens are estimated from the seconds sent.
         """
         if self.text_in == self.out == self.audio_in == 0:
             return 0.0
-        read, written, heard = map(_reported, (input_tokens, output_tokens, audio_tokens))
+        usage = (reply.input_tokens, reply.output_tokens, reply.audio_tokens)
+        # A count below zero is a provider's mistake and says nothing; it must not earn money.
+        read, written, heard = (None if one is None or one < 0 else one for one in usage)
         if read is None and written is None and heard is None:
             return None
         audio = self._audio_tokens(audio_s) if heard is None else heard
@@ -81,11 +71,7 @@ class Price(BaseModel):
         return self._dollars(max(0.0, (read or 0) - audio), audio, written or 0)
 
     def estimate(self, audio_s: float, text_tokens: int = 60, answer_tokens: int = 120) -> float:
-        """Dollars that one question will likely cost; thinking counts as part of the answer.
-
-        Raises:
-            ModelError: Audio is to be sent to a model that has no price for it.
-        """
+        """Dollars that one question will likely cost; thinking counts as part of the answer."""
         audio = self._audio_tokens(audio_s)
         if audio is None:
             raise ModelError(
@@ -106,8 +92,3 @@ class Price(BaseModel):
 
 FREE = Price.of(0, 0, 0, 0, "answers on this machine, by construction free")
 """The price of what answers on this machine."""
-
-
-def _reported(tokens: int | None) -> int | None:
-    """A count below zero is a provider's mistake and says nothing; it must not earn money."""
-    return None if tokens is None or tokens < 0 else tokens

@@ -1,12 +1,16 @@
-"""Which models there are and how a name becomes one."""
+"""Which models there are, how a name becomes one, and what it costs."""
 
 from functools import cache
 from importlib import import_module
-from typing import NamedTuple
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from audiocapbench.errors import ModelError
 from audiocapbench.models.model import AudioContract, Model
 from audiocapbench.models.plugin_models import provider_in_file, provider_of_plugin
+from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, TOOL, KnownModel, Provider
 from audiocapbench.models.settings import ModelSettings
 from audiocapbench.plugins import plugins
@@ -34,11 +38,7 @@ def built_in_providers() -> dict[str, Provider]:
 
 
 def provider_of(name: str) -> Provider | None:
-    """Who answers under a model's name.
-
-    Raises:
-        ModelError: It is a plug-in that cannot be loaded.
-    """
+    """Who answers under a model's name."""
     provider = name.partition("/")[0]
     known = built_in_providers().get(provider) or _in_files.get(name)
     point = None if known else plugins("models").get(provider)
@@ -97,3 +97,34 @@ def list_models() -> list[ModelEntry]:
         except ModelError as error:
             entries.append(ModelEntry(f"{name}/…", str(error), None, ()))
     return entries
+
+
+class _PriceFile(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    currency: Literal["USD"]
+    unit: Literal["per 1,000,000 tokens"]
+    models: dict[str, Price]
+
+
+def price_of(model: str, overrides: Path | None = None) -> Price | None:
+    """What a model costs; None where nobody has said.
+
+    Args:
+        model: The whole name, as ``openai/gpt-audio``.
+        overrides: A file of prices that come before the providers' own.
+    """
+    given, provider = None, provider_of(model)
+    try:
+        if overrides is not None:
+            given = _PriceFile.model_validate_json(overrides.read_bytes()).models.get(model)
+    except OSError as error:
+        raise ModelError(f"price file {overrides} cannot be read ({error.strerror})") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(map(str, first["loc"])) or "the file"
+        raise ModelError(
+            f"price file {overrides}: {field}: {first['msg']}; it needs currency, unit and models, "
+            "as docs/troubleshooting.md shows"
+        ) from error
+    return given or (provider.price_of(model) if provider is not None else None)

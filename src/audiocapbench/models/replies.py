@@ -43,9 +43,7 @@ class Ending(NamedTuple):
 def clean(text: str, *, emphasis: bool) -> str:
     """Take links, images and addresses out of an answer and fold its empty lines.
 
-    Args:
-        text: The answer as it came.
-        emphasis: Whether ``**`` and ``*`` around words are removed too, as for Gemini.
+    With ``emphasis``, ``**`` and ``*`` around words are removed too, as for Gemini.
     """
     for starred in _STARRED if emphasis else ():
         text = starred.sub(r"\1", text)
@@ -76,11 +74,7 @@ def filtered_reply(body: Any, said: str, remote: RemoteModel) -> Reply:
 
 
 def completion_reply(body: Any, remote: RemoteModel) -> Reply:
-    """Read a chat completion; text is as it came.
-
-    Raises:
-        TransientError: The body is not a completion.
-    """
+    """Read a chat completion; text is as it came."""
     if not isinstance(body, dict) or not isinstance(body.get("choices"), list):
         said = raw_json(body, remote.secrets)
         raise no_answer(remote, f"answered with something that is not a completion: {said}")
@@ -91,11 +85,7 @@ def completion_reply(body: Any, remote: RemoteModel) -> Reply:
 
 
 def joined_chunks(chunks: Sequence[Any], remote: RemoteModel) -> Json:
-    """The completion that the chunks of a stream are, as a server without streams would send it.
-
-    Raises:
-        TransientError: One is not a chunk, or the stream ended before the answer did.
-    """
+    """The completion that the chunks of a stream are, as a server without streams would send it."""
     bodies = [one.to_dict() if hasattr(one, "to_dict") else one for one in chunks]
     if not all(isinstance(body, dict) for body in bodies):
         raise no_answer(remote, "sent a piece that is not part of a completion")

@@ -18,9 +18,7 @@ _STEP = 3 * 16_384  # base64 turns every three bytes into four letters, so steps
 class SentBody:
     """The body of one request; it can be sent more than once.
 
-    Args:
-        document: Makes the request from the text that stands for the audio in it.
-        audio: The audio that goes where that text is, in base64; None for a request without.
+    ``document`` makes the request from a text that stands for the audio in base64.
     """
 
     def __init__(

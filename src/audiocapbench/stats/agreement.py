@@ -7,14 +7,12 @@ from audiocapbench.stats.units import FloatArray
 
 
 def krippendorff_alpha(ratings: FloatArray) -> float | None:
-    """Krippendorff's alpha for ratings on an interval scale.
+    """Krippendorff's alpha for ratings on an interval scale: 1 for full agreement, 0 for chance.
+
+    None where no unit has two ratings or all are equal, so that there is nothing to agree on.
 
     Args:
         ratings: Shape (raters, units); NaN where a rater gave none.
-
-    Returns:
-        1 for full agreement, 0 for what chance would give; None where no unit has two ratings or
-        all ratings are equal, so that there is nothing to agree on.
     """
     given = ~np.isnan(ratings)
     paired = given.sum(axis=0) >= 2
@@ -33,18 +31,13 @@ def krippendorff_alpha(ratings: FloatArray) -> float | None:
 
 
 def fleiss_kappa(counts: NDArray[np.int64]) -> float | None:
-    """Fleiss' kappa for raters who put units into categories.
+    """Fleiss' kappa for raters who put units into categories: 1 for full agreement, 0 for chance.
+
+    None without units, or where every rating is the same, so that there is nothing to agree on.
 
     Args:
         counts: Shape (units, categories): how many raters chose each; every unit has as many
             ratings, two at least.
-
-    Returns:
-        1 for full agreement, 0 for what chance would give; None without units, or where every
-        rating is the same, so that there is nothing to agree on.
-
-    Raises:
-        ValueError: Units have different numbers of ratings, or fewer than two.
     """
     if not len(counts):
         return None
@@ -62,9 +55,6 @@ def category_counts(ratings: FloatArray) -> NDArray[np.int64]:
 
     Args:
         ratings: Shape (raters, units); units with a NaN are left out.
-
-    Returns:
-        Shape (complete units, categories).
     """
     complete = ratings[:, ~np.isnan(ratings).any(axis=0)]
     categories, places = np.unique(np.rint(complete), return_inverse=True)

@@ -85,13 +85,7 @@ def mean_interval(
 
 
 def intervals(statistics: FloatArray, aggregate: Aggregate, **how: Unpack[Resampling]) -> Intervals:
-    """Intervals of many scores on the same samples at once.
-
-    Args:
-        statistics: Shape (n, ..., k): one corpus score for each place of the middle axes.
-        aggregate: As for ``mean_interval``.
-        **how: See ``Resampling``.
-    """
+    """Intervals of many scores at once, one for each place of the middle axes (n, ..., k)."""
     return _intervals(units_of(statistics, how.get("clusters")), aggregate, how)
 
 

@@ -3,7 +3,6 @@
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from audiocapbench.stats.units import FloatArray
 
@@ -21,27 +20,17 @@ class Correction(StrEnum):
 
 
 def corrected(p_values: FloatArray, how: Correction) -> FloatArray:
-    """Adjusted p-values."""
-    return holm(p_values) if how is Correction.HOLM else benjamini_hochberg(p_values)
+    """Adjusted p-values.
 
-
-def holm(p_values: FloatArray) -> FloatArray:
-    """Adjusted p-values by Holm: the chance of even one false difference stays below alpha."""
-    count = len(p_values)
-    order = np.argsort(p_values, kind="stable")
-    raised = np.maximum.accumulate(p_values[order] * (count - np.arange(count)))
-    return _placed(raised, order)
-
-
-def benjamini_hochberg(p_values: FloatArray) -> FloatArray:
-    """Adjusted p-values by Benjamini and Hochberg: the share of false differences stays below."""
-    count = len(p_values)
-    order = np.argsort(p_values, kind="stable")[::-1]
-    raised = np.minimum.accumulate(p_values[order] * count / np.arange(count, 0, -1))
-    return _placed(raised, order)
-
-
-def _placed(raised: FloatArray, order: NDArray[np.intp]) -> FloatArray:
-    adjusted = np.empty(len(raised))
+    By Holm the chance of even one false difference stays below alpha; by Benjamini and Hochberg
+    the share of false differences does.
+    """
+    count, order = len(p_values), np.argsort(p_values, kind="stable")
+    if how is Correction.HOLM:
+        raised = np.maximum.accumulate(p_values[order] * (count - np.arange(count)))
+    else:
+        order = order[::-1]
+        raised = np.minimum.accumulate(p_values[order] * count / np.arange(count, 0, -1))
+    adjusted = np.empty(count)
     adjusted[order] = np.minimum(raised, 1.0)
     return adjusted

@@ -45,11 +45,9 @@ def permutation_tests(
     """P-values of many pairs of systems at once; otherwise as ``permutation_test``.
 
     Args:
-        first: Shape (n, pairs, k); so is ``second``.
+        first: Shape (n, pairs, k); so is ``second``, and the result is (pairs,).
         present: Shape (n, pairs): the samples that both systems of a pair have; all by default.
-
-    Returns:
-        Shape (pairs,); 1 where a pair has no sample in common.
+            A pair without any has the p-value 1.
     """
     rounds, seed = how.get("rounds", SWAPS), how.get("seed", SEED)
     here = np.ones(first.shape[:2], dtype=bool) if present is None else present

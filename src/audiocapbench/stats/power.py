@@ -17,7 +17,6 @@ def power_of(difference: float, sd: float, n: int, *, alpha: float = ALPHA) -> f
     """Probability that a two-sided paired t-test on n samples sees a true difference.
 
     Args:
-        difference: The true difference of the means.
         sd: Standard deviation of the samples' differences; more than 0.
         n: Samples; 2 at least.
         alpha: Share of false alarms that the test allows.
@@ -56,11 +55,8 @@ def minimum_detectable_difference(
 def fewest_to_test(*, alpha: float = ALPHA, tests: int = 1) -> int:
     """The fewest samples, or clips, on which a permutation test can be significant at all.
 
-    The smallest p-value of n swaps is two in 2^n: every swap, or none.
-
-    Args:
-        alpha: Share of false alarms that the test allows.
-        tests: How many tests a correction is over.
+    The smallest p-value of n swaps is two in 2^n: every swap, or none. A correction may be over
+    several tests.
     """
     count = 1
     while 2.0 ** (1 - count) * tests >= alpha:

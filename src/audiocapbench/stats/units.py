@@ -46,15 +46,7 @@ class Units(NamedTuple):
 
 
 def units_of(statistics: FloatArray, clusters: Clusters = None) -> Units:
-    """Add samples up to units.
-
-    Args:
-        statistics: Shape (n, ..., k).
-        clusters: The unit of each sample; units of one sample each are the samples as they stand.
-
-    Raises:
-        ValueError: There are not as many clusters as samples.
-    """
+    """Add samples up to units; units of one sample each are the samples as they stand."""
     if clusters is None:
         return Units(statistics, np.ones(len(statistics)))
     if len(clusters) != len(statistics):

@@ -36,7 +36,7 @@ from audiocapbench.meta.corrupt.text import plain_form
 from audiocapbench.meta.corrupt.words import meaning_of
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import Model
-from audiocapbench.models.varied import without_audio
+from audiocapbench.models.model import without_audio
 
 PER_KIND = 100
 """Captions asked about for each kind, unless the user says otherwise."""

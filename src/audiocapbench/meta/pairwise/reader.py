@@ -18,7 +18,7 @@ from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairwise.prompts import document
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.models import Model, create_model
-from audiocapbench.models.varied import without_audio
+from audiocapbench.models.model import without_audio
 
 _OPTION = re.compile(r"(?P<model>.+?)(?:\[read=(?P<read>\w+)\])?", re.DOTALL)
 _WORDS = {

@@ -26,8 +26,8 @@ from audiocapbench.meta.scorers.clip_files import WITHOUT_CLIPS, find_clips, unh
 from audiocapbench.meta.scorers.scorer import Choice, Diagnostics, Measure
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import Model, create_model
-from audiocapbench.models.prices import price_of
-from audiocapbench.models.varied import without_audio
+from audiocapbench.models.model import without_audio
+from audiocapbench.models.registry import price_of
 from audiocapbench.signature import Signature, sign
 
 NO_CLIP = "no clip"

@@ -29,7 +29,7 @@ from audiocapbench.meta.scorers.clip_files import WITHOUT_CLIPS, find_clips, unh
 from audiocapbench.meta.scorers.scorer import FloatArray, PointwiseScorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import AudioContract, Question
-from audiocapbench.models.prices import price_of
+from audiocapbench.models.registry import price_of
 
 _CATEGORY = "sound"
 _ASKED = "Describe what can be heard in the audio in one sentence."
