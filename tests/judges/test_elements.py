@@ -11,11 +11,11 @@ import pytest
 
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.engine.prepare import prepare
-from audiocapbench.judges.elements import Elements, JudgeInput
+from audiocapbench.judges.contract import Case, Verdict
+from audiocapbench.judges.elements import Elements
 from audiocapbench.judges.elements.splitting import split
 from audiocapbench.judges.elements.thesaurus import meaning_of
 from audiocapbench.judges.judge import TextJudge
-from audiocapbench.judges.verdict import Verdict
 from audiocapbench.metrics.encoders import load
 from audiocapbench.models import Question, create_model
 from audiocapbench.models.controls import ControlModel
@@ -292,7 +292,7 @@ def test_mood_weighs_more_in_music(judge: Elements) -> None:
 
 def test_a_batch_says_what_single_calls_say_whatever_came_before() -> None:
     items = [
-        JudgeInput(prediction, references, "sound")
+        Case("", prediction, tuple(references), "sound")
         for references in (DOG_THEN_CAR, PIANO, LIBRARY)
         for prediction in ["", "A hound howls", "no drums", "Piano", *DOG_THEN_CAR, *LIBRARY]
     ]
@@ -369,8 +369,9 @@ def control_means(judge: Elements, kind: str) -> dict[str, float]:
         audio = prepare(sample.clip, model.contract)
         reply = anyio.run(model.answer, Question(sample.id, sample.instruction, audio))
         kept = [text for n, text in enumerate(sample.references) if n != reply.withheld]
+        transcript = sample.details.get("transcript")
         items.append(
-            JudgeInput(reply.text, kept, sample.category, sample.details.get("transcript"))
+            Case(sample.id, reply.text, tuple(kept), sample.category, transcript=transcript)
         )
     verdicts = judge.judge_many(items)
     means = {
@@ -402,7 +403,8 @@ def test_the_listener_is_above_wrong_and_below_right(judge: Elements) -> None:
 @pytest.mark.slow
 def test_people_agree_with_it_on_pairs_of_captions(shared: Path, judge: Elements) -> None:
     def overall(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
-        items = [JudgeInput(*pair, "sound") for pair in zip(predictions, references, strict=True)]
+        both = zip(predictions, references, strict=True)
+        items = [Case("", prediction, tuple(own), "sound") for prediction, own in both]
         return np.array([verdict.overall for verdict in judge.judge_many(items)])
 
     pairs = read_pairs(shared)

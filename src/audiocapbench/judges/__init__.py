@@ -1,8 +1,7 @@
 """Judges: a prompt and the parser that belongs to it, who is asked, and how the scores add up."""
 
 from audiocapbench.judges.check import JudgeCheck, check_judge
-from audiocapbench.judges.contract import Case, Contract, ReplyField
-from audiocapbench.judges.contracts import ContractEntry, find_contract, list_contracts
+from audiocapbench.judges.contract import Case, Contract, ReplyField, Verdict
 from audiocapbench.judges.errors import JudgeError, ReplyError
 from audiocapbench.judges.executor import (
     JudgeEnd,
@@ -14,8 +13,15 @@ from audiocapbench.judges.executor import (
     missing_judgements,
 )
 from audiocapbench.judges.judge import BatchJudge, Judge, ModelJudge, TextJudge
-from audiocapbench.judges.registry import JudgeEntry, create_judge, create_judges, list_judges
-from audiocapbench.judges.verdict import Verdict
+from audiocapbench.judges.registry import (
+    ContractEntry,
+    JudgeEntry,
+    create_judge,
+    create_judges,
+    find_contract,
+    list_contracts,
+    list_judges,
+)
 
 __all__ = [
     "BatchJudge",

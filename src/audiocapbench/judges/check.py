@@ -5,8 +5,7 @@ After appendix H of MECAT, on any benchmark whose samples have references.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +13,10 @@ from numpy.typing import NDArray
 from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Status
-from audiocapbench.engine import Budget, RateLimits, answered, run_benchmark
+from audiocapbench.engine import answered, run_benchmark
 from audiocapbench.judges.aggregation import by_judge, overall
 from audiocapbench.judges.errors import JudgeError
-from audiocapbench.judges.executor import JudgeProgress, judge_run
+from audiocapbench.judges.executor import JudgeOptions, judge_run
 from audiocapbench.judges.judge import Judge
 from audiocapbench.judges.styles import STYLES, StyledControl
 from audiocapbench.metrics.result import first_column
@@ -59,8 +58,6 @@ class JudgeCheck:
     """What the study found.
 
     Attributes:
-        judge: The judge's name.
-        signature: How its scores are made.
         repeats: Rounds that agreement is measured over.
         kinds: Figures for right, safe and wrong answers.
         auc_right_safe: Probability that a right answer scores above a safe one.
@@ -110,11 +107,7 @@ def check_judge(
     store: Store,
     *,
     selection: Selection | None = None,
-    repeats: int = 3,
-    rate_limits: RateLimits | None = None,
-    budget: Budget | None = None,
-    prices: Path | None = None,
-    progress: JudgeProgress | None = None,
+    **options: Unpack[JudgeOptions],
 ) -> JudgeCheck:
     """Have a judge score answers whose quality is known.
 
@@ -123,39 +116,27 @@ def check_judge(
         benchmark: Where the answers come from; samples need two references or more.
         store: Where answers and judgements are kept, so that a stopped check goes on.
         selection: Which samples; all by default.
-        repeats: How often a model judges each answer.
-        rate_limits: How hard the judge may be asked.
-        budget: What it may spend.
-        prices: Prices that replace the built-in table's.
-        progress: Told about every step.
+        **options: See ``JudgeOptions``; a model judges each answer three times by default.
 
     Raises:
         JudgeError: It was stopped, or a kind of answer has no judgement at all.
         FatalError: The provider refuses all questions.
     """
-    study = _Study(judge, store)
     # Its runs are not the benchmark's own runs of the same controls.
     benchmark = replace(benchmark, name=f"{TRIAL}check/{benchmark.name}", kind="check")
     controls: list[Model] = [*map(ControlModel, KINDS), *map(StyledControl, STYLES)]
+    repeats = options.get("repeats", 3)
     judged: dict[str, _KindScores] = {}
     for control in controls:
         kind = control.name.removeprefix("control/")
         run = run_benchmark(benchmark, control, store, selection=selection).run
         # Agreement is measured on the kinds; styles only need a score.
-        end = judge_run(
-            store,
-            run,
-            [judge],
-            repeats=repeats if kind in KINDS else 1,
-            rate_limits=rate_limits,
-            budget=budget,
-            prices=prices,
-            progress=progress,
-        )
+        options["repeats"] = repeats if kind in KINDS else 1
+        end = judge_run(store, run, [judge], **options)
         if end.stop is not None:
             raise JudgeError(f"the check was stopped ({end.stop}); run it again to go on")
-        judged[kind] = study.read(run.id)
-    return study.result(judged)
+        judged[kind] = _read(judge, store, run.id)
+    return _result(judge, judged)
 
 
 class _KindScores(NamedTuple):
@@ -168,59 +149,48 @@ class _KindScores(NamedTuple):
     failed: int
 
 
-class _Study(NamedTuple):
-    judge: Judge
-    store: Store
+def _read(judge: Judge, store: Store, run_id: int) -> _KindScores:
+    made = store.judgements(run_id, judge.name)
+    found = [one for one in made if one.signature == judge.signature]
+    samples = by_judge(found).get(judge.name, {})
+    dimensions = {
+        name: float(np.mean([one[name] for one in samples.values()]))
+        for name in (judge.dimensions if samples else ())
+    }
+    rounds: dict[int, dict[tuple[str, str], float]] = {}
+    for one in found:
+        own = rounds.setdefault(one.repeat, {})
+        own.update({(one.sample_id, name): value for name, value in one.scores.items()})
+    answers = {one.sample.id: one.outcome.reply.text for one in answered(store, store.run(run_id))}
+    return _KindScores(
+        {sample: overall(scores) for sample, scores in samples.items()},
+        dimensions,
+        {sample: len(text.split()) for sample, text in answers.items()},
+        _table(list(rounds.values())),
+        sum(one.status is not Status.OK for one in found),
+    )
 
-    def read(self, run_id: int) -> _KindScores:
-        run = self.store.run(run_id)
-        found = [
-            one
-            for one in self.store.judgements(run_id, self.judge.name)
-            if one.signature == self.judge.signature
-        ]
-        samples = by_judge(found).get(self.judge.name, {})
-        dimensions = {
-            name: float(np.mean([one[name] for one in samples.values()]))
-            for name in (self.judge.dimensions if samples else ())
-        }
-        rounds: dict[int, dict[tuple[str, str], float]] = {}
-        for one in found:
-            own = rounds.setdefault(one.repeat, {})
-            own.update({(one.sample_id, name): value for name, value in one.scores.items()})
-        return _KindScores(
-            {sample: overall(scores) for sample, scores in samples.items()},
-            dimensions,
-            {
-                one.sample.id: len(one.outcome.reply.text.split())
-                for one in answered(self.store, run)
-            },
-            _table(list(rounds.values())),
-            sum(one.status is not Status.OK for one in found),
-        )
 
-    def result(self, judged: Mapping[str, _KindScores]) -> JudgeCheck:
-        for kind in KINDS:
-            if not judged[kind].scores:
-                raise JudgeError(f"{self.judge.name} has no judgement of any {kind} answer")
-        right, safe, wrong = (np.array(list(judged[kind].scores.values())) for kind in KINDS)
-        repeats = max(len(judged[kind].ratings) for kind in KINDS)
-        return JudgeCheck(
-            self.judge.name,
-            self.judge.signature,
-            repeats,
-            {kind: _kind_figure(judged[kind]) for kind in KINDS},
-            auc(right, safe),
-            auc(safe, wrong),
-            _kappa(np.concatenate(_same_height([judged[kind].ratings for kind in KINDS]), axis=1)),
-            _length_correlation([judged[kind] for kind in KINDS]),
-            {
-                style: shift
-                for style in STYLES
-                if (shift := _shift(judged["right"], judged[f"right+{style}"])) is not None
-            },
-            sum(one.failed for one in judged.values()),
-        )
+def _result(judge: Judge, judged: Mapping[str, _KindScores]) -> JudgeCheck:
+    for kind in KINDS:
+        if not judged[kind].scores:
+            raise JudgeError(f"{judge.name} has no judgement of any {kind} answer")
+    kinds = [judged[kind] for kind in KINDS]
+    right, safe, wrong = (np.array(list(one.scores.values())) for one in kinds)
+    rounds = [len(one.ratings) for one in kinds]
+    styled = {style: _shift(judged["right"], judged[f"right+{style}"]) for style in STYLES}
+    return JudgeCheck(
+        judge.name,
+        judge.signature,
+        max(rounds),
+        {kind: _kind_figure(judged[kind]) for kind in KINDS},
+        auc(right, safe),
+        auc(safe, wrong),
+        _kappa(np.concatenate([one.ratings[: min(rounds)] for one in kinds], axis=1)),
+        _length_correlation(kinds),
+        {style: shift for style, shift in styled.items() if shift is not None},
+        sum(one.failed for one in judged.values()),
+    )
 
 
 def _table(rounds: Sequence[Mapping[tuple[str, str], float]]) -> FloatArray:
@@ -230,24 +200,14 @@ def _table(rounds: Sequence[Mapping[tuple[str, str], float]]) -> FloatArray:
     return np.array(rows, dtype=np.float64).reshape(len(rounds), len(units))
 
 
-def _same_height(tables: Sequence[FloatArray]) -> list[FloatArray]:
-    rounds = min(len(table) for table in tables)
-    return [table[:rounds] for table in tables]
-
-
 def _kappa(ratings: FloatArray) -> float | None:
     return fleiss_kappa(category_counts(ratings)) if len(ratings) > 1 else None
 
 
 def _kind_figure(judged: _KindScores) -> KindFigure:
     values = np.array(list(judged.scores.values()))
-    return KindFigure(
-        len(values),
-        float(values.mean()),
-        _interval(values),
-        judged.dimensions,
-        _kappa(judged.ratings),
-    )
+    mean, kappa = float(values.mean()), _kappa(judged.ratings)
+    return KindFigure(len(values), mean, _interval(values), judged.dimensions, kappa)
 
 
 def _length_correlation(kinds: Sequence[_KindScores]) -> float | None:

@@ -17,7 +17,6 @@ from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.judges.errors import JudgeError, ReplyError
 from audiocapbench.judges.loose_json import Scalar, find_objects, shown
 from audiocapbench.judges.quoting import as_data
-from audiocapbench.judges.verdict import Verdict
 
 LONGEST_REPLY = 2_000_000
 REASONING = "reasoning"
@@ -36,9 +35,6 @@ class Case:
     """What is put before a judge: an answer, and what is known about the clip.
 
     Attributes:
-        sample_id: Which sample it is.
-        prediction: The answer to be judged.
-        references: What people said about the clip.
         category: The sample's group, which chooses the guidance.
         instruction: What the model was asked.
         transcript: What is said in the clip, where the dataset knows.
@@ -65,6 +61,19 @@ class Case:
         )
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """The scores of one answer, each from 0 to 10, and why; nothing about who was asked."""
+
+    scores: Mapping[str, float]
+    reasoning: str
+
+    @property
+    def overall(self) -> float:
+        """The unrounded mean of the dimensions."""
+        return sum(self.scores.values()) / len(self.scores)
+
+
 @dataclass(frozen=True, slots=True)
 class ReplyField:
     """One field of the reply; all but text are scores, within bounds."""
@@ -74,6 +83,34 @@ class ReplyField:
     low: int = 0
     high: int = 10
     required: bool = True
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """Its JSON schema."""
+        if self.kind == "text":
+            return {"type": "string"}
+        return {"type": self.kind, "minimum": self.low, "maximum": self.high}
+
+    def score(self, value: Scalar) -> float:
+        """The score that a value is.
+
+        Raises:
+            ReplyError: It is none, or out of bounds.
+        """
+        if isinstance(value, str):
+            text = value.strip()
+            plain = text.isascii() and len(text) <= 40 and "_" not in text
+            try:
+                value = float(text) if plain else None
+            except ValueError:
+                value = None
+        if isinstance(value, bool) or value is None or not math.isfinite(value):
+            raise ReplyError(f"{self.name} is not a number")
+        if not self.low <= value <= self.high:
+            raise ReplyError(f"{self.name} must be from {self.low} to {self.high}")
+        if self.kind == "integer" and value != int(value):
+            raise ReplyError(f"{self.name} must be an integer")
+        return float(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +164,7 @@ class Contract:
         """The reply as a JSON schema, for models that can be held to one."""
         return {
             "type": "object",
-            "properties": {one.name: _schema_of(one) for one in self.fields},
+            "properties": {one.name: one.schema for one in self.fields},
             "required": [one.name for one in self.fields],
             "additionalProperties": False,
         }
@@ -159,10 +196,8 @@ class Contract:
         form = f"with one JSON object that has exactly these fields: {names}"
         if self.reader is not None:
             form = "in the form that was asked for"
-        return (
-            f"{self.prompt(case)}\n\nYour last reply could not be used: {problem}. "
-            f"Reply again {form}."
-        )
+        why = f"Your last reply could not be used: {problem}. Reply again {form}."
+        return f"{self.prompt(case)}\n\n{why}"
 
     def parse(self, text: str) -> Verdict:
         """Read a reply.
@@ -173,7 +208,13 @@ class Contract:
         if len(text) > LONGEST_REPLY:
             raise ReplyError(f"the reply is longer than {LONGEST_REPLY:,} characters")
         if self.reader is not None:
-            return self._read(self.reader, _without_thoughts(text))
+            try:
+                verdict = self.reader(_without_thoughts(text))
+                return Verdict(self._scores(verdict.scores), verdict.reasoning)
+            except ReplyError:
+                raise
+            except Exception as error:  # a plug-in may raise anything
+                raise ReplyError(f"the reply could not be read ({error!r})") from error
         found = [self._checked(one) for one in find_objects(_without_thoughts(text))]
         if not found:
             raise ReplyError("there is no JSON object in the reply")
@@ -181,19 +222,8 @@ class Contract:
             raise ReplyError(f"there are {len(found)} JSON objects that contradict each other")
         return found[0]
 
-    def _read(self, reader: Callable[[str], Verdict], text: str) -> Verdict:
-        try:
-            verdict = reader(text)
-            scores = {
-                one.name: _score(one, verdict.scores[one.name])
-                for one in self.fields
-                if one.kind != "text"
-            }
-            return Verdict(scores, verdict.reasoning)
-        except ReplyError:
-            raise
-        except Exception as error:  # a plug-in may raise anything
-            raise ReplyError(f"the reply could not be read ({error!r})") from error
+    def _scores(self, values: Mapping[str, Scalar]) -> dict[str, float]:
+        return {one.name: one.score(values[one.name]) for one in self.fields if one.kind != "text"}
 
     def _checked(self, values: Mapping[str, Scalar]) -> Verdict:
         known = {one.name for one in self.fields}
@@ -203,9 +233,7 @@ class Contract:
         missing = [one.name for one in self.fields if one.required and one.name not in values]
         if missing:
             raise ReplyError(f"the field {missing[0]} is missing")
-        scores = {
-            one.name: _score(one, values[one.name]) for one in self.fields if one.kind != "text"
-        }
+        scores = self._scores(values)
         reasoning = values.get(REASONING, "")
         if not isinstance(reasoning, str):
             raise ReplyError(f"{REASONING} must be a string")
@@ -221,29 +249,3 @@ def _without_thoughts(text: str) -> str:
     if not closed:
         raise ReplyError("the reply ends before its thinking does")
     return rest
-
-
-def _score(field: ReplyField, value: Scalar) -> float:
-    if isinstance(value, str):
-        value = _number(value.strip())
-    if isinstance(value, bool) or value is None or not math.isfinite(value):
-        raise ReplyError(f"{field.name} is not a number")
-    if not field.low <= value <= field.high:
-        raise ReplyError(f"{field.name} must be from {field.low} to {field.high}")
-    if field.kind == "integer" and value != int(value):
-        raise ReplyError(f"{field.name} must be an integer")
-    return float(value)
-
-
-def _number(text: str) -> float | None:
-    plain = text.isascii() and len(text) <= 40 and "_" not in text
-    try:
-        return float(text) if plain else None
-    except ValueError:
-        return None
-
-
-def _schema_of(field: ReplyField) -> dict[str, Any]:
-    if field.kind == "text":
-        return {"type": "string"}
-    return {"type": field.kind, "minimum": field.low, "maximum": field.high}

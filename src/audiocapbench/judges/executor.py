@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, TypedDict, Unpack
 
@@ -16,7 +16,7 @@ from audiocapbench.engine.retrying_client import RetryingClient
 from audiocapbench.engine.worker_pool import WorkerPool, close
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, judge_texts
-from audiocapbench.judges.questioning import NewJudgement, case_of, question_judge
+from audiocapbench.judges.questioning import case_of, question_judge
 from audiocapbench.models.registry import price_of
 from audiocapbench.signature import Signature
 from audiocapbench.store import Run, Store
@@ -39,8 +39,6 @@ class JudgeEnd:
     """How far one judge got.
 
     Attributes:
-        judge: Its name.
-        signature: How its scores are made.
         total: How many judgements there are to make.
         known: How many had been made before.
         statuses: How many judgements of each status there are now.
@@ -122,9 +120,8 @@ def missing_judgements(
     return {queue.judge.name: len(queue.missing) for queue in queues}
 
 
-class _Task(NamedTuple):
-    item: AnsweredSample
-    repeat: int
+_Task = tuple[AnsweredSample, int]
+"""An answer, and the round in which it is judged."""
 
 
 class JudgeQueue(NamedTuple):
@@ -140,18 +137,14 @@ def _queue(
     store: Store, run: Run, judge: Judge, items: list[AnsweredSample], repeats: int, fresh: bool
 ) -> JudgeQueue:
     rounds = repeats if isinstance(judge, ModelJudge) else 1
-    tasks = [_Task(item, repeat) for repeat in range(rounds) for item in items]
-    done = set() if fresh else _done(store, run, judge)
-    missing = [task for task in tasks if (task.item.sample.id, task.repeat) not in done]
-    return JudgeQueue(judge, rounds, len(tasks), missing)
-
-
-def _done(store: Store, run: Run, judge: Judge) -> set[tuple[str, int]]:
-    return {
+    tasks = [(item, repeat) for repeat in range(rounds) for item in items]
+    done = {
         (one.sample_id, one.repeat)
-        for one in store.judgements(run.id, judge.name)
+        for one in ([] if fresh else store.judgements(run.id, judge.name))
         if one.signature == judge.signature and one.status not in ASKED_AGAIN
     }
+    missing = [task for task in tasks if (task[0].sample.id, task[1]) not in done]
+    return JudgeQueue(judge, rounds, len(tasks), missing)
 
 
 def _end(store: Store, run: Run, queue: JudgeQueue) -> JudgeEnd:
@@ -223,30 +216,25 @@ class _Judging:
 
     async def _ask(self, judge: ModelJudge, missing: list[_Task]) -> None:
         limiter = self.rate_limits.limiter(judge.model)
-        clients = {
-            repeat: self._client(judge, repeat, limiter)
-            for repeat in {task.repeat for task in missing}
-        }
+        rounds = {repeat for _, repeat in missing}
+        clients = {repeat: self._client(judge, repeat, limiter) for repeat in rounds}
 
         async def ask(task: _Task) -> None:
-            client = clients[task.repeat]
-            judged = await question_judge(client, judge, task.item, task.repeat)
-            if judged is not None:
-                await self._commit(judged)
-                self.progress.arrived(judged.judgement)
+            item, repeat = task
+            judged = await question_judge(clients[repeat], judge, item, repeat)
+            if judged is None:
+                return
+            made, reply = judged
+            replies = [] if reply is None else [reply]
+            # What came is kept even if everything else is dropped: it has been paid for.
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(self.store.add_judgements, self.run.id, [made], replies)
+            self.progress.arrived(made)
 
         try:
             await self.pool.share(missing, limiter, ask)
         finally:
             await close(judge.model)
-
-    async def _commit(self, judged: NewJudgement) -> None:
-        replies = [judged.reply] if judged.reply is not None else []
-        # A judgement that came is kept even if everything else is dropped: it has been paid for.
-        with anyio.CancelScope(shield=True):
-            await to_thread.run_sync(
-                self.store.add_judgements, self.run.id, [judged.judgement], replies
-            )
 
     def _client(self, judge: ModelJudge, repeat: int, limiter: Limiter) -> RetryingClient:
         return RetryingClient(
@@ -262,19 +250,13 @@ class _Judging:
 
 
 def _computed(judge: TextJudge, tasks: Sequence[_Task]) -> list[Judgement]:
-    cases = [case_of(task.item) for task in tasks]
-    return [
-        Judgement(judge.name, case.sample_id, 0, judge.signature, Status.FAILED, error=verdict)
-        if isinstance(verdict, str)
-        else Judgement(
-            judge.name,
-            case.sample_id,
-            0,
-            judge.signature,
-            Status.OK,
-            verdict.scores,
-            verdict.reasoning,
-            cost_usd=0.0,
-        )
-        for case, verdict in zip(cases, judge_texts(judge, cases), strict=True)
-    ]
+    cases = [case_of(item) for item, _ in tasks]
+    made = []
+    for case, verdict in zip(cases, judge_texts(judge, cases), strict=True):
+        one = Judgement(judge.name, case.sample_id, 0, judge.signature, Status.OK)
+        if isinstance(verdict, str):
+            made.append(replace(one, status=Status.FAILED, error=verdict))
+        else:
+            given = replace(one, scores=verdict.scores, reasoning=verdict.reasoning)
+            made.append(replace(given, cost_usd=0.0))
+    return made

@@ -3,15 +3,15 @@
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import FatalError
-from audiocapbench.judges.contract import MAX_SCORE, Case, Contract
+from audiocapbench.judges.contract import MAX_SCORE, Case, Contract, Verdict
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.quoting import RULES
-from audiocapbench.judges.verdict import Verdict
 from audiocapbench.models import Model, Question
 from audiocapbench.models.model import CompletionModel, SchemaModel, VariedModel
 from audiocapbench.signature import Signature, sign
@@ -21,10 +21,7 @@ from audiocapbench.signature import Signature, sign
 class TextJudge(Protocol):
     """Judges text on this machine: deterministic, free and fast.
 
-    Attributes:
-        name: What it is asked for by.
-        signature: How its scores are made.
-        dimensions: Names of its scores.
+    ``dimensions`` are the names of its scores; ``signature`` says how they are made.
     """
 
     @property
@@ -50,14 +47,7 @@ class BatchJudge(TextJudge, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelJudge:
-    """A model that judges by a contract.
-
-    Attributes:
-        name: What it is asked for by.
-        model: Who is asked.
-        contract: What it is asked, and how its reply is read.
-        hears: Whether the clip goes along.
-    """
+    """A model that judges by a contract; the clip goes along if it hears."""
 
     name: str
     model: Model
@@ -99,12 +89,11 @@ Judge = ModelJudge | TextJudge
 def judge_texts(judge: TextJudge, cases: Sequence[Case]) -> list[Verdict | str]:
     """Judge answers, all at once where the judge can; where it fails at one, why it does."""
     if isinstance(judge, BatchJudge):
-        try:
+        # A plug-in may raise anything: then each answer fails or not by itself.
+        with suppress(Exception):
             verdicts = judge.judge_many(cases)
             if len(verdicts) == len(cases):
                 return [_checked(judge, one) for one in verdicts]
-        except Exception:  # a plug-in may raise anything: then each answer fails or not by itself
-            return [_alone(judge, one) for one in cases]
     return [_alone(judge, one) for one in cases]
 
 

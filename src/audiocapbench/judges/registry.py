@@ -1,12 +1,15 @@
-"""Which judges there are and how a name becomes one."""
+"""Which judges and judge contracts there are, of ours and of plug-ins, and how a name becomes one.
+
+A contract is a function without arguments that returns a ``Contract``; a benchmark names its own.
+"""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
 
-from audiocapbench.judges import audiocapbench
-from audiocapbench.judges.contracts import find_contract
+from audiocapbench.judges import audiocapbench, mecat
+from audiocapbench.judges.contract import Contract
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, held_to_schema
 from audiocapbench.metrics.names import ScorerName
@@ -16,6 +19,11 @@ from audiocapbench.signature import Signature
 
 _NAME = re.compile(r"(?P<name>.+?)(?:\[(?P<options>[^\[\]=]+=[^\[\]]*)\])?", re.DOTALL)
 _YES_NO = {"yes": True, "no": False}
+_BUILT_IN: Mapping[str, Callable[[], Contract]] = {
+    audiocapbench.NAME: audiocapbench.contract,
+    "mecat-caption": partial(mecat.contract, "caption"),
+    "mecat-qa": partial(mecat.contract, "qa"),
+}
 
 
 class JudgeEntry(NamedTuple):
@@ -25,24 +33,26 @@ class JudgeEntry(NamedTuple):
     description: str
 
 
+class ContractEntry(NamedTuple):
+    """A line of ``audiocapbench judges``: a contract, what it asks for, and its scores."""
+
+    name: str
+    description: str
+    scores: str
+
+
 def list_judges() -> list[JudgeEntry]:
     """Every judge that can be asked here; a model of any provider is one."""
-    entries = [
+    points = sorted(plugins("judges").items())
+    return [
         JudgeEntry("elements", "content elements matched offline: deterministic and free"),
         JudgeEntry("PROVIDER/MODEL", "any model that answers text, with the benchmark's prompt"),
+        *(JudgeEntry(name, f"plug-in {point.value}") for name, point in points),
     ]
-    for name, point in sorted(plugins("judges").items()):
-        entries.append(JudgeEntry(name, f"plug-in {point.value}"))
-    return entries
 
 
 def create_judges(names: Iterable[str], contract: str, *, hears: bool) -> list[Judge]:
-    """The judges of a benchmark's answers, each once, with the contract that is its trait.
-
-    Raises:
-        JudgeError: As for one judge.
-        ModelError: As for one judge.
-    """
+    """The judges of a benchmark's answers, each once, with the contract that is its trait."""
     return [create_judge(name, contract=contract, hears=hears) for name in dict.fromkeys(names)]
 
 
@@ -150,3 +160,38 @@ def _yes(option: str, value: str) -> bool:
     if value not in _YES_NO:
         raise JudgeError(f"{option} is yes or no, not {value!r}")
     return _YES_NO[value]
+
+
+def find_contract(name: str) -> Contract:
+    """The contract of a name.
+
+    Raises:
+        JudgeError: There is none here, or its plug-in fails.
+    """
+    if name in _BUILT_IN:
+        return _BUILT_IN[name]()
+    point = plugins("contracts").get(name)
+    if point is None:
+        known = ", ".join([*_BUILT_IN, *sorted(plugins("contracts"))])
+        raise JudgeError(
+            f"there is no contract {name!r} here; there are {known}. Install its plug-in, or "
+            "choose one after the judge's name: [contract=NAME]"
+        )
+    with plugin_failures(point, f"contract {name!r}", JudgeError):
+        contract = point.load()()
+    if not isinstance(contract, Contract) or contract.name != name:
+        raise JudgeError(f"contract {name!r}: {point.value} returned no Contract of that name")
+    return contract
+
+
+def list_contracts() -> list[ContractEntry]:
+    """Every contract that a model can judge by here; of a plug-in that fails, why."""
+    entries = []
+    for name in [*_BUILT_IN, *sorted(set(plugins("contracts")) - set(_BUILT_IN))]:
+        try:
+            found = find_contract(name)
+        except JudgeError as error:
+            entries.append(ContractEntry(name, str(error), ""))
+            continue
+        entries.append(ContractEntry(name, found.description, ", ".join(found.dimensions)))
+    return entries

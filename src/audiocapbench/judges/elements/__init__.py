@@ -36,6 +36,6 @@ one; accuracy and completeness tell them apart. Text in scripts that the word ve
 compared word by word, Han and kana sign by sign.
 """
 
-from audiocapbench.judges.elements.judge import Elements, JudgeInput
+from audiocapbench.judges.elements.judge import Elements
 
-__all__ = ["Elements", "JudgeInput"]
+__all__ = ["Elements"]

@@ -2,16 +2,14 @@
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from audiocapbench.judges.elements import wording
+from audiocapbench.judges.contract import Case, Verdict
 from audiocapbench.judges.elements.demands import ReferenceElements, gather
 from audiocapbench.judges.elements.matching import match
-from audiocapbench.judges.elements.scoring import DIMENSIONS, score
+from audiocapbench.judges.elements.scoring import DIMENSIONS, explain, score
 from audiocapbench.judges.elements.splitting import ParsedCaption, split, words_of
 from audiocapbench.judges.elements.vocabulary import ElementVocabulary
 from audiocapbench.judges.elements.words import stem_of
-from audiocapbench.judges.verdict import Verdict
 from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.signature import Signature, sign
 
@@ -19,16 +17,9 @@ RULES = 1
 _WORDS_KEPT = 50_000
 _REFERENCES_KEPT = 20_000
 _AT_ONCE = 1_024
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeInput:
-    """A prediction and what it is held to."""
-
-    prediction: str
-    references: Sequence[str]
-    category: str = ""
-    transcript: str | None = None
+_EMPTY = "The prediction is empty."
+_NO_CONTENT = "The prediction names nothing that could be heard."
+_ONLY_EQUAL = "The references name nothing that could be compared, so that only equal text scores."
 
 
 class Elements:
@@ -67,9 +58,10 @@ class Elements:
         self, prediction: str, references: Sequence[str], category: str, transcript: str | None
     ) -> Verdict:
         """Judge one answer."""
-        return self.judge_many([JudgeInput(prediction, references, category, transcript)])[0]
+        case = Case("", prediction, tuple(references), category, transcript=transcript)
+        return self.judge_many([case])[0]
 
-    def judge_many(self, items: Sequence[JudgeInput]) -> list[Verdict]:
+    def judge_many(self, items: Sequence[Case]) -> list[Verdict]:
         """Judge answers; each verdict depends on its own item alone, to the last bit."""
         verdicts = []
         for start in range(0, len(items), _AT_ONCE):
@@ -77,14 +69,15 @@ class Elements:
                 verdicts += self._judge_block(items[start : start + _AT_ONCE])
         return verdicts
 
-    def _judge_block(self, items: Sequence[JudgeInput]) -> list[Verdict]:
+    def _judge_block(self, items: Sequence[Case]) -> list[Verdict]:
         if len(self._vocabulary) > _WORDS_KEPT or len(self._references) > _REFERENCES_KEPT:
             self._forget()
         captions = [split(item.prediction) for item in items]
         keys = [(item.category, *item.references) for item in items]
         new = [key for key in dict.fromkeys(keys) if key not in self._references]
         references = [[split(text) for text in key[1:]] for key in new]
-        self._learn([captions, *references])
+        texts = [captions, *references]
+        self._vocabulary.learn(e.word for text in texts for own in text for e in own.elements)
         for key, own in zip(new, references, strict=True):
             self._references[key] = gather(own, key[0], self._vocabulary)
         return [
@@ -92,30 +85,14 @@ class Elements:
             for item, caption, key in zip(items, captions, keys, strict=True)
         ]
 
-    def _learn(self, groups: Sequence[Sequence[ParsedCaption]]) -> None:
-        self._vocabulary.learn(
-            {one.word for group in groups for caption in group for one in caption.elements}
-        )
-
-    def _judge(
-        self, item: JudgeInput, caption: ParsedCaption, references: ReferenceElements
-    ) -> Verdict:
+    def _judge(self, item: Case, caption: ParsedCaption, references: ReferenceElements) -> Verdict:
         if not item.prediction.strip():
-            return Verdict(_nothing(), wording.EMPTY)
+            return Verdict(dict.fromkeys(DIMENSIONS, 0.0), _EMPTY)
         if not references.demands:
-            return _compare_texts(item)
+            equal = item.prediction.split() in [text.split() for text in item.references]
+            return Verdict(dict.fromkeys(DIMENSIONS, 10.0 if equal else 0.0), _ONLY_EQUAL)
         if not caption.elements:
-            return Verdict(_nothing(), wording.NO_CONTENT)
+            return Verdict(dict.fromkeys(DIMENSIONS, 0.0), _NO_CONTENT)
         transcript = frozenset(stem_of(word) for word in words_of(item.transcript or ""))
         matches = match(caption, references, transcript, self._vocabulary)
-        return Verdict(score(matches, references), wording.explain(matches, references))
-
-
-def _nothing() -> dict[str, float]:
-    return dict.fromkeys(DIMENSIONS, 0.0)
-
-
-def _compare_texts(item: JudgeInput) -> Verdict:
-    own = item.prediction.split()
-    equal = any(own == reference.split() for reference in item.references)
-    return Verdict(dict.fromkeys(DIMENSIONS, 10.0 if equal else 0.0), wording.NO_REFERENCE)
+        return Verdict(score(matches, references), explain(matches, references))

@@ -10,22 +10,28 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.judges.elements.demands import ReferenceElements, StagedReference
+from audiocapbench.judges.elements.demands import (
+    MOST_ELEMENTS,
+    ReferenceElements,
+    StagedReference,
+    quote_weight,
+)
 from audiocapbench.judges.elements.splitting import Element, ParsedCaption
 from audiocapbench.judges.elements.vocabulary import AGAINST, ElementVocabulary, Likeness
-from audiocapbench.judges.elements.weights import (
-    MATCHED,
-    MEAN_SHARE,
-    MOST_ELEMENTS,
-    OPPOSED,
-    QUOTE_AT_MOST,
-    REPEATED,
-    SAME,
-    VAGUE_SUPPORT,
-)
 from audiocapbench.judges.elements.words import ElementKind, stem_of
 
 Covers = NDArray[np.float32]
+
+# Support of a claim: the best reference, and the mean over references.
+_MEAN_SHARE = 0.2
+# A word that is said more often than in any reference keeps this much of its support.
+_REPEATED = 0.6
+# One that more references exclude than name, "woman" where most say "man", keeps this much.
+_OPPOSED = 0.3
+_VAGUE_SUPPORT = 0.5
+# Likeness from which two words are one element, or match at all.
+_SAME = 0.8
+MATCHED = 0.45
 
 
 class WeightedClaim(NamedTuple):
@@ -37,12 +43,9 @@ class WeightedClaim(NamedTuple):
 
 
 class Order(NamedTuple):
-    """Pairs of events whose order the references state and the prediction could.
+    """Pairs of events whose order the references state.
 
-    Attributes:
-        agreed: Stated alike.
-        turned: Stated the other way round.
-        unstated: Named by the prediction without an order.
+    The prediction states it alike, the other way round, or names both without an order.
     """
 
     agreed: int
@@ -54,26 +57,13 @@ class Order(NamedTuple):
 class Matches:
     """All that scores and reasoning are made of.
 
-    Attributes:
-        claims: What the prediction says.
-        covers: For each demand of the references, how well the prediction meets it, from 0 to 1.
-        order: How the order of events compares.
-        unfinished: Whether the prediction breaks off.
+    ``covers`` says of each demand of the references how well it is met, from 0 to 1.
     """
 
     claims: list[WeightedClaim]
     covers: Covers
     order: Order
     unfinished: bool
-
-
-class _ElementGroups(NamedTuple):
-    """The prediction's elements by how they are matched."""
-
-    affirmed: list[Element]
-    vague: list[Element]
-    quoted: list[Element]
-    denied: list[Element]
 
 
 def match(
@@ -83,37 +73,32 @@ def match(
     vocabulary: ElementVocabulary,
 ) -> Matches:
     """Match a prediction with the references."""
-    own = _sort(prediction)
-    numbers = vocabulary.numbers([element.word for element in own.affirmed])
+    denied = [one for one in prediction.elements if one.denied]
+    present = [one for one in prediction.elements if not one.denied]
+    vague = [one for one in present if one.kind is ElementKind.VAGUE]
+    quoted = [one for one in present if one.kind is ElementKind.QUOTED]
+    affirmed = [one for one in present if one.kind < ElementKind.VAGUE]
+    numbers = vocabulary.numbers([element.word for element in affirmed])
     likeness = vocabulary.likeness(numbers, references.numbers)
     said = references.said | transcript if transcript else references.said
     supports = _supports(likeness, references)
-    if references.denied and own.affirmed:
+    if references.denied and affirmed:
         supports = _less_denied(supports, vocabulary.likeness(numbers, references.denied_numbers))
-    claims = _affirmed_claims(own.affirmed, supports, references, said)
-    if own.vague:
-        support = VAGUE_SUPPORT if references.audible else 0.0
+    claims = _affirmed_claims(affirmed, supports, references, said)
+    if vague:
+        support = _VAGUE_SUPPORT if references.audible else 0.0
         weight = references.kind_weights[ElementKind.VAGUE]
-        claims += [WeightedClaim(element, support, weight) for element in own.vague]
-    if own.quoted:
-        claims += _quoted_claims(own.quoted, references, said)
-    covers = _covers(own, likeness, references)
-    if own.denied or references.denied:
-        denied = vocabulary.numbers([element.word for element in own.denied])
-        claims += _denied_claims(own.denied, denied, references, vocabulary)
-        met = _any_same(vocabulary.likeness(references.denied_numbers, denied))
+        claims += [WeightedClaim(element, support, weight) for element in vague]
+    if quoted:
+        claims += _quoted_claims(quoted, references, said)
+    covers = _covers(affirmed, quoted, likeness, references)
+    if denied or references.denied:
+        denials = vocabulary.numbers([element.word for element in denied])
+        claims += _denied_claims(denied, denials, references, vocabulary)
+        met = _any_same(vocabulary.likeness(references.denied_numbers, denials))
         covers = np.concatenate([covers, np.array(met, dtype=np.float32)])
-    order = _order(own.affirmed, likeness, references.staged)
+    order = _order(affirmed, likeness, references.staged)
     return Matches(claims, covers, order, prediction.unfinished)
-
-
-def _sort(prediction: ParsedCaption) -> _ElementGroups:
-    own = _ElementGroups([], [], [], [])
-    kinds = {ElementKind.VAGUE: own.vague, ElementKind.QUOTED: own.quoted}
-    for element in prediction.elements:
-        group = own.denied if element.denied else kinds.get(element.kind, own.affirmed)
-        group.append(element)
-    return own
 
 
 def _supports(likeness: Likeness, references: ReferenceElements) -> list[float]:
@@ -123,11 +108,11 @@ def _supports(likeness: Likeness, references: ReferenceElements) -> list[float]:
     best = np.maximum.reduceat(likeness, references.starts, axis=1)
     named = np.maximum(best, 0)
     mean = named.sum(axis=1) / np.float32(named.shape[1])
-    supports = named.max(axis=1) * np.float32(1 - MEAN_SHARE) + mean * np.float32(MEAN_SHARE)
+    supports = named.max(axis=1) * np.float32(1 - _MEAN_SHARE) + mean * np.float32(_MEAN_SHARE)
     if likeness.min() < 0:
         worst = np.minimum.reduceat(likeness, references.starts, axis=1)
         opposing = ((worst < 0) & (best < MATCHED)).sum(axis=1)
-        supports[opposing > (best >= MATCHED).sum(axis=1)] *= np.float32(OPPOSED)
+        supports[opposing > (best >= MATCHED).sum(axis=1)] *= np.float32(_OPPOSED)
     found: list[float] = supports.tolist()
     return found
 
@@ -136,7 +121,7 @@ def _less_denied(supports: list[float], likeness: Likeness) -> list[float]:
     """What references say is absent has no support, unless one names that very thing."""
     denied = _any_same(likeness)
     return [
-        0.0 if absent and support < SAME else support
+        0.0 if absent and support < _SAME else support
         for support, absent in zip(supports, denied, strict=True)
     ]
 
@@ -146,17 +131,15 @@ def _affirmed_claims(
 ) -> list[WeightedClaim]:
     claims = []
     seen: dict[str, int] = {}
-    for element, support in zip(own, supports, strict=True):
-        word = element.word
+    for element, given in zip(own, supports, strict=True):
+        word, support = element.word, given
         before = seen.get(word, 0)
         seen[word] = before + 1
         if before and before >= references.counts.get(word, 1):
-            value = support * REPEATED
+            support *= _REPEATED
         elif said and support < 1 and stem_of(word) in said:
-            value = 1.0
-        else:
-            value = support
-        claims.append(WeightedClaim(element, value, references.kind_weights[element.kind]))
+            support = 1.0
+        claims.append(WeightedClaim(element, support, references.kind_weights[element.kind]))
     return claims
 
 
@@ -164,7 +147,7 @@ def _quoted_claims(
     quoted: list[Element], references: ReferenceElements, said: frozenset[str]
 ) -> list[WeightedClaim]:
     known = said | {stem_of(element.word) for element in references.affirmed}
-    weight = min(references.kind_weights[ElementKind.QUOTED], QUOTE_AT_MOST / len(quoted))
+    weight = quote_weight(references.kind_weights, len(quoted))
     return [
         WeightedClaim(element, float(stem_of(element.word) in known), weight) for element in quoted
     ]
@@ -188,20 +171,25 @@ def _denied_claims(
 
 def _any_same(likeness: Likeness) -> list[bool]:
     best = likeness.max(axis=1, initial=AGAINST)
-    return [bool(value >= SAME) for value in best]
+    return [bool(value >= _SAME) for value in best]
 
 
-def _covers(own: _ElementGroups, likeness: Likeness, references: ReferenceElements) -> Covers:
+def _covers(
+    affirmed: list[Element],
+    quoted: list[Element],
+    likeness: Likeness,
+    references: ReferenceElements,
+) -> Covers:
     """How well affirmed and quoted elements of the references are met."""
-    if own.affirmed and references.affirmed:
+    if affirmed and references.affirmed:
         covers: Covers = np.maximum(likeness.max(axis=0), 0)
     else:
         covers = np.zeros(len(references.affirmed), dtype=np.float32)
-    said = {stem_of(element.word) for element in own.quoted}
+    said = {stem_of(element.word) for element in quoted}
     if said:
         covers[[stem_of(element.word) in said for element in references.affirmed]] = 1
     if references.quoted:
-        known = said | {stem_of(element.word) for element in own.affirmed}
+        known = said | {stem_of(element.word) for element in affirmed}
         met = [stem_of(element.word) in known for element in references.quoted]
         covers = np.concatenate([covers, np.array(met, dtype=np.float32)])
     return covers

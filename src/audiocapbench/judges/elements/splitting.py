@@ -15,13 +15,10 @@ LONGEST_REMEMBERED = 2_000
 
 
 class Element(NamedTuple):
-    """One content element.
+    """A lower-case word that carries content.
 
-    Attributes:
-        word: The lower-case word.
-        kind: What kind of content it is.
-        stage: Earlier elements have lower numbers; equal ones are in no stated order.
-        denied: Whether the caption says that it is absent.
+    Earlier elements have lower stages, equal ones are in no stated order; what the caption says is
+    absent is denied.
     """
 
     word: str
@@ -31,12 +28,9 @@ class Element(NamedTuple):
 
 
 class ParsedCaption(NamedTuple):
-    """A caption as it was read.
+    """A caption as it was read: elements in reading order, quoted words last.
 
-    Attributes:
-        elements: In reading order, quoted words last.
-        ordered: Whether it may hold more than one stage.
-        unfinished: Whether it breaks off.
+    It is ordered where it may hold more than one stage, unfinished where it breaks off.
     """
 
     elements: tuple[Element, ...]
@@ -118,22 +112,15 @@ def _split(text: str) -> ParsedCaption:
     quoted = _QUOTE.findall(plain)
     if quoted:
         plain = _QUOTE.sub(" , ", plain)
-    tokens = _TOKEN.findall(_PHRASE.sub(_mark_of, plain))
+    tokens = _TOKEN.findall(_PHRASE.sub(lambda found: _MARKS[(found.lastindex or 1) - 1], plain))
     reader = _ElementReader(tokens)
     reader.read()
     said = [
         _element(word, ElementKind.QUOTED, 0, False) for piece in quoted for word in words_of(piece)
     ]
-    return ParsedCaption((*reader.elements, *said), reader.ordered, _breaks_off(tokens))
-
-
-def _mark_of(phrase: re.Match[str]) -> str:
-    return _MARKS[(phrase.lastindex or 1) - 1]
-
-
-def _breaks_off(tokens: list[str]) -> bool:
     last = next((token for token in reversed(tokens) if token not in _PUNCTUATION), "")
-    return last in _UNFINISHED or last == _THEN
+    unfinished = last in _UNFINISHED or last == _THEN
+    return ParsedCaption((*reader.elements, *said), reader.ordered, unfinished)
 
 
 @lru_cache(maxsize=100_000)
@@ -196,7 +183,9 @@ class _ElementReader:
         elif mark in (_BEFORE, _AFTER):
             self._relate(earlier=mark == _AFTER, first=fresh)
         elif mark == _LAST:
-            self._move_clause(self._later())
+            later = self._later()
+            clause = self.elements[self._clause_starts :]
+            self.elements[self._clause_starts :] = [one._replace(stage=later) for one in clause]
         self._clause_starts = len(self.elements)
 
     def _relate(self, *, earlier: bool, first: bool) -> None:
@@ -212,10 +201,6 @@ class _ElementReader:
         if self._denied_vague and not (self.elements and self.elements[-1].denied):
             self.elements.append(_element("silence", ElementKind.SOURCE, self._stage, False))
         self._denied_vague = False
-
-    def _move_clause(self, stage: int) -> None:
-        for place in range(self._clause_starts, len(self.elements)):
-            self.elements[place] = self.elements[place]._replace(stage=stage)
 
     @property
     def ordered(self) -> bool:

@@ -12,12 +12,8 @@ from audiocapbench.metrics.word_lists import read_lists
 
 
 class Meanings(NamedTuple):
-    """Look-ups from a word's stem.
-
-    Attributes:
-        same: The stem that stands for all words of its meaning.
-        akin: The groups of kin that a meaning belongs to.
-        sides: For a meaning, the sides that it takes: (line of exclusions, side).
+    """The stem that stands for all words of a meaning; of a meaning, its groups of kin, and the
+    sides that it takes: (line of exclusions, side).
     """
 
     same: dict[str, str]

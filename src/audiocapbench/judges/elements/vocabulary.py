@@ -38,7 +38,7 @@ class ElementVocabulary:
         self._synonyms: dict[int, set[int]] = {}
         dimensions = encoder.encode(["sound"]).shape[1]
         self._vectors = np.zeros((0, dimensions), dtype=np.float32)
-        self._akin, self._lines, self._sides = _marks(())
+        self._akin, self._lines, self._sides = _marks([])
         self._of_meaning = np.zeros(0, dtype=np.int64)
         self._class = np.zeros(0, dtype=np.int64)
         self._table = np.zeros((0, 0), dtype=np.float32)
@@ -50,10 +50,8 @@ class ElementVocabulary:
     def learn(self, words: Iterable[str]) -> None:
         """Look up all words that are new."""
         new = sorted(set(words) - self._numbers.keys())
-        if new:
-            self._learn(new)
-
-    def _learn(self, new: Sequence[str]) -> None:
+        if not new:
+            return
         self._numbers.update({word: len(self._numbers) + place for place, word in enumerate(new)})
         own = [meaning_of(word) for word in new]
         for meaning in own:
@@ -61,12 +59,14 @@ class ElementVocabulary:
         self._of_meaning = np.append(self._of_meaning, [self._meanings[one] for one in own])
         self._class = np.append(self._class, [_class_of(word) for word in new])
         vectors = np.rint(self._encoder.encode(new) * _SCALE).astype(np.float32)
-        vectors[[not _has_vector(word) for word in new]] = 0
+        # Numbers look alike to vectors, silence looks like speech, other scripts are mere bytes.
+        counts = [kind_of(word) is ElementKind.COUNT for word in new]
+        vectors[[not word.isascii() or word.startswith("silen") for word in new]] = 0
+        vectors[counts] = 0
         self._vectors = np.concatenate([self._vectors, vectors])
         known = (self._akin, self._lines, self._sides)
-        self._akin, self._lines, self._sides = (
-            np.concatenate(both) for both in zip(known, _marks(own), strict=True)
-        )
+        both = zip(known, _marks(own), strict=True)
+        self._akin, self._lines, self._sides = (np.concatenate(two) for two in both)
         self._relate(new)
         self._tabulate()
 
@@ -130,11 +130,9 @@ class ElementVocabulary:
         for column, other in enumerate(others.tolist()):
             columns.setdefault(other, []).append(column)
         for row, word in enumerate(words.tolist()):
-            found = self._synonyms.get(word)
-            if found:
-                for other in found & columns.keys():
-                    own = columns[other]
-                    likeness[row, own] = np.maximum(likeness[row, own], SYNONYM)
+            for other in self._synonyms.get(word, frozenset()) & columns.keys():
+                own = columns[other]
+                likeness[row, own] = np.maximum(likeness[row, own], SYNONYM)
 
 
 def _class_of(word: str) -> int:
@@ -145,24 +143,14 @@ def _class_of(word: str) -> int:
     return 2 if kind is ElementKind.COUNT else 0
 
 
-def _has_vector(word: str) -> bool:
-    """Whether its vector says anything.
-
-    Numbers look alike to vectors, silence looks like speech, and other scripts are mere bytes.
-    """
-    return (
-        word.isascii() and kind_of(word) is not ElementKind.COUNT and not word.startswith("silen")
-    )
-
-
 def _marks(own: Sequence[str]) -> tuple[Likeness, Likeness, Likeness]:
-    """For each meaning, its groups of kin, its lines of exclusions, and its sides in them."""
+    """The groups of kin, the lines of exclusions and the sides on them that meanings take."""
     known = meanings()
-    groups = 1 + max(group for groups in known.akin.values() for group in groups)
-    exclusions = 1 + max(line for taken in known.sides.values() for line, _ in taken)
+    count = 1 + max(group for groups in known.akin.values() for group in groups)
+    length = 1 + max(line for taken in known.sides.values() for line, _ in taken)
     akin, lines, sides = (
         np.zeros((len(own), columns), dtype=np.float32)
-        for columns in (groups, exclusions, exclusions * _SIDES)
+        for columns in (count, length, length * _SIDES)
     )
     for row, meaning in enumerate(own):
         akin[row, list(known.akin.get(meaning, ()))] = 1

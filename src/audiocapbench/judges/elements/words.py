@@ -41,13 +41,6 @@ def _event_stems() -> frozenset[str]:
     return frozenset(map(stem, words_that_are("events")))
 
 
-def _is_event(word: str) -> bool:
-    """Whether a content word names what happens rather than what makes it happen."""
-    if word in _NOT_EVENTS:
-        return False
-    return word.endswith(_EVENT_ENDINGS) or stem(word) in _event_stems()
-
-
 @lru_cache(maxsize=_WORDS_KEPT)
 def kind_of(word: str) -> ElementKind | None:
     """The kind of element that a lower-case word is, or None where it carries no content."""
@@ -61,4 +54,6 @@ def kind_of(word: str) -> ElementKind | None:
         return ElementKind.MOOD
     if word in ATTRIBUTES or (len(word) > 6 and word.endswith(_ATTRIBUTE_ENDINGS)):
         return ElementKind.ATTRIBUTE
-    return ElementKind.EVENT if _is_event(word) else ElementKind.SOURCE
+    # A word may name what happens, or what makes it happen.
+    happens = word.endswith(_EVENT_ENDINGS) or stem(word) in _event_stems()
+    return ElementKind.EVENT if happens and word not in _NOT_EVENTS else ElementKind.SOURCE

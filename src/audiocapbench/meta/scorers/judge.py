@@ -18,10 +18,9 @@ from audiocapbench.data.sample import Clip, Sample
 from audiocapbench.engine import run_benchmark
 from audiocapbench.judges import create_judge
 from audiocapbench.judges.aggregation import by_judge, overall
-from audiocapbench.judges.contract import Case
+from audiocapbench.judges.contract import Case, Verdict
 from audiocapbench.judges.executor import JudgeProgress, judge_run, missing_judgements
 from audiocapbench.judges.judge import ModelJudge, judge_texts
-from audiocapbench.judges.verdict import Verdict
 from audiocapbench.meta.asking import count_on
 from audiocapbench.meta.errors import TrialError, TrialStoppedError
 from audiocapbench.meta.pairs.pair import CaptionPair
