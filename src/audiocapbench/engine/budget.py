@@ -21,12 +21,7 @@ class Budget:
     """Counts dollars; a question starts only if its likely cost still fits.
 
     Where a question cost more than was thought likely, as much more is set aside for the next.
-
-    Attributes:
-        limit_usd: Most dollars to spend; None for no limit.
-        spent_usd: Dollars that answers have cost.
-        held_usd: Dollars that questions in flight will likely cost.
-        in_flight: Questions that dollars are set aside for.
+    What questions in flight will likely cost is held.
     """
 
     limit_usd: float | None = None

@@ -115,7 +115,9 @@ class RetryingClient:
             if answer is None:
                 return None
             outcome = self._with_cost(answer)
-            cost = _spent(outcome.reply, likely)
+            # An answer whose usage is not reported was hardly free.
+            unknown = 0.0 if outcome.reply.status is Status.FAILED else likely
+            cost = unknown if outcome.reply.cost_usd is None else outcome.reply.cost_usd
         finally:
             self.budget.settle(held, cost)
         return ClientAnswer(outcome, key if outcome.reply.status is Status.OK else None)
@@ -163,13 +165,12 @@ class RetryingClient:
                 return None
 
     async def _entered(self, tokens: int) -> bool:
-        if not await self._unless_stopping(lambda: self.limiter.enter(tokens)):
-            return False
-        if self.stopping.is_set():
+        entered = await self._unless_stopping(lambda: self.limiter.enter(tokens))
+        if entered and self.stopping.is_set():
             # Whoever stopped the run may have freed this very place.
             self.limiter.leave()
             return False
-        return True
+        return entered
 
     async def _unless_stopping(self, wait: Callable[[], Awaitable[None]]) -> bool:
         """Wait for something; False if the run is told to stop before or meanwhile."""
@@ -202,13 +203,6 @@ def likely_cost(price: Price | None, model: Model, audio_s: float) -> float | No
         return None
     thoughts = int(model.parameters.get("thinking_budget", 0))
     return price.estimate(audio_s, answer_tokens=_TOKENS_OF_ANSWER + max(0, thoughts))
-
-
-def _spent(reply: Reply, likely_usd: float) -> float:
-    """Dollars to count; an answer whose usage is not reported was hardly free."""
-    if reply.cost_usd is not None:
-        return reply.cost_usd
-    return 0.0 if reply.status is Status.FAILED else likely_usd
 
 
 async def _reply(model: Model, question: Question) -> Reply:

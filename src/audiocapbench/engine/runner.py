@@ -194,8 +194,7 @@ def _spec(benchmark: Benchmark, model: Model, samples: tuple[Sample, ...]) -> Ru
 
 def _dataset(benchmark: Benchmark) -> Dataset:
     missing = tuple(one.model_dump(exclude_none=True) for one in benchmark.missing)
-    root = str(benchmark.root.resolve())
-    traits = benchmark.traits.to_dict()
+    root, traits = str(benchmark.root.resolve()), benchmark.traits.to_dict()
     return Dataset(benchmark.fingerprint, benchmark.name, root, benchmark.samples, missing, traits)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from audiocapbench.benchmarks import stored_traits
-from audiocapbench.benchmarks.corpora import CorpusScore, UnscoredCorpus, compute_by_corpus
+from audiocapbench.benchmarks.corpora import UnscoredCorpus, compute_by_corpus
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome
 from audiocapbench.metrics import MetricResult, compute
@@ -39,12 +39,9 @@ def answered(store: Store, run: Run, dataset: Dataset | None = None) -> list[Ans
 
 
 class RunScores(NamedTuple):
-    """What was just scored.
+    """What was just scored: samples, and metrics on them unless it is done corpus by corpus.
 
-    Attributes:
-        ids: The samples.
-        metrics: The metrics on them; none where a benchmark is scored corpus by corpus.
-        unscored: Corpora that were too small for a metric.
+    Corpora that were too small for a metric are unscored.
     """
 
     ids: tuple[str, ...]
@@ -65,28 +62,21 @@ def score_run(store: Store, run: Run, metrics: Sequence[str]) -> RunScores:
     predictions = [one.outcome.reply.text for one in pairs]
     references = [one.references for one in pairs]
     aggregation = stored_traits(dataset).aggregation
-    if aggregation is not None:
-        samples = [one.sample for one in pairs]
-        made = compute_by_corpus(aggregation, metrics, samples, predictions, references)
-        for name, scores in _by_metric(made.scores, samples).items():
-            store.put_scores(run.id, name, scores)
-        return RunScores(tuple(one.id for one in samples), (), made.unscored)
-    results = tuple(compute(metrics, predictions, references)) if pairs else ()
-    ids = tuple(one.sample.id for one in pairs)
-    for result in results:
-        store.put_scores(run.id, result.name, _stored(ids, result))
-    return RunScores(ids, results)
-
-
-def _by_metric(
-    scores: Sequence[CorpusScore], samples: Sequence[Sample]
-) -> dict[str, list[StoredScore]]:
-    """All corpora's scores of each metric."""
+    samples = [one.sample for one in pairs]
+    ids = tuple(one.id for one in samples)
     stored: dict[str, list[StoredScore]] = {}
-    for one in scores:
-        ids = [samples[row].id for row in one.rows]
-        stored.setdefault(one.result.name, []).extend(_stored(ids, one.result))
-    return stored
+    if aggregation is None:
+        scores = RunScores(ids, tuple(compute(metrics, predictions, references)) if pairs else ())
+        stored = {one.name: _stored(ids, one) for one in scores.metrics}
+    else:
+        made = compute_by_corpus(aggregation, metrics, samples, predictions, references)
+        scores = RunScores(ids, (), made.unscored)
+        for corpus in made.scores:
+            rows = _stored([ids[row] for row in corpus.rows], corpus.result)
+            stored.setdefault(corpus.result.name, []).extend(rows)
+    for name, values in stored.items():
+        store.put_scores(run.id, name, values)
+    return scores
 
 
 def _stored(ids: Sequence[str], result: MetricResult) -> list[StoredScore]:

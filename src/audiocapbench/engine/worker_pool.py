@@ -26,10 +26,7 @@ class Stop(StrEnum):
 
 
 class WorkerPool:
-    """Everyone who asks for one command.
-
-    Args:
-        interrupted: Told when a signal asks for an end, so that people can be told.
+    """Everyone who asks for one command; ``interrupted`` is told when a signal asks for an end.
 
     Attributes:
         stopping: Set once nothing more may be asked.
@@ -73,7 +70,11 @@ class WorkerPool:
                 await work()
                 everything.cancel_scope.cancel()
         except BaseExceptionGroup as group:
-            raise _first_of(group) from None
+            # Several workers may meet the same full disk; one of them can tell.
+            error: BaseException = group
+            while isinstance(error, BaseExceptionGroup):
+                error = error.exceptions[0]
+            raise error from None
 
     async def share(
         self, tasks: Sequence[Task], limiter: Limiter, do: Callable[[Task], Awaitable[None]]
@@ -129,10 +130,3 @@ async def close(model: Model) -> None:
     if isinstance(model, ClosableModel):
         with anyio.CancelScope(shield=True), anyio.move_on_after(5):
             await model.aclose()
-
-
-def _first_of(error: BaseException) -> BaseException:
-    # Several workers may meet the same full disk; one of them can tell.
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
