@@ -114,9 +114,6 @@ def windows(
 
     Windows start at 0 and step by the hop until the end of the clip is covered. The last one is
     kept when it is partial: looped until it is full, or padded with zeros.
-
-    Returns:
-        An array of shape (windows, window length).
     """
     window, hop = round(window_s * rate), round(hop_s * rate)
     if window < 1 or hop < 1:

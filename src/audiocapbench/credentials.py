@@ -86,8 +86,7 @@ def short(text: str, secrets: Iterable[str] = ()) -> str:
 
 def raw_json(reply: Any, secrets: Iterable[str] = ()) -> str:
     """A reply as compact JSON in ASCII, which every database keeps, without keys and audio."""
-    everything = known_secrets() | set(secrets)
-    return json.dumps(_scrubbed(reply, everything), separators=(",", ":"))
+    return json.dumps(_scrubbed(reply, known_secrets() | set(secrets)), separators=(",", ":"))
 
 
 def _scrubbed(value: Any, secrets: Set[str]) -> Any:

@@ -9,8 +9,8 @@ import anyio
 from hypothesis import given
 from hypothesis import strategies as st
 
+from audiocapbench.models.access import SentBody
 from audiocapbench.models.model import SentAudio
-from audiocapbench.models.sent_body import SentBody
 
 STEP = 3 * 16_384
 

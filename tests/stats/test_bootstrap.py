@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from audiocapbench.metrics.result import first_column
-from audiocapbench.stats import Method, intervals, mean_interval
+from audiocapbench.stats.bootstrap import Method, intervals, mean_interval
 from audiocapbench.stats.units import FloatArray
 
 

@@ -1,8 +1,12 @@
-"""How providers are reached: addresses and keys, checked beforehand, and connections."""
+"""How providers are reached: addresses and keys, checked beforehand, connections and bodies."""
 
+import base64
+import json
 import os
 import re
+import secrets
 from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -11,8 +15,10 @@ from anyio.lowlevel import RunVar
 
 from audiocapbench.credentials import credential
 from audiocapbench.errors import ModelError
-from audiocapbench.models.model import AudioContract, Parameters
+from audiocapbench.models.model import AudioContract, Parameters, SentAudio
 from audiocapbench.models.provider import Provider
+
+_STEP = 3 * 16_384  # base64 turns every three bytes into four letters, so steps join seamlessly
 
 
 class Address(NamedTuple):
@@ -132,3 +138,35 @@ def checked_url(url: str, said_by: str) -> Address:
         )
     shown = f"[{host}]" if ":" in host else host
     return Address(url.rstrip("/"), shown if port is None else f"{shown}:{port}")
+
+
+class SentBody:
+    """The JSON of one request, whose audio is encoded while it is sent, maybe more than once.
+
+    A clip is held once, as bytes: with hundreds of questions in flight, its base64 within every
+    body would be most of a run's memory. ``document`` makes the request from a text that stands
+    for that.
+    """
+
+    def __init__(
+        self, document: Callable[[str], Mapping[str, Any]], audio: SentAudio | None
+    ) -> None:
+        place = secrets.token_hex(16)  # nobody's text can hold it by accident or on purpose
+        whole = json.dumps(document(place), ensure_ascii=False, allow_nan=False)
+        # Half of a surrogate pair, which a caption may hold, has no UTF-8.
+        encoded = whole.encode("utf-8", "replace")
+        self._before, _, self._after = encoded.partition(place.encode())
+        self._content = audio.content if audio is not None else b""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What a server must know of the body beforehand."""
+        audio = -(-len(self._content) // 3) * 4
+        length = len(self._before) + audio + len(self._after)
+        return {"Content-Type": "application/json", "Content-Length": str(length)}
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield self._before
+        for start in range(0, len(self._content), _STEP):
+            yield base64.b64encode(self._content[start : start + _STEP])
+        yield self._after

@@ -2,33 +2,26 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ModelError
-from audiocapbench.models.access import Address, ConnectedModel, RemoteModel, remote_model
+from audiocapbench.models.access import Address, ConnectedModel, RemoteModel, SentBody, remote_model
 from audiocapbench.models.http_errors import no_answer, status_error, time_to_answer
 from audiocapbench.models.model import AudioContract, Model, Question
-from audiocapbench.models.openai_chat import (
-    CHAT_SETTINGS,
-    ChatDialect,
-    ChatModel,
-    Content,
-    request_options,
-)
+from audiocapbench.models.openai_chat import CHAT_SETTINGS, ChatDialect, ChatModel, request_options
 from audiocapbench.models.provider import TOOL, KnownModel, Provider
 from audiocapbench.models.replies import (
-    FILTER_CODES,
     choice_ending,
     cleaned,
     count,
     filtered_reply,
     json_object,
-    metered_reply,
+    metered,
     parsed_object,
 )
-from audiocapbench.models.sent_body import SentBody
 from audiocapbench.models.settings import ModelSettings
 
 URL_NAME = "DASHSCOPE_HTTP_BASE_URL"
@@ -82,8 +75,9 @@ class QwenAudioModel(ConnectedModel):
         """The reply that an HTTP error is, or the error that it stands for."""
         body = parsed_object(response.text)
         said, code = body.get("message") or response.text, str(body.get("code") or "")
-        if code.lower() in FILTER_CODES:
-            return filtered_reply(body, str(said), self._remote)
+        filtered = filtered_reply(code, body, str(said), self._remote)
+        if filtered is not None:
+            return filtered
         message = f"{code}: {said}" if code else str(said)
         raise status_error(self._remote, response.status_code, response.headers, message, code)
 
@@ -113,10 +107,10 @@ def _generation_reply(body: Any, remote: RemoteModel) -> Reply:
         # Older models count the audio beside the input, not within it.
         read += heard
     tokens = (read, usage.get("output_tokens"), heard)
-    return metered_reply(body, remote, choice_ending(output.get("choices"), remote), tokens)
+    return metered(body, remote, choice_ending(output.get("choices"), remote), tokens)
 
 
-def _audio_then_text(instruction: str, data: str) -> Content:
+def _audio_then_text(instruction: str, data: str) -> list[Mapping[str, Any]]:
     """The parts of a message as Qwen-Omni takes them: base64 behind an empty media type."""
     uri = f"data:;base64,{data}"
     return [

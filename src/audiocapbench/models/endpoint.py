@@ -5,13 +5,7 @@ import re
 from audiocapbench.errors import ModelError
 from audiocapbench.models.access import RemoteModel, checked_url, key_of
 from audiocapbench.models.model import AudioContract
-from audiocapbench.models.openai_chat import (
-    CHAT_SETTINGS,
-    ChatDialect,
-    ChatModel,
-    request_options,
-    text_then_audio,
-)
+from audiocapbench.models.openai_chat import CHAT_SETTINGS, ChatDialect, ChatModel, request_options
 from audiocapbench.models.provider import Provider
 from audiocapbench.models.settings import ModelSettings
 
@@ -32,8 +26,7 @@ def create(name: str, settings: ModelSettings) -> ChatModel:
     hint = "the address, which usually ends in /v1"
     (key_name,) = PROVIDER.key_names
     remote = RemoteModel(name, found["model"], address, key_name, hint, key_of(PROVIDER))
-    options = request_options(settings, None)
-    return ChatModel(remote, _AUDIO, settings, options, ChatDialect(text_then_audio, {}))
+    return ChatModel(remote, _AUDIO, settings, request_options(settings, None), ChatDialect())
 
 
 PROVIDER = Provider(

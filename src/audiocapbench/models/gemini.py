@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from importlib import import_module
 from importlib.metadata import requires
 from importlib.util import find_spec
@@ -23,17 +24,10 @@ from audiocapbench.errors import FatalError, ModelError, TransientError
 from audiocapbench.models.access import Address, ConnectedModel, RemoteModel, checked_url, key_of
 from audiocapbench.models.http_errors import no_answer, span_s, status_error, time_to_answer
 from audiocapbench.models.model import AudioContract, Parameters, Question, SentAudio
+from audiocapbench.models.openai_chat import request_options
 from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, KnownModel, Provider
-from audiocapbench.models.replies import (
-    Ending,
-    Json,
-    clean,
-    count,
-    json_object,
-    json_objects,
-    metered_reply,
-)
+from audiocapbench.models.replies import Ending, clean, count, json_object, json_objects, metered
 from audiocapbench.models.settings import ModelSettings
 
 AUDIO = AudioContract("wav", longest_s=34_200.0, largest_bytes=2_000_000_000)
@@ -48,8 +42,7 @@ THINKING_BUDGET, THINKING_MAX_TOKENS = 1_024, 8_192
 
 FIRST_POLL_S, SLOWEST_POLL_S, DELETING_S = 0.2, 4.0, 10.0
 
-_BESIDE_AUDIO = 8_192
-_LARGEST_INLINE = (LARGEST_REQUEST - _BESIDE_AUDIO) // 4 * 3
+_LARGEST_INLINE = (LARGEST_REQUEST - 8_192) // 4 * 3  # leaves room for what is beside the audio
 _MIME = "audio/wav"
 _FILTERED = frozenset(
     {"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR"}
@@ -87,11 +80,7 @@ class Gemini(ConnectedModel):
     """
 
     def __init__(
-        self,
-        remote: RemoteModel,
-        vertex: Mapping[str, str],
-        options: Parameters,
-        timeout_s: float,
+        self, remote: RemoteModel, vertex: Mapping[str, str], options: Parameters, timeout_s: float
     ) -> None:
         super().__init__(remote, AUDIO_ON_VERTEX if vertex else AUDIO, options, timeout_s)
         self._vertex = vertex
@@ -146,10 +135,8 @@ class Gemini(ConnectedModel):
     @asynccontextmanager
     async def _uploaded(self, client: Any, audio: SentAudio) -> AsyncIterator[str]:
         """The address of the audio as a file of Google's, which is deleted afterwards."""
-
-        def upload() -> Any:
-            return client.files.upload(file=io.BytesIO(audio.content), config={"mime_type": _MIME})
-
+        content, config = io.BytesIO(audio.content), {"mime_type": _MIME}
+        upload = partial(client.files.upload, file=content, config=config)
         # In a thread, because the SDK sleeps without yielding when an upload falters.
         file = await to_thread.run_sync(upload, abandon_on_cancel=True)
         try:
@@ -208,10 +195,10 @@ def _content_reply(body: Any, remote: RemoteModel) -> Reply:
     written = [count(usage.get(key)) for key in ("candidatesTokenCount", "thoughtsTokenCount")]
     known = [one for one in written if one is not None]
     tokens = (usage.get("promptTokenCount"), sum(known) if known else None, next(iter(heard), None))
-    return metered_reply(body, remote, _ending(body), tokens)
+    return metered(body, remote, _ending(body), tokens)
 
 
-def _ending(body: Json) -> Ending:
+def _ending(body: Mapping[str, Any]) -> Ending:
     blocked = json_object(body.get("promptFeedback")).get("blockReason")
     if blocked:
         return Ending("", Status.FILTERED, f"the prompt was blocked ({blocked})")
@@ -257,12 +244,9 @@ def _api_failure(remote: RemoteModel, error: Any) -> ModelError:
 def _options(name: str, settings: ModelSettings) -> Parameters:
     """The user's settings, else the paper's, else what the paper gave to models of this age."""
     known = PROVIDER.known(name) or _of_this_age(name)
-    wanted = {
-        "temperature": known.temperature if settings.temperature is None else settings.temperature,
-        "max_output_tokens": settings.max_tokens or known.max_output_tokens,
-        "thinking_budget": known.thinking_budget,
-    }
-    return {key: value for key, value in wanted.items() if value is not None}
+    options = request_options(settings, known, limit_name="max_output_tokens")
+    budget = known.thinking_budget
+    return options if budget is None else {**options, "thinking_budget": budget}
 
 
 def _of_this_age(name: str, description: str = "", price: Price | None = None) -> KnownModel:

@@ -38,12 +38,9 @@ def status_error(
     message: str,
     code: str | None = None,
 ) -> ModelError:
-    """The error that an HTTP status stands for.
+    """The error that an HTTP status stands for, with what the provider says and its own code.
 
-    Args:
-        headers: Names in lower case, or a mapping that ignores case.
-        message: What the provider says.
-        code: The provider's own code, where it has one.
+    Names of headers are in lower case, or in a mapping that ignores case.
     """
     said = short(message, remote.secrets) or "no reason given"
     text = f"{remote.name}: {remote.host} answered {status} ({said})"

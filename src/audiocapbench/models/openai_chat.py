@@ -5,34 +5,34 @@ The same class serves every provider that speaks this protocol, and text without
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from audiocapbench.data.outcome import Reply
-from audiocapbench.models.access import ConnectedModel, RemoteModel, remote_model
+from audiocapbench.models.access import ConnectedModel, RemoteModel, SentBody, remote_model
 from audiocapbench.models.http_errors import no_answer, status_error, time_to_answer
 from audiocapbench.models.model import AudioContract, Parameters, Question
 from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, KnownModel, Provider
-from audiocapbench.models.replies import (
-    FILTER_CODES,
-    cleaned,
-    completion_reply,
-    filtered_reply,
-    joined_chunks,
-)
-from audiocapbench.models.sent_body import SentBody
+from audiocapbench.models.replies import cleaned, completion_reply, filtered_reply, joined_chunks
 from audiocapbench.models.settings import ModelSettings
 
-Messages = Sequence[Mapping[str, Any]]
-Content = Sequence[Mapping[str, Any]]
+Message = Mapping[str, Any]
 
 _AUDIO = AudioContract("wav", largest_bytes=20_000_000)
 CHAT_SETTINGS = ("temperature", "max_tokens", "timeout", "system")
 
 _COMPLETIONS = "/chat/completions"
 _RAW = {"X-Stainless-Raw-Response": "true"}  # how the SDK is asked for the response as it came
+
+
+def _text_then_audio(instruction: str, data: str) -> list[Message]:
+    """The parts of a message as OpenAI's protocol has them."""
+    return [
+        {"type": "text", "text": instruction},
+        {"type": "input_audio", "input_audio": {"data": data, "format": "wav"}},
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +46,10 @@ class ChatDialect:
         openai: Whether it gets the account headers that the SDK reads from the environment.
     """
 
-    content: Callable[[str, str], Content]
-    with_audio: Mapping[str, Any]
+    content: Callable[[str, str], list[Message]] = _text_then_audio
+    with_audio: Mapping[str, Any] = field(default_factory=dict)
     streamed: bool = False
     openai: bool = False
-
-
-def text_then_audio(instruction: str, data: str) -> Content:
-    """The parts of a message as OpenAI's protocol has them."""
-    return [
-        {"type": "text", "text": instruction},
-        {"type": "input_audio", "input_audio": {"data": data, "format": "wav"}},
-    ]
 
 
 class ChatModel(ConnectedModel):
@@ -89,11 +81,11 @@ class ChatModel(ConnectedModel):
 
         return cleaned(await self._send(SentBody(request, question.audio)))
 
-    async def complete(self, messages: Messages, **options: Any) -> Reply:
+    async def complete(self, messages: Sequence[Message], **options: Any) -> Reply:
         """Complete a conversation; the text is as it came. Options win over the model's own."""
         return await self._send(SentBody(lambda _: self._request(messages, options), None))
 
-    def _request(self, messages: Messages, options: Mapping[str, Any]) -> dict[str, Any]:
+    def _request(self, messages: Sequence[Message], options: Mapping[str, Any]) -> dict[str, Any]:
         streamed = {"stream": True, "stream_options": {"include_usage": True}}
         return {
             "model": self._remote.model_id,
@@ -154,8 +146,9 @@ class ChatModel(ConnectedModel):
         if code.isdigit():
             # llama.cpp repeats the status as its code and says what happened in the type.
             code = str(error.type or "")
-        if code.lower() in FILTER_CODES:
-            return filtered_reply(error.body, said, self._remote)
+        filtered = filtered_reply(code, error.body, said, self._remote)
+        if filtered is not None:
+            return filtered
         if isinstance(error, openai.APIStatusError):
             headers = error.response.headers
             raise status_error(self._remote, error.status_code, headers, said, code) from None
@@ -166,7 +159,7 @@ def create(name: str, settings: ModelSettings) -> ChatModel:
     """Make the model of a name such as ``openai/gpt-audio``."""
     remote = remote_model(PROVIDER, name, "https://api.openai.com/v1", "OPENAI_BASE_URL")
     options = request_options(settings, PROVIDER.known(name), limit_name="max_completion_tokens")
-    dialect = ChatDialect(text_then_audio, {"modalities": ["text"]}, openai=True)
+    dialect = ChatDialect(with_audio={"modalities": ["text"]}, openai=True)
     return ChatModel(remote, _AUDIO, settings, options, dialect)
 
 
@@ -189,12 +182,10 @@ def request_options(
 
 def _said(body: Any) -> str:
     """The message in an error's body, wherever this server puts it."""
-    if not isinstance(body, dict):
-        return body if isinstance(body, str) else ""
-    for field in ("message", "detail"):
-        if body.get(field):
-            return body[field] if isinstance(body[field], str) else json.dumps(body[field])
-    return ""
+    if isinstance(body, dict):
+        body = body.get("message") or body.get("detail") or ""
+        return body if isinstance(body, str) else json.dumps(body)
+    return body if isinstance(body, str) else ""
 
 
 DOCS = "https://developers.openai.com/api/docs"

@@ -31,7 +31,7 @@ from audiocapbench.models.replies import (
     clean,
     json_object,
     json_objects,
-    metered_reply,
+    metered,
     parsed_object,
 )
 from audiocapbench.models.settings import ModelSettings
@@ -218,7 +218,7 @@ class _Turn:
         usage = json_object(response.get("usage"))
         heard = json_object(usage.get("input_token_details")).get("audio_tokens")
         tokens = (usage.get("input_tokens"), usage.get("output_tokens"), heard)
-        return metered_reply(response, self._remote, self._ending(response), tokens)
+        return metered(response, self._remote, self._ending(response), tokens)
 
     def _ending(self, response: Json) -> Ending:
         details = json_object(response.get("status_details"))

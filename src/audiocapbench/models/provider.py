@@ -20,13 +20,11 @@ class KnownModel:
     """A model that is known by name; of most providers any other can be asked too.
 
     Attributes:
-        name: ``provider/model``.
         description: What the listing says of it; what is not listed has none.
         temperature: The published sampling temperature; None where the provider's own was left.
         thinking_budget: The published tokens to think with; None where it does not think.
         max_output_tokens: The published limit; None where the provider's own was left.
         contract: The audio that it takes, where that is not its provider's.
-        price: What it costs, where that is known.
     """
 
     name: str
@@ -101,12 +99,9 @@ class Provider:
         settings: ModelSettings | None = None,
         defaults: ModelSettings | None = None,
     ) -> Model:
-        """Make the model of a name.
+        """Make the model of a name; each of the user's settings is taken or refused.
 
-        Args:
-            name: ``provider/model``.
-            settings: What the user says; each is taken or refused.
-            defaults: What holds of the settings that are taken where the user says nothing.
+        The defaults hold of settings that are taken where the user says nothing.
         """
         given = settings or ModelSettings()
         self._check_name(name)
@@ -152,5 +147,5 @@ class Provider:
             for package in self.packages:
                 import_module(package)
         except ImportError:
-            needs = f"needs: pip install 'audiocapbench[{self.extra}]'"
-            raise ModelError(f"{self.name}/… {needs}") from None
+            to_do = f"pip install 'audiocapbench[{self.extra}]'"
+            raise ModelError(f"{self.name}/… needs: {to_do}") from None

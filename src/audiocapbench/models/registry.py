@@ -108,12 +108,7 @@ class _PriceFile(BaseModel):
 
 
 def price_of(model: str, overrides: Path | None = None) -> Price | None:
-    """What a model costs; None where nobody has said.
-
-    Args:
-        model: The whole name, as ``openai/gpt-audio``.
-        overrides: A file of prices that come before the providers' own.
-    """
+    """What a model costs, by a user's file or else its provider; None where nobody has said."""
     given, provider = None, provider_of(model)
     try:
         if overrides is not None:

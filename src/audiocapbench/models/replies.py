@@ -20,10 +20,9 @@ Json = Mapping[str, Any]
 _TOP = ("id", "model", "usage", "system_fingerprint")
 _SPOKEN = ("content", "refusal")
 
-FILTER_CODES = frozenset(
+_FILTER_CODES = frozenset(
     {"content_filter", "content_policy_violation", "data_inspection_failed", "datainspectionfailed"}
 )
-"""Codes of errors that are a content filter's verdict on one sample."""
 
 # The bounds keep a hostile answer (a hundred thousand brackets) from taking quadratic time.
 _LINK_OR_IMAGE = re.compile(r"!?\[[^\]]{0,400}\]\([^)]{1,1000}\)")
@@ -58,17 +57,17 @@ def cleaned(reply: Reply) -> Reply:
     return replace(reply, text=text, status=Status.EMPTY if blank else reply.status)
 
 
-def metered_reply(
-    body: Any, remote: RemoteModel, ending: Ending, tokens: tuple[Any, Any, Any]
-) -> Reply:
+def metered(body: Any, remote: RemoteModel, ending: Ending, tokens: tuple[Any, Any, Any]) -> Reply:
     """The reply that a body is, with its tokens read, written and heard, where they are counts."""
     read, written, heard = map(count, tokens)
     raw = raw_json(body, remote.secrets)
     return Reply(*ending, input_tokens=read, output_tokens=written, audio_tokens=heard, raw=raw)
 
 
-def filtered_reply(body: Any, said: str, remote: RemoteModel) -> Reply:
-    """The reply to a question that a content filter stopped with an error."""
+def filtered_reply(code: str, body: Any, said: str, remote: RemoteModel) -> Reply | None:
+    """The reply that a content filter's error is; None where its code says something else."""
+    if code.lower() not in _FILTER_CODES:
+        return None
     error = f"stopped by the provider's content filter ({short(said, remote.secrets)})"
     return Reply("", Status.FILTERED, error, raw=raw_json(body, remote.secrets))
 
@@ -81,7 +80,7 @@ def completion_reply(body: Any, remote: RemoteModel) -> Reply:
     usage = json_object(body.get("usage"))
     heard = json_object(usage.get("prompt_tokens_details")).get("audio_tokens")
     tokens = (usage.get("prompt_tokens"), usage.get("completion_tokens"), heard)
-    return metered_reply(body, remote, choice_ending(body["choices"], remote), tokens)
+    return metered(body, remote, choice_ending(body["choices"], remote), tokens)
 
 
 def joined_chunks(chunks: Sequence[Any], remote: RemoteModel) -> Json:

@@ -11,11 +11,8 @@ TIMEOUT_S = 120.0
 class ModelSettings:
     """What the user says; None leaves the provider's or the paper's value.
 
-    Attributes:
-        temperature: Sampling temperature.
-        max_tokens: Most tokens of an answer.
-        timeout: Seconds to wait for one answer.
-        system: What a chat model is told before every question.
+    ``max_tokens`` are those of an answer, ``timeout`` is in seconds, and ``system`` is what a chat
+    model is told before every question.
     """
 
     temperature: float | None = None

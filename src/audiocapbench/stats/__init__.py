@@ -6,9 +6,6 @@ from audiocapbench.stats.bootstrap import (
     ROUNDS,
     SEED,
     Interval,
-    Intervals,
-    Method,
-    intervals,
     mean_interval,
     resampled_scores,
 )
@@ -19,9 +16,6 @@ __all__ = [
     "ROUNDS",
     "SEED",
     "Interval",
-    "Intervals",
-    "Method",
-    "intervals",
     "mean_interval",
     "resampled_scores",
 ]

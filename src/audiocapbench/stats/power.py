@@ -16,10 +16,8 @@ _NODES = 200
 def power_of(difference: float, sd: float, n: int, *, alpha: float = ALPHA) -> float:
     """Probability that a two-sided paired t-test on n samples sees a true difference.
 
-    Args:
-        sd: Standard deviation of the samples' differences; more than 0.
-        n: Samples; 2 at least.
-        alpha: Share of false alarms that the test allows.
+    The samples' differences have the standard deviation ``sd``, which is more than 0; n is 2 at
+    least; alpha is the share of false alarms that the test allows.
     """
     from scipy.special import gammaincinv, ndtr, stdtrit
 

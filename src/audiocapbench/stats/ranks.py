@@ -17,11 +17,8 @@ def rank_intervals(systems: int, better: Iterable[tuple[int, int]]) -> list[Rank
     """Places that tests leave open: behind all that are better, before all that are worse.
 
     If the tests make no false statement, as Holm's correction promises in 95 % of cases, every
-    system's true place is within its interval.
-
-    Args:
-        systems: How many there are, numbered from 0.
-        better: Pairs of which the first is significantly better.
+    system's true place is within its interval. Systems are numbered from 0; the first of a pair is
+    significantly better.
     """
     above, below = [0] * systems, [0] * systems
     for first, second in better:
@@ -34,14 +31,8 @@ def tied_groups(systems: int, different: Iterable[tuple[int, int]]) -> list[tupl
     """The largest groups of systems none of which differs from another of the group.
 
     Two systems share a group if and only if they are not known to be different; a system can
-    belong to several groups, because "not known to be different" does not carry over.
-
-    Args:
-        systems: How many there are, numbered from 0, best first.
-        different: Pairs that are significantly different.
-
-    Returns:
-        Groups in order of their members; None where there are more than anybody could read.
+    belong to several groups, because "not known to be different" does not carry over. None where
+    there are more groups than anybody could read.
     """
     groups = [frozenset(range(systems))] if systems else []
     for left, right in different:
