@@ -19,10 +19,10 @@ from audiocapbench.report.page.figure_data import (
     nice_step,
     provider_of,
 )
-from audiocapbench.report.page.headline import headline_of
 from audiocapbench.report.page.label_places import place_labels
 from audiocapbench.report.page.metric_judge import correlations, pooled_kendall
-from audiocapbench.report.page.ranks import headline_ranks
+from audiocapbench.report.page.overview import headline_ranks
+from audiocapbench.report.page.report_data import headline_of
 from audiocapbench.scores.scorer import Scorer
 from folders import write_folder
 from report_pages import gathered_runs, scored_runs
@@ -115,8 +115,7 @@ def test_kendalls_tau_within_models_counts_only_pairs_of_one_model() -> None:
 
 def test_only_runs_on_the_same_samples_are_tested_for_ties(runs: Path) -> None:
     store, made = scored_runs(runs, "control/right", "control/empty", judged=True)
-    found = headline_ranks(gathered_runs(store, made)).runs
-    assert found is not None
+    found = headline_ranks(gathered_runs(store, made))[0].runs
     assert [one.rank for one in found] == [1, 2]
     assert not set(found[0].tied) & set(found[1].tied)
     benchmark = open_benchmark(str(runs))
@@ -124,10 +123,11 @@ def test_only_runs_on_the_same_samples_are_tested_for_ties(runs: Path) -> None:
         benchmark, create_model("control/wrong"), store, selection=Selection(limit=8)
     ).run
     score_run(store, few, ["rouge_l"])
-    ties = headline_ranks(gathered_runs(store, [*made, few]))
-    assert ties.runs is None
-    assert "not asked about the same samples" in ties.notes[0]
-    assert headline_ranks(gathered_runs(store, made[:1])).runs is None
+    apart, notes = headline_ranks(gathered_runs(store, [*made, few]))
+    assert not any(one.rank for one in apart.runs)
+    assert "not asked about the same samples" in notes[0]
+    alone, _ = headline_ranks(gathered_runs(store, made[:1]))
+    assert [one.rank for one in alone.runs] == [None]
 
 
 def test_bars_stand_in_proportion_to_their_scores() -> None:

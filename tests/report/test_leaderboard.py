@@ -57,8 +57,8 @@ def test_equal_models_are_tied_and_a_better_one_is_not(store: Store) -> None:
     assert standings["best"].ranks == (1, 1)
     assert standings["weak"].ranks == standings["same"].ranks == (2, 3)
     assert [one.overall.rank for one in board.entries] == [1, 2, 3]
-    assert len(board.pairs) == 3
-    assert board.common == 60
+    assert len(board.overall.pairs) == 3
+    assert board.overall.common == 60
     (note,) = [note for note in board.notes if "share a letter" in note]
     assert "3 paired permutation tests" in note
 
@@ -121,7 +121,7 @@ def test_failures_stand_beside_the_number_under_all_policies(store: Store) -> No
     assert shy.overall.estimate.as_zero == pytest.approx(0.75 * mean)
     assert shy.overall.estimate.bounds == pytest.approx((0.75 * mean, 0.75 * mean + 0.25))
     assert "shy: 15 refused." in board.notes
-    assert board.pairs[0].n == board.common == 45
+    assert board.overall.pairs[0].n == board.overall.common == 45
     headings = [
         heading.text for heading in pages(build_leaderboard(store, LeaderboardQuery()))[0].headings
     ]
@@ -139,7 +139,7 @@ def test_a_run_with_few_answers_is_shown_but_not_ranked(store: Store) -> None:
         ("whole", 1),
         ("broken", None),
     ]
-    assert board.pairs == ()
+    assert board.overall.pairs == ()
     assert any("broken is not ranked: 20 of 60" in note for note in board.notes)
 
 
@@ -175,7 +175,7 @@ def test_questions_about_one_clip_count_as_one_piece_of_evidence(store: Store) -
     for model, value in (("low", 0.1), ("high", 0.9)):
         put_run(store, MadeRun(model, {"rouge_l": {one.id: value for one in samples}}), samples)
     board = only_board(store)
-    assert board.pairs == ()
+    assert board.overall.pairs == ()
     assert "There are too few samples to tell any two models apart." in board.notes
     assert {one.overall.tied for one in board.entries} == {""}
 
@@ -213,7 +213,7 @@ def test_published_rows_stand_among_runs_of_the_same_judge_and_samples(store: St
         )
         (board,) = built.boards
         assert len(board.published) == 13
-        assert board.pairs == ()
+        assert board.overall.pairs == ()
         page = pages(built)[0]
         assert [row[1] for row in page.rows][1:3] == ["gemini/gemini-2.5-pro (published)", "mine"]
         assert page.rows[1][3] == "", "a published row has no interval"

@@ -14,12 +14,10 @@ from audiocapbench.errors import ReportError, StoreError
 from audiocapbench.report.mecat.answers import AnswerSet, GivenAnswer, answers_of_run
 from audiocapbench.report.mecat.drop import drop_report
 from audiocapbench.report.mecat.merge_published import PUBLISHED, places
+from audiocapbench.report.mecat.rankings import split_report, standings_report, weight_report
 from audiocapbench.report.mecat.scored import ScoredAnswers, read_scored
 from audiocapbench.report.mecat.silence import silence_report, wilson
-from audiocapbench.report.mecat.split import split_report
 from audiocapbench.report.mecat.stability import stability_report
-from audiocapbench.report.mecat.standings import standings_report
-from audiocapbench.report.mecat.weights import weight_report
 from audiocapbench.report.samples import write_scores
 from audiocapbench.scores.run_table import TableReader
 from audiocapbench.store import Store

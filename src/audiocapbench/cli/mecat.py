@@ -111,7 +111,7 @@ def standings(
     scored: "Sequence[ScoredAnswers]", published: bool, *, benchmark: Benchmark = "mecat-caption"
 ) -> "Analysis":
     """Show models in their places among the published ones, by group and in total."""
-    from audiocapbench.report.mecat.standings import standings_report
+    from audiocapbench.report.mecat.rankings import standings_report
 
     return standings_report(scored, benchmark, published=published)
 
@@ -119,7 +119,7 @@ def standings(
 @_of_scores
 def weights(scored: "Sequence[ScoredAnswers]", published: bool) -> "Analysis":
     """Rank models under three weightings of speech, music and sound, with Kendall's tau."""
-    from audiocapbench.report.mecat.weights import weight_report
+    from audiocapbench.report.mecat.rankings import weight_report
 
     return weight_report(scored, published=published)
 
@@ -133,7 +133,7 @@ def split(
     Args:
         group (GROUP): Which group of answers.
     """
-    from audiocapbench.report.mecat.split import split_report
+    from audiocapbench.report.mecat.rankings import split_report
 
     return split_report(scored, group, published=published)
 

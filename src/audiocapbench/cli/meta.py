@@ -86,7 +86,7 @@ def meta(
     from audiocapbench.meta.pairs.votes import agreement
     from audiocapbench.meta.settings import TrialSettings
     from audiocapbench.meta.trial_document import trial_document, write_choices
-    from audiocapbench.report.trial.page import write_trials
+    from audiocapbench.report.trial import write_trials
 
     for_models = {"--prompt": prompt, "--prompt-file": prompt_file, "--reader": reader}
     _check_options(scorer, for_models, swap)
@@ -167,7 +167,7 @@ def _try_all(
 
 
 def _print(trials: "Sequence[ScorerTrial]", pairs: "PairSet", agreed: "Agreement") -> None:
-    from audiocapbench.report.trial.table import group_table, trial_table
+    from audiocapbench.report.trial import group_table, trial_table
 
     show(trial_table(trials))
     show(group_table(trials, "Accuracy by type of pair", "by_type"))

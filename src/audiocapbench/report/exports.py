@@ -40,8 +40,6 @@ class Heading:
     """A column of a table for people.
 
     Attributes:
-        text: What stands above it.
-        align: Where its cells stand.
         folds: Whether its cells may stand below those of the column before it, in a narrow place.
         spare: Whether a narrow place can do without it, the last such column first.
     """
@@ -54,15 +52,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A table for people: rounded, with its notes.
-
-    Attributes:
-        title: What it shows.
-        headings: Its columns.
-        rows: As many cells as there are columns.
-        notes: What stands below.
-        wraps: Whether its last column is running text, which a terminal wraps.
-    """
+    """A table for people, rounded; ``wraps`` says that its last column is running text."""
 
     title: str
     headings: tuple[Heading, ...]
@@ -94,6 +84,16 @@ _LATEX = {
     "—": "---",
     "…": r"\ldots{}",
 }
+
+
+def number(value: float | None, digits: int, *, none: str = "–") -> str:
+    """A number as tables have it, and what stands where there is none."""
+    return none if value is None else f"{value:.{digits}f}"
+
+
+def dollars(value: float | None) -> str:
+    """A cost as tables have it."""
+    return "–" if value is None else f"${value:,.2f}"
 
 
 def fitted(page: Page, width: int, whole: str = "--format csv") -> Page:
@@ -215,17 +215,16 @@ def write_parquet(path: Path, records: Sequence[Record]) -> None:
     except ModuleNotFoundError:
         raise ReportError("Parquet needs: pip install 'audiocapbench[hub]'") from None
     names = list(records[0]) if records else []
-    columns = {name: [_encodable(record[name]) for record in records] for name in names}
+    columns: dict[str, list[Value]] = {name: [] for name in names}
+    for record in records:
+        for name, value in record.items():
+            columns[name].append(encodable(value) if isinstance(value, str) else value)
     arrays = {name: pa.array(values, type=_type(pa, values)) for name, values in columns.items()}
     write_whole(path, lambda place: pq.write_table(pa.table(arrays), place))
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a table to a file.
-
-    Raises:
-        ReportError: The file cannot be written.
-    """
+    """Write a table to a file, or raise a ReportError."""
     content = encodable(text).encode()
     write_whole(path, lambda place: place.write_bytes(content))
 
@@ -284,10 +283,6 @@ def _markdown_row(cells: Sequence[str]) -> str:
 def _latex_row(cells: Sequence[str]) -> str:
     # A cell that begins with a bracket would be read as the option of the line break before it.
     return " & ".join("{}" + latex(cell) for cell in cells) + r" \\"
-
-
-def _encodable(value: Value) -> Value:
-    return encodable(value) if isinstance(value, str) else value
 
 
 def _type(pa: Any, values: Sequence[Value]) -> Any:

@@ -15,12 +15,8 @@ def write_scores(path: Path, table: ScoreTable, metrics: Sequence[str] = ()) -> 
     """Write one row a scored sample and one column a metric, at full precision.
 
     Where samples make corpora, a row also says which, what tells the sample from others, and
-    whether its references are null. A cell is blank where there is no score.
-
-    Args:
-        path: The file.
-        table: The scores.
-        metrics: The columns; by default every metric that there are scores of.
+    whether its references are null. A cell is blank where there is no score. By default, every
+    metric that there are scores of is a column.
 
     Raises:
         ReportError: The file cannot be written.

@@ -12,7 +12,7 @@ from audiocapbench.scores.estimate import Estimate
 from audiocapbench.scores.file_scores import FileScores
 from audiocapbench.scores.groups import GroupKey, category
 from audiocapbench.scores.scorer import Scorer
-from audiocapbench.scores.summary import RunSummary
+from audiocapbench.scores.summary import JudgeSummary, RunSummary
 from audiocapbench.scores.table import ScoreTable
 
 _JUDGE_DIGITS = 2
@@ -20,12 +20,12 @@ _JUDGE_DIGITS = 2
 
 def leaderboard(summaries: Sequence[RunSummary], metrics: Sequence[str], headline: str) -> Table:
     """Metrics of every run with their 95 % intervals, best first by the headline."""
-    table = _table("Leaderboard, with 95 % intervals", ["model", "answered", *metrics])
+    table = table_of("Leaderboard, with 95 % intervals", ["model", "answered", *metrics])
     for one in _ranked(summaries, headline):
         coverage = one.table.coverage
         answered = f"{coverage.answered}/{coverage.total}"
         estimates = one.table.of_metrics(metrics).values()
-        table.add_row(_text(one.run.model), answered, *map(_cell, estimates))
+        table.add_row(text_of(one.run.model), answered, *map(_cell, estimates))
     return table
 
 
@@ -37,13 +37,13 @@ def by_category(summaries: Sequence[RunSummary], metric: str) -> Table:
         for name in one.table.categories:
             counts[name] = len(one.table.group(scorer, category(name)).samples)
     names = [f"{name} ({count})" for name, count in counts.items()]
-    table = _table(f"{metric} by category (number of clips)", ["model", *names])
+    table = table_of(f"{metric} by category (number of clips)", ["model", *names])
     for one in _ranked(summaries, metric):
         cells = [
             one.table.point(scorer, category(name)).shown() if name in one.table.categories else "–"
             for name in counts
         ]
-        table.add_row(_text(one.run.model), *cells)
+        table.add_row(text_of(one.run.model), *cells)
     return table
 
 
@@ -51,25 +51,25 @@ def judge_table(summaries: Sequence[RunSummary], judge: str) -> Table:
     """One judge's dimensions with their 95 % intervals, best overall first."""
     judged = [(one.run.model, one.judges[judge]) for one in summaries if judge in one.judges]
     names = list(dict.fromkeys(name for _, one in judged for name in one.overall))
-    table = _table(f"Judge {judge}, 0 to 10, with 95 % intervals", ["model", "judged", *names])
+    table = table_of(f"Judge {judge}, 0 to 10, with 95 % intervals", ["model", "judged", *names])
 
-    def best_first(estimate: Estimate | None) -> float:
-        return 1.0 if estimate is None or estimate.value is None else -estimate.value
+    def best_first(judge: JudgeSummary) -> tuple[bool, float]:
+        return judge.overall["overall"].best_first if "overall" in judge.overall else (True, 0.0)
 
-    for model, one in sorted(judged, key=lambda pair: best_first(pair[1].overall.get("overall"))):
+    for model, one in sorted(judged, key=lambda pair: best_first(pair[1])):
         cells = [_cell(one.overall.get(name), _JUDGE_DIGITS) for name in names]
-        table.add_row(_text(model), f"{one.judged}/{one.total}", *cells)
+        table.add_row(text_of(model), f"{one.judged}/{one.total}", *cells)
     return table
 
 
 def score_table(scores: FileScores) -> Table:
     """Every metric on files, by group where there are groups."""
     title = f"{len(scores.ids):,} samples, with 95 % intervals"
-    table = _table(title, ["metric", "all", *scores.table.categories])
+    table = table_of(title, ["metric", "all", *scores.table.categories])
     for metric in scores.metrics:
         scorer = Scorer(metric)
         groups = [scores.table.estimate(scorer, category(one)) for one in scores.table.categories]
-        table.add_row(_text(metric), *map(_cell, [scores.table.estimate(scorer), *groups]))
+        table.add_row(text_of(metric), *map(_cell, [scores.table.estimate(scorer), *groups]))
     return table
 
 
@@ -79,7 +79,7 @@ def group_table(scores: ScoreTable, metrics: Sequence[str], title: str) -> Table
     A group with null references says how many; where most are null, the line below it is the same
     group without them.
     """
-    table = _table(title, ["group", "answered", "null", *metrics])
+    table = table_of(title, ["group", "answered", "null", *metrics])
     null_references = scores.null_references(metrics)
     for name in scores.categories:
         nulls = null_references.get(name)
@@ -97,19 +97,19 @@ def facet_table(scores: ScoreTable, facet: str, metrics: Sequence[str]) -> Table
     """Metrics by the places of one facet; two-part places make a grid of the first metric."""
     keys = scores.facets[facet]
     if not all(" " in key.place for key in keys):
-        table = _table(f"by {facet}", [facet, "answered", *metrics])
+        table = table_of(f"by {facet}", [facet, "answered", *metrics])
         for key in keys:
             _add_group(table, scores, key, [], metrics)
         return table
     rows = dict.fromkeys(key.place.partition(" ")[0] for key in keys)
     columns = dict.fromkeys(key.place.partition(" ")[2] for key in keys)
-    table = _table(f"{metrics[0]} by {facet}", [facet, *columns])
+    table = table_of(f"{metrics[0]} by {facet}", [facet, *columns])
     for row in rows:
         places = [GroupKey(facet, f"{row} {column}") for column in columns]
         cells = [
             scores.point(Scorer(metrics[0]), key).shown() if key in keys else "–" for key in places
         ]
-        table.add_row(_text(row), *cells)
+        table.add_row(text_of(row), *cells)
     return table
 
 
@@ -159,12 +159,7 @@ def _failures(model: str, missing: str, name: str, estimate: Estimate, digits: i
 
 def _ranked(summaries: Iterable[RunSummary], metric: str) -> list[RunSummary]:
     """Best first by one metric; runs without a score come last."""
-
-    def rank(summary: RunSummary) -> tuple[bool, float]:
-        value = summary.table.point(Scorer(metric)).value
-        return (value is None, -(value or 0.0))
-
-    return sorted(summaries, key=rank)
+    return sorted(summaries, key=lambda one: one.table.point(Scorer(metric)).best_first)
 
 
 def _add_group(
@@ -173,17 +168,19 @@ def _add_group(
     estimates = list(scores.of_metrics(metrics, key).values())
     coverage = estimates[0].coverage
     answered = f"{coverage.answered}/{coverage.total}"
-    table.add_row(_text(key.place), answered, *more, *map(_cell, estimates))
+    table.add_row(text_of(key.place), answered, *more, *map(_cell, estimates))
 
 
-def _table(title: str, names: Sequence[str]) -> Table:
-    table = Table(title=_text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+def table_of(title: str, names: Sequence[str]) -> Table:
+    """A table without rows; its first column holds names, the others numbers."""
+    table = Table(title=text_of(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for place, name in enumerate(names):
-        table.add_column(_text(name), justify="right" if place else "left", no_wrap=True)
+        table.add_column(text_of(name), justify="right" if place else "left", no_wrap=True)
     return table
 
 
-def _text(text: str) -> Text:
+def text_of(text: str) -> Text:
+    """Text that a terminal shows as it is."""
     return Text(escape_controls(text))
 
 

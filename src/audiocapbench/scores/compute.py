@@ -32,11 +32,7 @@ def point_estimate(
 ) -> Estimate:
     """Everything but the interval, which alone takes time.
 
-    Args:
-        scorer: The metric or judge.
-        group: The samples.
-        scores: What the scorer made of them.
-        blank: For every sample with a text to score, whether it is blank.
+    ``blank`` says of every sample with a text to score whether it is blank.
     """
     statistics, present = _column(group, scores)
     replies = [blank[one.id] for one in group.samples if one.id in blank]
@@ -112,22 +108,16 @@ def lacks(group: Group, present: Mask) -> list[str]:
 def spread(group: Group, statistics: FloatArray) -> FloatArray:
     """Statistics of shape (n, ..., k), for a total with a place for each corpus and a count.
 
-    Returns:
-        For a total shape (n, ..., corpora * (k + 1)): each corpus's mean follows from two means.
+    Of a total the shape is (n, ..., corpora * (k + 1)): a corpus's mean follows from two means.
     """
-    if group.aggregation is None:
-        return statistics
-    return _by_corpus(group, statistics)
+    return statistics if group.aggregation is None else _by_corpus(group, statistics)
 
 
 def aggregate_of(scorer: Scorer, group: Group, whole: FloatArray | float = 1.0) -> Aggregate:
     """What makes a score of mean statistics as ``spread`` gives them.
 
-    Args:
-        scorer: The metric or judge.
-        group: The samples.
-        whole: Each corpus's means over all samples: a round of resampling that draws no sample of
-            a small corpus says nothing new about it.
+    ``whole`` are each corpus's means over all samples: a round of resampling that draws no sample
+    of a small corpus says nothing new about it.
     """
     if group.aggregation is None:
         return scorer.aggregate
@@ -143,12 +133,9 @@ def aggregate_of(scorer: Scorer, group: Group, whole: FloatArray | float = 1.0) 
 def corpus_means(
     means: FloatArray, corpora: int, otherwise: FloatArray | float = 1.0
 ) -> FloatArray:
-    """Each corpus's own mean statistics, shape (..., corpora, k).
+    """Each corpus's own mean statistics, shape (..., corpora, k), of what ``spread`` returns.
 
-    Args:
-        means: Of what ``spread`` returns for a total.
-        corpora: How many there are.
-        otherwise: What stands in for a corpus without samples.
+    A corpus without samples has what stands in for it.
     """
     table = means.reshape(*means.shape[:-1], corpora, -1)
     counts = table[..., -1:]

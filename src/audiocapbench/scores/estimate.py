@@ -32,7 +32,6 @@ class Estimate:
     Attributes:
         value: Over the samples that have a score, as published; None where there are none.
         n: How many have one.
-        coverage: How many were asked and answered.
         as_zero: The same with every failure counted as 0.
         bounds: The worst and the best that the failures could make of it.
         interval: 95 % by bootstrap over samples; None for too few samples to draw from.
@@ -52,6 +51,11 @@ class Estimate:
     def __str__(self) -> str:
         span = f" [{self.interval.low:.3f}, {self.interval.high:.3f}]" if self.interval else ""
         return f"{self.shown()}{span}, n={self.n:,}/{self.coverage.total:,}"
+
+    @property
+    def best_first(self) -> tuple[bool, float]:
+        """What sorts the best value first, and those without one last."""
+        return (self.value is None, -(self.value or 0.0))
 
     def shown(self, digits: int = 3) -> str:
         """The value for a table cell; a dash where nothing was scored."""

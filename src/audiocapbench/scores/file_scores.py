@@ -27,11 +27,8 @@ class FileScores:
     """Scores of a set of predictions, and what did not take part.
 
     Attributes:
-        table: The scores.
-        metrics: The metrics, in order.
         ids: Samples that were scored, in the order of the references.
-        missing: Ids with references but no prediction.
-        surplus: Ids with a prediction but no references.
+        missing: Ids with references but no prediction; ``surplus`` are the reverse.
         unscored: Corpora that were too small for a metric.
     """
 

@@ -40,13 +40,7 @@ def category(name: str) -> GroupKey:
 
 @dataclass(frozen=True, slots=True)
 class SampleScores:
-    """One scorer's scores of single samples.
-
-    Attributes:
-        values: Score of each sample, by its id.
-        statistics: What resampling needs of each sample, by its id; all of one length.
-        signatures: How each was made.
-    """
+    """One scorer's scores by sample id, how each was made, and what resampling needs of it."""
 
     values: dict[str, float] = field(default_factory=dict)
     statistics: dict[str, Sequence[float]] = field(default_factory=dict)
@@ -72,7 +66,6 @@ class Group:
     """Samples that are scored together.
 
     Attributes:
-        samples: The samples.
         clips: The clip of each, which is drawn whole.
         aggregation: Of a total alone: which corpora it is the weighted sum of.
     """
@@ -94,11 +87,8 @@ class Group:
     @cached_property
     def weights(self) -> FloatArray:
         """What each corpus counts for."""
-        return (
-            np.ones(1)
-            if self.aggregation is None
-            else np.array(list(self.aggregation.weights.values()))
-        )
+        weights = self.aggregation.weights.values() if self.aggregation is not None else [1.0]
+        return np.array(list(weights))
 
     @cached_property
     def places(self) -> NDArray[np.int64]:

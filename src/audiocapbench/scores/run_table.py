@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 
 from audiocapbench.benchmarks import Traits, stored_traits
 from audiocapbench.data import Sample
@@ -23,11 +22,9 @@ class RunTable(ScoreTable):
     """Scores of one run.
 
     Attributes:
-        run: The run.
         traits: The benchmark's, as they were when the run began.
         missing_clips: Clips that belong to its data but were not there.
         outcomes: Answers by sample id.
-        judgements: Everything that each judge said.
         state: What the store called the run's state when it was read.
     """
 
@@ -51,6 +48,7 @@ class RunTable(ScoreTable):
         self.outcomes = outcomes
         self.judgements = judgements
         self._verdicts: dict[str, dict[str, Scores]] = {}
+        self._judge_signatures: dict[str, Signature] = {}
         blank = {
             key: one.reply.status is Status.EMPTY
             for key, one in outcomes.items()
@@ -80,16 +78,12 @@ class RunTable(ScoreTable):
         whole = {key: overall(one) for key, one in verdicts.items()}
         return {**found, Scorer(judge, OVERALL): SampleScores.of_values(whole, made)}
 
-    @cached_property
-    def _by_signature(self) -> dict[str, Counter[Signature]]:
-        return {
-            judge: Counter(one.signature for one in given)
-            for judge, given in self.judgements.items()
-        }
-
     def judge_signature(self, judge: str) -> Signature:
         """The way in which most of its judgements were made; others are left out."""
-        return self._by_signature[judge].most_common(1)[0][0]
+        if judge not in self._judge_signatures:
+            counts = Counter(one.signature for one in self.judgements[judge])
+            self._judge_signatures[judge] = counts.most_common(1)[0][0]
+        return self._judge_signatures[judge]
 
     def current_judgements(self, judge: str) -> list[Judgement]:
         """What a judge said of the samples, without what was made in another way.

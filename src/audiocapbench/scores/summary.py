@@ -30,17 +30,12 @@ class JudgeSummary:
     """One judge on one run.
 
     Attributes:
-        judge: Its name.
-        signature: How its scores were made.
-        total: Samples of the run.
-        answered: Those that the model answered, so that there was something to judge.
+        answered: Samples that the model answered, so that there was something to judge.
         judged: Those of them with a verdict.
         statuses: Judgements by status, all rounds together.
         stale: Judgements that were made in another way and are left out.
         overall: Estimates by dimension, and ``overall``.
-        by_category: The same for each category.
         round_spread: Mean standard deviation over rounds; None for a single round.
-        cost_usd: Dollars that the judge cost, where known.
     """
 
     judge: str
@@ -79,12 +74,9 @@ class JudgeSummary:
 
 @dataclass(frozen=True, slots=True)
 class JudgeInfluence:
-    """The panel without one judge: its score, and how that judge stands to the others.
+    """The panel's overall score without one judge, and what leaving it out changes.
 
-    Attributes:
-        score: The panel's overall score without it.
-        change: What leaving it out does to the score.
-        distance: Mean distance between its overall scores and those of the rest.
+    ``distance`` is the mean distance between its overall scores and those of the rest.
     """
 
     score: float
@@ -97,8 +89,6 @@ class PanelSummary:
     """Several judges on one run.
 
     Attributes:
-        judges: Their names.
-        how: How their scores are put together.
         estimates: By dimension, and ``overall``; means over all samples, also of a total.
         spread: Mean standard deviation between judges of one answer.
         alpha: Krippendorff's alpha (interval) by dimension, and ``overall``.
@@ -254,7 +244,11 @@ def summarise_panel(table: RunTable, judges: Sequence[str], how: How = "mean") -
         _panel_estimates(table, {key: one.scores for key, one in together.items()}),
         mean(spreads) if spreads else None,
         {name: krippendorff_alpha(given) for name, given in ratings.items()},
-        {name: _kappa(given) for name, given in ratings.items() if name != OVERALL},
+        {
+            name: fleiss_kappa(category_counts(given)) if len(given) > 1 else None
+            for name, given in ratings.items()
+            if name != OVERALL
+        },
         {judge: _left_out(opinions, judge, how) for judge in judges if len(judges) > 1},
     )
 
@@ -298,10 +292,6 @@ def _rating(scores: Scores | None, name: str) -> float:
     if scores is None:
         return float("nan")
     return overall(scores) if name == OVERALL else scores[name]
-
-
-def _kappa(ratings: NDArray[np.float64]) -> float | None:
-    return fleiss_kappa(category_counts(ratings)) if len(ratings) > 1 else None
 
 
 def _left_out(opinions: ByJudge, judge: str, how: How) -> JudgeInfluence:

@@ -33,10 +33,7 @@ KeptEstimates = Mapping[tuple[str, str], Estimate]
 class NullReferences(NamedTuple):
     """A category in which some references say that there is nothing to describe.
 
-    Attributes:
-        total: Samples of the category.
-        null: Those of them with null references.
-        without: Metrics on the others alone, where most are null; ranks and weights their own.
+    ``without`` are metrics on the other samples, where most are null; ranks and weights their own.
     """
 
     total: int
@@ -50,7 +47,6 @@ class ScoreTable:
     Attributes:
         samples: Everything that was asked.
         aggregation: How the samples make corpora; None where they are one.
-        scores: What each scorer made of the samples.
         blank: For every sample with a text to score, whether it is blank.
         computed: Estimates that were not known before.
     """

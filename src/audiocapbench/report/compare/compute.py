@@ -60,16 +60,9 @@ def compare_runs(
     clips: int = 10,
     correction: Correction = Correction.HOLM,
 ) -> Comparison:
-    """Compare two runs of one benchmark.
+    """Compare two runs of one benchmark by metrics and judges, or by everything that both have.
 
-    Args:
-        store: Where they are.
-        first: The number of the one.
-        second: The number of the other.
-        metrics: Metrics to compare by; with no judge named, everything that both have by default.
-        judges: Judges to compare by.
-        clips: How many of the samples that moved most to show.
-        correction: How to correct p-values for their number.
+    ``clips`` is how many of the samples that moved most to show.
 
     Raises:
         ReportError: The runs cannot be compared, and why.
@@ -324,4 +317,4 @@ def _moved(
 
 def _answer(run: RunTable, sample: Sample, scored: SampleScores) -> AnswerScore:
     reply = run.outcomes[sample.id].reply
-    return AnswerScore(reply.text, str(reply.status), scored.values[sample.id])
+    return AnswerScore(scored.values[sample.id], str(reply.status), reply.text)

@@ -9,21 +9,23 @@ from audiocapbench.report.compare.types import (
     Difference,
     SampleChange,
 )
-from audiocapbench.report.exports import Align, Heading, Page, Record
+from audiocapbench.report.exports import Align, Heading, Page, Record, number
 from audiocapbench.stats.power import ALPHA, POWER
 
 LONGEST, LONGEST_IN_A_FILE = 600, 200
 """Characters of an answer on a terminal, which wraps it, and in a table of a page."""
 
 _LEFT: Align = "left"
+_COLUMNS = (
+    "benchmark run_a run_b model_a model_b scorer category n score_a score_b difference low high "
+    "p p_adjusted effect detectable samples_needed needed_unit correction"
+).split()
 
 
 def pages(comparison: Comparison, longest: int = LONGEST) -> list[Page]:
     """Differences on all samples, by category where there are several, and what moved.
 
-    Args:
-        comparison: The runs.
-        longest: How many characters of an answer to show.
+    Of an answer, so many characters are shown.
     """
     whole = [one for one in comparison.differences if one.category == ALL]
     parts = [one for one in comparison.differences if one.category != ALL]
@@ -53,10 +55,13 @@ def notes(comparison: Comparison) -> tuple[str, ...]:
     if left_out:
         said.append(f"Left out: {', '.join(left_out)}.")
     if headline.detectable is not None:
-        visible = f"{headline.detectable:.{headline.scorer.digits}f}"
+        label, digits, needed = headline.scorer.label, headline.scorer.digits, ""
+        if headline.needed is not None:
+            found = _signed(headline.difference, digits)
+            needed = f"; to see one of {found} would take {headline.needed:,} {_unit(headline)}"
         said.append(
-            f"These samples could show a difference of {visible} in {headline.scorer.label} "
-            f"(power {POWER:g}, alpha {ALPHA:g}){_needed(headline)}."
+            f"These samples could show a difference of {headline.detectable:.{digits}f} in {label} "
+            f"(power {POWER:g}, alpha {ALPHA:g}){needed}."
         )
     said.append(
         f"p: paired permutation; {_corrected(comparison)}: corrected over the rows of the table; "
@@ -69,31 +74,22 @@ def notes(comparison: Comparison) -> tuple[str, ...]:
 
 def records(comparison: Comparison) -> list[Record]:
     """A row for each scorer on all samples and on each category; unrounded."""
-    return [
-        {
-            "benchmark": comparison.first.benchmark,
-            "run_a": comparison.first.id,
-            "run_b": comparison.second.id,
-            "model_a": comparison.first.model,
-            "model_b": comparison.second.model,
-            "scorer": one.scorer.label,
-            "category": one.category,
-            "n": one.n,
-            "score_a": one.first,
-            "score_b": one.second,
-            "difference": one.difference,
-            "low": one.interval.low if one.interval else None,
-            "high": one.interval.high if one.interval else None,
-            "p": one.p_value,
-            "p_adjusted": one.adjusted,
-            "effect": one.effect,
-            "detectable": one.detectable,
-            "samples_needed": one.needed,
-            "needed_unit": _unit(one),
-            "correction": str(comparison.correction),
-        }
-        for one in comparison.differences
-    ]
+    one, other = comparison.first, comparison.second
+    runs = {
+        "benchmark": one.benchmark,
+        "run_a": one.id,
+        "run_b": other.id,
+        "model_a": one.model,
+        "model_b": other.model,
+        "correction": str(comparison.correction),
+    }
+    rows: list[Record] = []
+    for found in map(_document, comparison.differences):
+        low, high = found.pop("ci") or (None, None)
+        scores = {"score_a": found.pop("a"), "score_b": found.pop("b")}
+        whole = {**runs, **found, **scores, "low": low, "high": high}
+        rows.append({name: whole[name] for name in _COLUMNS})
+    return rows
 
 
 def document(comparison: Comparison) -> dict[str, Any]:
@@ -141,16 +137,9 @@ def _moved_document(one: SampleChange) -> dict[str, Any]:
         "file_name": one.sample.clip.file_name,
         "references": list(one.sample.references),
         "difference": one.difference,
-        "a": {"score": one.first.score, "status": one.first.status, "text": one.first.text},
-        "b": {"score": one.second.score, "status": one.second.status, "text": one.second.text},
+        "a": one.first._asdict(),
+        "b": one.second._asdict(),
     }
-
-
-def _needed(one: Difference) -> str:
-    if one.needed is None or one.difference is None:
-        return ""
-    found = f"{one.difference:+.{one.scorer.digits}f}"
-    return f"; to see one of {found} would take {one.needed:,} {_unit(one)}"
 
 
 def _unit(one: Difference) -> str:
@@ -207,7 +196,7 @@ def _marked(one: Difference) -> str:
     if one.difference is None:
         return "–"
     mark = "*" if one.adjusted is not None and one.adjusted < ALPHA else " "
-    return f"{one.difference:+.{one.scorer.digits}f}{mark}"
+    return f"{_signed(one.difference, one.scorer.digits)}{mark}"
 
 
 def _cells(one: Difference) -> tuple[str, ...]:
@@ -218,14 +207,14 @@ def _cells(one: Difference) -> tuple[str, ...]:
     return (
         one.scorer.label,
         f"{one.n:,}",
-        _number(one.first, digits),
-        _number(one.second, digits),
-        "–" if one.difference is None else f"{one.difference:+.{digits}f}",
+        number(one.first, digits),
+        number(one.second, digits),
+        _signed(one.difference, digits),
         interval,
         _probability(one.p_value),
         _probability(one.adjusted),
-        "–" if one.effect is None else f"{one.effect:+.2f}",
-        _number(one.detectable, digits),
+        _signed(one.effect, 2),
+        number(one.detectable, digits),
     )
 
 
@@ -257,8 +246,8 @@ def _said(answer: AnswerScore, longest: int) -> str:
     return line if len(line) <= longest else f"{line[:longest]}…"
 
 
-def _number(value: float | None, digits: int) -> str:
-    return "–" if value is None else f"{value:.{digits}f}"
+def _signed(value: float | None, digits: int) -> str:
+    return "–" if value is None else f"{value:+.{digits}f}"
 
 
 def _probability(value: float | None) -> str:

@@ -1,6 +1,7 @@
 """What a comparison of two runs is made of: differences, the samples shared, and what moved."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from audiocapbench.data import Sample
 from audiocapbench.scores.scorer import Scorer
@@ -17,13 +18,10 @@ class Difference:
     """One scorer on all common samples, or on those of a category.
 
     Attributes:
-        scorer: The metric, or the judge's dimension.
-        category: A category, or ``all``.
         n: Samples that both runs have a score for.
-        first, second: Scores over these samples.
         difference: Second less first.
-        interval: 95 % of the difference, by paired bootstrap; None for too few samples.
-        p_value: Two-sided, by paired permutation; None for too few samples.
+        interval: 95 %, by paired bootstrap; it and the p-value are None for too few samples.
+        p_value: Two-sided, by paired permutation.
         adjusted: Corrected over all scorers, or over all scorers and categories; None where so
             few samples could show nothing.
         effect: The difference in standard deviations of the samples' differences.
@@ -47,17 +45,15 @@ class Difference:
     by_clip: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerScore:
+class AnswerScore(NamedTuple):
     """What a run said of a sample, and how it scored."""
 
-    text: str
-    status: str
     score: float
+    status: str
+    text: str
 
 
-@dataclass(frozen=True, slots=True)
-class SampleChange:
+class SampleChange(NamedTuple):
     """A sample whose score is not the same in both runs."""
 
     sample: Sample
@@ -70,13 +66,11 @@ class SampleChange:
         return self.second.score - self.first.score
 
 
-@dataclass(frozen=True, slots=True)
-class CommonSamples:
+class CommonSamples(NamedTuple):
     """Which samples two runs share.
 
     Attributes:
         samples: Those that both were asked, and that mean the same in both.
-        only_first, only_second: Samples that one run alone was asked.
         changed: Samples of the same id whose clip, references or category were changed.
     """
 
@@ -91,14 +85,10 @@ class Comparison:
     """Two runs side by side.
 
     Attributes:
-        first, second: The runs.
-        common: The samples that they share.
         headline: The scorer that says which samples moved.
         differences: All scorers on all samples, then by category.
         moved: The samples that moved most, furthest first.
         signatures: How each scorer's numbers were made.
-        correction: How p-values are corrected.
-        notes: What a reader must know.
     """
 
     first: Run

@@ -1,25 +1,24 @@
 """What a leaderboard is made of: boards of runs that may be compared, and what was asked for."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from audiocapbench.report.leaderboard.ranking import PairTest, Placement
+from audiocapbench.report.leaderboard.ranking import Placement, Ranking, UntestedReason
 from audiocapbench.scores.run_table import RunTable
 from audiocapbench.scores.scorer import Scorer
-from audiocapbench.signature import Signature
+from audiocapbench.signature import UNSIGNED, Signature
+from audiocapbench.stats import FEWEST_FOR_INTERVAL
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import Run
 
 
 @dataclass(frozen=True, slots=True)
 class RunEntry:
-    """A run on a board.
+    """A run on a board, and its place among the others.
 
     Attributes:
         label: The model's name, with the run's number where a board has it twice.
-        table: Its scores.
-        scorer: What the board ranks by.
-        overall: Its score, and its place among the others.
-        by_category: The same by category; empty unless that was asked for.
+        by_category: Its places by category; empty unless that was asked for.
     """
 
     label: str
@@ -48,14 +47,11 @@ class RunEntry:
 
 @dataclass(frozen=True, slots=True)
 class PublishedEntry:
-    """A published row, not run here: a number without an interval, never part of a test.
+    """A published row, not run here: a printed number without interval, never part of a test.
 
     Attributes:
-        model: As this package names it.
         judge: The judge of the paper; empty for a metric.
         source: The paper.
-        rank: The printed place.
-        score, by_category, dimensions: Printed scores.
     """
 
     model: str
@@ -72,43 +68,39 @@ class Board:
     """Runs that may be compared, best first.
 
     Attributes:
-        benchmark: Its name.
-        dataset: Fingerprint of the data.
         samples: How many samples the runs are about.
-        missing_clips: Clips that belong to the data but were not there.
-        scorer: What the runs are ranked by.
-        signature: How its scores were made.
         categories: Categories that are shown, with their number of samples.
+        dataset: Fingerprint of the data.
+        missing_clips: Clips that belong to the data but were not there.
         entries: The runs; those that cannot be ranked come last.
-        pairs: Tests between runs, by their places in ``entries``.
-        pairs_by_category: The same by category.
-        too_few: Categories with too few samples to tell any two runs apart.
-        common: Samples that all ranked runs have a score for.
-        by_zero: Whether failures count as zero in places and tests: the ranked runs do not have
-            scores of the same samples.
-        zero_categories: Categories where that is so.
-        correction: How p-values are corrected.
+        overall: How the entries rank on all samples.
+        parts: How they rank in each category, where that was asked for.
         published: Published rows, best first.
-        notes: What a reader must know.
     """
 
     benchmark: str
-    dataset: str
-    samples: int
-    missing_clips: int
     scorer: Scorer
-    signature: Signature
+    samples: int
     categories: dict[str, int]
-    entries: tuple[RunEntry, ...]
-    pairs: tuple[PairTest, ...]
-    pairs_by_category: dict[str, tuple[PairTest, ...]]
-    too_few: tuple[str, ...]
-    common: int
-    by_zero: bool = False
-    zero_categories: tuple[str, ...] = ()
+    dataset: str = ""
+    missing_clips: int = 0
+    signature: Signature = UNSIGNED
+    entries: tuple[RunEntry, ...] = ()
+    overall: Ranking = field(default_factory=Ranking)
+    parts: Mapping[str, Ranking] = field(default_factory=dict)
     correction: Correction = Correction.HOLM
     published: tuple[PublishedEntry, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def too_few(self) -> list[str]:
+        """Categories with too few samples to tell any two runs apart."""
+        return [
+            name
+            for name, one in self.parts.items()
+            if one.untested is UntestedReason.FEW_SAMPLES
+            or self.categories[name] < FEWEST_FOR_INTERVAL
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +117,9 @@ class LeaderboardQuery:
 
     Attributes:
         benchmark: Only runs of this benchmark; trials are shown only where they are named.
-        by_category: Whether to rank the runs in each category too.
         scorer: What to rank by; by default a judge that most runs of a board have, else the
             benchmark's own metric, else the metric that most have.
         all_runs: Whether to show older runs of a model too.
-        published: Whether to show published results too.
-        correction: How to correct p-values for their number.
     """
 
     benchmark: str | None = None

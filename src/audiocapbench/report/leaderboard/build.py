@@ -14,18 +14,11 @@ from audiocapbench.metrics.names import parse_name
 from audiocapbench.report.leaderboard.board import Board, Leaderboard, LeaderboardQuery, RunEntry
 from audiocapbench.report.leaderboard.notes import board_notes
 from audiocapbench.report.leaderboard.published import has_published, with_published
-from audiocapbench.report.leaderboard.ranking import (
-    PairTest,
-    Placement,
-    Ranking,
-    UntestedReason,
-    rank_runs,
-)
+from audiocapbench.report.leaderboard.ranking import Placement, Ranking, rank_runs
 from audiocapbench.scores.groups import ALL, category
 from audiocapbench.scores.run_table import RunTable, TableReader, keep_estimates, labels
 from audiocapbench.scores.scorer import Scorer, without_plugin
 from audiocapbench.signature import UNSIGNED, Signature
-from audiocapbench.stats import FEWEST_FOR_INTERVAL
 from audiocapbench.store import Run, Store
 
 
@@ -53,7 +46,8 @@ def build_leaderboard(store: Store, query: LeaderboardQuery) -> Leaderboard:
     runs = _runs(store, query, notes)
     if not runs and not (query.published and published_results(query.benchmark)):
         of = f" of {query.benchmark}" if query.benchmark else ""
-        raise ReportError(" ".join([f"{store.name} has no run{of};", _ADVICE, *notes]))
+        advice = "'audiocapbench runs' lists them."
+        raise ReportError(" ".join([f"{store.name} has no run{of};", advice, *notes]))
     reader = TableReader(store)
     groups: dict[tuple[str, str, frozenset[str]], list[RunTable]] = {}
     for run in runs:
@@ -77,9 +71,6 @@ def build_leaderboard(store: Store, query: LeaderboardQuery) -> Leaderboard:
     if query.published:
         boards = with_published(boards, query, notes)
     return Leaderboard(tuple(boards), tuple(notes))
-
-
-_ADVICE = "'audiocapbench runs' lists them."
 
 
 def _runs(store: Store, query: LeaderboardQuery, notes: list[str]) -> list[Run]:
@@ -161,43 +152,38 @@ def _unscored(one: RunTable, scorer: Scorer | None) -> str:
 def _board(
     group: Sequence[RunTable], scorer: Scorer, signature: Signature, query: LeaderboardQuery
 ) -> Board:
-    first = group[0]
+    first, names = group[0], labels(group)
     (overall,) = rank_runs(scorer, [ALL], group, query.correction)
     order = sorted(range(len(group)), key=lambda place: _sort_key(overall.runs[place]))
+    overall = overall.reordered(order)
     counts = _categories(first, scorer)
     parts: dict[str, Ranking] = {}
     if query.by_category:
         found = rank_runs(scorer, [category(name) for name in counts], group, query.correction)
-        parts = dict(zip(counts, found, strict=True))
-    names = labels(group)
+        parts = {name: one.reordered(order) for name, one in zip(counts, found, strict=True)}
     entries = [
         RunEntry(
             names[place],
             group[place],
             scorer,
-            overall.runs[place],
-            {name: part.runs[place] for name, part in parts.items()},
+            overall.runs[number],
+            {name: part.runs[number] for name, part in parts.items()},
         )
-        for place in order
+        for number, place in enumerate(order)
     ]
-    pairs = _moved(overall.pairs, order)
     return Board(
         first.run.benchmark,
-        first.run.dataset,
-        len(first.group(scorer).samples),
-        first.missing_clips,
         scorer,
-        signature,
+        len(first.group(scorer).samples),
         counts,
+        first.run.dataset,
+        first.missing_clips,
+        signature,
         tuple(entries),
-        pairs,
-        {name: _moved(one.pairs, order) for name, one in parts.items()},
-        tuple(name for name, one in parts.items() if _has_too_few(one, counts[name])),
-        overall.common,
-        overall.by_zero,
-        tuple(name for name, one in parts.items() if one.by_zero),
+        overall,
+        parts,
         query.correction,
-        notes=tuple(board_notes(overall, entries, pairs, first.aggregation, query.correction)),
+        notes=tuple(board_notes(overall, entries, first.aggregation, query.correction)),
     )
 
 
@@ -208,17 +194,6 @@ def _categories(table: RunTable, scorer: Scorer) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def _has_too_few(part: Ranking, samples: int) -> bool:
-    return part.untested is UntestedReason.FEW_SAMPLES or samples < FEWEST_FOR_INTERVAL
-
-
 def _sort_key(place: Placement) -> tuple[float, bool, float, float]:
     rank = float("inf") if place.rank is None else place.rank
-    value, zero = place.estimate.value, place.estimate.as_zero
-    return (rank, value is None, -(value or 0.0), -(zero or 0.0))
-
-
-def _moved(pairs: Sequence[PairTest], order: Sequence[int]) -> tuple[PairTest, ...]:
-    """Pairs by the places of the entries rather than of the runs as they were read."""
-    at = {place: number for number, place in enumerate(order)}
-    return tuple(pair._replace(first=at[pair.first], second=at[pair.second]) for pair in pairs)
+    return (rank, *place.estimate.best_first, -(place.estimate.as_zero or 0.0))

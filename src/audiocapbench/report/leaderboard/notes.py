@@ -7,7 +7,6 @@ from audiocapbench.report.leaderboard.board import RunEntry
 from audiocapbench.report.leaderboard.ranking import (
     FEWEST_SHARE,
     MOST_PAIRS,
-    PairTest,
     Ranking,
     UntestedReason,
 )
@@ -21,19 +20,10 @@ _MOST_NAMED = 10
 def board_notes(
     overall: Ranking,
     entries: Sequence[RunEntry],
-    pairs: Sequence[PairTest],
     aggregation: Aggregation | None,
     correction: Correction,
 ) -> Iterator[str]:
-    """What a reader of a board must know.
-
-    Args:
-        overall: How the runs rank.
-        entries: The runs in the order of the board.
-        pairs: The tests, by places in the board.
-        aggregation: How the benchmark's samples make corpora; None where they are one.
-        correction: How p-values are corrected.
-    """
+    """What a reader of a board must know; the entries are in the order of the ranking."""
     if aggregation is not None:
         yield f"The score is {aggregation.total}, the weighted sum of the categories."
     if overall.by_zero:
@@ -42,7 +32,7 @@ def board_notes(
             "without a score counts as 0, decides the order, the ranks and the tests; 'score' is "
             "over what each has."
         )
-    yield from _tests(overall, entries, pairs, correction)
+    yield from _tests(overall, entries, correction)
     for one in entries:
         if one.overall.rank is None:
             yield _unranked(one)
@@ -50,9 +40,7 @@ def board_notes(
             yield _failures(one)
 
 
-def _tests(
-    overall: Ranking, entries: Sequence[RunEntry], pairs: Sequence[PairTest], correction: Correction
-) -> Iterator[str]:
+def _tests(overall: Ranking, entries: Sequence[RunEntry], correction: Correction) -> Iterator[str]:
     if overall.untested is UntestedReason.FEW_SAMPLES:
         yield "There are too few samples to tell any two models apart."
     if overall.untested is UntestedReason.MANY_PAIRS:
@@ -61,6 +49,7 @@ def _tests(
             f"{ranked} runs make more than {MOST_PAIRS:,} pairs and were not tested; "
             "show fewer to see which are tied."
         )
+    pairs = overall.pairs
     tested = [one for one in pairs if one.p_value is not None]
     if tested:
         tests = f"{len(tested)} paired permutation {'test' if len(tested) == 1 else 'tests'}"
@@ -71,7 +60,7 @@ def _tests(
         )
     if overall.unlettered:
         yield "There are too many ties to letter; --format json has every test."
-    for one in _named([one for one in pairs if one.is_against]):
+    for one in [one for one in pairs if one.is_against][:_MOST_NAMED]:
         first, second = entries[one.first].label, entries[one.second].label
         yield (
             f"{second} is below {first} for what it left out: on the {one.n:,} samples that both "
@@ -81,17 +70,13 @@ def _tests(
     if apart:
         names = [
             f"{entries[one.first].label} and {entries[one.second].label} ({one.n:,})"
-            for one in _named(apart)
+            for one in apart[:_MOST_NAMED]
         ]
         more = f" and {len(apart) - len(names):,} more" if len(apart) > len(names) else ""
         yield (
             "Not tested, and without a common letter for that reason, because they have too few "
             f"samples in common: {', '.join(names)}{more}."
         )
-
-
-def _named(pairs: Sequence[PairTest]) -> Sequence[PairTest]:
-    return pairs[:_MOST_NAMED]
 
 
 def _unranked(one: RunEntry) -> str:

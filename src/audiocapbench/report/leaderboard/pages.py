@@ -1,13 +1,21 @@
 """A leaderboard as tables for people."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
-from audiocapbench.report.exports import Align, Heading, Page
+from audiocapbench.report.exports import Align, Heading, Page, dollars, number
 from audiocapbench.report.leaderboard.board import Board, Leaderboard, PublishedEntry, RunEntry
-from audiocapbench.report.leaderboard.ranking import Placement
 from audiocapbench.scores.estimate import spanned
 
 _LEFT: Align = "left"
+
+
+class _Column(NamedTuple):
+    """A column, and what a run and a published row have in it."""
+
+    heading: Heading
+    run: Callable[[RunEntry], str]
+    published: Callable[[PublishedEntry], str] | None = None
 
 
 def pages(leaderboard: Leaderboard) -> list[Page]:
@@ -15,52 +23,81 @@ def pages(leaderboard: Leaderboard) -> list[Page]:
     found = []
     for board in leaderboard.boards:
         found.append(_overall(board))
-        if _wants_categories(board):
+        if any(one.by_category for one in _in_order(board)):
             found.append(_by_category(board))
     return found
 
 
-def _wants_categories(board: Board) -> bool:
-    rows: list[RunEntry | PublishedEntry] = [*board.entries, *board.published]
-    return any(one.by_category for one in rows)
-
-
 def _overall(board: Board) -> Page:
-    digits = board.scorer.digits
-    own = [one.dimensions for one in board.entries] + [one.dimensions for one in board.published]
-    dimensions = list(dict.fromkeys(name for given in own for name in given))
-    estimates = [one.overall.estimate for one in board.entries]
-    failed = any(one.n < one.coverage.total for one in estimates)
-    judged = any(one.judge_cost_usd is not None for one in board.entries)
-    headings = [
-        Heading("#"),
-        Heading("model", _LEFT),
-        Heading("score"),
-        Heading("95 %", folds=True),
-        Heading("ranks"),
-        Heading("tied", _LEFT),
-        *(Heading(name, spare=True) for name in dimensions),
-        Heading("scored"),
-        *([Heading("as zero"), Heading("worst–best", folds=True)] if failed else []),
-        Heading("cost", spare=True),
-        *([Heading("judge's cost", spare=True)] if judged else []),
-        Heading("s/answer", spare=True),
-    ]
+    columns = list(_columns(board))
     if not board.entries:
-        headings = [one for one in headings if one.text in ("#", "model", "score", *dimensions)]
-    rows = []
-    for one in _in_order(board):
-        if not board.entries and isinstance(one, PublishedEntry):
-            cells = _printed_cells(one, dimensions, digits)
-        elif isinstance(one, PublishedEntry):
-            cells = _published_cells(one, dimensions, digits)
-        else:
-            cells = _cells(one, dimensions, digits, failed=failed, judged=judged)
-        rows.append((*cells, *[""] * (len(headings) - len(cells))))
-    notes = list(board.notes)
-    if board.signature:
-        notes.append(f"Signature: {board.signature}")
-    return Page(_title(board), tuple(headings), tuple(rows), tuple(notes))
+        columns = [one for one in columns if one.published and one.heading.text != "ranks"]
+    rows = [
+        tuple(
+            column.run(one)
+            if isinstance(one, RunEntry)
+            else (column.published(one) if column.published else "")
+            for column in columns
+        )
+        for one in _in_order(board)
+    ]
+    notes = [*board.notes, *([f"Signature: {board.signature}"] if board.signature else [])]
+    return Page(_title(board), tuple(one.heading for one in columns), tuple(rows), tuple(notes))
+
+
+def _columns(board: Board) -> Iterator[_Column]:
+    digits, shown = board.scorer.digits, board.scorer.shown
+    estimates = [one.overall.estimate for one in board.entries]
+    yield _Column(
+        Heading("#"),
+        lambda one: number(one.overall.rank, 0),
+        lambda one: "" if board.entries else str(one.rank),
+    )
+    yield _Column(
+        Heading("model", _LEFT), lambda one: one.label, lambda one: _published_name(one, board)
+    )
+    yield _Column(
+        Heading("score"),
+        lambda one: shown(one.overall.estimate.value),
+        lambda one: shown(one.score),
+    )
+    yield _Column(
+        Heading("95 %", folds=True), lambda one: one.overall.estimate.shown_interval(digits)
+    )
+    yield _Column(Heading("ranks"), _ranks, lambda one: f"printed {one.rank}")
+    yield _Column(Heading("tied", _LEFT), lambda one: one.overall.tied)
+    own = [one.dimensions for one in board.entries] + [one.dimensions for one in board.published]
+    for name in dict.fromkeys(name for given in own for name in given):
+
+        def dimension(one: RunEntry | PublishedEntry, name: str = name) -> str:
+            return shown(one.dimensions.get(name))
+
+        yield _Column(Heading(name, spare=True), dimension, dimension)
+    yield _Column(
+        Heading("scored"),
+        lambda one: f"{one.overall.estimate.n:,}/{one.overall.estimate.coverage.total:,}",
+    )
+    if any(one.n < one.coverage.total for one in estimates):
+        yield _Column(Heading("as zero"), lambda one: shown(one.overall.estimate.as_zero))
+        yield _Column(
+            Heading("worst–best", folds=True),
+            lambda one: spanned(one.overall.estimate.bounds, digits),
+        )
+    yield _Column(Heading("cost", spare=True), lambda one: dollars(one.table.cost_usd))
+    if any(one.judge_cost_usd is not None for one in board.entries):
+        yield _Column(Heading("judge's cost", spare=True), lambda one: dollars(one.judge_cost_usd))
+    yield _Column(Heading("s/answer", spare=True), lambda one: number(one.table.latency_s, 2))
+
+
+def _published_name(one: PublishedEntry, board: Board) -> str:
+    return f"{one.model} (published)" if board.entries else one.model
+
+
+def _ranks(entry: RunEntry) -> str:
+    if entry.overall.ranks is None:
+        return ""
+    best, worst = entry.overall.ranks
+    return str(best) if best == worst else f"{best}–{worst}"
 
 
 def _in_order(board: Board) -> list[RunEntry | PublishedEntry]:
@@ -69,7 +106,7 @@ def _in_order(board: Board) -> list[RunEntry | PublishedEntry]:
     waiting = list(board.published)
     for entry in board.entries:
         estimate = entry.overall.estimate
-        score = estimate.as_zero if board.by_zero else estimate.value
+        score = estimate.as_zero if board.overall.by_zero else estimate.value
         while waiting and entry.overall.rank is not None and waiting[0].score > (score or 0.0):
             found.append(waiting.pop(0))
         if entry.overall.rank is None:
@@ -87,47 +124,6 @@ def _title(board: Board) -> str:
     return f"{board.benchmark}: {label}, {board.samples:,} samples{missing}"
 
 
-def _cells(
-    entry: RunEntry, dimensions: Sequence[str], digits: int, *, failed: bool, judged: bool
-) -> list[str]:
-    place, estimate = entry.overall, entry.overall.estimate
-    cells = [
-        "–" if place.rank is None else str(place.rank),
-        entry.label,
-        estimate.shown(digits),
-        estimate.shown_interval(digits),
-        _ranks(place),
-        place.tied,
-        *(_number(entry.dimensions.get(name), digits) for name in dimensions),
-        f"{estimate.n:,}/{estimate.coverage.total:,}",
-    ]
-    if failed:
-        cells += [_number(estimate.as_zero, digits), spanned(estimate.bounds, digits)]
-    cells.append(_dollars(entry.table.cost_usd))
-    if judged:
-        cells.append(_dollars(entry.judge_cost_usd))
-    latency = entry.table.latency_s
-    return [*cells, "–" if latency is None else f"{latency:.2f}"]
-
-
-def _printed_cells(one: PublishedEntry, dimensions: Sequence[str], digits: int) -> list[str]:
-    """Of a table that has published rows alone."""
-    scores = [one.score, *(one.dimensions.get(name) for name in dimensions)]
-    return [str(one.rank), one.model, *(_number(score, digits) for score in scores)]
-
-
-def _published_cells(one: PublishedEntry, dimensions: Sequence[str], digits: int) -> list[str]:
-    return [
-        "",
-        f"{one.model} (published)",
-        _number(one.score, digits),
-        "",
-        f"printed {one.rank}",
-        "",
-        *(_number(one.dimensions.get(name), digits) for name in dimensions),
-    ]
-
-
 def _by_category(board: Board) -> Page:
     digits = board.scorer.digits
     headings = [Heading("model", _LEFT)]
@@ -139,13 +135,11 @@ def _by_category(board: Board) -> Page:
         ]
     rows = []
     for one in _in_order(board):
-        cells = [one.label if isinstance(one, RunEntry) else one.model]
-        if isinstance(one, PublishedEntry) and board.entries:
-            cells = [f"{one.model} (published)"]
+        cells = [one.label if isinstance(one, RunEntry) else _published_name(one, board)]
         for name in board.categories:
             if isinstance(one, PublishedEntry):
-                score = _number(one.by_category.get(name), digits)
-                cells += [score, *([""] * (2 if board.entries else 1))]
+                blanks = [""] * (2 if board.entries else 1)
+                cells += [board.scorer.shown(one.by_category.get(name)), *blanks]
             else:
                 place, estimate = one.by_category[name], one.by_category[name].estimate
                 cells += [estimate.shown(digits), estimate.shown_interval(digits), place.tied]
@@ -155,32 +149,18 @@ def _by_category(board: Board) -> Page:
 
 
 def _category_notes(board: Board) -> Iterator[str]:
-    pairs = [one for given in board.pairs_by_category.values() for one in given]
+    pairs = [pair for one in board.parts.values() for pair in one.pairs]
     tested = sum(one.p_value is not None for one in pairs)
     if tested:
         yield (
             "Models that share a letter within a category cannot be told apart there: "
             f"{tested} paired permutation tests, corrected by {board.correction.words} together."
         )
-    if board.zero_categories:
+    by_zero = [name for name, one in board.parts.items() if one.by_zero]
+    if by_zero:
         yield (
             "Samples without a score count as 0 in the tests, because not all models have scores "
-            f"of the same samples, in {', '.join(board.zero_categories)}."
+            f"of the same samples, in {', '.join(by_zero)}."
         )
     if board.too_few:
         yield f"Too few samples to tell any two models apart in {', '.join(board.too_few)}."
-
-
-def _number(value: float | None, digits: int) -> str:
-    return "–" if value is None else f"{value:.{digits}f}"
-
-
-def _ranks(place: Placement) -> str:
-    if place.ranks is None:
-        return ""
-    best, worst = place.ranks
-    return str(best) if best == worst else f"{best}–{worst}"
-
-
-def _dollars(value: float | None) -> str:
-    return "–" if value is None else f"${value:.2f}"

@@ -13,7 +13,6 @@ from audiocapbench.benchmarks.published_results import PublishedResults, publish
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.leaderboard.board import Board, LeaderboardQuery, PublishedEntry
 from audiocapbench.scores.scorer import Scorer
-from audiocapbench.signature import UNSIGNED
 
 _DATED = r"(?:.*/)?{}(?:-\d{{4}}-\d\d-\d\d)?(?:[@\[].*)?"
 
@@ -34,7 +33,11 @@ def with_published(
             continue
         found.append(board)
         if results is None:
-            notes.append(_no_results(board.benchmark))
+            notes.append(
+                f"'audiocapbench mecat standings' shows the published models of {board.benchmark}."
+                if base_name(board.benchmark) in TRAITS
+                else f"There are no published results of {board.benchmark} in this package."
+            )
         elif board.scorer.dimension is None:
             notes.append(f"The published results have no {board.scorer.name}.")
     results = published_results(query.benchmark or AUDIOCAPBENCH)
@@ -43,7 +46,11 @@ def with_published(
     if results is not None and own and not mixed and _has_any(query.scorer, results):
         found.append(_alone(results, query))
     if mixed or len(found) > len(boards):
-        notes += _misfits(results) if results is not None else []
+        count = len(results.misfits) if results is not None else 0
+        said = "statement of the paper does" if count == 1 else "statements of the paper do"
+        if results is not None and count:
+            page = f"docs/benchmarks/{results.benchmark}.md"
+            notes.append(f"{count} {said} not fit its tables; {page} lists them.")
     return found
 
 
@@ -59,20 +66,6 @@ def has_published(query: LeaderboardQuery) -> bool:
 def _has_any(scorer: Scorer | None, results: PublishedResults) -> bool:
     """Whether there is anything to show beside runs: the judge's scores, or those of a metric."""
     return scorer is None or scorer.dimension is not None or _has_metric(scorer, results)
-
-
-def _no_results(benchmark: str) -> str:
-    if base_name(benchmark) in TRAITS:
-        return f"'audiocapbench mecat standings' shows the published models of {benchmark}."
-    return f"There are no published results of {benchmark} in this package."
-
-
-def _misfits(results: PublishedResults) -> list[str]:
-    count = len(results.misfits)
-    if not count:
-        return []
-    said = "1 statement of the paper does" if count == 1 else f"{count} statements of the paper do"
-    return [f"{said} not fit its tables; docs/benchmarks/{results.benchmark}.md lists them."]
 
 
 def _belong(board: Board, results: PublishedResults) -> bool:
@@ -115,17 +108,9 @@ def _alone(results: PublishedResults, query: LeaderboardQuery) -> Board:
     chosen = scorer if scorer is not None and metric else Scorer(results.judge, OVERALL)
     return Board(
         results.benchmark,
-        "",
-        results.total,
-        0,
         chosen,
-        UNSIGNED,
+        results.total,
         dict(results.counts),
-        (),
-        (),
-        {},
-        (),
-        0,
         published=_entries(results, chosen, by_category=query.by_category),
         notes=(f"Not run here, and part of no test. Source: {results.source}.",),
     )

@@ -45,7 +45,6 @@ class Placement:
     """One run among others on one group of samples.
 
     Attributes:
-        estimate: Its score.
         rank: Its place among the runs that are ranked; None where it is not.
         ranks: The places that the tests leave open to it.
         tied: Letters of the groups it belongs to; runs that share one are not told apart.
@@ -101,7 +100,6 @@ class Ranking:
     """All runs on one group of samples, in the order given.
 
     Attributes:
-        runs: The place of each.
         pairs: The tests; none where they would say nothing.
         common: Samples that all ranked runs have.
         untested: Why there are none, where there are runs to test.
@@ -110,12 +108,18 @@ class Ranking:
         unlettered: Whether there are too many groups of ties to name them.
     """
 
-    runs: tuple[Placement, ...]
-    pairs: tuple[PairTest, ...]
-    common: int
-    untested: UntestedReason | None
+    runs: tuple[Placement, ...] = ()
+    pairs: tuple[PairTest, ...] = ()
+    common: int = 0
+    untested: UntestedReason | None = None
     by_zero: bool = False
     unlettered: bool = False
+
+    def reordered(self, order: Sequence[int]) -> "Ranking":
+        """The same with the runs in another order."""
+        at = {place: number for number, place in enumerate(order)}
+        pairs = (one._replace(first=at[one.first], second=at[one.second]) for one in self.pairs)
+        return replace(self, runs=tuple(self.runs[one] for one in order), pairs=tuple(pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +127,9 @@ class _Cube:
     """Statistics of shape (samples, runs, k), zero where ``present`` says that there is none.
 
     Attributes:
-        group: The samples.
         stored: As the store has them.
         spread: With a place for each corpus of a total; ``aggregate`` takes their means.
         present: Which samples have a score, shape (samples, runs).
-        estimates: The score of each run.
         order: The runs that are ranked, best first.
         by_zero: Whether failures count as zero in the order.
     """

@@ -1,4 +1,4 @@
-"""What every analysis of MECAT gives, and how its tables write numbers."""
+"""What every analysis of MECAT gives."""
 
 from typing import Any, NamedTuple
 
@@ -8,19 +8,8 @@ WHO = (Heading("model", "left"), Heading("from", "left"))
 
 
 class Analysis(NamedTuple):
-    """What an analysis found.
-
-    Attributes:
-        document: As a JSON object.
-        records: Rows for other programs.
-        pages: Tables for people.
-    """
+    """What an analysis found: as a JSON object, as rows for programs, as tables for people."""
 
     document: dict[str, Any]
     records: list[Record]
     pages: list[Page]
-
-
-def number(value: float | None, digits: int, *, none: str = "–") -> str:
-    """A figure as tables have it, and what stands where there is none."""
-    return none if value is None else f"{value:.{digits}f}"

@@ -18,14 +18,7 @@ QA_SUBTASK = "qa"
 
 
 class GivenAnswer(NamedTuple):
-    """One answer, and what it is held against.
-
-    Attributes:
-        id: The sample's.
-        group: The group that it counts in; one that begins with ``outside_`` counts in none.
-        subtask: What was asked for; ``qa`` for a question.
-        domain: What is to be heard in the clip.
-    """
+    """One answer, and what it is held against; a group ``outside_…`` counts in none."""
 
     id: str
     group: str
@@ -37,12 +30,7 @@ class GivenAnswer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AnswerSet:
-    """One model's answers.
-
-    Attributes:
-        asked: How many samples there are, answered or not.
-        bad: What about its files is wrong, line by line.
-    """
+    """One model's answers, of how many samples, and which lines of its files are wrong."""
 
     name: str
     origin: str
@@ -69,15 +57,10 @@ def answers_of_run(number: int, store: Store) -> AnswerSet:
 def answers_of_files(
     files: Sequence[str], references: Path, benchmark: str = CAPTION
 ) -> list[AnswerSet]:
-    """The answers of each model that prediction files come from.
+    """The answers of each model that prediction files come from, as ``score`` takes them.
 
     A file is a model of its own. Those that are given as ``SUBTASK=FILE``, or whose names say
     their sub-task, are one model together.
-
-    Args:
-        files: As ``score --predictions`` takes them.
-        references: As ``score --references`` takes them.
-        benchmark: ``mecat-caption`` or ``mecat-qa``.
 
     Raises:
         ReportError: Nothing in a model's files belongs to the references, or two files answer the

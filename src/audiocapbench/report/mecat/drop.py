@@ -10,8 +10,8 @@ from audiocapbench.benchmarks.mecat.published import CAPTION_DATE, published_tab
 from audiocapbench.benchmarks.mecat.traits import CAPTION
 from audiocapbench.errors import ReportError
 from audiocapbench.metrics.date import aggregate_date
-from audiocapbench.report.exports import Heading, Page, Record
-from audiocapbench.report.mecat.analysis import WHO, Analysis, number
+from audiocapbench.report.exports import Heading, Page, Record, number
+from audiocapbench.report.mecat.analysis import WHO, Analysis
 from audiocapbench.report.mecat.merge_published import (
     NOBODY,
     PUBLISHED,

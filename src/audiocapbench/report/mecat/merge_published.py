@@ -6,8 +6,8 @@ from typing import NamedTuple
 from audiocapbench.benchmarks.mecat.groups import Total
 from audiocapbench.benchmarks.mecat.published import notes_on, published_models, source
 from audiocapbench.errors import ReportError
-from audiocapbench.report.exports import Heading, Page
-from audiocapbench.report.mecat.analysis import WHO, number
+from audiocapbench.report.exports import Heading, Page, number
+from audiocapbench.report.mecat.analysis import WHO
 from audiocapbench.report.mecat.scored import ScoredAnswers
 from audiocapbench.signature import Signature
 
@@ -22,10 +22,8 @@ class RankedModel(NamedTuple):
     """A model in a ranking.
 
     Attributes:
-        name: The model.
         origin: ``run 3``, ``file``, or that it is published and was not run here.
         figures: In percent; None where there is none.
-        note: What is to be known about it.
         ranks: Its place by each figure, 1 being the best; equals share the better place.
     """
 
@@ -34,11 +32,6 @@ class RankedModel(NamedTuple):
     figures: Figures
     note: str = ""
     ranks: Mapping[str, int | None] = {}
-
-    @property
-    def published(self) -> bool:
-        """Whether it is the paper's and not the user's."""
-        return self.origin == PUBLISHED
 
 
 def merge_published(
@@ -50,12 +43,8 @@ def merge_published(
 ) -> list[RankedModel]:
     """Give everybody a place by each figure, and sort by one of them; those without come last.
 
-    Args:
-        scored: The user's models.
-        own: Figures of one of them, and its note.
-        printed: Figures of the published models.
-        table: The table that they are printed in, for its notes; blank for none.
-        by: The figure to sort by.
+    ``own`` gives a user's model its figures and its note; ``table`` is where the published figures
+    are printed, for its notes, and blank for none.
 
     Raises:
         ReportError: There is nobody.
@@ -82,12 +71,8 @@ def merge_published(
 
 def places(figures: Sequence[float | None]) -> list[int | None]:
     """The place of each figure, the highest first; equals share the better place."""
-    return [
-        None
-        if figure is None
-        else 1 + sum(other is not None and other > figure for other in figures)
-        for figure in figures
-    ]
+    known = [one for one in figures if one is not None]
+    return [None if one is None else 1 + sum(other > one for other in known) for one in figures]
 
 
 def ranks_page(
@@ -98,22 +83,12 @@ def ranks_page(
     notes: Sequence[str],
 ) -> Page:
     """A table of figures with the rank beside each; ``columns`` has what stands above them."""
-    headings = [*WHO]
-    for text in columns.values():
+    headings, rows = [*WHO], [[one.name, one.origin] for one in models]
+    for name, text in columns.items():
         headings += [Heading(text), Heading("rank")]
-    rows = [
-        (
-            one.name,
-            one.origin,
-            *(
-                cell
-                for name in columns
-                for cell in (number(one.figures[name], digits), number(one.ranks[name] or None, 0))
-            ),
-        )
-        for one in models
-    ]
-    return Page(title, tuple(headings), tuple(rows), tuple(notes))
+        for row, one in zip(rows, models, strict=True):
+            row += [number(one.figures[name], digits), number(one.ranks[name], 0)]
+    return Page(title, tuple(headings), tuple(map(tuple, rows)), tuple(notes))
 
 
 def dates_of(one: ScoredAnswers) -> dict[str, float]:

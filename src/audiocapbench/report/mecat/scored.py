@@ -30,13 +30,9 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class GroupScore:
-    """One group's scores, from 0 to 1.
+    """One group's scores, from 0 to 1; DATE's two parts are None where they were not kept.
 
-    Attributes:
-        n: Answers that were scored.
-        similarity, discriminability: Means of DATE's two parts; None where they were not kept.
-        date: The corpus score, by the variant that it was scored with.
-        statistics: What resampling needs of each answer, shape (n, k).
+    ``statistics`` are what resampling needs of each answer, shape (n, k).
     """
 
     n: int
@@ -51,11 +47,8 @@ class ScoredAnswers:
     """One model's scores on MECAT.
 
     Attributes:
-        name: The model, or the file.
         origin: ``run 3``, or ``file``.
-        benchmark: ``mecat-caption`` or ``mecat-qa``.
         signature: How the scores were made; blank for a file, which does not say.
-        groups: Scores by group.
         without_null: The same without null references, for groups in which most are null.
     """
 
@@ -79,10 +72,7 @@ class _Mark(NamedTuple):
 def read_scored(what: str, store: Store | None, metric: str = METRIC) -> ScoredAnswers:
     """Scores of a run, by its number, or of a file that ``score --per-sample`` wrote.
 
-    Args:
-        what: The run's number, or the file.
-        store: Where runs are kept; None where only files are read.
-        metric: Which DATE, such as ``date[encoder=minilm]``.
+    The metric is DATE, such as ``date[encoder=minilm]``; files need no store.
 
     Raises:
         ReportError: There are no such scores.

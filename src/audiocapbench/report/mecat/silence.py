@@ -35,11 +35,7 @@ Row = dict[str, Any]
 
 
 def silence_report(given: AnswerSet, shown: int | None = None) -> Analysis:
-    """Look for claims in a model's answers about silent clips.
-
-    Args:
-        given: The model's answers.
-        shown: How many offending and unreadable answers tables list; all by default.
+    """Look for claims in a model's answers about silent clips; tables list so many, or all.
 
     Raises:
         ReportError: It has no answers about silent clips.

@@ -58,15 +58,10 @@ def stability_report(
     groups: Sequence[str] = (),
     on_group: Callable[[str], None] = lambda _group: None,
 ) -> Analysis:
-    """Draw samples of each group and compute DATE of them.
+    """Draw samples of each group, or of some, and compute DATE of them.
 
-    Args:
-        given: The answers.
-        metric: Which DATE, such as ``date[encoder=minilm,variant=published]``.
-        percents: Sizes of the samples in percent of the group.
-        rounds: How many samples of each size.
-        groups: Only these; all by default.
-        on_group: Called with the name of each group before it is encoded.
+    So many samples of each size are drawn, sizes being in percent of the group; ``on_group`` is
+    called with the name of each group before it is encoded.
 
     Raises:
         ReportError: There is no such group, or a size or number of rounds makes no sense.
@@ -144,18 +139,10 @@ def _by_group(given: AnswerSet, wanted: Sequence[str]) -> dict[str, list[GivenAn
 
 def _spread(group: str, percent: float, size: int, scores: Any) -> DateSpread:
     mean, deviation = float(np.mean(scores)), float(np.std(scores, ddof=1))
+    cv = 100 * deviation / mean if mean else None
     printed = published_stability().cv.get(group, {}).get(percent)
-    return DateSpread(
-        group,
-        percent,
-        size,
-        mean,
-        deviation,
-        float(np.min(scores)),
-        float(np.max(scores)),
-        100 * deviation / mean if mean else None,
-        printed,
-    )
+    ends = float(np.min(scores)), float(np.max(scores))
+    return DateSpread(group, percent, size, mean, deviation, *ends, cv, printed)
 
 
 def _finding(spreads: Sequence[DateSpread]) -> str:
@@ -168,9 +155,8 @@ def _finding(spreads: Sequence[DateSpread]) -> str:
         f"{len(theirs)} groups of the full set (its text says seven)."
     )
     ours = [one.cv for one in spreads if one.percent == 5 and one.cv is not None]
-    if not ours:
-        return line
-    return f"{line} Here: in {sum(cv < _CALM for cv in ours)} of {len(ours)}."
+    here = f" Here: in {sum(cv < _CALM for cv in ours)} of {len(ours)}."
+    return line + here * bool(ours)
 
 
 def _cells(one: DateSpread) -> tuple[str, ...]:

@@ -85,15 +85,11 @@ def draw_bars(
 ) -> Drawing:
     """Bars with intervals, one under the other; equal tops make drawings comparable.
 
-    Args:
-        bars: What to draw.
-        shown: How a value is written.
-        top: The highest value of the scale.
-        colours: Whatever a bar's ``provider`` may be, in the order of its colour.
-        name: What the drawing shows, for those who do not see it.
-        line: A value to hold the bars against, and what it is called.
+    Colours are given to providers in their order; ``name`` says what the drawing shows to those who
+    do not see it; a line is a value to hold the bars against, and what it is called.
     """
-    scale = _from_zero(top, 0.0, _PLOT)
+    step = nice_step(top)
+    scale = _Scale(0.0, step * max(1, -(-top // step)), 0.0, _PLOT, step)
     bottom = _ROW * len(bars)
     parts = []
     for tick in scale.ticks:
@@ -223,11 +219,6 @@ def _cross(point: Point, across: _Scale, up: _Scale, colour: int) -> list[str]:
         f'<line class="spread s{colour}" x1="{left}%" x2="{right}%" y1="{y}" y2="{y}"/>',
         f'<line class="spread s{colour}" x1="{x}%" x2="{x}%" y1="{low}" y2="{high}"/>',
     ]
-
-
-def _from_zero(top: float, start: float, end: float) -> _Scale:
-    step = nice_step(top)
-    return _Scale(0.0, step * max(1, -(-top // step)), start, end, step)
 
 
 def _around(spans: Sequence[Span], start: float, end: float) -> _Scale:

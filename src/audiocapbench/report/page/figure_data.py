@@ -24,12 +24,7 @@ PROVIDERS = {
 
 
 class Span(NamedTuple):
-    """A score and the ends of its interval.
-
-    Attributes:
-        score, low, high: The ends are the score itself where there is no interval.
-        certain: Whether there is one; too few samples give none.
-    """
+    """A score and the ends of its interval: itself where too few samples give none."""
 
     score: float
     low: float
@@ -81,13 +76,9 @@ class Figures(NamedTuple):
     """The data of all four figures.
 
     Attributes:
-        measure: What the bars show.
-        durations: Figure 1, seconds of audio; each clip once in a category.
-        lengths: Figure 1, characters of a reference.
-        overall: Figure 2.
-        panels: Figure 3.
+        durations, lengths: Figure 1: seconds of each clip, and characters of each reference.
+        overall: Figure 2, by ``measure``, as are the panels of figure 3.
         points: Figure 4; empty without a judge of accuracy and hallucination.
-        judge: The judge of figure 4.
         providers: Every provider, in the order of its colour.
     """
 
@@ -150,15 +141,8 @@ def _histograms(values: dict[str, list[float]]) -> tuple[Histogram, ...]:
     for category, given in values.items():
         inside = np.minimum(np.array(given), edges[-1])
         counts, _ = np.histogram(inside, bins=edges)
-        found.append(
-            Histogram(
-                category,
-                len(given),
-                float(np.mean(given)),
-                tuple(edges.tolist()),
-                tuple(counts.tolist()),
-            )
-        )
+        mean, ends = float(np.mean(given)), tuple(edges.tolist())
+        found.append(Histogram(category, len(given), mean, ends, tuple(counts.tolist())))
     return tuple(found)
 
 
@@ -204,11 +188,9 @@ def _points(data: ReportData, judge: str) -> tuple[Point, ...]:
     by_name = {one.column: one for one in data.scorers if one.judge == judge}
     points = []
     for run in data.runs:
-        accuracy = _span(run, by_name["accuracy"])
-        hallucination = _span(run, by_name["hallucination"])
-        if accuracy is not None and hallucination is not None:
-            provider = provider_of(run.run.model)
-            points.append(Point(run.label, provider, accuracy, hallucination))
+        spans = [_span(run, by_name[name]) for name in ("accuracy", "hallucination")]
+        if None not in spans:
+            points.append(Point(run.label, provider_of(run.run.model), *filter(None, spans)))
     return tuple(points)
 
 

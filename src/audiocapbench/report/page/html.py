@@ -20,13 +20,9 @@ SCRIPTS = ("data.js", "filter.js", "list.js", "clip.js", "explorer.js")
 
 
 class PageFile(NamedTuple):
-    """A page that was written.
+    """A page that was written: its bytes, and of how many samples and clips it is.
 
-    Attributes:
-        size: Its bytes.
-        samples: How many samples it shows.
-        clips: How many clips they are about.
-        unheard: Clips whose audio was wanted but is gone or has changed.
+    Of ``unheard`` clips the audio was wanted but is gone or has changed.
     """
 
     size: int
@@ -38,14 +34,7 @@ class PageFile(NamedTuple):
 def write_report(
     store: Store, data: ReportData, path: Path, *, title: str, audio: AudioChoice = "none"
 ) -> PageFile:
-    """Write runs of one benchmark as a page.
-
-    Args:
-        store: Where checks of the judges are kept, and what is computed for the page.
-        data: The runs.
-        path: The file to write.
-        title: The page's heading.
-        audio: Whether clips are left out, linked from where they lie, or embedded.
+    """Write runs of one benchmark as a page; what is computed for it is kept in the store.
 
     Raises:
         ReportError: The page cannot be written, or the clips are too large to embed.

@@ -38,11 +38,7 @@ def place_labels(
 ) -> list[Place]:
     """Put each label where it covers least of the points, of earlier labels and of what is outside.
 
-    Args:
-        points: Places of the points; y grows downwards.
-        widths: Width of each label.
-        height: Height of every label.
-        bounds: Left, top, right and bottom of the area.
+    The area is bounded at its left, top, right and bottom; y grows downwards.
     """
     taken = [_Box(x - 7, y - 7, x + 7, y + 7) for x, y in points]
     found: list[Place] = []

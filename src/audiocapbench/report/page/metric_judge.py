@@ -16,12 +16,7 @@ FloatArray = NDArray[np.float64]
 
 
 class RankCorrelations(NamedTuple):
-    """Two rank correlations; None where either side is the same throughout, or for two pairs.
-
-    Attributes:
-        spearman: Spearman's rho.
-        kendall: Kendall's tau-b.
-    """
+    """Spearman's rho and Kendall's tau-b; None where a side never differs, or for two pairs."""
 
     spearman: float | None = None
     kendall: float | None = None
@@ -31,8 +26,6 @@ class MetricJudge(NamedTuple):
     """One metric beside one judge's overall score.
 
     Attributes:
-        metric: The metric.
-        judge: The judge.
         pairs: How many answers have both scores.
         answers: Over all answers.
         within: Over the answers of each model apart, pooled: models' levels do not count.

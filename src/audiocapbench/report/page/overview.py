@@ -5,7 +5,10 @@ from typing import Any, NamedTuple
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.report.escape_controls import escape_controls
-from audiocapbench.report.leaderboard.ranking import Placement
+from audiocapbench.report.exports import dollars
+from audiocapbench.report.leaderboard.board import RunEntry
+from audiocapbench.report.leaderboard.notes import board_notes
+from audiocapbench.report.leaderboard.ranking import Placement, Ranking, rank_runs
 from audiocapbench.report.page.drawing import (
     colour_of,
     draw_bars,
@@ -13,13 +16,14 @@ from audiocapbench.report.page.drawing import (
     draw_key,
     draw_scatter,
 )
-from audiocapbench.report.page.figure_data import Bar, Figures, figure_data, provider_of
+from audiocapbench.report.page.figure_data import Bar, Figures, Histogram, figure_data, provider_of
 from audiocapbench.report.page.metric_judge import correlations
-from audiocapbench.report.page.ranks import HeadlineRanks, headline_ranks
 from audiocapbench.report.page.report_data import ReportData, ReportRun
 from audiocapbench.scores.estimate import spanned
+from audiocapbench.scores.groups import ALL
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, ROUNDS, SEED
+from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import Store
 
 NO_SCORE = "–"
@@ -34,11 +38,7 @@ class ScoreCell(NamedTuple):
 
 
 class ModelRow(NamedTuple):
-    """A model's line of a leaderboard; places and ties only where the board ranks.
-
-    Attributes:
-        zero: The headline with failures as zero, where that decides the ranks.
-    """
+    """A model's line; places, ties and failures as zero only where the board ranks."""
 
     places: str
     tied: str
@@ -60,32 +60,21 @@ class PageBoard(NamedTuple):
     note: str
 
 
-class FailureRow(NamedTuple):
-    """A model's failures and what they do to the headline under the three policies."""
-
-    model: str
-    asked: str
-    statuses: str
-    answered_only: str
-    as_zero: str
-    bounds: str
-    cost: str
-    judging: str
-    latency: str
-
-
 def overview(store: Store, data: ReportData) -> dict[str, Any]:
     """Everything that the template needs besides the explorer's data."""
     figures = figure_data(data)
-    ranks = headline_ranks(data)
-    boards = _boards(data, ranks)
+    ranking, notes = headline_ranks(data)
+    boards = _boards(data, ranking)
+    checks = store.judge_checks([one.run.id for one in data.runs], data.judges)
     return {
         "report": data,
         "headline": data.headline.label,
         "boards": boards,
         "ranked": any(one.ranked for one in boards),
-        "notes": [*ranks.notes, *_marks(data), *data.notes],
-        "failures": [_failures(one, data.headline) for one in data.runs],
+        "notes": [*notes, *_marks(data), *data.notes],
+        "failures": [
+            (escape_controls(one.label), _failures(one, data.headline)) for one in data.runs
+        ],
         "correlations": correlations(data),
         "drawings": _drawings(figures),
         "certain": all(bar.span.certain for bar in figures.overall if bar.span is not None),
@@ -95,9 +84,9 @@ def overview(store: Store, data: ReportData) -> dict[str, Any]:
         "legend": [
             (name, draw_key(colour_of(name, figures.providers))) for name in figures.providers
         ],
-        "signatures": _signatures(data),
+        "signatures": sorted(map(str, set().union(*map(data.signatures, data.scorers)))),
         "settings": [_settings(one) for one in data.runs],
-        "warnings": [*_warnings(store, data), *_unlike(data)],
+        "warnings": [*(one.warning for one in checks if one.warning), *_unlike(data)],
         "missing_clips": max(one.table.missing_clips for one in data.runs),
         "rounds": ROUNDS,
         "seed": SEED,
@@ -106,37 +95,53 @@ def overview(store: Store, data: ReportData) -> dict[str, Any]:
     }
 
 
-def _boards(data: ReportData, ranks: HeadlineRanks) -> list[PageBoard]:
+def headline_ranks(data: ReportData) -> tuple[Ranking, list[str]]:
+    """How the runs rank by the headline, and what a reader must know of it, in sentences.
+
+    None has a rank where no test can compare them: a single run, and runs on different samples or
+    scored in different ways.
+    """
+    scorer = data.headline
+    unranked = Ranking(tuple(Placement(one.table.point(scorer)) for one in data.runs))
+    if len(data.runs) < 2:
+        return unranked, []
+    if not data.one_selection:
+        return unranked, ["The runs were not asked about the same samples: none is ranked."]
+    if len(data.signatures(scorer)) > 1:
+        return unranked, [f"{scorer.label} was not made in the same way for all: none is ranked."]
+    (found,) = rank_runs(scorer, [ALL], [one.table for one in data.runs])
+    entries = [
+        RunEntry(run.label, run.table, scorer, place, {})
+        for run, place in zip(data.runs, found.runs, strict=True)
+    ]
+    return found, list(board_notes(found, entries, data.aggregation, Correction.HOLM))
+
+
+def _boards(data: ReportData, ranking: Ranking) -> list[PageBoard]:
     """One for each judge and one for the metrics; what the models are ranked by comes first."""
     groups = [[one for one in data.scorers if one.judge == judge] for judge in data.judges]
     groups.append([one for one in data.scorers if one.judge is None])
     groups.sort(key=lambda group: data.headline not in group)
-    return [_board(data, group, ranks) for group in groups if group]
+    return [_board(data, group, ranking) for group in groups if group]
 
 
-def _title(scorer: Scorer) -> str:
-    return "Metrics" if scorer.judge is None else f"Judge {scorer.judge}"
-
-
-def _board(data: ReportData, scorers: Sequence[Scorer], ranks: HeadlineRanks) -> PageBoard:
+def _board(data: ReportData, scorers: Sequence[Scorer], ranking: Ranking) -> PageBoard:
     best = {one: _best(data, one) for one in scorers}
-    places = ranks.runs or ()
-    ranked = data.headline in scorers and any(one.rank is not None for one in places)
-    rows = []
-    for number in ranks.order(len(data.runs)):
-        run = data.runs[number]
+    ranked = data.headline in scorers and any(one.rank is not None for one in ranking.runs)
+    judge, rows = scorers[0].judge, []
+    pairs = zip(data.runs, ranking.runs, strict=True)
+    for run, place in sorted(pairs, key=lambda one: one[1].rank or len(data.runs) + 1):
         cells = [_cell(run, one, best[one]) for one in scorers]
         row = ModelRow("", "", "", escape_controls(run.label), _coverage(run, scorers[0]), cells)
         if ranked:
-            place = places[number]
             zero = data.headline.shown(place.estimate.as_zero)
             row = row._replace(places=_places(place), tied=place.tied, zero=zero)
         rows.append(row)
     return PageBoard(
-        _title(scorers[0]),
+        "Metrics" if judge is None else f"Judge {judge}",
         ranked,
-        ranked and ranks.by_zero,
-        "answered" if scorers[0].judge is None else "judged",
+        ranked and ranking.by_zero,
+        "answered" if judge is None else "judged",
         [one.column for one in scorers],
         rows,
         _note(data, scorers, rows),
@@ -164,9 +169,8 @@ def _places(place: Placement) -> str:
     ranks = place.ranks
     if ranks is None or (ranks.best == ranks.worst == place.rank):
         return str(place.rank)
-    if ranks.best == ranks.worst:
-        return f"{place.rank} ({ranks.best})"
-    return f"{place.rank} ({ranks.best}–{ranks.worst})"
+    open_to = f"{ranks.best}" if ranks.best == ranks.worst else f"{ranks.best}–{ranks.worst}"
+    return f"{place.rank} ({open_to})"
 
 
 def _best(data: ReportData, scorer: Scorer) -> float | None:
@@ -186,12 +190,8 @@ def _marks(data: ReportData) -> list[str]:
     unlike = [one.label for one in data.scorers if not data.same_samples(one)]
     if not unlike:
         return []
-    if len(unlike) == len(data.scorers):
-        return ["No score is in bold as the best: models have scores of different samples."]
-    return [
-        f"No score of {', '.join(unlike)} is in bold as the best: models have scores of different "
-        "samples."
-    ]
+    of = "" if len(unlike) == len(data.scorers) else f" of {', '.join(unlike)}"
+    return [f"No score{of} is in bold as the best: models have scores of different samples."]
 
 
 def _cell(run: ReportRun, scorer: Scorer, best: float | None) -> ScoreCell:
@@ -211,57 +211,47 @@ def _coverage(run: ReportRun, scorer: Scorer) -> str:
     return f"{judged}/{run.table.coverage.total}"
 
 
-def _failures(run: ReportRun, headline: Scorer) -> FailureRow:
+def _failures(run: ReportRun, headline: Scorer) -> list[str]:
+    """A model's failures and what they do to the headline under the three policies, in cells."""
     table, estimate = run.table, run.estimate(headline)
     order = [str(status) for status in Status]
     statuses = sorted(table.statuses.items(), key=lambda one: order.index(one[0]))
     judging = [one.cost_usd for one in run.summary.judges.values() if one.cost_usd is not None]
-    bounds = estimate.bounds if estimate is not None else None
-    return FailureRow(
-        escape_controls(run.label),
+    value, zero, bounds = (
+        (estimate.value, estimate.as_zero, estimate.bounds) if estimate else (None, None, None)
+    )
+    return [
         f"{table.statuses.total()}/{table.coverage.total}",
         ", ".join(f"{count} {name}" for name, count in statuses),
-        headline.shown(estimate.value if estimate is not None else None),
-        headline.shown(estimate.as_zero if estimate is not None else None),
+        headline.shown(value),
+        headline.shown(zero),
         spanned(bounds, headline.digits) or NO_SCORE,
-        _dollars(table.cost_usd),
-        _dollars(sum(judging) if judging else None),
+        dollars(table.cost_usd),
+        dollars(sum(judging) if judging else None),
         "–" if table.latency_s is None else f"{table.latency_s:.2f} s",
-    )
-
-
-def _dollars(cost: float | None) -> str:
-    return "–" if cost is None else f"${cost:,.2f}"
+    ]
 
 
 def _drawings(figures: Figures) -> dict[str, Any]:
     measure = figures.measure
-    name = f"{measure.label} of each model with its 95 percent interval; the table has the numbers"
 
     def bars(given: Sequence[Bar], name: str) -> str:
         return draw_bars(given, measure.shown, figures.top, figures.providers, name).html()
 
+    def histograms(given: Sequence[Histogram], unit: str, name: str) -> list[str]:
+        return [draw_histogram(one, unit, name.format(one.category)).html() for one in given]
+
+    scatter = "Accuracy against hallucination of each model; the list below has the numbers"
+    whole = f"{measure.label} of each model with its 95 percent interval; the table has the numbers"
     return {
-        "durations": [
-            draw_histogram(one, "s", f"Durations of {one.category} clips in seconds").html()
-            for one in figures.durations
-        ],
-        "lengths": [
-            draw_histogram(
-                one, "chars", f"Reference lengths of {one.category} in characters"
-            ).html()
-            for one in figures.lengths
-        ],
-        "overall": bars(figures.overall, name),
+        "durations": histograms(figures.durations, "s", "Durations of {} clips in seconds"),
+        "lengths": histograms(figures.lengths, "chars", "Reference lengths of {} in characters"),
+        "overall": bars(figures.overall, whole),
         "panels": [
             (panel, bars(panel.bars, f"{measure.label} on {panel.category}"))
             for panel in figures.panels
         ],
-        "scatter": draw_scatter(
-            figures.points,
-            figures.providers,
-            "Accuracy against hallucination of each model; the list below has the numbers",
-        ).html()
+        "scatter": draw_scatter(figures.points, figures.providers, scatter).html()
         if figures.points
         else "",
     }
@@ -270,10 +260,6 @@ def _drawings(figures: Figures) -> dict[str, Any]:
 def _shown(correlation: float | None) -> str:
     # Adding zero makes one of minus zero.
     return "–" if correlation is None else f"{round(correlation, 2) + 0.0:.2f}"
-
-
-def _signatures(data: ReportData) -> list[str]:
-    return sorted(str(made) for made in set().union(*map(data.signatures, data.scorers)))
 
 
 def _settings(run: ReportRun) -> dict[str, str]:
@@ -287,12 +273,6 @@ def _settings(run: ReportRun) -> dict[str, str]:
         "audio": stored.contract,
         "made": stored.made_by,
     }
-
-
-def _warnings(store: Store, data: ReportData) -> list[str]:
-    """What checks of the judges found wanting."""
-    checks = store.judge_checks([run.summary.run.id for run in data.runs], data.judges)
-    return [check.warning for check in checks if check.warning]
 
 
 def _unlike(data: ReportData) -> list[str]:

@@ -1,5 +1,6 @@
 """Runs of one benchmark, read from the store once for a page or for figures."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.benchmarks.aggregation import Aggregation
+from audiocapbench.benchmarks.corpora import leaves_null_out
 from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
-from audiocapbench.report.page.headline import headline_of, scorers_of
+from audiocapbench.judges.aggregation import OVERALL
+from audiocapbench.metrics.names import parse_name
 from audiocapbench.scores.estimate import Estimate
 from audiocapbench.scores.groups import ALL, GroupKey, category
 from audiocapbench.scores.run_table import RunTable, TableReader, labels
-from audiocapbench.scores.scorer import Scorer, metrics_in_order, without_plugin
+from audiocapbench.scores.scorer import Scorer, judge_order, metrics_in_order, without_plugin
 from audiocapbench.scores.summary import RunSummary
 from audiocapbench.signature import Signature
 from audiocapbench.store import Run, Store
@@ -26,9 +29,7 @@ Scores = NDArray[np.float64]
 class ReportRun:
     """One run with all that was answered and judged.
 
-    Attributes:
-        label: The model's name, with the run's number where two runs share it.
-        summary: Its scores.
+    Its label is the model's name, with the run's number where two runs share it.
     """
 
     label: str
@@ -68,11 +69,8 @@ class ReportData:
     """Runs of one benchmark, best first by the headline.
 
     Attributes:
-        benchmark: Its name.
         samples: All samples that any of the runs asked about, in the benchmark's order.
-        runs: The runs.
         scorers: What there are scores of.
-        headline: The scorer that the runs are ranked by.
         scores: By scorer: shape (runs, samples), NaN where there is none.
         notes: What was left out, in sentences.
     """
@@ -144,11 +142,7 @@ def stored_summaries(store: Store, run_ids: Sequence[int]) -> list[RunSummary]:
 
 
 def gather(summaries: Sequence[RunSummary], by: str | None = None) -> ReportData:
-    """What a page shows of summarised runs.
-
-    Args:
-        summaries: The runs.
-        by: What to rank by; see ``headline_of``.
+    """What a page shows of summarised runs, ranked as ``headline_of`` says.
 
     Raises:
         ReportError: The runs are not of one benchmark, hold no captions, or have no scores.
@@ -156,16 +150,13 @@ def gather(summaries: Sequence[RunSummary], by: str | None = None) -> ReportData
     _check_benchmark([one.run for one in summaries])
     tables = [one.table for one in summaries]
     samples = _samples(tables)
-    scorers = tuple(scorers_of(summaries))
-    benchmark = summaries[0].run.benchmark
+    scorers = tuple(_scorers_of(summaries))
     headline = headline_of(scorers, by, tables[0].traits.headline)
-    named = zip(labels(tables), summaries, strict=True)
-    runs = sorted(
-        (ReportRun(label, one) for label, one in named), key=lambda one: _rank(headline, one)
-    )
+    runs = [ReportRun(label, one) for label, one in zip(labels(tables), summaries, strict=True)]
+    runs.sort(key=lambda one: one.table.point(headline).best_first)
     unknown = sorted({name for one in tables for name in one.unknown_metrics})
     return ReportData(
-        benchmark,
+        summaries[0].run.benchmark,
         tuple(samples),
         tuple(runs),
         scorers,
@@ -189,11 +180,6 @@ def _check_benchmark(runs: Sequence[Run]) -> None:
                 f"run {runs[0].id} is of {runs[0].benchmark} and run {run.id} of {run.benchmark}: "
                 "their scores cannot be compared; write a report for each benchmark"
             )
-
-
-def _rank(headline: Scorer, run: ReportRun) -> tuple[bool, float]:
-    value = run.table.point(headline).value
-    return (value is None, -(value or 0.0))
 
 
 def _samples(tables: Sequence[RunTable]) -> list[Sample]:
@@ -224,3 +210,57 @@ def _score_columns(
             for key, value in run.table.sample_scores(scorer).values.items():
                 column[row, places[key]] = value
     return columns
+
+
+def _scorers_of(summaries: Sequence[RunSummary]) -> list[Scorer]:
+    """Every scorer that any run has a score of: judges, those of most runs first; then metrics."""
+    tables = [one.table for one in summaries]
+    counts = Counter(judge for one in summaries for judge in one.judge_names)
+    found = []
+    for judge in sorted(counts, key=lambda name: (-counts[name], judge_order(name))):
+        dimensions = dict.fromkeys(one for table in tables for one in table.dimensions(judge))
+        found += [*dimensions, Scorer(judge, OVERALL)]
+    metrics = metrics_in_order({name for one in summaries for name in one.metrics})
+    found += map(Scorer, metrics)
+    return [one for one in found if any(_has_any(one, table) for table in tables)]
+
+
+def headline_of(
+    scorers: Sequence[Scorer], wanted: str | None = None, metric: str | None = None
+) -> Scorer:
+    """What models are ranked by: a judge's overall score, else the benchmark's metric.
+
+    The user may have chosen one: a metric, a judge, or ``JUDGE: DIMENSION``.
+
+    Raises:
+        ReportError: There is no score at all, or none of that name.
+    """
+    if not scorers:
+        raise ReportError("these runs have no scores; 'audiocapbench score RUN' makes some")
+    totals = [one for one in scorers if one.is_overall]
+    if wanted is None:
+        own = [one for one in scorers if _is_of(one, metric)]
+        return [*totals, *own, *scorers][0]
+    for one in scorers:
+        if wanted == one.label or (one in totals and wanted == one.judge):
+            return one
+    labels = ", ".join(one.label for one in scorers)
+    raise ReportError(f"there is no score {wanted!r} to rank by; these runs have {labels}")
+
+
+def _is_of(scorer: Scorer, metric: str | None) -> bool:
+    """Whether it is a metric, whatever its options, but for scores of a part of the samples."""
+    if scorer.judge is not None or leaves_null_out(scorer.name):
+        return False
+    return metric in (scorer.name, parse_name(scorer.name).name)
+
+
+def _has_any(scorer: Scorer, table: RunTable) -> bool:
+    """Whether it has a score of the whole or, where a part is missing, of any part.
+
+    Scores without null references exist for some corpora only: of the whole there are none.
+    """
+    keys = [ALL]
+    if scorer.judge is not None or not leaves_null_out(scorer.name):
+        keys += map(category, table.categories)
+    return any(table.point(scorer, key).value is not None for key in keys)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from audiocapbench.data import Sample
-from audiocapbench.data.outcome import Status
+from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.report.page.explorer.packing import Packer
 from audiocapbench.report.page.explorer.sound import POINTS, Sound
 from audiocapbench.report.page.report_data import ReportData
@@ -16,6 +16,8 @@ NONE = 2**32 - 1
 """Stands for no number in a column of unsigned numbers."""
 
 NOT_ASKED = "not asked"
+_ANSWER = dict.fromkeys(("text", "error", "note"), "uint32") | {"status": "uint8"}
+_ANSWER |= dict.fromkeys(("latency", "cost"), "float32")
 
 
 def explorer_data(data: ReportData, sounds: Mapping[str, Sound], choice: str) -> str:
@@ -83,34 +85,31 @@ def _add_sounds(packer: Packer, sounds: Sequence[Sound]) -> None:
 
 
 def _add_answers(packer: Packer, data: ReportData) -> None:
-    shape = (len(data.runs), len(data.samples))
     numbers = {name: number for number, name in enumerate(_statuses())}
-    text, error, note = (np.zeros(shape, dtype=np.uint32) for _ in range(3))
-    status = np.full(shape, numbers[NOT_ASKED], dtype=np.uint8)
-    latency, cost = (np.full(shape, np.nan, dtype=np.float32) for _ in range(2))
-    for row, run in enumerate(data.runs):
-        for column, sample in enumerate(data.samples):
-            outcome = run.table.outcomes.get(sample.id)
-            if outcome is None:
-                continue
-            reply = outcome.reply
-            place = (row, column)
-            text[place] = packer.text(reply.text)
-            error[place] = packer.text(reply.error or "")
-            status[place] = numbers[str(reply.status)]
-            if reply.withheld is not None:
-                words = f"reference {reply.withheld + 1}, not scored against itself"
-                note[place] = packer.text(words)
-            if not outcome.cached:
-                latency[place] = outcome.latency_s
-            if reply.cost_usd is not None:
-                cost[place] = reply.cost_usd
-    packer.column("text", "uint32", text)
-    packer.column("error", "uint32", error)
-    packer.column("note", "uint32", note)
-    packer.column("status", "uint8", status)
-    packer.column("latency", "float32", latency)
-    packer.column("cost", "float32", cost)
+    rows = [
+        _answer(packer, numbers, run.table.outcomes.get(sample.id))
+        for run in data.runs
+        for sample in data.samples
+    ]
+    for (name, kind), values in zip(_ANSWER.items(), zip(*rows, strict=True), strict=True):
+        packer.column(name, kind, values)
+
+
+def _answer(
+    packer: Packer, numbers: Mapping[str, int], outcome: Outcome | None
+) -> tuple[float, ...]:
+    """What the columns of ``_ANSWER`` hold of one answer."""
+    if outcome is None:
+        return (0, 0, 0, numbers[NOT_ASKED], np.nan, np.nan)
+    reply, note = outcome.reply, ""
+    if reply.withheld is not None:
+        note = f"reference {reply.withheld + 1}, not scored against itself"
+    return (
+        *(packer.text(words) for words in (reply.text, reply.error or "", note)),
+        numbers[str(reply.status)],
+        np.nan if outcome.cached else outcome.latency_s,
+        np.nan if reply.cost_usd is None else reply.cost_usd,
+    )
 
 
 def _add_verdicts(packer: Packer, data: ReportData) -> None:

@@ -40,7 +40,6 @@ class Sound:
 
     Attributes:
         peaks: Lowest and highest sample of each of POINTS pieces as 0 to 255, shape (2, POINTS).
-        kind: Its media type.
         link: Where it lies, seen from the page; empty where it is embedded.
         content: Its bytes as base64; empty where it is linked.
         missing: Why it cannot be played; empty where it can.

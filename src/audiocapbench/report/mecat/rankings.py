@@ -1,0 +1,226 @@
+"""Models ranked by DATE: by group and in total, under three weightings, and by its two sides."""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from audiocapbench.benchmarks.mecat.groups import (
+    GROUPS,
+    QA_CATEGORIES,
+    WEIGHTINGS,
+    score_cap,
+    score_qa,
+)
+from audiocapbench.benchmarks.mecat.published import (
+    CAPTION_DATE,
+    QA_DATE,
+    SPEECH_SPLIT,
+    TOTAL,
+    published_split,
+    published_table,
+)
+from audiocapbench.benchmarks.mecat.traits import CAPTION, QA
+from audiocapbench.errors import ReportError
+from audiocapbench.report.exports import Heading, Page, number
+from audiocapbench.report.mecat.analysis import WHO, Analysis
+from audiocapbench.report.mecat.merge_published import (
+    Figures,
+    RankedModel,
+    comparison_notes,
+    dates_of,
+    lacking,
+    merge_published,
+    notes_of,
+    one_benchmark,
+    ranks_page,
+)
+from audiocapbench.report.mecat.scored import ScoredAnswers
+from audiocapbench.stats.correlation import kendall
+
+_OF_THE_PAPER = (
+    "The paper prints tau 0.92 for its 15 audio-language models: tau-b on rounded scores, in "
+    "which two models are equal."
+)
+_SIDES = {name: name for name in ("similarity", "discriminability")} | {"date": "DATE"}
+_PRINTED_GROUP = "pure_speech"
+_PLAIN = (
+    "The paper's similarities are those of table K.1, which weigh all words alike; those of runs "
+    "weigh rare words more, as DATE does."
+)
+_DERIVED = (
+    "Published discriminabilities of this group are not printed: each is the one that makes the "
+    "printed DATE (table 2) of the printed similarity (table K.1)."
+)
+
+
+def standings_report(
+    scored: Sequence[ScoredAnswers], benchmark: str = CAPTION, *, published: bool = True
+) -> Analysis:
+    """Place models among each other, and say how far their numbers can be compared.
+
+    The total of a published model is the printed one; where that is a misprint, its note says so.
+    Where no model is given, ``benchmark`` says whose published models are shown.
+
+    Raises:
+        ReportError: There is nobody to show, or the models are scored on different benchmarks.
+    """
+    shown = one_benchmark(scored) or benchmark
+    add_up, table_number = (score_cap, CAPTION_DATE) if shown == CAPTION else (score_qa, QA_DATE)
+    table = published_table(table_number)
+
+    def figures(one: ScoredAnswers) -> tuple[Figures, str]:
+        dates = dates_of(one)
+        total = add_up(dates)
+        groups = {group: dates.get(group) for group in table.columns if group != TOTAL}
+        return {**groups, TOTAL: total.score}, lacking(total)
+
+    models = merge_published(scored, figures, table.rows if published else {}, table_number, TOTAL)
+    notes = comparison_notes(scored) if published else []
+    who = [{**_who(one), "rank": one.ranks.get(TOTAL)} for one in models]
+    columns = list(models[0].figures)
+    headings = (Heading("#"), *WHO, *(Heading(name.replace("_", " ")) for name in columns))
+    rows = tuple(
+        (
+            number(one.ranks.get(TOTAL), 0),
+            one.name,
+            one.origin,
+            *(number(one.figures.get(name), 1) for name in columns),
+        )
+        for one in models
+    )
+    standings = [
+        {**own, "figures": dict(one.figures), "note": one.note}
+        for own, one in zip(who, models, strict=True)
+    ]
+    named = (f"{one.name}: {one.note}" for one in models if one.note)
+    return Analysis(
+        {"benchmark": shown, "standings": standings, "notes": notes},
+        [{**own, **one.figures, "note": one.note} for own, one in zip(who, models, strict=True)],
+        [Page(f"{shown}: DATE in percent", headings, rows, (*notes, *named))],
+    )
+
+
+def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> Analysis:
+    """Score_Cap under each weighting, and Kendall's tau between weightings.
+
+    Totals of published models are recomputed from their groups, because the paper prints only
+    the original one with one digit.
+
+    Raises:
+        ReportError: There is nobody to rank, or somebody was not asked for captions.
+    """
+    if one_benchmark(scored) not in (None, CAPTION):
+        raise ReportError(f"only {CAPTION} has weightings; Score_QA counts its categories alike")
+
+    def figures(one: ScoredAnswers) -> tuple[Figures, str]:
+        totals = {name: score_cap(dates_of(one), name) for name in WEIGHTINGS}
+        note = lacking(next(iter(totals.values())))
+        return {name: total.score for name, total in totals.items()}, note
+
+    printed = {
+        model: {name: score_cap(row, name).score for name in WEIGHTINGS}
+        for model, row in published_table(CAPTION_DATE).rows.items()
+        if published
+    }
+    models = merge_published(scored, figures, printed, CAPTION_DATE, next(iter(WEIGHTINGS)))
+    paper = [*comparison_notes(scored), _OF_THE_PAPER] if published else []
+    notes = [*paper, *notes_of(models)]
+    taus = _taus(models)
+    said = [
+        f"Kendall's tau, {one['first']} and {one['second']}, {one['models']} models: "
+        f"{number(one['tau'], 3)}"
+        for one in taus
+    ]
+    columns = {
+        name: f"{name} {':'.join(f'{share:g}' for share in shares)}"
+        for name, shares in WEIGHTINGS.items()
+    }
+    title = "Score_Cap (DATE %) with speech : music : sound weighted in three ways"
+    return Analysis(
+        {
+            "weightings": {name: list(shares) for name, shares in WEIGHTINGS.items()},
+            "models": [{**_who(one), "scores": dict(one.figures), **_ranks(one)} for one in models],
+            "kendall_tau": taus,
+            "notes": notes,
+        },
+        [
+            {
+                **_who(one),
+                "weighting": name,
+                "score": one.figures[name],
+                "rank": one.ranks[name],
+            }
+            for one in models
+            for name in WEIGHTINGS
+        ],
+        [ranks_page(title, models, columns, 2, (*said, *notes))],
+    )
+
+
+def split_report(
+    scored: Sequence[ScoredAnswers], group: str = _PRINTED_GROUP, *, published: bool = True
+) -> Analysis:
+    """The two sides of DATE on one group, as table J.1 of the paper splits them.
+
+    Raises:
+        ReportError: There is no such group, or nobody to show.
+    """
+    benchmark = one_benchmark(scored)
+    known = QA_CATEGORIES if benchmark == QA else GROUPS
+    if group not in known:
+        raise ReportError(f"there is no group {group!r}; there are {', '.join(known)}")
+
+    def figures(one: ScoredAnswers) -> tuple[Figures, str]:
+        score = one.groups.get(group)
+        if score is None:
+            return dict.fromkeys(_SIDES), f"It has no answers of {group}."
+        parts = (score.similarity, score.discriminability, score.date)
+        percents = (None if part is None else 100 * part for part in parts)
+        return dict(zip(_SIDES, percents, strict=True)), ""
+
+    notes, printed = [], {}
+    if published and benchmark != QA:
+        printed = published_split(group)
+        own = [_PLAIN] if group == _PRINTED_GROUP else [_PLAIN, _DERIVED]
+        notes = comparison_notes(scored) + own
+    table = SPEECH_SPLIT if group == _PRINTED_GROUP else ""
+    models = merge_published(scored, figures, printed, table, "date")
+    notes += notes_of(models)
+    title = f"Similarity, discriminability and DATE (%) on {group}"
+    return Analysis(
+        {
+            "group": group,
+            "models": [{**_who(one), **one.figures, **_ranks(one)} for one in models],
+            "notes": notes,
+        },
+        [{"group": group, **_who(one), **one.figures} for one in models],
+        [ranks_page(title, models, _SIDES, 1, notes)],
+    )
+
+
+def _who(one: RankedModel) -> dict[str, Any]:
+    return {"model": one.name, "origin": one.origin}
+
+
+def _ranks(one: RankedModel) -> dict[str, Any]:
+    return {"ranks": dict(one.ranks), "note": one.note}
+
+
+def _taus(models: Sequence[RankedModel]) -> list[dict[str, Any]]:
+    """How far each two weightings rank alike; None where there is nothing to rank."""
+    complete = [one for one in models if None not in one.figures.values()]
+    columns = {
+        name: np.array([one.figures[name] for one in complete], dtype=np.float64)
+        for name in WEIGHTINGS
+    }
+    return [
+        {
+            "first": one,
+            "second": two,
+            "models": len(complete),
+            "tau": kendall(columns[one], columns[two]),
+        }
+        for one, two in combinations(WEIGHTINGS, 2)
+    ]

@@ -1,0 +1,137 @@
+"""Scorers on trial, for people to read: tables for the terminal, and a page.
+
+The page is one self-contained file that asks for nothing over a network and runs no script.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.table import Table
+
+from audiocapbench.meta.measures import NAMES
+from audiocapbench.meta.pairs.pair import PairSet
+from audiocapbench.meta.pairs.votes import Agreement
+from audiocapbench.meta.trial import GroupMeasures, ScorerTrial
+from audiocapbench.report.escape_controls import escape_controls
+from audiocapbench.report.exports import number
+from audiocapbench.report.page.drawing import draw_bars
+from audiocapbench.report.page.figure_data import Bar, Span
+from audiocapbench.report.page_file import render, source_hash, template_text, write_page
+from audiocapbench.report.tables import table_of, text_of
+from audiocapbench.stats import ROUNDS, SEED
+from audiocapbench.version import VERSION
+
+_KINDS = ("metric", "judge", "clap", "model", "control")
+_TITLES = {
+    "f1": "F1",
+    "accuracy": "accuracy",
+    "macro_f1": "macro-F1",
+    "balanced_accuracy": "balanced",
+}
+
+
+def _measures(headline: str) -> list[str]:
+    """All measures, the published one first."""
+    return [headline, *(name for name in NAMES if name != headline)]
+
+
+def _best_first(trials: Sequence[ScorerTrial]) -> list[ScorerTrial]:
+    return sorted(trials, key=lambda one: -(one.whole.values[one.headline] or 0.0))
+
+
+def trial_table(trials: Sequence[ScorerTrial]) -> Table:
+    """Measures of every scorer with 95 % intervals, and how often it chose what."""
+    measures = _measures(trials[0].headline)
+    table = table_of(
+        "Agreement with people in percent, with 95 % intervals over clips",
+        ["scorer", *(_TITLES[name] for name in measures), "first", "second", "tie", "unknown"],
+    )
+    for trial in _best_first(trials):
+        cells = [_cell(trial.whole, name) for name in measures]
+        shares = [f"{100 * count / trial.n:.1f}" for count in trial.answers.values()]
+        table.add_row(text_of(trial.scorer), *cells, *shares)
+    return table
+
+
+def group_table(trials: Sequence[ScorerTrial], title: str, groups: str) -> Table:
+    """One measure by group, without intervals: accuracy, which means the same in every group."""
+    sizes = {name: one.n for name, one in getattr(trials[0], groups).items()}
+    names = (f"{name} ({count:,})" for name, count in sizes.items())
+    table = table_of(title, ["scorer", *names])
+    for trial in _best_first(trials):
+        row = [_shown(getattr(trial, groups)[name].values["accuracy"]) for name in sizes]
+        table.add_row(text_of(trial.scorer), *row)
+    return table
+
+
+def _cell(figures: GroupMeasures, name: str) -> str:
+    interval = figures.intervals[name]
+    ends = f" ({interval.low:.1f}–{interval.high:.1f})" if interval else ""
+    return f"{_shown(figures.values[name])}{ends}"
+
+
+def _shown(value: float | None) -> str:
+    """A measure with two digits, as the papers print it."""
+    return number(value, 2)
+
+
+def write_trials(
+    path: Path, trials: Sequence[ScorerTrial], pairs: PairSet, agreement: Agreement
+) -> None:
+    """Write trials of scorers on one set of pairs as a page.
+
+    Raises:
+        ReportError: The page cannot be written.
+    """
+    style = template_text("trial.css")
+    page = render(
+        "trial.html",
+        version=VERSION,
+        style=style,
+        policy=f"default-src 'none'; style-src '{source_hash(style)}'; base-uri 'none'; "
+        "form-action 'none'",
+        title=f"Scorers on trial: {pairs.name}",
+        pairs=pairs,
+        clips=len({pair.clip for pair in trials[0].pairs}),
+        trials=_best_first(trials),
+        measures=_measures(trials[0].headline),
+        titles=_TITLES,
+        groups=_shown_groups(trials[0]),
+        agreement=agreement,
+        constant=trials[0].constant,
+        rounds=ROUNDS,
+        seed=SEED,
+        shown=_shown,
+        chart=_chart(trials),
+        escape_controls=escape_controls,
+    )
+    write_page(path, page)
+
+
+def _shown_groups(trial: ScorerTrial) -> list[tuple[str, str, list[str]]]:
+    """Groupings that say more than the whole, or than one another: word, field and groups."""
+    found = ["type"] if len(trial.by_type) > 1 else []
+    if set(trial.by_subtype) != set(trial.by_type):
+        found.append("subtype")
+    if len(trial.by_dataset) > 1:
+        found.append("dataset")
+    return [(word, f"by_{word}", list(getattr(trial, f"by_{word}"))) for word in found]
+
+
+def _chart(trials: Sequence[ScorerTrial]) -> str:
+    """The published measure of each scorer, best first, on a scale of 0 to 100."""
+    headline = trials[0].headline
+    kinds = list(dict.fromkeys([*_KINDS, *(one.scorer.partition(":")[0] for one in trials)]))
+    bars = []
+    for one in _best_first(trials):
+        value, interval = one.whole.values[headline], one.whole.intervals[headline]
+        ends = interval or (value or 0.0, value or 0.0)
+        span = None if value is None else Span(value, *ends, certain=interval is not None)
+        bars.append(Bar(one.scorer, one.scorer.partition(":")[0], span))
+    constant, answer = trials[0].constant
+    name = (
+        f"{_TITLES[headline]} of each scorer with its 95 percent interval, and the line of the "
+        "best constant answer; the same numbers are in the table below"
+    )
+    line = (constant, f"always {answer}: {constant:.2f}")
+    return draw_bars(bars, _shown, 100.0, kinds, name, line).html()

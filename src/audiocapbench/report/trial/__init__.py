@@ -1,1 +1,0 @@
-"""Scorers on trial, for people to read."""
