@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.answers.parser import LONGEST, read_answer
-from audiocapbench.meta.answers.words import nearest
+from audiocapbench.meta.answers.patterns import nearest
 from audiocapbench.meta.scorers.scorer import Choice
 
 LETTERS = Labels("A", "B", "C")

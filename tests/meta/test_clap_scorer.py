@@ -13,8 +13,7 @@ from audiocapbench.errors import MetricError
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.clap import ClapScorer, create_clap_scorer
-from audiocapbench.meta.scorers.registry import create_scorer
-from audiocapbench.meta.scorers.scorer import Choice, PairScorer
+from audiocapbench.meta.scorers.scorer import Choice, PairScorer, create_scorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.metrics.clap import clap_scores
 

@@ -12,8 +12,7 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget
 from audiocapbench.meta.errors import TrialError, TrialStoppedError
 from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
-from audiocapbench.meta.scorers.registry import create_scorer
-from audiocapbench.meta.scorers.scorer import Choice
+from audiocapbench.meta.scorers.scorer import Choice, create_scorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.meta.trial import try_scorer
 from fakes.http_server import Request

@@ -12,8 +12,7 @@ from audiocapbench.meta.measures import (
     measure,
     measure_intervals,
 )
-from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
-from audiocapbench.meta.pairs.votes import agreement, preferred
+from audiocapbench.meta.pairs.pair import CaptionPair, PairSet, agreement, preferred
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, PointwiseScorer, higher
 from audiocapbench.meta.trial import judge_choices, try_scorer
 from audiocapbench.signature import sign

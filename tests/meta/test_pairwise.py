@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,7 @@ from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
 from audiocapbench.meta.pairwise.scorer import PairwiseScorer, agreed, create_pairwise
 from audiocapbench.meta.scorers.scorer import BothOrdersScorer, Choice, PairScorer
 from audiocapbench.meta.settings import TrialSettings
-from audiocapbench.meta.trial import try_scorer
-from audiocapbench.meta.trial_document import trial_document
+from audiocapbench.meta.trial import trial_document, try_scorer
 from audiocapbench.store import Store
 from fakes import local_llm
 from fakes.faults import Fault, Plan
@@ -192,7 +191,7 @@ def test_a_judge_without_position_bias_is_consistent(tmp_path: Path, clips: Path
     assert detail.first_position.value == 0.5
     assert detail.first_position.interval is not None
     assert detail.first_position.interval.low <= 0.5 <= detail.first_position.interval.high
-    assert json.loads(json.dumps(detail.document()))["orders"] == 2
+    assert json.loads(json.dumps(asdict(detail)))["orders"] == 2
 
 
 def test_the_choice_of_two_orders_is_what_they_agree_on() -> None:

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.meta.pairs.pair import PairSet
-from audiocapbench.meta.pairs.sets import pair_set, read_pairs
-from audiocapbench.meta.pairs.votes import agreement
-from audiocapbench.meta.scorers.registry import create_scorer
+from audiocapbench.meta.pairs.files import pair_set, read_pairs
+from audiocapbench.meta.pairs.pair import PairSet, agreement
+from audiocapbench.meta.scorers.scorer import create_scorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.meta.trial import ScorerTrial, try_scorer
 

@@ -6,10 +6,9 @@ import pytest
 
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.meta.errors import TrialError
+from audiocapbench.meta.pairs.files import pair_set, read_pairs
 from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
-from audiocapbench.meta.pairs.sets import pair_set, read_pairs
-from audiocapbench.meta.scorers.registry import create_scorer
-from audiocapbench.meta.scorers.scorer import Choice
+from audiocapbench.meta.scorers.scorer import Choice, create_scorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.meta.trial import try_scorer
 from audiocapbench.metrics import METRICS

@@ -15,8 +15,7 @@ from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
     from audiocapbench.meta.errors import TrialStoppedError
-    from audiocapbench.meta.pairs.pair import PairSet
-    from audiocapbench.meta.pairs.votes import Agreement
+    from audiocapbench.meta.pairs.pair import Agreement, PairSet
     from audiocapbench.meta.settings import TrialSettings
     from audiocapbench.meta.trial import ScorerTrial
 
@@ -82,10 +81,10 @@ def meta(
         per_pair (FILE): Write every choice as CSV.
     """
     from audiocapbench.engine import Budget
-    from audiocapbench.meta.pairs.sets import pair_set, read_pairs
-    from audiocapbench.meta.pairs.votes import agreement
+    from audiocapbench.meta.pairs.files import pair_set, read_pairs
+    from audiocapbench.meta.pairs.pair import agreement
     from audiocapbench.meta.settings import TrialSettings
-    from audiocapbench.meta.trial_document import trial_document, write_choices
+    from audiocapbench.meta.trial import trial_document, write_choices
     from audiocapbench.report.trial import write_trials
 
     for_models = {"--prompt": prompt, "--prompt-file": prompt_file, "--reader": reader}
@@ -150,7 +149,7 @@ def _try_all(
 
     from audiocapbench.cli.progress import TrialBars
     from audiocapbench.meta.errors import TrialStoppedError
-    from audiocapbench.meta.scorers.registry import create_scorer
+    from audiocapbench.meta.scorers.scorer import create_scorer
     from audiocapbench.meta.trial import try_scorer
 
     trials: list[ScorerTrial] = []

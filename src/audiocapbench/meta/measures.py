@@ -2,9 +2,13 @@
 
 All rest on four counts of a group of pairs. A tie or an unknown counts as the wrong caption, as in
 BRACE: a miss where people prefer the second, a false alarm where they prefer the first.
+
+When captions change places, choices speak of them as the pair has them. Two answers agree that name
+the same caption, or that both tie. An unknown never agrees, because nothing was said.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +24,8 @@ NAMES = ("accuracy", "f1", "macro_f1", "balanced_accuracy")
 """The measures, in percent; F1 takes the second caption, 1, for the positive class."""
 
 COUNTS = 4
+CHOSEN = (Choice.FIRST, Choice.SECOND)
+"""Choices that name a caption."""
 
 
 def count(pairs: Sequence[CaptionPair], choices: Sequence[Choice]) -> FloatArray:
@@ -52,30 +58,17 @@ def measure(counts: FloatArray) -> FloatArray:
     f1_first = _ratio(2 * hit_0, 2 * hit_0 + miss_0 + miss_1)
     recalls = np.stack([_ratio(hit_1, hit_1 + miss_1), _ratio(hit_0, hit_0 + miss_0)])
     f1_of_answers = np.where(np.isnan(recalls), np.nan, np.stack([f1_second, f1_first]))
-    found = np.stack(
-        [
-            _ratio(hit_1 + hit_0, counts.sum(axis=-1)),
-            f1_second,
-            _mean(f1_of_answers),
-            _mean(recalls),
-        ],
-        axis=-1,
-    )
-    percent: FloatArray = 100 * found
+    accuracy = _ratio(hit_1 + hit_0, counts.sum(axis=-1))
+    means = [_mean(f1_of_answers), _mean(recalls)]
+    percent: FloatArray = 100 * np.stack([accuracy, f1_second, *means], axis=-1)
     return percent
 
 
 def measure_intervals(clips: Sequence[str], counts: FloatArray) -> dict[str, Interval | None]:
-    """95 % intervals of every measure, by bootstrap over clips.
+    """95 % intervals of every measure, from the clip and the four counts of each pair.
 
-    The pairs of one clip are drawn together or not at all.
-
-    Args:
-        clips: The clip of each pair.
-        counts: What each pair adds to the four counts, shape (pairs, 4).
-
-    Returns:
-        By measure; None for too few clips to draw from, or a measure that says nothing.
+    The pairs of one clip are drawn together or not at all. None for too few clips to draw from, or
+    a measure that says nothing.
     """
     own = measure(counts.sum(axis=0))
     if len(set(clips)) < FEWEST_FOR_INTERVAL:
@@ -117,3 +110,36 @@ def _mean(values: FloatArray) -> FloatArray:
     """Mean over the first axis of what is there; NaN where nothing is."""
     there = ~np.isnan(values)
     return _ratio(np.where(there, values, 0.0).sum(axis=0), there.sum(axis=0).astype(np.float64))
+
+
+class PositionBias(NamedTuple):
+    """What the order of the captions does to a scorer that was asked both ways, in percent.
+
+    ``consistency`` is the share of pairs whose two answers agree; ``first`` that of choices that
+    fall on the caption that stood first: 50 has no bias, and None is a scorer that never chose.
+    """
+
+    consistency: float
+    first: float | None
+
+    def __str__(self) -> str:
+        """In a line."""
+        first = "–" if self.first is None else f"{self.first:.1f} %"
+        same = f"the same in both orders {self.consistency:.1f} %"
+        return f"{same}, the caption shown first chosen {first}"
+
+
+def agreeing(given: Sequence[Choice], swapped: Sequence[Choice]) -> list[bool]:
+    """Of every pair, whether both orders got the same answer."""
+    both = zip(given, swapped, strict=True)
+    return [one is other and one is not Choice.UNKNOWN for one, other in both]
+
+
+def position_bias(given: Sequence[Choice], swapped: Sequence[Choice]) -> PositionBias:
+    """Compare what was chosen in both orders."""
+    same = agreeing(given, swapped)
+    first = list(given).count(Choice.FIRST) + list(swapped).count(Choice.SECOND)
+    chosen = sum(choice in CHOSEN for choice in (*given, *swapped))
+    return PositionBias(
+        100 * sum(same) / max(1, len(same)), 100 * first / chosen if chosen else None
+    )

@@ -1,12 +1,20 @@
-"""What the user says about a trial, for scorers that ask models, hear clips or draw lots."""
+"""What the user says about a trial, for scorers that ask models, hear clips or draw lots.
 
-from collections.abc import Callable
+Models are asked through the engine: answers are kept, and only what is missing is asked.
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from audiocapbench.engine import Budget, RateLimits
+from audiocapbench.benchmarks import Benchmark
+from audiocapbench.data.outcome import Outcome
+from audiocapbench.engine import Budget, Progress, RateLimits, Stop, run_benchmark
+from audiocapbench.meta.errors import TrialStoppedError
 from audiocapbench.meta.pairs.pair import TrialProtocol
+from audiocapbench.models import Model
+from audiocapbench.models.registry import price_of
 from audiocapbench.store import Store
 
 
@@ -24,8 +32,6 @@ class TrialSettings:
         protocol: How metrics are held to references: plainly, or in the manner of FENSE.
         seed: For whatever is drawn by lot.
         budget: What all scorers together may spend.
-        prices: Prices that replace the built-in table's.
-        rate_limits: How hard models may be asked.
         confirm: Told in words what a scorer is about to spend; raises to stop it.
         progress: Told the scorer's name, how much is done, and of how much.
     """
@@ -48,3 +54,41 @@ class TrialSettings:
     def store(self) -> Store:
         """The store, opened when it is first needed."""
         return Store.open(self.store_url)
+
+    def counter(self, name: str, total: int) -> Callable[..., None]:
+        """What tells of progress: one more is done with every call, or as many as it is given."""
+        done = 0
+
+        def count(known: int | None = None) -> None:
+            nonlocal done
+            done = done + 1 if known is None else known
+            self.progress(name, done, total)
+
+        return count
+
+    def ask(self, benchmark: Benchmark, model: Model, name: str) -> Mapping[str, Outcome]:
+        """The outcomes of all samples by id; progress and messages call this by the name.
+
+        Raises:
+            TrialStoppedError: It was interrupted, or the budget is spent; answers are kept.
+            FatalError: The provider refuses all questions.
+            ModelError: A budget is given, and no price is known for the model.
+        """
+        count = self.counter(name, len(benchmark.samples))
+        end = run_benchmark(
+            benchmark,
+            model,
+            self.store,
+            rate_limits=self.rate_limits,
+            budget=self.budget,
+            price=price_of(model.name, self.prices),
+            progress=Progress(lambda _run, _total, known: count(known), lambda _outcome: count()),
+        )
+        if end.stop is not None:
+            why = "the budget is spent" if end.stop is Stop.BUDGET else "it was interrupted"
+            raise TrialStoppedError(
+                f"{name}: stopped after {sum(end.statuses.values())} of {end.total} answers: "
+                f"{why}; answers are kept in {self.store.name}, and the same command goes on from "
+                "here"
+            )
+        return self.store.outcomes(end.run.id)

@@ -1,25 +1,29 @@
-"""A trial: one scorer on one set of pairs, whatever the scorer is."""
+"""A trial: one scorer on one set of pairs, whatever the scorer is; and trials as plain data."""
 
+import csv
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.errors import ReportError
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.measures import (
     NAMES,
+    PositionBias,
     always_first,
     always_second,
     count,
     measure,
     measure_intervals,
+    position_bias,
 )
-from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
-from audiocapbench.meta.position_bias import PositionBias, position_bias
+from audiocapbench.meta.pairs.pair import Agreement, CaptionPair, PairSet
 from audiocapbench.meta.scorers.scorer import (
     BothOrdersScorer,
     Choice,
@@ -36,12 +40,9 @@ _NOTHING = Diagnostics()
 
 @dataclass(frozen=True, slots=True)
 class GroupMeasures:
-    """The measures of one group of pairs, in percent.
+    """The measures of a group of ``n`` pairs, in percent; None where one says nothing about it.
 
-    Attributes:
-        n: How many pairs.
-        values: By measure; None where it says nothing about this group.
-        intervals: 95 % by bootstrap over clips; None for too few clips.
+    Intervals are 95 % by bootstrap over clips; None for too few clips.
     """
 
     n: int
@@ -54,19 +55,15 @@ class ScorerTrial:
     """How one scorer did.
 
     Attributes:
-        scorer: Its name.
         signature: How its choices were made, and on which text.
         headline: The published measure of this set.
         pairs: The pairs that count.
         choices: What it chose, in their order.
-        whole: Figures of all pairs.
-        by_type, by_subtype, by_dataset: Figures of groups.
         constant: The published measure of the better constant answer, and which answer it is.
         position: Where it was asked both ways.
         failed: Questions that never got an answer.
         notes: What else the scorer says about how it was asked, in words.
         detail: The same as plain data.
-        seconds: How long it took.
     """
 
     scorer: str
@@ -210,3 +207,61 @@ def _constant(counts: NDArray[np.float64], headline: str) -> tuple[float, int]:
         for answer, made in enumerate((always_first, always_second))
     ]
     return max(constants)
+
+
+def trial_document(
+    trials: Sequence[ScorerTrial], *, left_out: int = 0, agreement: Agreement | None = None
+) -> dict[str, Any]:
+    """One document: the trial itself, or ``scorers``, a list of them, where there are several."""
+    shared = {"undecided": left_out, "kappa": agreement._asdict() if agreement else None}
+    made = [_one(trial) for trial in trials]
+    if len(made) == 1:
+        return made[0] | shared
+    return {"n": trials[0].n, "scorers": made} | shared
+
+
+def _one(trial: ScorerTrial) -> dict[str, Any]:
+    constant, answer = trial.constant
+    groups = {
+        field: {name: _group(one) for name, one in getattr(trial, field).items()}
+        for field in ("by_type", "by_subtype", "by_dataset")
+    }
+    return {
+        "n": trial.n,
+        "scorer": trial.scorer,
+        "signature": str(trial.signature),
+        "headline": trial.headline,
+        "all": _group(trial.whole),
+        **groups,
+        "answers": trial.answers,
+        "constant": {"answer": answer, trial.headline: constant},
+        "position": trial.position._asdict() if trial.position else None,
+        "detail": dict(trial.detail) if trial.detail else None,
+        "failed": trial.failed,
+        "seconds": trial.seconds,
+        "warning": trial.warning,
+    }
+
+
+def _group(figures: GroupMeasures) -> dict[str, Any]:
+    ends = {name: list(one) if one else None for name, one in figures.intervals.items()}
+    return {**figures.values, "n": figures.n, "ci": ends}
+
+
+def write_choices(path: Path, trials: Sequence[ScorerTrial]) -> None:
+    """Write what every scorer chose of every pair, a row a pair, as CSV.
+
+    Raises:
+        ReportError: The file cannot be written.
+    """
+    names = [trial.scorer for trial in trials]
+    try:
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            writer = csv.writer(stream)
+            writer.writerow(["id", "clip", "dataset", "type", "subtype", "answer", *names])
+            columns = [[choice.value for choice in trial.choices] for trial in trials]
+            for pair, *chosen in zip(trials[0].pairs, *columns, strict=True):
+                row = [pair.id, pair.clip, pair.dataset, pair.type, pair.subtype, pair.answer]
+                writer.writerow([*row, *chosen])
+    except OSError as error:
+        raise ReportError(f"{path}: cannot be written ({error.strerror})") from None

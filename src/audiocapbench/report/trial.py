@@ -9,8 +9,7 @@ from pathlib import Path
 from rich.table import Table
 
 from audiocapbench.meta.measures import NAMES
-from audiocapbench.meta.pairs.pair import PairSet
-from audiocapbench.meta.pairs.votes import Agreement
+from audiocapbench.meta.pairs.pair import Agreement, PairSet
 from audiocapbench.meta.trial import GroupMeasures, ScorerTrial
 from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.exports import number

@@ -8,8 +8,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from audiocapbench.meta.answers.patterns import pattern
-from audiocapbench.meta.answers.words import LEAST, LEAST_DESCRIBED, nearest
+from audiocapbench.meta.answers.patterns import LEAST, LEAST_DESCRIBED, nearest, pattern
 from audiocapbench.meta.scorers.scorer import Choice
 
 FIRST, SECOND, BOTH, NEITHER, UNDECIDED, OTHER = "\ue000\ue001\ue002\ue003\ue004\ue005"
@@ -40,13 +39,7 @@ _NAMED = (
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What the prompt calls the captions.
-
-    Attributes:
-        first: Such as ``A``, ``0`` or ``1``.
-        second: Such as ``B``, ``1`` or ``2``.
-        tie: What stands for a tie, where the prompt offers one.
-    """
+    """What the prompt calls the captions, and a tie where it offers one."""
 
     first: str = "A"
     second: str = "B"

@@ -14,9 +14,8 @@ from audiocapbench.meta.answers.marks import (
     kinds,
     mark,
 )
-from audiocapbench.meta.answers.patterns import pattern
+from audiocapbench.meta.answers.patterns import nearest, pattern
 from audiocapbench.meta.answers.statements import Statement, Weight, statement
-from audiocapbench.meta.answers.words import nearest
 from audiocapbench.meta.scorers.scorer import Choice
 
 RULES = "pairwise-2"
@@ -42,16 +41,9 @@ _DENIED, _NOT_SO, _COMPARED = map(pattern, ("denied", "not_so", "compared"))
 
 
 def read_answer(answer: str, first: str, second: str, labels: Labels | None = None) -> Choice:
-    """Read one answer.
-
-    Args:
-        answer: What the model said.
-        first: The caption that stood first in the question.
-        second: The caption that stood second.
-        labels: What the question called them; A and B by default.
-    """
+    """Read one answer to a question about two captions, which it called A and B by default."""
     labels = labels or Labels()
-    text = _ends(answer).strip()
+    text = ends_of(answer, LONGEST, "\n").strip()
     framed = {_labelled(line, labels) for line in (text.split("\n")[0], text.split("\n")[-1])}
     framed.discard(None)
     if len(framed) == 1:
@@ -63,11 +55,10 @@ def read_answer(answer: str, first: str, second: str, labels: Labels | None = No
     return _undecided(text, marked, first, second) if decided is None else decided
 
 
-def _ends(answer: str) -> str:
-    if len(answer) <= LONGEST:
-        return answer
-    half = LONGEST // 2
-    return answer[:half] + "\n" + answer[-half:]
+def ends_of(answer: str, longest: int, between: str) -> str:
+    """The two ends of an answer that is longer than so many characters."""
+    half = longest // 2
+    return answer if len(answer) <= longest else answer[:half] + between + answer[-half:]
 
 
 def _labelled(line: str, labels: Labels) -> Choice | None:
@@ -122,9 +113,7 @@ def _undecided(text: str, marked: str, first: str, second: str) -> Choice:
     named = kinds(marked)
     if named & {BOTH, NEITHER}:
         return _compared(text, first, second) or Choice.TIE
-    if UNDECIDED in named:
-        return Choice.UNKNOWN
-    if FIRST in named and SECOND in named:
+    if UNDECIDED in named or {FIRST, SECOND} <= named:
         return Choice.UNKNOWN
     if named:
         return Choice.FIRST if FIRST in named else Choice.SECOND

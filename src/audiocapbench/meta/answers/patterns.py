@@ -1,12 +1,23 @@
-"""The patterns and words by which answers are read, from patterns.toml."""
+"""The patterns and words by which answers are read, from patterns.toml.
+
+Which of two captions a text speaks of is told by the content words that set them apart.
+"""
 
 import re
 from typing import Any
 
+from audiocapbench.meta.scorers.scorer import Choice
+from audiocapbench.metrics.porter import stem
 from audiocapbench.metrics.word_lists import read_lists, word_set
 
 _FILE = ("audiocapbench.meta.answers", "patterns.toml")
 _PIECE = re.compile(r"<([A-Z]+)>")
+_WORD = re.compile(r"[^\W_]+")
+LEAST = 0.5
+LEAST_DESCRIBED = 0.25
+"""Share of a caption's own words that names it; a caption that is described needs fewer."""
+
+_CLEARLY = 2.0
 
 
 def pattern(name: str) -> re.Pattern[str]:
@@ -20,11 +31,33 @@ def predicates() -> list[tuple[str, int, str]]:
     return [(_written(text), sign, weight) for text, sign, weight in rows]
 
 
-def function_words() -> frozenset[str]:
-    """Words that say nothing of which caption is meant."""
-    return word_set(*_FILE, "function_words")
-
-
 def _written(text: str) -> str:
     pieces = read_lists(*_FILE)["pieces"]
     return _PIECE.sub(lambda found: _written(pieces[found[1]]), text.replace("\n", ""))
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Stems of the words that carry meaning."""
+    found = set(_WORD.findall(text.casefold())) - word_set(*_FILE, "function_words")
+    return frozenset(stem(word) for word in found)
+
+
+def nearest(text: str, first: str, second: str, least: float = LEAST) -> Choice | None:
+    """The caption that a text is clearly nearer to, or None.
+
+    Words that both captions have decide nothing. A caption is near when the text has at least the
+    least share of the words that it alone has, and twice the share that it has of the other's.
+    """
+    words, one, two = content_words(text), content_words(first), content_words(second)
+    if words and one != two and words in (one, two):
+        return Choice.FIRST if words == one else Choice.SECOND
+    near, far = _share(words, one - two), _share(words, two - one)
+    if near >= least and near >= _CLEARLY * far:
+        return Choice.FIRST
+    if far >= least and far >= _CLEARLY * near:
+        return Choice.SECOND
+    return None
+
+
+def _share(words: frozenset[str], own: frozenset[str]) -> float:
+    return len(words & own) / len(own) if own else 0.0

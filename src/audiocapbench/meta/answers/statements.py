@@ -19,12 +19,9 @@ class Weight(IntEnum):
 
 
 class Statement(NamedTuple):
-    """A caption, or a tie, that a sentence favours.
+    """A caption, or a tie, that a sentence favours, and how firmly.
 
-    Attributes:
-        choice: What is favoured.
-        weight: How firmly.
-        turns: Whether the sentence turns against what was said before it.
+    It may turn against what was said before it.
     """
 
     choice: Choice

@@ -21,7 +21,6 @@ from audiocapbench.judges.elements.words import COUNTS, kind_of
 from audiocapbench.judges.errors import ReplyError
 from audiocapbench.judges.loose_json import find_objects
 from audiocapbench.judges.quoting import as_data, fill
-from audiocapbench.meta.asking import ask
 from audiocapbench.meta.corrupt.balance import words_of
 from audiocapbench.meta.corrupt.captions import (
     CaptionSet,
@@ -65,13 +64,13 @@ def make_by_model(
     """Have a model make captions wrong, refuse what is no use, and balance the rest.
 
     Raises:
-        AudioCapBenchError: As ``asking.ask`` does; answers are kept.
+        AudioCapBenchError: As ``TrialSettings.ask`` does; answers are kept.
     """
     drawn = {kind: _drawn(captions, kind, per_kind or PER_KIND, seed) for kind in kinds}
     asked = [(kind, caption) for kind, own in drawn.items() for caption in own]
     samples = tuple(_sample(kind, one, position) for position, (kind, one) in enumerate(asked))
     benchmark = Benchmark(f"{TRIAL}corrupt/{prompt_hash()}", Path(), samples, kind="trial")
-    outcomes = ask(benchmark, without_audio(model), settings, model.name) if samples else {}
+    outcomes = settings.ask(benchmark, without_audio(model), model.name) if samples else {}
     made = []
     for kind, own in drawn.items():
         units, rejected = _read(kind, own, outcomes)

@@ -1,4 +1,4 @@
-"""Pair files, each read whole or refused with every problem in one list.
+"""Pair files, each read whole or refused with every problem in one list, and the sets they make.
 
 BRACE-Main: pairs with votes; one without two votes to spare has no answer, and every caption is
 held to the clip's references other than the pair's own captions.
@@ -14,16 +14,25 @@ held to those that are neither of them.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import csv_records, read_json
 from audiocapbench.errors import DatasetError
-from audiocapbench.meta.pairs.pair import CaptionPair, Preference
-from audiocapbench.meta.pairs.votes import AGREED, preferred
+from audiocapbench.meta.errors import TrialError
+from audiocapbench.meta.pairs.pair import (
+    AGREED,
+    CaptionPair,
+    Headline,
+    PairSet,
+    Preference,
+    TrialProtocol,
+    normalised,
+    preferred,
+)
 
 _DATASETS = ("AudioCaps", "Clotho")
 _BRACE_MAIN = {
@@ -91,13 +100,9 @@ def _read_clips(
 ) -> list[CaptionPair]:
     """The pairs of every clip of a JSON file.
 
-    Args:
-        path: The file.
-        pair_of: Makes a pair of a field of a clip, or says what is wrong with it.
-        names: Fields that name the clip; the first that is there does.
-        audio: The field that names its file.
-        references: The field of the clip's references, where it has one.
-        keys: Fields that hold pairs, None where it is left out; all other fields by default.
+    ``pair_of`` makes a pair of a field of a clip, or says what is wrong with it. The first of
+    ``names`` that is there names the clip, ``audio`` its file. Pairs stand in ``keys``, else in all
+    other fields.
     """
     clips = read_json(path)
     if isinstance(clips, Problem):
@@ -135,14 +140,11 @@ def _read_clips(
 
 def _checked(path: Path, pairs: list[CaptionPair], problems: list[Problem]) -> list[CaptionPair]:
     """The pairs of a file that has no problem."""
-    counted = Counter(pair.id for pair in pairs)
-    repeated = [
-        Problem(path.name, "id", f"{key!r} names {count} pairs")
-        for key, count in counted.items()
-        if count > 1
-    ]
-    if problems or repeated:
-        raise InvalidDataError(path, [*problems, *repeated])
+    for key, count in Counter(pair.id for pair in pairs).items():
+        if count > 1:
+            problems.append(Problem(path.name, "id", f"{key!r} names {count} pairs"))
+    if problems:
+        raise InvalidDataError(path, problems)
     return pairs
 
 
@@ -211,19 +213,9 @@ def _row_pair(row: dict[str, str], number: str, dataset: str) -> CaptionPair | P
     texts = [text for name, text in row.items() if name.startswith("reference")]
     held_to = _without(filter(_text, texts), first, second)
     kind = _text(row.get("type")) or "all"
-    return CaptionPair(
-        id=_text(row.get("id")) or number,
-        clip=audio,
-        first=first,
-        second=second,
-        answer=_PREFERRED[preferred],
-        type=kind,
-        subtype=kind,
-        dataset=_text(row.get("dataset")) or dataset,
-        references_first=held_to,
-        references_second=held_to,
-        audio=audio,
-    )
+    name, dataset = _text(row.get("id")) or number, _text(row.get("dataset")) or dataset
+    about = (_PREFERRED[preferred], kind, kind, dataset, held_to, held_to)
+    return CaptionPair(name, audio, first, second, *about, audio=audio)
 
 
 def _text(value: Any) -> str | None:
@@ -255,3 +247,69 @@ def _filled(references: tuple[str, ...]) -> tuple[str, ...]:
     if not references or len(references) >= _FEWEST_REFERENCES:
         return references
     return (references * _FEWEST_REFERENCES)[:_FEWEST_REFERENCES]
+
+
+class PairFileKind(NamedTuple):
+    """A kind of pair file.
+
+    Attributes:
+        as_is: Whether captions are left as written unless the user says otherwise: where people
+            voted on them, what they saw is what is scored.
+        undecided_leave: Whether pairs without an answer are dropped at once; FENSE keeps them in
+            the corpus that word weights come from.
+    """
+
+    read: Callable[[Path], list[CaptionPair]]
+    as_is: bool
+    undecided_leave: bool = True
+    protocol: TrialProtocol = "plain"
+    headline: Headline = "f1"
+
+
+KINDS: Mapping[str, PairFileKind] = {
+    "human": PairFileKind(read_human_pairs, True, False, "fense", "accuracy"),
+    "brace-main": PairFileKind(read_brace_main, True),
+    "brace-hallucination": PairFileKind(read_brace_hallucination, False),
+    "csv": PairFileKind(read_csv_pairs, False),
+}
+
+
+def read_pairs(kind: str, paths: Sequence[Path]) -> list[CaptionPair]:
+    """All pairs of some files, with and without an answer.
+
+    Raises:
+        TrialError: There is no such kind, or no file.
+        DatasetError: A file cannot be read, or two files hold the same pairs.
+    """
+    if kind not in KINDS:
+        raise TrialError(f"there are no pairs of kind {kind!r}; there are {', '.join(KINDS)}")
+    if not paths:
+        raise TrialError("a trial needs pairs; give --pairs FILE")
+    pairs: dict[str, CaptionPair] = {}
+    for path in paths:
+        for pair in KINDS[kind].read(path):
+            if pair.id in pairs:
+                raise DatasetError(f"{path}: the pair {pair.id!r} is in another file as well")
+            pairs[pair.id] = pair
+    return list(pairs.values())
+
+
+def pair_set(kind: str, pairs: Sequence[CaptionPair], *, as_is: bool | None = None) -> PairSet:
+    """Make the set that is judged together, with captions as written if ``as_is`` or so the kind.
+
+    Raises:
+        DatasetError: No pair has an answer.
+    """
+    traits = KINDS[kind]
+    decided = [pair for pair in pairs if pair.answer is not None]
+    if not decided:
+        raise DatasetError(f"{kind}: no pair has an answer that people agree on")
+    made = PairSet(
+        kind,
+        tuple(decided if traits.undecided_leave else pairs),
+        left_out=len(pairs) - len(decided),
+        protocol=traits.protocol,
+        headline=traits.headline,
+    )
+    leave = traits.as_is if as_is is None else as_is
+    return made if leave else made.map_text(normalised, "normalised")

@@ -1,15 +1,25 @@
-"""Pairs of captions that people compared, and sets of them; reading files is in files of its own.
+"""Pairs of captions that people compared, sets of them, and how far the votes agree.
 
 The first caption of a pair is number 0 and the second number 1, as in BRACE.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from audiocapbench.stats.agreement import category_counts, fleiss_kappa
 
 Preference = Literal[0, 1]
 TrialProtocol = Literal["plain", "fense"]
 Headline = Literal["f1", "accuracy"]
+
+AGREED = 2
+"""BRACE keeps a pair when its votes add up to this much one way or the other."""
+
+MADE_UNANIMOUS = frozenset({"HM_2", "MM_2"})
+"""Subtypes of BRACE whose answer was set when one caption was broken on purpose: no vote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +27,7 @@ class CaptionPair:
     """Two captions of one clip and which of them people prefer.
 
     Attributes:
-        id: Names the pair in its set.
         clip: Names the clip; intervals resample clips, because the pairs of one hang together.
-        first: Caption 0.
-        second: Caption 1.
         answer: 0 where people prefer the first, 1 the second, None where they are undecided.
         type: The kind of pair, such as ``HH``, ``HM`` or ``MM``.
         subtype: The kind in full, such as ``HM_1``; the type where there is nothing to add.
@@ -65,8 +72,6 @@ class PairSet:
     """Pairs that are judged together.
 
     Attributes:
-        name: Such as ``brace-main``.
-        pairs: In the order of the file.
         text: What was done to captions and references: ``as-is`` or ``normalised``.
         left_out: How many pairs of the files are not among them: too few votes point one way.
         protocol: ``plain``, or ``fense`` for its way to hold n-gram metrics to references.
@@ -117,3 +122,37 @@ def captions(pairs: Sequence[CaptionPair]) -> list[str]:
 def references(pairs: Sequence[CaptionPair]) -> list[tuple[str, ...]]:
     """The references of ``captions``, in the same order."""
     return [pair.references_first for pair in pairs] + [pair.references_second for pair in pairs]
+
+
+class Agreement(NamedTuple):
+    """Fleiss' kappa over the votes of all pairs, and of those that are kept.
+
+    None where there is nothing to agree on, or where pairs have different numbers of votes.
+    """
+
+    before: float | None
+    after: float | None
+
+
+def preferred(votes: Sequence[int], least: int = 1) -> Preference | None:
+    """Which caption the votes prefer by at least so many; None for neither."""
+    total = sum(votes)
+    if abs(total) < least:
+        return None
+    return 0 if total > 0 else 1
+
+
+def agreement(pairs: Iterable[CaptionPair], least: int = AGREED) -> Agreement:
+    """How far people agree before and after pairs without a clear vote are left out.
+
+    Pairs whose answer was set when they were made are no evidence of agreement and do not count.
+    """
+    votes = [pair.votes for pair in pairs if pair.votes and pair.subtype not in MADE_UNANIMOUS]
+    kept = [one for one in votes if preferred(one, least) is not None]
+    return Agreement(_kappa(votes), _kappa(kept))
+
+
+def _kappa(votes: Sequence[Sequence[int]]) -> float | None:
+    if len({len(one) for one in votes}) != 1 or len(votes[0]) < 2:
+        return None
+    return fleiss_kappa(category_counts(np.array(votes, dtype=np.float64).T))

@@ -2,14 +2,14 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.meta.measures import CHOSEN, agreeing
 from audiocapbench.meta.pairs.pair import CaptionPair
-from audiocapbench.meta.position_bias import CHOSEN, agreeing
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
 
@@ -17,11 +17,9 @@ FloatArray = NDArray[np.float64]
 
 
 class OrderChoices(NamedTuple):
-    """One order of the captions: choices by position, and how they were come by.
+    """One order of the captions: choices by position, and questions without an answer by status.
 
     Attributes:
-        choices: By position: FIRST is the caption that was shown first.
-        failures: Questions without an answer, by status.
         read: Answers that the reader was given.
         read_decided: Those for which it named a caption or a tie.
         read_unusable: Those for which it did not keep to one word, or failed.
@@ -36,12 +34,9 @@ class OrderChoices(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ShareEstimate:
-    """A share of something, with its interval over clips where there are enough of them.
+    """A share, from 0 to 1, of so many; None where there is nothing to take a share of.
 
-    Attributes:
-        value: From 0 to 1; None where there is nothing to take a share of.
-        count: Of how many.
-        interval: 95 %, by resampling clips.
+    The interval is 95 %, by resampling clips where there are enough of them.
     """
 
     value: float | None
@@ -63,8 +58,6 @@ class PairwiseDiagnostics:
     """How a model behaved as a judge of pairs.
 
     Attributes:
-        prompt: Name of the prompt.
-        orders: 1, or 2 where captions were also asked about in the other order.
         asked: Questions that were put, in both orders together.
         first_position: Share of the caption that stood first, among answers that chose one. In
             both orders together a judge without position bias is at one half; in one order alone
@@ -73,8 +66,7 @@ class PairwiseDiagnostics:
             unknown never agrees; None unless both orders were asked.
         unknown: Share of questions without a readable choice, failed ones among them.
         positions: How often answers chose the first position, the second, a tie, or nothing.
-        failures: Questions without an answer, by status; ``no clip`` where it was not found.
-        read, read_decided, read_unusable: As in ``OrderChoices``, in both orders together.
+        read: This and what follows as in ``OrderChoices``, in both orders together.
     """
 
     prompt: str
@@ -88,10 +80,6 @@ class PairwiseDiagnostics:
     read: int = 0
     read_decided: int = 0
     read_unusable: int = 0
-
-    def document(self) -> dict[str, Any]:
-        """The same as plain data, for JSON."""
-        return asdict(self)
 
     def lines(self) -> list[str]:
         """The same in words, a line each."""
@@ -114,39 +102,28 @@ class PairwiseDiagnostics:
 def diagnose(
     pairs: Sequence[CaptionPair], orders: Sequence[OrderChoices], *, prompt: str, seed: int
 ) -> PairwiseDiagnostics:
-    """See how a model behaved.
-
-    Args:
-        pairs: What was asked.
-        orders: What it said in each order.
-        prompt: Name of the prompt.
-        seed: For intervals.
-    """
+    """See how a model behaved, from what it said of the pairs in each order."""
     clips = [pair.clip for pair in pairs]
     choices = [order.choices for order in orders]
 
-    def share(hits: Sequence[Sequence[bool]], of: Sequence[Sequence[bool]]) -> ShareEstimate:
-        sums = [np.asarray(lists, dtype=np.float64).sum(axis=0) for lists in (hits, of)]
-        return _share(np.stack(sums, axis=1), clips, seed)
+    def share(hits: Sequence[Choice], among: Sequence[Choice]) -> ShareEstimate:
+        """Of all answers that are among these, those that are hits."""
+        both = [[[one in wanted for one in order] for order in choices] for wanted in (hits, among)]
+        return _share(np.array(both, dtype=np.float64).sum(axis=1).T, clips, seed)
 
     consistency = None
     if len(orders) > 1:
-        swapped = [choice.swapped for choice in choices[1]]
-        consistency = share([agreeing(choices[0], swapped)], [[True] * len(pairs)])
+        same = agreeing(choices[0], [choice.swapped for choice in choices[1]])
+        table = np.stack([np.array(same, dtype=np.float64), np.ones(len(pairs))], axis=1)
+        consistency = _share(table, clips, seed)
     counted = Counter(choice for order in choices for choice in order)
     return PairwiseDiagnostics(
         prompt=prompt,
         orders=len(orders),
         asked=len(pairs) * len(orders),
-        first_position=share(
-            [[choice is Choice.FIRST for choice in order] for order in choices],
-            [[choice in CHOSEN for choice in order] for order in choices],
-        ),
+        first_position=share([Choice.FIRST], CHOSEN),
         consistency=consistency,
-        unknown=share(
-            [[choice is Choice.UNKNOWN for choice in order] for order in choices],
-            [[True] * len(pairs)] * len(orders),
-        ),
+        unknown=share([Choice.UNKNOWN], tuple(Choice)),
         positions={choice.name.lower(): counted[choice] for choice in Choice},
         failures=dict(sum((order.failures for order in orders), Counter())),
         read=sum(order.read for order in orders),

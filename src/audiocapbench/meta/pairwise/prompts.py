@@ -27,12 +27,9 @@ _COUNTED = (("0", "1"), ("1", "2"), ("A", "B"))
 
 @dataclass(frozen=True, slots=True)
 class PairwisePrompt:
-    """A prompt with places for two captions.
+    """A prompt with ``{first}``, ``{second}`` and perhaps ``{references}``.
 
-    Attributes:
-        name: Such as ``simple-tie``, or the file's name.
-        template: The text with ``{first}``, ``{second}`` and perhaps ``{references}``.
-        labels: What it calls the captions.
+    Its name is such as ``simple-tie``, or the file's; labels are what it calls the captions.
     """
 
     name: str
@@ -84,11 +81,7 @@ def prompt_names() -> tuple[str, ...]:
 
 
 def named_prompt(name: str) -> PairwisePrompt:
-    """One of the twelve prompts.
-
-    Raises:
-        TrialError: There is no such prompt.
-    """
+    """One of the twelve prompts."""
     found = document()
     if name not in found["prompts"]:
         raise TrialError(f"there is no prompt {name!r}; choose one of {', '.join(prompt_names())}")
@@ -119,9 +112,8 @@ def prompt_from(path: Path) -> PairwisePrompt:
     for name in used:
         if name not in PLACEHOLDERS:
             known = ", ".join(f"{{{one}}}" for one in PLACEHOLDERS)
-            raise TrialError(
-                f"prompt file {path}: {{{name}}} is no place that can be filled; there are {known}"
-            )
+            what = f"{{{name}}} is no place that can be filled; there are {known}"
+            raise TrialError(f"prompt file {path}: {what}")
     for name in _NEEDED:
         if used.count(name) != 1:
             times = "is missing" if name not in used else f"stands {used.count(name)} times"
@@ -144,5 +136,4 @@ def _labels(template: str) -> Labels:
 def document() -> dict[str, Any]:
     """The prompts as they are kept."""
     text = files("audiocapbench.meta.pairwise").joinpath("prompts.json").read_text("utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    return dict(json.loads(text))

@@ -8,6 +8,7 @@ orders is chosen; where the orders disagree it is a tie, and unknown where one o
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from audiocapbench.benchmarks import Benchmark
@@ -16,12 +17,16 @@ from audiocapbench.data import Clip, MissingClip, Sample
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine import likely_cost, missing_samples
 from audiocapbench.meta.answers.parser import RULES, read_answer
-from audiocapbench.meta.asking import ask
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.pairwise.diagnostics import OrderChoices, PairwiseDiagnostics, diagnose
 from audiocapbench.meta.pairwise.prompts import PairwisePrompt, named_prompt, prompt_from
-from audiocapbench.meta.pairwise.reader import AnswerReader, UnreadAnswer, create_reader, read_word
+from audiocapbench.meta.pairwise.reader import (
+    AnswerReader,
+    create_reader,
+    read_word,
+    reading_questions,
+)
 from audiocapbench.meta.scorers.clip_files import WITHOUT_CLIPS, find_clips, unheard
 from audiocapbench.meta.scorers.scorer import Choice, Diagnostics, Measure
 from audiocapbench.meta.settings import TrialSettings
@@ -38,17 +43,9 @@ _NAME = re.compile(r"(?P<model>.+?)(?:\[audio=(?P<audio>\w+)\])?", re.DOTALL)
 
 
 class PairwiseScorer:
-    """A model of the models room as a judge of pairs.
+    """A model of the models room as a judge of pairs; a reader reads what the parser cannot.
 
-    Args:
-        model: Who is asked.
-        prompt: How.
-        settings: The store, the budget, the folder of clips, and whether to ask both orders.
-        reader: Reads what the parser cannot.
-        name: As the command line names it.
-
-    Attributes:
-        failed: Questions without an answer in the latest choosing; they count as unknown.
+    ``failed`` is how many questions of the latest choosing got no answer; they count as unknown.
     """
 
     def __init__(
@@ -129,7 +126,7 @@ class PairwiseScorer:
     ) -> Diagnostics:
         """The same in words and as plain data."""
         detail = self.detail(pairs)
-        return Diagnostics(tuple(detail.lines()), detail.document(), self.failed)
+        return Diagnostics(tuple(detail.lines()), asdict(detail), self.failed)
 
     def _orders(self, pairs: Sequence[CaptionPair]) -> list[OrderChoices]:
         """What it said in each order that it is asked in."""
@@ -139,22 +136,16 @@ class PairwiseScorer:
         clips = unheard(pairs)
         if self._hears and self._settings.data is not None:
             clips = find_clips(pairs, self._settings.data)
-        shown = [key]
-        if self._settings.swap:
-            shown.append(tuple(pair.swapped() for pair in pairs))
-        asked = [
-            self._questions(order, clips, swapped=place == 1) for place, order in enumerate(shown)
-        ]
+        shown = [key, tuple(pair.swapped() for pair in pairs)][: 1 + self._settings.swap]
+        asked = [self._questions(order, clips, place == 1) for place, order in enumerate(shown)]
         self._confirm(asked)
-        found = [
-            self._read(order, benchmark) for order, benchmark in zip(shown, asked, strict=True)
-        ]
+        found = [self._read(*both) for both in zip(shown, asked, strict=True)]
         self.failed = sum(order.failures.total() for order in found)
         self._latest = (key, found)
         return found
 
     def _questions(
-        self, pairs: Sequence[CaptionPair], clips: Mapping[str, Clip], *, swapped: bool
+        self, pairs: Sequence[CaptionPair], clips: Mapping[str, Clip], swapped: bool
     ) -> Benchmark:
         """Pairs as a benchmark: every sample asks about a pair in the order that it stands in."""
         samples, missing = [], []
@@ -162,17 +153,9 @@ class PairwiseScorer:
             if pair.clip not in clips:
                 missing.append(MissingClip(id=pair.id, reason="no such clip", file_name=pair.audio))
                 continue
-            samples.append(
-                Sample(
-                    id=pair.id,
-                    clip=clips[pair.clip],
-                    instruction=self._prompt.ask(pair),
-                    references=(pair.first, pair.second),
-                    category=pair.type,
-                    position=position,
-                    details={"order": "swapped" if swapped else "as it stands"},
-                )
-            )
+            asked, captions = self._prompt.ask(pair), (pair.first, pair.second)
+            clip, order = clips[pair.clip], {"order": "swapped" if swapped else "as it stands"}
+            samples.append(Sample(pair.id, clip, asked, captions, pair.type, position, order))
         name = f"{TRIAL}pairwise/{self._prompt.name}{'/swapped' if swapped else ''}"
         root = (self._hears and self._settings.data) or Path()
         heard = "" if self._hears else WITHOUT_CLIPS
@@ -195,7 +178,7 @@ class PairwiseScorer:
     def _read(self, pairs: Sequence[CaptionPair], benchmark: Benchmark) -> OrderChoices:
         if not benchmark.samples:
             return OrderChoices([], Counter())
-        outcomes = ask(benchmark, self._model, self._settings, self.name)
+        outcomes = self._settings.ask(benchmark, self._model, self.name)
         choices, failures, unread = [], Counter[str](), []
         reader = self._reader
         for pair in pairs:
@@ -209,11 +192,11 @@ class PairwiseScorer:
             choices.append(choice)
             for_reader = reader is not None and (reader.reads_all or choice is Choice.UNKNOWN)
             if for_reader and text.strip():
-                unread.append(UnreadAnswer(pair.id, text, pair.first, pair.second))
+                unread.append((pair, text))
         if reader is None or not unread:
             return OrderChoices(choices, failures)
-        questions = reader.questions(unread, self._prompt.labels, benchmark.name)
-        replies = ask(questions, reader.model, self._settings, f"reader {reader.model.name}")
+        questions = reading_questions(unread, self._prompt.labels, benchmark.name)
+        replies = self._settings.ask(questions, reader.model, f"reader {reader.model.name}")
         words = {
             key: read_word(one.reply.text) if one.reply.status is Status.OK else None
             for key, one in replies.items()
@@ -233,12 +216,9 @@ def agreed(one: Choice, other: Choice) -> Choice:
 
 
 def create_pairwise(name: str, settings: TrialSettings | None = None) -> PairwiseScorer:
-    """Make the scorer that asks a model to compare captions.
+    """Make the scorer that asks a model, as ``audiocapbench models`` names it, to compare.
 
-    Args:
-        name: A model's name, as ``audiocapbench models`` lists it; ``NAME[audio=no]`` asks without
-            the clips, which shows what the words alone give away.
-        settings: What the user says about the trial.
+    ``NAME[audio=no]`` asks without the clips, which shows what the words alone give away.
 
     Raises:
         TrialError: The prompt, the folder of clips or an option is wrong.

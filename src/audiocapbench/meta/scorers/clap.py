@@ -39,12 +39,8 @@ class ClapScorer(PointwiseScorer):
     """Scores captions against their clip.
 
     Plain CLAP (``windows=crop``) chooses by the mean score over its seeds; how much one seed
-    would have mattered is told by ``spread``. A pair whose clip is missing is left unknown.
-
-    Attributes:
-        name: As the command line names it.
-        signature: How scores are made.
-        missing: Why a clip was not heard, by the name that the pairs give it.
+    would have mattered is told by ``spread``. A pair whose clip is missing is left unknown, and
+    ``missing`` says why, by the name that the pairs give the clip.
     """
 
     def __init__(
@@ -69,8 +65,7 @@ class ClapScorer(PointwiseScorer):
 
     def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
         """Scores of both captions of each pair, as means over seeds."""
-        by_seed = self._by_seed(pairs)
-        first, second = np.split(by_seed.mean(axis=0), 2)
+        first, second = np.split(self._by_seed(pairs).mean(axis=0), 2)
         return first, second
 
     def choose_by_seed(self, pairs: Sequence[CaptionPair]) -> list[list[Choice]]:
@@ -129,14 +124,10 @@ class ClapScorer(PointwiseScorer):
 
 
 def create_clap_scorer(text: str, settings: TrialSettings) -> ClapScorer:
-    """Make the scorer that a name stands for.
+    """Make the scorer of an audio-text encoder with options in brackets, such as ``laion``.
 
-    Args:
-        text: Name of an audio-text encoder with options in brackets, such as ``laion`` or
-            ``laion[path=FOLDER,windows=crop,seeds=10,references=yes]``. Options: windows (slide or
-            crop), window and hop (seconds), seeds, references (yes or no), device (auto, cpu or
-            cuda), batch; others belong to the encoder.
-        settings: What the user says about the trial; ``data`` is the folder of the clips.
+    Options are windows (slide or crop), window and hop (seconds), seeds, references (yes or no),
+    device (auto, cpu or cuda) and batch; others belong to the encoder.
 
     Raises:
         TrialError: An option makes no sense, or there is no folder of clips.
@@ -195,13 +186,11 @@ def _files(data: Path, pairs: Sequence[CaptionPair]) -> tuple[list[Path | None],
     files: list[Path | None] = []
     missing: dict[str, str] = {}
     for pair in pairs:
-        file = None
         try:
-            if pair.audio:
-                file = find_clip(data, pair.audio) or data / pair.audio
-            else:
-                missing[_audio_name(pair)] = f"pair {pair.id} names no audio file"
+            if not pair.audio:
+                raise TrialError(f"pair {pair.id} names no audio file")
+            files.append(find_clip(data, pair.audio) or data / pair.audio)
         except TrialError as error:
+            files.append(None)
             missing[_audio_name(pair)] = str(error)
-        files.append(file)
     return files, missing

@@ -7,6 +7,7 @@ more characters (the second where both are as long), ``rarer-noun`` the one with
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
@@ -37,15 +38,10 @@ class ControlScorer:
 
 
 def create_control(name: str, settings: TrialSettings) -> ControlScorer:
-    """Make the control of a name.
-
-    Raises:
-        TrialError: There is no such control.
-    """
+    """Make the control of a name."""
     if name == "random":
-        seed = settings.seed
-        full = sign("control-random", seed=seed)
-        return ControlScorer("control:random", full, lambda pairs: _random(pairs, seed))
+        full = sign("control-random", seed=settings.seed)
+        return ControlScorer("control:random", full, partial(_random, settings.seed))
     if name not in RULES:
         raise TrialError(f"there is no control {name!r}; there are {', '.join(CONTROLS)}")
     return ControlScorer(f"control:{name}", sign(f"control-{name}"), RULES[name])
@@ -55,7 +51,7 @@ def _longer(pairs: Sequence[CaptionPair]) -> list[Choice]:
     return [Choice.FIRST if len(pair.first) > len(pair.second) else Choice.SECOND for pair in pairs]
 
 
-def _random(pairs: Sequence[CaptionPair], seed: int) -> list[Choice]:
+def _random(seed: int, pairs: Sequence[CaptionPair]) -> list[Choice]:
     """Depends on the seed and the pair alone, so that a part of a set is drawn as the whole is."""
     words = [f"{seed}\0{pair.id}\0{pair.first}" for pair in pairs]
     drawn = [hashlib.sha256(one.encode()).digest()[0] for one in words]

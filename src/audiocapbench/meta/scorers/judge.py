@@ -21,7 +21,6 @@ from audiocapbench.judges.aggregation import by_judge, overall
 from audiocapbench.judges.contract import Case, Verdict
 from audiocapbench.judges.executor import JudgeProgress, judge_run, missing_judgements
 from audiocapbench.judges.judge import ModelJudge, judge_texts
-from audiocapbench.meta.asking import count_on
 from audiocapbench.meta.errors import TrialError, TrialStoppedError
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.clip_files import WITHOUT_CLIPS, find_clips, unheard
@@ -50,15 +49,7 @@ class _CaptionCase(NamedTuple):
 
 
 class JudgeScorer(PointwiseScorer):
-    """Scores captions with a judge: offline at once, a model through the store.
-
-    Args:
-        name: The judge, as ``audiocapbench judges`` names it.
-        settings: The store, the budget, and the clips for a judge that hears.
-
-    Raises:
-        JudgeError: There is no such judge.
-    """
+    """Scores captions with a judge: offline at once, a model through the store."""
 
     def __init__(self, name: str, settings: TrialSettings) -> None:
         self._judge = create_judge(name)
@@ -103,10 +94,8 @@ class JudgeScorer(PointwiseScorer):
             raise TrialStoppedError(f"{self.name} was stopped before it was asked")
         run = filled.run
         missing = missing_judgements(settings.store, run, [judge])[judge.name]
-        words = self._preview(judge, missing) if missing else None
-        if words is not None:
-            settings.confirm(words)
-        count = count_on(settings, self.name, len(items))
+        self._confirm(judge, missing)
+        count = settings.counter(self.name, len(items))
         count(len(items) - missing)
         end = judge_run(
             settings.store,
@@ -126,13 +115,13 @@ class JudgeScorer(PointwiseScorer):
         judged = by_judge(one for one in right if one.status is Status.OK).get(judge.name, {})
         return {item: overall(judged[item.id]) for item in items if item.id in judged}
 
-    def _preview(self, judge: ModelJudge, count: int) -> str | None:
-        """What is about to be spent, in words; None where it is free."""
+    def _confirm(self, judge: ModelJudge, count: int) -> None:
+        """Say what is about to be spent, unless it is free."""
         price = price_of(judge.model.name, self._settings.prices)
-        if price is None:
-            return f"{self.name}: {count:,} captions, cost unknown"
-        cost = count * price.estimate(0.0, _PROMPT_TOKENS, _REPLY_TOKENS)
-        return f"{self.name}: {count:,} captions, about ${cost:.2f}" if cost else None
+        total = count * price.estimate(0.0, _PROMPT_TOKENS, _REPLY_TOKENS) if price else 0.0
+        if count and (price is None or total):
+            cost = "cost unknown" if price is None else f"about ${total:.2f}"
+            self._settings.confirm(f"{self.name}: {count:,} captions, {cost}")
 
     def _clips(self, pairs: Sequence[CaptionPair], judge: ModelJudge) -> Mapping[str, Clip]:
         if not judge.hears:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from audiocapbench.meta.errors import TrialError
-from audiocapbench.meta.pairs.pair import CaptionPair, TrialProtocol, captions, references
+from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
 from audiocapbench.meta.scorers.scorer import FloatArray, PointwiseScorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.metrics import compute, find_metric
@@ -18,12 +18,7 @@ _BY_CORPUS = frozenset({"cider_d", "spider", "spider_fl", "date"})
 
 
 class _CaptionRow(NamedTuple):
-    """A caption and references to hold it to.
-
-    Attributes:
-        corpus: Rows of one name are scored together.
-        place: Which caption it is: first captions, then second ones.
-    """
+    """A caption, first ones before second ones, and references to hold it to, in one corpus."""
 
     corpus: str
     place: int
@@ -34,26 +29,21 @@ class _CaptionRow(NamedTuple):
 class MetricScorer(PointwiseScorer):
     """Scores captions with a metric; word weights come from all pairs together.
 
-    Args:
-        name: The metric, with options in brackets.
-        protocol: ``plain`` scores all captions as one corpus. ``fense`` does as the published
-            figures were made: first and second captions apart, pairs of machines apart from the
-            others, and for these the mean over all sets of references with one left out, so that
-            every n-gram metric is held to as many references everywhere.
-
-    Raises:
-        MetricError: There is no such metric or option.
+    Protocol ``plain`` scores all captions as one corpus. ``fense`` does as the published figures
+    were made: first and second captions apart, pairs of machines apart from the others, and for
+    these the mean over all sets of references with one left out, so that every n-gram metric is
+    held to as many references everywhere.
     """
 
     needs_corpus = True
 
-    def __init__(self, name: str, protocol: TrialProtocol = "plain") -> None:
+    def __init__(self, name: str, settings: TrialSettings) -> None:
         metric, parsed = find_metric(name)
         self._metric = str(parsed)
         self._reads_references = metric.name not in _WITHOUT_REFERENCES
         self._counts_words = metric.name not in _BY_EMBEDDING
         self._weighs_words = metric.name in _BY_CORPUS
-        self._protocol = protocol
+        self._protocol = settings.protocol
         self.name = f"metric:{parsed}"
         self.signature = sign(self.name)
 
@@ -114,15 +104,6 @@ class MetricScorer(PointwiseScorer):
         way = "fense" if self._protocol == "fense" else "one-corpus"
         self.signature = result.signature.with_fields(trial=way, compare="float32")
         return result.samples
-
-
-def create_metric_scorer(name: str, settings: TrialSettings) -> MetricScorer:
-    """Make the scorer of a metric.
-
-    Raises:
-        MetricError: There is no such metric or option.
-    """
-    return MetricScorer(name, settings.protocol)
 
 
 def _one_left_out(references: tuple[str, ...]) -> list[tuple[str, ...]]:

@@ -1,13 +1,16 @@
-"""What is put on trial: anything that chooses between two captions."""
+"""What is put on trial: anything that chooses between two captions, and how a name becomes it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from importlib import import_module
+from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair
+from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.signature import Signature
 
 FloatArray = NDArray[np.float64]
@@ -34,12 +37,7 @@ _SWAPPED = {Choice.FIRST: Choice.SECOND, Choice.SECOND: Choice.FIRST}
 
 @runtime_checkable
 class PairScorer(Protocol):
-    """Chooses one caption of each pair.
-
-    Attributes:
-        name: As the command line names it, such as ``metric:cider_d``.
-        signature: How its choices are made.
-    """
+    """Chooses one caption of each pair; ``name`` is as the command line has it."""
 
     @property
     def name(self) -> str: ...
@@ -69,12 +67,9 @@ class BothOrdersScorer(Protocol):
 
 
 class Diagnostics(NamedTuple):
-    """What a scorer says beyond its choices: order of captions, seeds, lost clips.
+    """What a scorer says beyond its choices, in words and as plain data.
 
-    Attributes:
-        notes: In words.
-        data: As plain data.
-        failed: How many clips or questions got no answer.
+    ``failed`` is how many clips or questions got no answer.
     """
 
     notes: tuple[str, ...] = ()
@@ -96,12 +91,8 @@ class PointwiseScorer:
     """Scores each caption alone; the higher one wins, and equal ones are a tie.
 
     A subclass gives ``score``. Scores are compared in single precision: a difference further back
-    is the noise of sums taken in another order, and no preference.
-
-    Attributes:
-        name: As the command line names it.
-        signature: How scores are made.
-        failed: Captions that got no score in the latest choosing.
+    is the noise of sums taken in another order, and no preference. ``failed`` is how many captions
+    got no score in the latest choosing.
     """
 
     name: str
@@ -132,3 +123,29 @@ def higher(first: FloatArray, second: FloatArray) -> list[Choice]:
 
 
 _CHOICES = tuple(Choice)
+
+KINDS: Mapping[str, tuple[str, str]] = {
+    "metric": ("scorers.metric", "MetricScorer"),
+    "judge": ("scorers.judge", "JudgeScorer"),
+    "clap": ("scorers.clap", "create_clap_scorer"),
+    "control": ("scorers.controls", "create_control"),
+    "model": ("pairwise.scorer", "create_pairwise"),
+}
+"""What may stand before the colon of a scorer's name; each is imported when it is asked for."""
+
+
+def create_scorer(text: str, settings: TrialSettings | None = None) -> PairScorer:
+    """Make the scorer that ``KIND:NAME`` stands for, such as ``metric:cider_d``.
+
+    Raises:
+        TrialError: There is no such kind, or no such control.
+        AudioCapBenchError: There is no such metric, judge or model, or it cannot be used here.
+    """
+    kind, _, name = (part.strip() for part in text.partition(":"))
+    if kind not in KINDS or not name:
+        kinds = ", ".join(f"{one}:NAME" for one in KINDS)
+        raise TrialError(f"{text!r} is not a scorer; write one of {kinds}")
+    module, maker = KINDS[kind]
+    create = getattr(import_module(f"audiocapbench.meta.{module}"), maker)
+    create = cast("Callable[[str, TrialSettings], PairScorer]", create)
+    return create(name, settings or TrialSettings())
