@@ -25,12 +25,7 @@ def _record(scorer: Scorer, group: str, one: Estimate) -> Record:
     return {
         "scorer": scorer.label,
         "group": group,
-        "score": one.value,
-        "low": one.interval.low if one.interval else None,
-        "high": one.interval.high if one.interval else None,
-        "as_zero": one.as_zero,
-        "worst": one.bounds.low if one.bounds else None,
-        "best": one.bounds.high if one.bounds else None,
+        **one.flat(),
         "n": one.n,
         "samples": one.coverage.total,
         "signature": str(one.signature),

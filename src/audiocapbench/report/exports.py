@@ -157,7 +157,13 @@ def csv_text(records: Sequence[Record]) -> str:
     writer = csv.writer(stream, lineterminator="\n")
     if records:
         writer.writerow(records[0])
-        writer.writerows([_csv_cell(value) for value in record.values()] for record in records)
+        writer.writerows(
+            [
+                f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+                for value in record.values()
+            ]
+            for record in records
+        )
     return stream.getvalue()
 
 
@@ -268,12 +274,6 @@ def encodable(text: str) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(escape_controls(text).split())
-
-
-def _csv_cell(value: Value) -> Value:
-    if isinstance(value, str) and value.startswith(_FORMULA):
-        return f"'{value}"
-    return value
 
 
 def _markdown_row(cells: Sequence[str]) -> str:

@@ -35,11 +35,7 @@ def render(template: str, **values: Any) -> str:
 
 
 def write_page(path: Path, page: str) -> int:
-    """Write a page, and say how many bytes it has.
-
-    Raises:
-        ReportError: It cannot be written.
-    """
+    """Write a page, and say how many bytes it has."""
     content = page.encode("utf-8", "replace")
     write_whole(path, lambda place: place.write_bytes(content))
     return len(content)

@@ -17,9 +17,6 @@ def write_scores(path: Path, table: ScoreTable, metrics: Sequence[str] = ()) -> 
     Where samples make corpora, a row also says which, what tells the sample from others, and
     whether its references are null. A cell is blank where there is no score. By default, every
     metric that there are scores of is a column.
-
-    Raises:
-        ReportError: The file cannot be written.
     """
     names = metrics or [one.name for one in table.scores if one.judge is None]
     columns = {name: table.sample_scores(Scorer(name)).values for name in names}

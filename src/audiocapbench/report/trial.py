@@ -77,11 +77,7 @@ def _shown(value: float | None) -> str:
 def write_trials(
     path: Path, trials: Sequence[ScorerTrial], pairs: PairSet, agreement: Agreement
 ) -> None:
-    """Write trials of scorers on one set of pairs as a page.
-
-    Raises:
-        ReportError: The page cannot be written.
-    """
+    """Write trials of scorers on one set of pairs as a page."""
     style = template_text("trial.css")
     page = render(
         "trial.html",

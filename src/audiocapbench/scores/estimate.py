@@ -74,6 +74,13 @@ class Estimate:
             "bounds": list(self.bounds) if self.bounds else None,
         }
 
+    def flat(self) -> dict[str, float | None]:
+        """The numbers alone, as columns of a row."""
+        low, high = self.interval or (None, None)
+        worst, best = self.bounds or (None, None)
+        ends = {"low": low, "high": high, "as_zero": self.as_zero, "worst": worst, "best": best}
+        return {"score": self.value, **ends}
+
     def to_dict(self) -> dict[str, Any]:
         """The estimate as a JSON object."""
         coverage = self.coverage

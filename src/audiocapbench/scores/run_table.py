@@ -2,19 +2,22 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any
 
 from audiocapbench.benchmarks import Traits, stored_traits
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome, Status, median_latency, total_cost
+from audiocapbench.errors import StoreError
 from audiocapbench.judges.aggregation import OVERALL, Scores, by_judge, overall
 from audiocapbench.judges.errors import JudgeError
-from audiocapbench.scores.estimate import Coverage
-from audiocapbench.scores.groups import ALL, SampleScores
-from audiocapbench.scores.kept import kept_estimates, put_estimates
+from audiocapbench.scores.estimate import Coverage, Estimate
+from audiocapbench.scores.groups import ALL, GroupKey, SampleScores
 from audiocapbench.scores.scorer import Scorer, is_known, judge_order, metrics_in_order
 from audiocapbench.scores.table import KeptEstimates, ScoreTable
 from audiocapbench.signature import Signature
-from audiocapbench.store import Dataset, Run, Store, StoredScore
+from audiocapbench.stats import Interval
+from audiocapbench.store import Dataset, Run, Store, StoredEstimate, StoredScore
 from audiocapbench.store.judgements import Judgement
 
 
@@ -183,8 +186,12 @@ class RunTable(ScoreTable):
 
 def keep_estimates(store: Store, tables: Iterable[RunTable]) -> None:
     """Keep what was computed of runs, for whoever shows them next."""
-    for one in tables:
-        put_estimates(store, one.run.id, one.state, one)
+    for table in tables:
+        new = [_stored(scorer, key, one) for (scorer, key), one in table.computed.items()]
+        # A store that can only be read is shown all the same.
+        with suppress(StoreError):
+            if new:
+                store.put_estimates(table.run.id, table.state, new)
 
 
 def labels(tables: Sequence[RunTable]) -> list[str]:
@@ -210,10 +217,38 @@ class TableReader:
             found = self._store.dataset(*key)
             self._datasets[key] = (found, stored_traits(found))
         # Before anything else: what changes while a run is read must not pass for known.
-        state, kept = self._store.state(run.id), kept_estimates(self._store, run.id)
+        state, known = self._store.state(run.id), self._store.estimates(run.id)
+        kept = {(one.scorer, one.group): _estimate(one) for one in known}
         judgements: dict[str, list[Judgement]] = {}
         for one in self._store.judgements(run.id):
             judgements.setdefault(one.judge, []).append(one)
         dataset, traits = self._datasets[key]
         outcomes, scores = self._store.outcomes(run.id), self._store.scores(run.id)
         return RunTable(run, dataset, traits, outcomes, scores, judgements, state, kept)
+
+
+def _estimate(one: StoredEstimate) -> Estimate:
+    counts = one.counts
+    return Estimate(
+        one.value,
+        counts["n"],
+        Coverage(counts["total"], counts["answered"], counts["empty"]),
+        one.as_zero,
+        None if one.worst is None or one.best is None else Interval(one.worst, one.best),
+        None if one.low is None or one.high is None else Interval(one.low, one.high),
+        one.signature,
+        one.lacks,
+    )
+
+
+def _stored(scorer: Scorer, key: GroupKey, one: Estimate) -> StoredEstimate:
+    numbers: Any = one.flat()
+    return StoredEstimate(
+        scorer.label,
+        str(key),
+        value=numbers.pop("score"),
+        counts={"n": one.n, **one.coverage._asdict()},
+        lacks=one.lacks,
+        signature=one.signature,
+        **numbers,
+    )

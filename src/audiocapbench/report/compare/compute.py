@@ -24,26 +24,15 @@ from audiocapbench.report.compare.types import (
     Difference,
     SampleChange,
 )
-from audiocapbench.scores.compute import (
-    aggregate_of,
-    corpus_means,
-    enough,
-    lacks,
-    score,
-    spread,
-)
+from audiocapbench.scores import compute
 from audiocapbench.scores.groups import ALL as EVERYTHING
 from audiocapbench.scores.groups import Group, SampleScores, group_samples
 from audiocapbench.scores.groups import category as in_category
 from audiocapbench.scores.run_table import RunTable, TableReader
 from audiocapbench.scores.scorer import Scorer, without_plugin
+from audiocapbench.stats import power
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.paired import difference_interval, paired_spread, permutation_tests
-from audiocapbench.stats.power import (
-    fewest_to_test,
-    minimum_detectable_difference,
-    samples_needed,
-)
 from audiocapbench.stats.units import Aggregate
 from audiocapbench.store import Store
 
@@ -225,14 +214,14 @@ def _pair(
 ) -> _ScorePair:
     statistics, each = group.arrays(scored)
     present = each[:, 0] & each[:, 1]
-    if lacks(group, present):
+    if compute.lacks(group, present):
         present[:] = False
-    table = spread(group, statistics * present[:, np.newaxis, np.newaxis])
+    table = compute.spread(group, statistics * present[:, np.newaxis, np.newaxis])
     left, right = table[:, 0], table[:, 1]
-    aggregate = drawn = aggregate_of(scorer, group)
+    aggregate = drawn = compute.aggregate_of(scorer, group)
     if group.aggregation is not None and present.any():
         means = np.stack([right[present].mean(axis=0), left[present].mean(axis=0)])
-        drawn = aggregate_of(scorer, group, corpus_means(means, len(group.weights)))
+        drawn = compute.aggregate_of(scorer, group, compute.corpus_means(means, len(group.weights)))
     return _ScorePair(scorer, category, group, aggregate, drawn, left, right, present)
 
 
@@ -260,10 +249,10 @@ def _difference(pair: _ScorePair, p_value: float) -> Difference:
     scorer, group, here = pair.scorer, pair.group, pair.present
     if not here.any():
         return Difference(scorer, pair.category, 0, None, None, None)
-    first, second = (score(scorer, group, side, here) for side in (pair.first, pair.second))
+    first, second = (compute.score(scorer, group, side, here) for side in (pair.first, pair.second))
     one, other = pair.first[here], pair.second[here]
     found = Difference(scorer, pair.category, len(one), first, second, second - first)
-    if not enough(group, here):
+    if not compute.enough(group, here):
         return found
     clusters = list(compress(group.clips, here.tolist()))
     units = len(set(clusters))
@@ -273,8 +262,10 @@ def _difference(pair: _ScorePair, p_value: float) -> Difference:
         interval=difference_interval(other, one, pair.drawn, clusters=clusters),
         p_value=p_value,
         effect=(second - first) / spread if spread > 0 else None,
-        detectable=minimum_detectable_difference(spread, units),
-        needed=samples_needed(second - first, spread) if spread > 0 and second != first else None,
+        detectable=power.minimum_detectable_difference(spread, units),
+        needed=power.samples_needed(second - first, spread)
+        if spread > 0 and second != first
+        else None,
         by_clip=units < len(one),
     )
 
@@ -288,7 +279,7 @@ def _corrected(
         place
         for place, one in enumerate(found)
         if one.p_value is not None
-        and clips[one.category] >= fewest_to_test(tests=alike[one.category])
+        and clips[one.category] >= power.fewest_to_test(tests=alike[one.category])
     ]
     values = np.array([found[place].p_value for place in tested], dtype=np.float64)
     rows = list(found)

@@ -1,5 +1,6 @@
 """A comparison of two runs as tables for people and as records for programs."""
 
+from collections.abc import Callable
 from typing import Any
 
 from audiocapbench.report.compare.types import (
@@ -9,7 +10,7 @@ from audiocapbench.report.compare.types import (
     Difference,
     SampleChange,
 )
-from audiocapbench.report.exports import Align, Heading, Page, Record, number
+from audiocapbench.report.exports import Align, Heading, Page, Record
 from audiocapbench.stats.power import ALPHA, POWER
 
 LONGEST, LONGEST_IN_A_FILE = 600, 200
@@ -157,16 +158,24 @@ def _named(comparison: Comparison, side: int) -> str:
 
 
 def _differences(title: str, rows: list[Difference], comparison: Comparison) -> Page:
-    headings = (
-        Heading("score", _LEFT),
-        *(Heading(name) for name in ("n", "A", "B", "B − A")),
-        Heading("95 %", folds=True),
-        Heading("p", spare=True),
-        Heading(_corrected(comparison)),
-        Heading("effect", spare=True),
-        Heading("visible", spare=True),
-    )
-    return Page(title, headings, tuple(_cells(one) for one in rows), notes(comparison))
+    columns: list[tuple[Heading, Callable[[Difference], str]]] = [
+        (Heading("score", _LEFT), lambda one: one.scorer.label),
+        (Heading("n"), lambda one: f"{one.n:,}"),
+        (Heading("A"), lambda one: one.scorer.shown(one.first)),
+        (Heading("B"), lambda one: one.scorer.shown(one.second)),
+        (Heading("B − A"), lambda one: _signed(one.difference, one.scorer.digits)),
+        (Heading("95 %", folds=True), _interval),
+        (Heading("p", spare=True), lambda one: _probability(one.p_value)),
+        (Heading(_corrected(comparison)), lambda one: _probability(one.adjusted)),
+        (Heading("effect", spare=True), lambda one: _signed(one.effect, 2)),
+        (Heading("visible", spare=True), lambda one: one.scorer.shown(one.detectable)),
+    ]
+    cells = tuple(tuple(shown(one) for _, shown in columns) for one in rows)
+    return Page(title, tuple(heading for heading, _ in columns), cells, notes(comparison))
+
+
+def _interval(one: Difference) -> str:
+    return " to ".join(_signed(end, one.scorer.digits) for end in one.interval or ())
 
 
 def _by_category(rows: list[Difference], comparison: Comparison) -> Page:
@@ -197,25 +206,6 @@ def _marked(one: Difference) -> str:
         return "–"
     mark = "*" if one.adjusted is not None and one.adjusted < ALPHA else " "
     return f"{_signed(one.difference, one.scorer.digits)}{mark}"
-
-
-def _cells(one: Difference) -> tuple[str, ...]:
-    digits = one.scorer.digits
-    interval = ""
-    if one.interval is not None:
-        interval = f"{one.interval.low:+.{digits}f} to {one.interval.high:+.{digits}f}"
-    return (
-        one.scorer.label,
-        f"{one.n:,}",
-        number(one.first, digits),
-        number(one.second, digits),
-        _signed(one.difference, digits),
-        interval,
-        _probability(one.p_value),
-        _probability(one.adjusted),
-        _signed(one.effect, 2),
-        number(one.detectable, digits),
-    )
 
 
 def _moved(comparison: Comparison, longest: int) -> Page:

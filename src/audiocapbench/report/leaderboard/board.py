@@ -57,10 +57,10 @@ class PublishedEntry:
     model: str
     judge: str
     source: str
-    rank: int
+    printed_rank: int
     score: float
-    by_category: dict[str, float]
     dimensions: dict[str, float]
+    by_category: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from audiocapbench.metrics.names import parse_name
 from audiocapbench.report.leaderboard.board import Board, Leaderboard, LeaderboardQuery, RunEntry
 from audiocapbench.report.leaderboard.notes import board_notes
 from audiocapbench.report.leaderboard.published import has_published, with_published
-from audiocapbench.report.leaderboard.ranking import Placement, Ranking, rank_runs
+from audiocapbench.report.leaderboard.ranking import Ranking, rank_runs
 from audiocapbench.scores.groups import ALL, category
 from audiocapbench.scores.run_table import RunTable, TableReader, keep_estimates, labels
 from audiocapbench.scores.scorer import Scorer, without_plugin
@@ -152,21 +152,28 @@ def _unscored(one: RunTable, scorer: Scorer | None) -> str:
 def _board(
     group: Sequence[RunTable], scorer: Scorer, signature: Signature, query: LeaderboardQuery
 ) -> Board:
-    first, names = group[0], labels(group)
+    first, shown = group[0], labels(group)
     (overall,) = rank_runs(scorer, [ALL], group, query.correction)
-    order = sorted(range(len(group)), key=lambda place: _sort_key(overall.runs[place]))
-    overall = overall.reordered(order)
-    counts = _categories(first, scorer)
+
+    def best_first(place: int) -> tuple[float, bool, float, float]:
+        rank, estimate = overall.runs[place].rank, overall.runs[place].estimate
+        return (rank or float("inf"), *estimate.best_first, -(estimate.as_zero or 0.0))
+
+    order = sorted(range(len(group)), key=best_first)
+    ranking = overall.reordered(order)
+    names = dict.fromkeys(sample.category for sample in first.samples)
+    sizes = {name: len(first.group(scorer, category(name)).samples) for name in names}
+    counts = {name: size for name, size in sizes.items() if size}
     parts: dict[str, Ranking] = {}
     if query.by_category:
         found = rank_runs(scorer, [category(name) for name in counts], group, query.correction)
         parts = {name: one.reordered(order) for name, one in zip(counts, found, strict=True)}
     entries = [
         RunEntry(
-            names[place],
+            shown[place],
             group[place],
             scorer,
-            overall.runs[number],
+            ranking.runs[number],
             {name: part.runs[number] for name, part in parts.items()},
         )
         for number, place in enumerate(order)
@@ -180,20 +187,8 @@ def _board(
         first.missing_clips,
         signature,
         tuple(entries),
-        overall,
+        ranking,
         parts,
         query.correction,
-        notes=tuple(board_notes(overall, entries, first.aggregation, query.correction)),
+        notes=tuple(board_notes(ranking, entries, first.aggregation, query.correction)),
     )
-
-
-def _categories(table: RunTable, scorer: Scorer) -> dict[str, int]:
-    """The categories that a scorer is about, as they first come, with their samples."""
-    names = dict.fromkeys(sample.category for sample in table.samples)
-    counts = {name: len(table.group(scorer, category(name)).samples) for name in names}
-    return {name: count for name, count in counts.items() if count}
-
-
-def _sort_key(place: Placement) -> tuple[float, bool, float, float]:
-    rank = float("inf") if place.rank is None else place.rank
-    return (rank, *place.estimate.best_first, -(place.estimate.as_zero or 0.0))

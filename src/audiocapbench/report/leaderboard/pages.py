@@ -51,7 +51,7 @@ def _columns(board: Board) -> Iterator[_Column]:
     yield _Column(
         Heading("#"),
         lambda one: number(one.overall.rank, 0),
-        lambda one: "" if board.entries else str(one.rank),
+        lambda one: "" if board.entries else str(one.printed_rank),
     )
     yield _Column(
         Heading("model", _LEFT), lambda one: one.label, lambda one: _published_name(one, board)
@@ -64,7 +64,11 @@ def _columns(board: Board) -> Iterator[_Column]:
     yield _Column(
         Heading("95 %", folds=True), lambda one: one.overall.estimate.shown_interval(digits)
     )
-    yield _Column(Heading("ranks"), _ranks, lambda one: f"printed {one.rank}")
+    yield _Column(
+        Heading("ranks"),
+        lambda one: one.overall.open_ranks,
+        lambda one: f"printed {one.printed_rank}",
+    )
     yield _Column(Heading("tied", _LEFT), lambda one: one.overall.tied)
     own = [one.dimensions for one in board.entries] + [one.dimensions for one in board.published]
     for name in dict.fromkeys(name for given in own for name in given):
@@ -91,13 +95,6 @@ def _columns(board: Board) -> Iterator[_Column]:
 
 def _published_name(one: PublishedEntry, board: Board) -> str:
     return f"{one.model} (published)" if board.entries else one.model
-
-
-def _ranks(entry: RunEntry) -> str:
-    if entry.overall.ranks is None:
-        return ""
-    best, worst = entry.overall.ranks
-    return str(best) if best == worst else f"{best}–{worst}"
 
 
 def _in_order(board: Board) -> list[RunEntry | PublishedEntry]:

@@ -27,7 +27,11 @@ def with_published(
     found, mixed = [], False
     for board in boards:
         results = published_results(board.benchmark)
-        if results is not None and _belong(board, results):
+        # Published scores stand among a board's where they are of the same kind.
+        if results is not None and (
+            _has_metric(board.scorer, results)
+            or (_is_judge(board.scorer, results) and board.samples == results.total)
+        ):
             found.append(_among(board, results, by_category=query.by_category))
             mixed = True
             continue
@@ -66,13 +70,6 @@ def has_published(query: LeaderboardQuery) -> bool:
 def _has_any(scorer: Scorer | None, results: PublishedResults) -> bool:
     """Whether there is anything to show beside runs: the judge's scores, or those of a metric."""
     return scorer is None or scorer.dimension is not None or _has_metric(scorer, results)
-
-
-def _belong(board: Board, results: PublishedResults) -> bool:
-    """Whether published scores are of the same kind as the board's."""
-    if _has_metric(board.scorer, results):
-        return True
-    return _is_judge(board.scorer, results) and board.samples == results.total
 
 
 def _has_metric(scorer: Scorer, results: PublishedResults) -> bool:
@@ -130,6 +127,6 @@ def _entries(
             judge, parts = results.judge, dict(row.by_category) if by_category else {}
         if score is not None:
             found.append(
-                PublishedEntry(row.model, judge, results.source, row.rank, score, parts, judged)
+                PublishedEntry(row.model, judge, results.source, row.rank, score, judged, parts)
             )
     return tuple(sorted(found, key=lambda one: -one.score))

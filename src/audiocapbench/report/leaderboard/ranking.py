@@ -9,15 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.scores.compute import (
-    aggregate_as_zeros,
-    aggregate_of,
-    enough,
-    lacks,
-    score,
-    spread,
-    spread_as_zeros,
-)
+from audiocapbench.scores import compute
 from audiocapbench.scores.estimate import Estimate
 from audiocapbench.scores.groups import Group, GroupKey
 from audiocapbench.scores.run_table import RunTable
@@ -54,6 +46,14 @@ class Placement:
     rank: int | None = None
     ranks: RankInterval | None = None
     tied: str = ""
+
+    @property
+    def open_ranks(self) -> str:
+        """``ranks`` for people."""
+        if self.ranks is None:
+            return ""
+        best, worst = self.ranks
+        return str(best) if best == worst else f"{best}–{worst}"
 
 
 class PairTest(NamedTuple):
@@ -141,8 +141,8 @@ class _Cube:
     aggregate: Aggregate
     present: NDArray[np.bool_]
     estimates: tuple[Estimate, ...]
-    order: tuple[int, ...] = ()
-    by_zero: bool = False
+    order: tuple[int, ...]
+    by_zero: bool
 
     @property
     def pair_count(self) -> int:
@@ -171,7 +171,7 @@ def rank_runs(
     The correction is over all groups, since all are looked at together; groups with too few
     samples for any difference to be significant are not tested.
     """
-    cubes = [_ordered(_cube(scorer, key, tables)) for key in keys]
+    cubes = [_cube(scorer, key, tables) for key in keys]
     reasons = [cube.untested for cube in cubes]
     number = sum(
         cube.pair_count for cube, reason in zip(cubes, reasons, strict=True) if reason is None
@@ -193,42 +193,41 @@ def rank_runs(
 def _cube(scorer: Scorer, key: GroupKey, tables: Sequence[RunTable]) -> _Cube:
     group = tables[0].group(scorer, key)
     statistics, present = group.arrays([one.sample_scores(scorer) for one in tables])
-    table = spread(group, statistics) * present[..., np.newaxis]
+    table = compute.spread(group, statistics) * present[..., np.newaxis]
     estimates = tuple(one.estimate(scorer, key) for one in tables)
-    aggregate = aggregate_of(scorer, group)
-    return _Cube(scorer, group, statistics, table, aggregate, present, estimates)
-
-
-def _ordered(cube: _Cube) -> _Cube:
-    """The runs that have enough scores, best first."""
-    alone = cube.estimates
     ranked = [
         place
-        for place, one in enumerate(alone)
+        for place, one in enumerate(estimates)
         if one.interval is not None and one.n >= FEWEST_SHARE * one.coverage.total
     ]
-    here = cube.present[:, ranked]
+    here = present[:, ranked]
     by_zero = bool((here != here[:, :1]).any())
 
     def rank(place: int) -> tuple[float, float]:
-        value, zero = alone[place].value or 0.0, alone[place].as_zero or 0.0
+        value, zero = estimates[place].value or 0.0, estimates[place].as_zero or 0.0
         return (-zero, -value) if by_zero else (-value, -zero)
 
-    return replace(cube, order=tuple(sorted(ranked, key=rank)), by_zero=by_zero)
+    order, aggregate = tuple(sorted(ranked, key=rank)), compute.aggregate_of(scorer, group)
+    return _Cube(scorer, group, statistics, table, aggregate, present, estimates, order, by_zero)
 
 
 def _tests(cube: _Cube, rounds: int) -> list[PairTest]:
     """Every pair of ranked runs; those without enough samples in common are not tested."""
     pairs = [_common(cube, *pair) for pair in combinations(cube.order, 2)]
-    chosen = [place for place, pair in enumerate(pairs) if _is_testable(cube, pair)]
+    chosen = [
+        place
+        for place, (first, second, _n, difference, *_) in enumerate(pairs)
+        if difference is not None
+        and compute.enough(cube.group, cube.present[:, first] & cube.present[:, second])
+    ]
     wanted = [pairs[place] for place in chosen]
     common = _p_values(cube, wanted, rounds)
     ranked = common
     if cube.by_zero:
         zeros = replace(
             cube,
-            spread=spread_as_zeros(cube.group, cube.stored, cube.present),
-            aggregate=aggregate_as_zeros(cube.scorer, cube.group),
+            spread=compute.spread_as_zeros(cube.group, cube.stored, cube.present),
+            aggregate=compute.aggregate_as_zeros(cube.scorer, cube.group),
             present=np.ones_like(cube.present),
         )
         ranked = _p_values(zeros, wanted, rounds)
@@ -239,17 +238,13 @@ def _tests(cube: _Cube, rounds: int) -> list[PairTest]:
 
 def _common(cube: _Cube, first: int, second: int) -> PairTest:
     both = cube.present[:, first] & cube.present[:, second]
-    if not both.any() or lacks(cube.group, both):
+    if not both.any() or compute.lacks(cube.group, both):
         return PairTest(first, second, int(both.sum()), None)
     one, other = (
-        score(cube.scorer, cube.group, cube.spread[:, place], both) for place in (first, second)
+        compute.score(cube.scorer, cube.group, cube.spread[:, place], both)
+        for place in (first, second)
     )
     return PairTest(first, second, int(both.sum()), one - other)
-
-
-def _is_testable(cube: _Cube, pair: PairTest) -> bool:
-    both = cube.present[:, pair.first] & cube.present[:, pair.second]
-    return pair.difference is not None and enough(cube.group, both)
 
 
 def _p_values(cube: _Cube, pairs: Sequence[PairTest], rounds: int) -> list[float]:

@@ -1,11 +1,12 @@
 """A leaderboard as records for programs: rows of CSV and Parquet, and one JSON object."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.exports import Record, Value
-from audiocapbench.report.leaderboard.board import Board, Leaderboard, PublishedEntry, RunEntry
+from audiocapbench.report.leaderboard.board import Board, Leaderboard, RunEntry
 from audiocapbench.report.leaderboard.ranking import PairTest, Placement, Ranking
 from audiocapbench.stats import METHOD, ROUNDS, SEED
 from audiocapbench.stats.power import ALPHA
@@ -84,8 +85,6 @@ def _rows(board: Board) -> Iterator[dict[str, Value]]:
 def _run_row(entry: RunEntry, ranking: Ranking, place: Placement) -> dict[str, Value]:
     estimate = place.estimate
     rank_best, rank_worst = place.ranks or (None, None)
-    low, high = estimate.interval or (None, None)
-    worst, best = estimate.bounds or (None, None)
     return {
         "model": entry.run.model,
         "run": entry.run.id,
@@ -96,14 +95,9 @@ def _run_row(entry: RunEntry, ranking: Ranking, place: Placement) -> dict[str, V
         "rank_best": rank_best,
         "rank_worst": rank_worst,
         "tied": place.tied,
-        "score": estimate.value,
-        "low": low,
-        "high": high,
         "scored": estimate.n,
         "samples": estimate.coverage.total,
-        "as_zero": estimate.as_zero,
-        "worst": worst,
-        "best": best,
+        **estimate.flat(),
     }
 
 
@@ -144,7 +138,7 @@ def _board_document(board: Board) -> dict[str, Any]:
             name: [_test(board, one) for one in ranking.pairs]
             for name, ranking in board.parts.items()
         },
-        "published": [_published_document(one) for one in board.published],
+        "published": [asdict(one) for one in board.published],
         "notes": list(board.notes),
     }
 
@@ -178,18 +172,6 @@ def _place_document(place: Placement) -> dict[str, Any]:
         "n": total,
         "coverage": estimate.n / total if total else 0.0,
         "lacks": list(estimate.lacks or ()),
-    }
-
-
-def _published_document(one: PublishedEntry) -> dict[str, Any]:
-    return {
-        "model": one.model,
-        "judge": one.judge,
-        "source": one.source,
-        "printed_rank": one.rank,
-        "score": one.score,
-        "dimensions": one.dimensions,
-        "by_category": one.by_category,
     }
 
 

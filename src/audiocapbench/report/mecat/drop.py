@@ -73,11 +73,7 @@ class Drop(NamedTuple):
 
 
 def drop_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> Analysis:
-    """Drops from pure to mixed clips, largest mixed score first.
-
-    Raises:
-        ReportError: There is nobody to show, or somebody was not asked for captions.
-    """
+    """Drops from pure to mixed clips, largest mixed score first."""
     if one_benchmark(scored) not in (None, CAPTION):
         raise ReportError(f"only {CAPTION} has pure and mixed groups")
     drops: dict[str, list[Drop]] = {}

@@ -45,9 +45,6 @@ def merge_published(
 
     ``own`` gives a user's model its figures and its note; ``table`` is where the published figures
     are printed, for its notes, and blank for none.
-
-    Raises:
-        ReportError: There is nobody.
     """
     models = [
         RankedModel(name, PUBLISHED, row, _published_note(table, name) if table else "")
@@ -97,11 +94,7 @@ def dates_of(one: ScoredAnswers) -> dict[str, float]:
 
 
 def one_benchmark(scored: Iterable[ScoredAnswers]) -> str | None:
-    """The benchmark that all of these are scored on; None where there are none.
-
-    Raises:
-        ReportError: They are scored on different ones.
-    """
+    """The one benchmark that all of these are scored on, or an error; None where there are none."""
     names = sorted({one.benchmark for one in scored})
     if len(names) > 1:
         raise ReportError(f"{' and '.join(names)} cannot be shown in one table; name runs of one")

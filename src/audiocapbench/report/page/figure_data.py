@@ -1,6 +1,5 @@
 """The data of the paper's four figures, for the page's drawings and for those of a paper alike."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -106,6 +105,8 @@ def figure_data(data: ReportData) -> Figures:
         durations[sample.category][data.clip_of(sample)] = sample.clip.duration_s
         lengths[sample.category] += [float(len(text)) for text in sample.references]
     judge = _judge_of_both(data)
+    present = dict.fromkeys(provider_of(one.run.model) for one in data.runs)
+    known = [name for name in PROVIDERS.values() if name in present]
     return Figures(
         data.headline,
         _histograms({name: list(given.values()) for name, given in durations.items()}),
@@ -114,7 +115,7 @@ def figure_data(data: ReportData) -> Figures:
         _panels(data),
         _points(data, judge) if judge is not None else (),
         judge,
-        _providers(data.runs),
+        (*known, *(name for name in present if name not in known)),
     )
 
 
@@ -192,9 +193,3 @@ def _points(data: ReportData, judge: str) -> tuple[Point, ...]:
         if None not in spans:
             points.append(Point(run.label, provider_of(run.run.model), *filter(None, spans)))
     return tuple(points)
-
-
-def _providers(runs: Sequence[ReportRun]) -> tuple[str, ...]:
-    present = dict.fromkeys(provider_of(one.run.model) for one in runs)
-    known = [name for name in PROVIDERS.values() if name in present]
-    return (*known, *(name for name in present if name not in known))

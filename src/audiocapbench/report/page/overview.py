@@ -166,11 +166,8 @@ def _places(place: Placement) -> str:
     """The place by score, and those that it may hold unless they are that one alone."""
     if place.rank is None:
         return NO_SCORE
-    ranks = place.ranks
-    if ranks is None or (ranks.best == ranks.worst == place.rank):
-        return str(place.rank)
-    open_to = f"{ranks.best}" if ranks.best == ranks.worst else f"{ranks.best}–{ranks.worst}"
-    return f"{place.rank} ({open_to})"
+    alone = place.open_ranks in ("", str(place.rank))
+    return str(place.rank) if alone else f"{place.rank} ({place.open_ranks})"
 
 
 def _best(data: ReportData, scorer: Scorer) -> float | None:

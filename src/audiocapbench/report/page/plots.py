@@ -50,11 +50,7 @@ text { fill: #000; font: 12px sans-serif; } .tick, .value { font-size: 11px; }
 
 
 def formats(wanted: str) -> tuple[str, ...]:
-    """Read ``--format``.
-
-    Raises:
-        ReportError: A format is unknown, or none is named.
-    """
+    """Read ``--format``."""
     names = tuple(dict.fromkeys(part.strip().lower() for part in wanted.split(",") if part.strip()))
     for name in names:
         if name not in FORMATS:

@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,19 +63,19 @@ def sounds_of(clips: Iterable[Clip], choice: AudioChoice, page: Path) -> dict[st
     if choice == "none":
         return {}
     distinct = list({clip.sha256: clip for clip in clips}.values())
-    if choice == "embed":
-        _check_size(distinct)
+    size = sum(clip.path.stat().st_size for clip in distinct if clip.path.is_file())
+    if choice == "embed" and size > MOST_EMBEDDED:
+        raise ReportError(
+            f"the clips have {size / 1e6:,.0f} MB; a page takes {MOST_EMBEDDED / 1e6:,.0f} MB at "
+            "most. Use --audio link, or --audio none"
+        )
     with ThreadPoolExecutor(_READERS) as readers:
         found = readers.map(lambda clip: _sound(clip, choice, page), distinct)
         return {clip.sha256: sound for clip, sound in zip(distinct, found, strict=True)}
 
 
 def outline(path: Path) -> NDArray[np.uint8]:
-    """A waveform's lowest and highest values in POINTS pieces.
-
-    Raises:
-        AudioError: The clip cannot be decoded.
-    """
+    """A waveform's lowest and highest values in POINTS pieces."""
     samples = audio.decode(path).mono().samples[:, 0]
     edges = np.linspace(0, len(samples), POINTS + 1).astype(int)[:-1]
     ends = np.stack([np.minimum.reduceat(samples, edges), np.maximum.reduceat(samples, edges)])
@@ -108,12 +108,3 @@ def _link(path: Path, page: Path) -> str:
         return quote(Path(os.path.relpath(target, folder)).as_posix())
     except ValueError:
         return target.as_uri()
-
-
-def _check_size(clips: Sequence[Clip]) -> None:
-    size = sum(clip.path.stat().st_size for clip in clips if clip.path.is_file())
-    if size > MOST_EMBEDDED:
-        raise ReportError(
-            f"the clips have {size / 1e6:,.0f} MB; a page takes {MOST_EMBEDDED / 1e6:,.0f} MB at "
-            "most. Use --audio link, or --audio none"
-        )
