@@ -22,12 +22,9 @@ ByJudge = dict[str, dict[str, Scores]]
 
 @dataclass(frozen=True, slots=True)
 class PanelScore:
-    """What a panel makes of one answer.
+    """What a panel makes of one answer: scores by dimension, and how many judges gave one.
 
-    Attributes:
-        scores: Score by dimension.
-        judges: How many judges gave one.
-        spread: Standard deviation of their overall scores; None for a single judge.
+    ``spread`` is the standard deviation of their overall scores; None for a single judge.
     """
 
     scores: Scores
@@ -60,11 +57,7 @@ _WAYS: Mapping[How, Callable[[Sequence[float]], float]] = {
 
 
 def aggregate(values: Sequence[float], how: How = "mean") -> float:
-    """One value for several; there is at least one.
-
-    Raises:
-        JudgeError: There is no such way.
-    """
+    """One value for several; there is at least one."""
     if how not in _WAYS:
         raise JudgeError(f"scores are put together by {', '.join(_WAYS)}, not by {how!r}")
     return float(_WAYS[how](values)) if len(values) > 1 else float(values[0])
@@ -95,12 +88,14 @@ def panel(opinions: ByJudge, how: How = "mean") -> dict[str, PanelScore]:
     kinds = {tuple(scores) for one in given.values() for scores in one}
     if len({frozenset(kind) for kind in kinds}) > 1:
         raise JudgeError("judges of one panel must judge the same dimensions")
-    return {sample: _panel_score(scores, how) for sample, scores in given.items()}
-
-
-def _panel_score(given: Sequence[Scores], how: How) -> PanelScore:
-    spread = stdev(overall(one) for one in given) if len(given) > 1 else None
-    return PanelScore(_together(given, how), len(given), spread)
+    return {
+        sample: PanelScore(
+            _together(scores, how),
+            len(scores),
+            stdev(map(overall, scores)) if len(scores) > 1 else None,
+        )
+        for sample, scores in given.items()
+    }
 
 
 def _together(given: Sequence[Scores], how: How) -> Scores:

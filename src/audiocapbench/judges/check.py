@@ -109,14 +109,9 @@ def check_judge(
     selection: Selection | None = None,
     **options: Unpack[JudgeOptions],
 ) -> JudgeCheck:
-    """Have a judge score answers whose quality is known.
+    """Have a judge score answers whose quality is known; a model three times by default.
 
-    Args:
-        judge: The judge on trial.
-        benchmark: Where the answers come from; samples need two references or more.
-        store: Where answers and judgements are kept, so that a stopped check goes on.
-        selection: Which samples; all by default.
-        **options: See ``JudgeOptions``; a model judges each answer three times by default.
+    Samples need two references or more. All is kept in the store, so that a stopped check goes on.
 
     Raises:
         JudgeError: It was stopped, or a kind of answer has no judgement at all.

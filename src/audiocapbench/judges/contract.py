@@ -34,11 +34,7 @@ def published_prompts(name: str) -> tuple[str, dict[str, Any]]:
 class Case:
     """What is put before a judge: an answer, and what is known about the clip.
 
-    Attributes:
-        category: The sample's group, which chooses the guidance.
-        instruction: What the model was asked.
-        transcript: What is said in the clip, where the dataset knows.
-        details: Everything else that the dataset adds.
+    The category chooses the guidance; details are all else that the dataset adds.
     """
 
     sample_id: str
@@ -92,11 +88,7 @@ class ReplyField:
         return {"type": self.kind, "minimum": self.low, "maximum": self.high}
 
     def score(self, value: Scalar) -> float:
-        """The score that a value is.
-
-        Raises:
-            ReplyError: It is none, or out of bounds.
-        """
+        """The score that a value is; ReplyError where it is none, or out of bounds."""
         if isinstance(value, str):
             text = value.strip()
             plain = text.isascii() and len(text) <= 40 and "_" not in text
@@ -118,11 +110,8 @@ class Contract:
     """A prompt and the parser that belongs to it.
 
     Attributes:
-        name: What it is chosen by.
-        fields: The fields of the reply.
         assemble: Makes the prompt of a case, whose texts are quoted for it.
         wording: The published text, all of it, for the signature's hash.
-        max_tokens: Longest reply.
         protocol: Raised when the same wording can give other scores; see ``sign``.
         description: What it asks for, in a line for the listing.
         reader: Reads a reply that is not one JSON object with the fields; it raises ``ReplyError``

@@ -68,9 +68,7 @@ class JudgeOptions(TypedDict, total=False):
         repeats: How often a model judges each answer; a text judge judges once.
         rate_limits: How hard each judge may be asked.
         budget: What all judges together may spend.
-        prices: Prices that replace the built-in table's.
         fresh: Judge everything again, cache or not.
-        progress: Told about every step.
     """
 
     repeats: int
@@ -84,13 +82,7 @@ class JudgeOptions(TypedDict, total=False):
 def judge_run(
     store: Store, run: Run, judges: Sequence[Judge], **options: Unpack[JudgeOptions]
 ) -> JudgingEnd:
-    """Have the answers of a run judged, as far as they have not been.
-
-    Args:
-        store: Where the answers are and the judgements go.
-        run: The run whose answers are judged.
-        judges: Who judges; several are asked side by side.
-        **options: See ``JudgeOptions``.
+    """Have the answers of a run judged, as far as they have not been, by judges side by side.
 
     Raises:
         FatalError: A provider refuses all questions; what was judged is kept.

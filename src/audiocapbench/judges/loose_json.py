@@ -62,11 +62,12 @@ class _Reader:
         """The object whose brace was just passed; None if it is none."""
         values: dict[str, Scalar] = {}
         while not self._next_is("}"):
-            key = self._key()
-            if key is None:
+            name = self._string()
+            if name is None or not self._next_is(":"):
                 if values:
                     raise ReplyError("the JSON object is broken or cut off")
                 return None
+            key = name.strip().lower()
             if key in values:
                 raise ReplyError(f"the field {shown(key)} is given twice")
             values[key] = self._value(key)
@@ -76,23 +77,15 @@ class _Reader:
                 return values
         return values
 
-    def _key(self) -> str | None:
-        key = self._string()
-        return key.strip().lower() if key is not None and self._next_is(":") else None
-
     def _value(self, key: str) -> Scalar:
         text = self._string()
         if text is not None:
             return text
-        number = _NUMBER.match(self.text, self.position)
-        if number:
-            self.position = number.end()
-            return float(number[0])
-        word = _WORD.match(self.text, self.position)
-        if word:
-            self.position = word.end()
-            return _WORDS[word[0]]
-        raise ReplyError(f"the value of {shown(key)} is neither a number nor a string")
+        found = _NUMBER.match(self.text, self.position) or _WORD.match(self.text, self.position)
+        if found is None:
+            raise ReplyError(f"the value of {shown(key)} is neither a number nor a string")
+        self.position = found.end()
+        return _WORDS[found[0]] if found[0] in _WORDS else float(found[0])
 
     def _string(self) -> str | None:
         self._skip_space()

@@ -19,7 +19,6 @@ _ASKS = {
     "caption": "a caption against references, by sub-task",
     "qa": "an answer against the reference, by kind of question",
 }
-_GROUP_PREFIXES = ("pure_", "mixed_")
 
 
 def contract(task: Task) -> Contract:
@@ -55,14 +54,11 @@ def _assemble(task: Task, case: Case) -> str:
 
 def _subtask(task: Task, case: Case, prompts: dict[str, Any]) -> dict[str, Any]:
     said = str(case.details.get("subtask") or case.category)
-    for prefix in _GROUP_PREFIXES:
-        said = said.removeprefix(prefix)
+    said = said.removeprefix("pure_").removeprefix("mixed_")
     found: dict[str, Any] | None = prompts[task].get(said)
     if found is None:
-        raise JudgeError(
-            f"{case.sample_id}: mecat-{task} judges {', '.join(prompts[task])}; "
-            f"this sample is {said!r}"
-        )
+        known = ", ".join(prompts[task])
+        raise JudgeError(f"{case.sample_id}: mecat-{task} judges {known}; this sample is {said!r}")
     return found
 
 

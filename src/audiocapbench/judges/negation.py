@@ -119,7 +119,8 @@ def _comma_ends(words: Sequence[str], denier: int, comma: int, rules: NegationRu
             break
     if rules.names is None:
         return True
-    before, after = (_items(part) for part in (words[denier + 1 : comma][: rules.reach], ahead))
+    lists = (words[denier + 1 : comma][: rules.reach], ahead)
+    before, after = ([item.split() for item in " ".join(part).split(",")] for part in lists)
     if len(before) + len(after) > 2 and _says_what_it_does(before[0], rules):
         # "No dogs barking, cats meowing, birds chirping" is one list, too.
         return False
@@ -127,17 +128,6 @@ def _comma_ends(words: Sequence[str], denier: int, comma: int, rules: NegationRu
         # So is "No voices, instruments, animal sounds are present".
         return False
     return _says_what_it_does(after[0], rules)
-
-
-def _items(words: Sequence[str]) -> list[list[str]]:
-    """What stands between commas."""
-    items: list[list[str]] = [[]]
-    for word in words:
-        if word == ",":
-            items.append([])
-        else:
-            items[-1].append(word)
-    return items
 
 
 def _says_what_it_does(words: Sequence[str], rules: NegationRules) -> bool:

@@ -35,9 +35,7 @@ def as_data(text: str) -> str:
     lines = (line.strip() for line in text.replace("\t", " ").splitlines())
     one_line = " ".join(line for line in lines if line)
     if not one_line.isprintable():
-        one_line = "".join(
-            letter for letter in one_line if unicodedata.category(letter) not in _INVISIBLE
-        )
+        one_line = "".join(one for one in one_line if unicodedata.category(one) not in _INVISIBLE)
     harmless = _DOUBLED_SINGLE_QUOTES.sub('"', one_line.translate(_HARMLESS))
     harmless = _TURN_MARK.sub(r"(\1)", harmless).strip()
     return harmless if len(harmless) <= LONGEST else harmless[:LONGEST] + "…"

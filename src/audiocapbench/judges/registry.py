@@ -68,10 +68,9 @@ def create_judge(
     Args:
         name: ``elements``, a plug-in's name, or a model's, with options in brackets such as
             ``openai/gpt-4.1[contract=mecat-qa,hears=yes,schema=no]``.
-        contract: What a model is asked unless the name says otherwise.
-        hears: Whether a model is given the clip unless the name says otherwise.
-        settings: What the user says about a model, which it takes or refuses; temperature 0 and
-            the contract's longest reply unless given.
+        contract: What a model is asked unless the name says otherwise, as for ``hears``.
+        hears: Whether a model is given the clip.
+        settings: For a model; temperature 0 and the contract's longest reply unless given.
 
     Raises:
         JudgeError: There is no such judge, option or contract.
@@ -105,9 +104,8 @@ def _model_judge(
     hears = _yes("hears", options.get("hears", "yes" if hears else "no"))
     defaults = ModelSettings(temperature=0.0, max_tokens=made.max_tokens)
     model = create_model(plain, settings, defaults)
-    held = None
-    if _yes("schema", options.get("schema", "yes")):
-        held = held_to_schema(model, made, hears=hears)
+    schema = _yes("schema", options.get("schema", "yes"))
+    held = held_to_schema(model, made, hears=hears) if schema else None
     if held is None and options.get("schema") == "yes":
         raise JudgeError(f"{plain} cannot be held to a schema; leave out schema=yes")
     # Options of the command line are part of the name, so that two judges never share one.
@@ -132,14 +130,11 @@ def _from_plugin(name: str, options: dict[str, str]) -> Judge:
     with plugin_failures(point, f"judge {name!r}", JudgeError):
         judge = point.load()(options)
     if not isinstance(judge, TextJudge):
-        raise JudgeError(
-            f"judge {name!r}: {point.value} made no judge; one has name, signature, dimensions "
-            "and judge()"
-        )
+        parts = "name, signature, dimensions and judge()"
+        raise JudgeError(f"judge {name!r}: {point.value} made no judge; one has {parts}")
     if not isinstance(judge.signature, Signature):
-        raise JudgeError(
-            f"judge {name!r} signs with text; make its signature with audiocapbench.sign"
-        )
+        mend = "make its signature with audiocapbench.sign"
+        raise JudgeError(f"judge {name!r} signs with text; {mend}")
     return judge
 
 
@@ -163,11 +158,7 @@ def _yes(option: str, value: str) -> bool:
 
 
 def find_contract(name: str) -> Contract:
-    """The contract of a name.
-
-    Raises:
-        JudgeError: There is none here, or its plug-in fails.
-    """
+    """The contract of a name; JudgeError where there is none here, or its plug-in fails."""
     if name in _BUILT_IN:
         return _BUILT_IN[name]()
     point = plugins("contracts").get(name)

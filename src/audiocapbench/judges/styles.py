@@ -1,13 +1,12 @@
 """The right answer in other styles: what it says stays, so a judge's score should stay too."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from audiocapbench.data.outcome import Reply, Status
-from audiocapbench.data.sample import Sample
-from audiocapbench.models import AudioContract, Question
-from audiocapbench.models.controls import ControlModel, ControlRules
+from audiocapbench.models import Question
+from audiocapbench.models.controls import ControlModel
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _SIDES = re.compile(r"(?P<first>[^,]+?),? (?P<joint>while|with) (?P<second>[^,]+)", re.IGNORECASE)
@@ -53,30 +52,18 @@ STYLES: Mapping[str, Callable[[str], str | None]] = {
 }
 
 
-class StyledControl:
+class StyledControl(ControlModel):
     """``control/right`` in another style."""
 
-    contract = AudioContract("none")
-    cacheable = False
-    concurrency = 1
-
     def __init__(self, style: str) -> None:
-        self._right = ControlModel("right")
+        super().__init__("right")
         self._style = STYLES[style]
         self.name = f"control/right+{style}"
-        self.parameters = {**self._right.parameters, "style": style}
-
-    def follow_rules(self, rules: ControlRules) -> None:
-        """As the control does."""
-        self._right.follow_rules(rules)
-
-    def prepare(self, samples: Sequence[Sample]) -> None:
-        """As the control does."""
-        self._right.prepare(samples)
+        self.parameters = {**self.parameters, "style": style}
 
     async def answer(self, question: Question) -> Reply:
         """The control's answer in the other style, where it can be put so."""
-        reply = await self._right.answer(question)
+        reply = await super().answer(question)
         if reply.status is not Status.OK:
             return reply
         text = self._style(reply.text)

@@ -24,13 +24,11 @@ class TrialSettings:
 
     Attributes:
         data: Folder with the clips, for scorers that hear them.
-        store_url: Where answers, judgements and embeddings are kept.
         prompt: Name of the prompt that a model is asked to compare with.
         prompt_file: A prompt of the user's own, in place of a named one.
         swap: Whether models are asked in both orders.
         reader: Model that reads free-text answers where the parser finds no choice.
         protocol: How metrics are held to references: plainly, or in the manner of FENSE.
-        seed: For whatever is drawn by lot.
         budget: What all scorers together may spend.
         confirm: Told in words what a scorer is about to spend; raises to stop it.
         progress: Told the scorer's name, how much is done, and of how much.

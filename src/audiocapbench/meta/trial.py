@@ -109,10 +109,8 @@ class ScorerTrial:
 def try_scorer(scorer: PairScorer, pairs: PairSet, *, swap: bool = False) -> ScorerTrial:
     """Have a scorer choose, and hold its choices to what people prefer.
 
-    Args:
-        scorer: Who is on trial.
-        pairs: The pairs; those without an answer are shown only to scorers with ``needs_corpus``.
-        swap: Whether to ask in the other order as well, where the scorer can be asked so.
+    Pairs without an answer are shown only to scorers with ``needs_corpus``. With ``swap`` it is
+    asked in the other order as well, where it can be.
 
     Raises:
         TrialError: It gives another number of choices than there are pairs.
@@ -202,11 +200,8 @@ def _measures(clips: NDArray[np.object_], counts: NDArray[np.float64]) -> GroupM
 def _constant(counts: NDArray[np.float64], headline: str) -> tuple[float, int]:
     total = counts.sum(axis=0)
     place = NAMES.index(headline)
-    constants = [
-        (float(np.nan_to_num(measure(made(total))[place])), answer)
-        for answer, made in enumerate((always_first, always_second))
-    ]
-    return max(constants)
+    values = [measure(made(total))[place] for made in (always_first, always_second)]
+    return max((float(np.nan_to_num(value)), answer) for answer, value in enumerate(values))
 
 
 def trial_document(

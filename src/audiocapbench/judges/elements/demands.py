@@ -44,11 +44,9 @@ class ReferenceElements:
 
     Attributes:
         affirmed: Elements that are there, reference after reference; in each, a word once.
-        numbers: Their numbers in the vocabulary.
+        numbers: Their numbers in the vocabulary, as ``denied_numbers`` of what is said absent.
         starts: Where each reference that affirms anything begins.
         quoted: Distinct words that references quote.
-        denied: Elements that references say are absent.
-        denied_numbers: Their numbers in the vocabulary.
         kind_weights: What each kind of element weighs in clips of this category.
         weights: Of affirmed, quoted and denied elements, one after the other.
         staged: The references that state an order.

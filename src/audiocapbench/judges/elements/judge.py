@@ -25,9 +25,8 @@ _ONLY_EQUAL = "The references name nothing that could be compared, so that only 
 class Elements:
     """Judges captions by their content elements: deterministic, free, without a network.
 
-    Args:
-        encoder: Where word vectors come from. The likeness of words is tuned to wordllama, the
-            default; another encoder is another judge, and its name and signature say so.
+    The likeness of words is tuned to wordllama's vectors, the default; another encoder is another
+    judge, and its name and signature say so.
     """
 
     dimensions = DIMENSIONS

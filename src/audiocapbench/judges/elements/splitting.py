@@ -92,7 +92,7 @@ _UNFINISHED = words_that_are("unfinished")
 
 def split(text: str) -> ParsedCaption:
     """Split a caption; one text always gives the same elements."""
-    return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _split(text)
+    return (_split if len(text) <= LONGEST_REMEMBERED else _split.__wrapped__)(text)
 
 
 def words_of(text: str) -> list[str]:
@@ -103,10 +103,6 @@ def words_of(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=100_000)
-def _remembered(text: str) -> ParsedCaption:
-    return _split(text)
-
-
 def _split(text: str) -> ParsedCaption:
     plain = _CONTROL.sub(" ", text.lower())
     quoted = _QUOTE.findall(plain)

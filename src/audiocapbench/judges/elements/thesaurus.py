@@ -56,10 +56,8 @@ def _lines(name: str) -> list[str]:
     return text.strip().splitlines()
 
 
-@cache
-def _misleading() -> dict[str, str]:
-    return dict(line.split() for line in _lines("misleading"))
-
-
 def _root(word: str) -> str:
-    return _misleading().get(word) or stem(word)
+    return _MISLEADING.get(word) or stem(word)
+
+
+_MISLEADING: dict[str, str] = dict(line.split() for line in _lines("misleading"))

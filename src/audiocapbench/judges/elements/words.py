@@ -1,7 +1,7 @@
 """What single words do in a caption: which carry content, and of which kind."""
 
 from enum import IntEnum
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from audiocapbench.metrics.porter import stem
 from audiocapbench.metrics.word_lists import word_set
@@ -31,14 +31,10 @@ _STOP, _VAGUE, _MOODS = (words_that_are(name) for name in ("stop", "vague", "moo
 _NOT_EVENTS = words_that_are("not_events")
 _ATTRIBUTE_ENDINGS = ("ly", "able", "ible", "ous", "less", "ful", "ish")
 _EVENT_ENDINGS = ("ing", "ed", "ings")
+_EVENT_STEMS = frozenset(map(stem, words_that_are("events")))
 
 stem_of = lru_cache(maxsize=_WORDS_KEPT)(stem)
 """A word's stem by Porter's rules."""
-
-
-@cache
-def _event_stems() -> frozenset[str]:
-    return frozenset(map(stem, words_that_are("events")))
 
 
 @lru_cache(maxsize=_WORDS_KEPT)
@@ -55,5 +51,5 @@ def kind_of(word: str) -> ElementKind | None:
     if word in ATTRIBUTES or (len(word) > 6 and word.endswith(_ATTRIBUTE_ENDINGS)):
         return ElementKind.ATTRIBUTE
     # A word may name what happens, or what makes it happen.
-    happens = word.endswith(_EVENT_ENDINGS) or stem(word) in _event_stems()
+    happens = word.endswith(_EVENT_ENDINGS) or stem(word) in _EVENT_STEMS
     return ElementKind.EVENT if happens and word not in _NOT_EVENTS else ElementKind.SOURCE

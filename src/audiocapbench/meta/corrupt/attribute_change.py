@@ -6,6 +6,7 @@ different things change places within one caption: who spoke now laughs.
 
 import random
 from collections.abc import Iterator
+from itertools import takewhile
 
 from audiocapbench.judges.elements.words import ATTRIBUTES, ElementKind, kind_of
 from audiocapbench.meta.corrupt.captions import (
@@ -18,7 +19,7 @@ from audiocapbench.meta.corrupt.captions import (
     corrupted,
     unused,
 )
-from audiocapbench.meta.corrupt.clauses import EVENTFUL, ends_in_full_clause, has_own_subject
+from audiocapbench.meta.corrupt.clauses import EVENTFUL, FINITE, first_clause, pieces_of
 from audiocapbench.meta.corrupt.exchange import PhraseSpan, exchange, phrases_of_frames
 from audiocapbench.meta.corrupt.text import Tokens, tokens_of
 from audiocapbench.meta.corrupt.words import (
@@ -90,9 +91,7 @@ def _frame(quality: Quality, tokens: Tokens, start: int, end: int) -> str | None
     around = tokens[end : end + _FARTHEST_WORD]
     if quality.frame == "last":
         around = tokens[max(0, start - _FARTHEST_WORD) : start][::-1]
-    for word in around:
-        if word in JOINING:
-            return None
+    for word in takewhile(lambda one: one not in JOINING, around):
         if kind_of(word) in EVENTFUL or word in ("pitched", "pitch"):
             return f"{quality.line} {meaning_of(word)}"
     return None
@@ -118,7 +117,8 @@ def _relations_in(caption: ReferenceCaption) -> Iterator[PhraseSpan]:
         for phrase in _RELATIONS:
             end = start + len(phrase)
             if tokens[start:end] == phrase:
-                if ends_in_full_clause(tokens[:start]) and has_own_subject(tokens[end:]):
+                before, after = pieces_of(tokens[:start])[-1].clause, first_clause(tokens[end:])
+                if before.form == after.form == FINITE:
                     yield PhraseSpan(caption, start, end, "relation")
                 return
 

@@ -102,12 +102,9 @@ class CaptionSet:
 
 @dataclass(frozen=True, slots=True)
 class CorruptedPair:
-    """A true caption of a clip and one that was made wrong, or less complete.
+    """A true caption of a clip and one that was made wrong, or less complete, in the plain form.
 
-    Attributes:
-        sources: Which of the clip's references the captions were made from.
-        true: The better caption, in the plain form, as ``false`` is.
-        change: What was changed, for people.
+    They were made from the sources, some of the clip's references; people read the change.
     """
 
     kind: Corruption

@@ -106,8 +106,7 @@ def check_trained(made: Sequence[CorruptionResult], seed: int) -> dict[str, Cont
     """Accuracy of a logistic regression on words and lengths, by kind and over all.
 
     It is trained on one half of the trials and tried on the other, both ways, in several splits;
-    trials that balance each other stay in the same half, and are drawn together for the interval.
-    Kinds with too few trials are left out.
+    trials that balance each other are kept together. Kinds with too few trials are left out.
     """
     large = [one for one in made if len(one.pairs) >= _FEWEST_TO_TRAIN]
     found = {str(one.kind): _trained(one.pairs, one.units, seed) for one in large}

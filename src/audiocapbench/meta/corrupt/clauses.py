@@ -5,6 +5,7 @@ say of an event is told here as well.
 """
 
 from collections.abc import Iterable
+from itertools import takewhile
 from typing import NamedTuple
 
 from audiocapbench.judges.elements.splitting import split
@@ -114,19 +115,9 @@ def _describes(tokens: Tokens, place: int) -> bool:
     )
 
 
-def has_own_subject(tokens: Tokens) -> bool:
-    """Whether words begin with a full clause: "a dog barks"."""
-    return read_clause(_first_segment(tokens)).form == FINITE
-
-
-def ends_in_full_clause(tokens: Tokens) -> bool:
-    """Whether the last clause of these words is a full one."""
-    return bool(tokens) and pieces_of(tokens)[-1].clause.form == FINITE
-
-
-def _first_segment(tokens: Tokens) -> Tokens:
-    end = next((place for place, token in enumerate(tokens) if token in JOINING), len(tokens))
-    return tokens[:end]
+def first_clause(tokens: Tokens) -> Clause:
+    """The clause that words begin with."""
+    return read_clause(tuple(takewhile(lambda token: token not in JOINING, tokens)))
 
 
 def pieces_of(tokens: Tokens) -> list[Piece]:
@@ -160,7 +151,7 @@ def _parts(tokens: Tokens, start: int, place: int, length: int) -> bool:
         return True
     if joint in ((), ("and",)) and read_clause(tokens[start:place]).form == OTHER:
         return False
-    clause = read_clause(_first_segment(tokens[place + length :]))
+    clause = first_clause(tokens[place + length :])
     return clause.form == FINITE or (clause.form == GERUND and joint != ())
 
 

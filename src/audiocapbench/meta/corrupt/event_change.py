@@ -112,13 +112,12 @@ def _base(
         and not mentions(text, event.meaning)
         and mentions(clip.references[event.number], own)
         # A third person heard it too, where there is one: people guess differently.
-        and _any_mentions(clip.others(event.number, caption.number), event.meaning)
+        and (
+            not (others := clip.others(event.number, caption.number))
+            or any(mentions(text, event.meaning) for text in others)
+        )
     ]
     return _BaseCaption(caption, caption.tokens, draw.choice(fitting)) if fitting else None
-
-
-def _any_mentions(texts: tuple[str, ...], event: frozenset[str]) -> bool:
-    return not texts or any(mentions(text, event) for text in texts)
 
 
 def _own_last_event(caption: ReferenceCaption) -> _BaseCaption | None:

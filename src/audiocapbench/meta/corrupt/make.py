@@ -38,9 +38,8 @@ class CorruptionResult:
     Attributes:
         corruptions: The pairs with what was changed, in the same order.
         units: Number of the unit that each belongs to, for checks that must not part them.
-        not_applicable: Captions that nothing of this kind could be made of.
         left_out: Pairs that would have tipped the balance, or were more than asked for.
-        rejected: What a model gave and was refused, by reason; empty for rules.
+        rejected: What a model gave and was refused, by reason.
     """
 
     kind: Corruption
@@ -116,11 +115,7 @@ def check_path(path: Path) -> None:
 
 
 def write_pairs(path: Path, made: Sequence[CorruptionResult]) -> None:
-    """Write files that ``audiocapbench meta`` reads: BRACE-Hallucination's JSON, else a table.
-
-    Raises:
-        DatasetError: The file cannot be written, or its form cannot hold these pairs.
-    """
+    """Write files that ``audiocapbench meta`` reads: BRACE-Hallucination's JSON, else a table."""
     check_path(path)
     write = _write_json if path.suffix.lower() == ".json" else _write_table
     try:

@@ -16,6 +16,7 @@ held to those that are neither of them.
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,15 +55,9 @@ _PREFERRED: dict[str, Preference | None] = {
 }
 
 
-def read_brace_main(path: Path) -> list[CaptionPair]:
-    """Read pairs of BRACE-Main."""
-    return _read_clips(path, _brace_main_pair, ("file_name",), audio="file_name")
-
-
 def read_brace_hallucination(path: Path) -> list[CaptionPair]:
     """Read pairs of BRACE-Hallucination."""
-    names = ("file_name",)
-    return _read_clips(path, _hallucination_pair, names, audio="file_name", references=None)
+    return _read_clips(path, _hallucination_pair, references=None)
 
 
 def read_human_pairs(path: Path) -> list[CaptionPair]:
@@ -92,9 +87,9 @@ def read_csv_pairs(path: Path) -> list[CaptionPair]:
 def _read_clips(
     path: Path,
     pair_of: Callable[[str, Any, tuple[str, ...]], CaptionPair | str],
-    names: tuple[str, ...],
+    names: tuple[str, ...] = ("file_name",),
     *,
-    audio: str,
+    audio: str = "file_name",
     references: str | None = "references",
     keys: Iterable[str] | None = None,
 ) -> list[CaptionPair]:
@@ -268,7 +263,7 @@ class PairFileKind(NamedTuple):
 
 KINDS: Mapping[str, PairFileKind] = {
     "human": PairFileKind(read_human_pairs, True, False, "fense", "accuracy"),
-    "brace-main": PairFileKind(read_brace_main, True),
+    "brace-main": PairFileKind(partial(_read_clips, pair_of=_brace_main_pair), True),
     "brace-hallucination": PairFileKind(read_brace_hallucination, False),
     "csv": PairFileKind(read_csv_pairs, False),
 }

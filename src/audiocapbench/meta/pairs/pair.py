@@ -29,8 +29,7 @@ class CaptionPair:
     Attributes:
         clip: Names the clip; intervals resample clips, because the pairs of one hang together.
         answer: 0 where people prefer the first, 1 the second, None where they are undecided.
-        type: The kind of pair, such as ``HH``, ``HM`` or ``MM``.
-        subtype: The kind in full, such as ``HM_1``; the type where there is nothing to add.
+        type: The kind of pair, such as ``HM``; ``subtype`` is the kind in full, such as ``HM_1``.
         dataset: Where the clip is from, such as ``AudioCaps``.
         references_first: What people wrote about the clip, to hold the first caption to.
         references_second: The same for the second; it differs where a caption is a reference.

@@ -37,11 +37,6 @@ class PairwisePrompt:
     labels: Labels
 
     @property
-    def needs_references(self) -> bool:
-        """Whether it shows reference captions."""
-        return "{references}" in self.template
-
-    @property
     def hash(self) -> str:
         """Changes with every letter of the prompt, and with what is done to captions."""
         return hashlib.sha256(f"{RULES}\0{self.template}".encode()).hexdigest()[:12]
@@ -53,8 +48,8 @@ class PairwisePrompt:
             TrialError: It shows references, and the pair has none beside its own captions.
         """
         values = {"first": as_data(pair.first), "second": as_data(pair.second)}
-        if self.needs_references:
-            lines = [f"- “{as_data(text)}”" for text in shared_references(pair)]
+        if "{references}" in self.template:
+            lines = [f"- “{as_data(text)}”" for text in _shared_references(pair)]
             if not lines:
                 raise TrialError(
                     f"pair {pair.id}: the prompt {self.name} shows reference captions and this "
@@ -64,15 +59,11 @@ class PairwisePrompt:
         return fill(self.template, **values)
 
 
-def shared_references(pair: CaptionPair) -> list[str]:
+def _shared_references(pair: CaptionPair) -> list[str]:
     """References that both captions may be held to; none of them is one of the captions."""
     own = {pair.first.strip().casefold(), pair.second.strip().casefold()}
-    both = set(pair.references_second)
-    return [
-        text
-        for text in dict.fromkeys(pair.references_first)
-        if text in both and text.strip().casefold() not in own
-    ]
+    both = [one for one in dict.fromkeys(pair.references_first) if one in pair.references_second]
+    return [text for text in both if text.strip().casefold() not in own]
 
 
 def prompt_names() -> tuple[str, ...]:

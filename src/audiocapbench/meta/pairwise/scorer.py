@@ -93,9 +93,8 @@ class PairwiseScorer:
         """Its choices; with both orders asked, those that both agree on.
 
         Raises:
-            TrialStoppedError: It was interrupted, or the budget is spent; answers are kept.
-            TrialError: No clip is there, or a prompt shows references that a pair has not.
-            ModelError: The model cannot be asked.
+            AudioCapBenchError: No clip is there, a prompt shows references that a pair has not, or
+                the model is not asked to the end; answers are kept.
         """
         given = self.choose_as_given(pairs)
         if not self._settings.swap:
@@ -107,11 +106,7 @@ class PairwiseScorer:
         return self._orders(pairs)[0].choices
 
     def choose_swapped(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
-        """Its choices when the captions change places, for the pairs as they stand.
-
-        Raises:
-            TrialError: It was not asked in the other order.
-        """
+        """Its choices when the captions change places, for the pairs as they stand."""
         if not self._settings.swap:
             raise TrialError(f"{self.name} was asked in one order only; ask with --swap")
         return [choice.swapped for choice in self._orders(pairs)[1].choices]

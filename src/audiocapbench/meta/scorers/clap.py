@@ -1,7 +1,7 @@
 """CLAP and SLIDE-CLAP on trial: the caption that fits the sound better is chosen."""
 
-import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -168,13 +168,10 @@ def _whole(text: str, key: str, value: str) -> int:
 def _seconds(text: str, key: str, value: str | None) -> float | None:
     if value is None:
         return None
-    try:
-        seconds = float(value)
-    except ValueError:
-        seconds = math.nan
-    if not 0 < seconds <= 3600:
-        raise TrialError(f"{text}: {key} is a number of seconds above 0, at most 3600")
-    return seconds
+    with suppress(ValueError):
+        if 0 < float(value) <= 3600:
+            return float(value)
+    raise TrialError(f"{text}: {key} is a number of seconds above 0, at most 3600")
 
 
 def _audio_name(pair: CaptionPair) -> str:

@@ -40,11 +40,7 @@ def find_clip(folder: Path, name: str) -> Path | None:
 
 
 def find_clips(pairs: Sequence[CaptionPair], folder: Path) -> dict[str, Clip]:
-    """The clips of pairs that a folder has, by their name in the pairs.
-
-    Raises:
-        TrialError: It has none of them, or one cannot be read as audio.
-    """
+    """The clips of pairs that a folder has, by their name in the pairs; at least one."""
     if not folder.is_dir():
         raise TrialError(f"{folder}: no such folder; --data names the folder with the clips")
     found: dict[str, Clip] = {}

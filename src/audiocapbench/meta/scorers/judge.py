@@ -13,7 +13,7 @@ import numpy as np
 
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
-from audiocapbench.data.outcome import Reply, Status
+from audiocapbench.data.outcome import Reply
 from audiocapbench.data.sample import Clip, Sample
 from audiocapbench.engine import run_benchmark
 from audiocapbench.judges import create_judge
@@ -27,6 +27,7 @@ from audiocapbench.meta.scorers.clip_files import WITHOUT_CLIPS, find_clips, unh
 from audiocapbench.meta.scorers.scorer import FloatArray, PointwiseScorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import AudioContract, Question
+from audiocapbench.models.model import SimpleModel
 from audiocapbench.models.registry import price_of
 
 _CATEGORY = "sound"
@@ -111,8 +112,8 @@ class JudgeScorer(PointwiseScorer):
                 f"{settings.store.name}, and the same command goes on from here"
             )
         found = settings.store.judgements(run.id, judge.name)
-        right = [one for one in found if one.signature == judge.signature]
-        judged = by_judge(one for one in right if one.status is Status.OK).get(judge.name, {})
+        own = by_judge(one for one in found if one.signature == judge.signature)
+        judged = own.get(judge.name, {})
         return {item: overall(judged[item.id]) for item in items if item.id in judged}
 
     def _confirm(self, judge: ModelJudge, count: int) -> None:
@@ -131,20 +132,15 @@ class JudgeScorer(PointwiseScorer):
         return find_clips(pairs, self._settings.data)
 
 
-class _CaptionModel:
+class _CaptionModel(SimpleModel):
     """Answers every question with the caption on trial."""
 
     contract = AudioContract("none")
-    cacheable = False
     concurrency = 8
-    name = f"{TRIAL}captions"
-    parameters: Mapping[str, str | int | float | bool] = {}
 
     def __init__(self, items: Sequence[_CaptionCase]) -> None:
+        super().__init__(f"{TRIAL}captions")
         self._captions = {item.id: item.caption for item in items}
-
-    def prepare(self, samples: Sequence[Sample]) -> None:
-        """Nothing: the captions are known."""
 
     async def answer(self, question: Question) -> Reply:
         """The caption of this sample."""

@@ -48,13 +48,9 @@ class MetricScorer(PointwiseScorer):
         self.signature = sign(self.name)
 
     def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
-        """Scores of the first captions and of the second; NaN for a pair without references.
-
-        Raises:
-            TrialError: No pair has references.
-            MetricError: The metric cannot be computed here.
-        """
-        known = [place for place, pair in enumerate(pairs) if self._can_score(pair)]
+        """Scores of the first captions and of the second; NaN for a pair without references."""
+        held_to = [pair.references_first and pair.references_second for pair in pairs]
+        known = [n for n, own in enumerate(held_to) if own or not self._reads_references]
         if not known:
             raise TrialError(
                 f"{self.name} needs references and no pair has any; add them, or use a control:, "
@@ -63,9 +59,6 @@ class MetricScorer(PointwiseScorer):
         first, second = np.full((2, len(pairs)), np.nan)
         first[known], second[known] = self._scores([pairs[place] for place in known])
         return first, second
-
-    def _can_score(self, pair: CaptionPair) -> bool:
-        return not self._reads_references or bool(pair.references_first and pair.references_second)
 
     def _scores(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
         rows = list(self._rows(pairs))
