@@ -133,10 +133,7 @@ def aggregate_of(scorer: Scorer, group: Group, whole: FloatArray | float = 1.0) 
 def corpus_means(
     means: FloatArray, corpora: int, otherwise: FloatArray | float = 1.0
 ) -> FloatArray:
-    """Each corpus's own mean statistics, shape (..., corpora, k), of what ``spread`` returns.
-
-    A corpus without samples has what stands in for it.
-    """
+    """Each corpus's mean statistics, shape (..., corpora, k); without samples, what stands in."""
     table = means.reshape(*means.shape[:-1], corpora, -1)
     counts = table[..., -1:]
     found = np.broadcast_to(otherwise, table[..., :-1].shape).astype(np.float64)

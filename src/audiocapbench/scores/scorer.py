@@ -15,12 +15,7 @@ _OWN_JUDGE = "elements"
 
 @dataclass(frozen=True, slots=True)
 class Scorer:
-    """One column of scores.
-
-    Attributes:
-        name: The metric's name, or the judge's.
-        dimension: The judge's dimension; None for a metric.
-    """
+    """One column of scores: a metric, or a judge and one of its dimensions."""
 
     name: str
     dimension: str | None = None

@@ -204,11 +204,6 @@ def _differences(
     return [*_corrected(overall, clips, correction), *_corrected(found, clips, correction)]
 
 
-def _tested(pairs: Sequence[_ScorePair]) -> list[Difference]:
-    values = _p_values(pairs)
-    return [_difference(pair, value) for pair, value in zip(pairs, values, strict=True)]
-
-
 def _pair(
     scorer: Scorer, category: str, scored: tuple[SampleScores, SampleScores], group: Group
 ) -> _ScorePair:
@@ -225,8 +220,8 @@ def _pair(
     return _ScorePair(scorer, category, group, aggregate, drawn, left, right, present)
 
 
-def _p_values(pairs: Sequence[_ScorePair]) -> list[float]:
-    """P-values; scorers that add up alike are tested in one pass over the same swaps."""
+def _tested(pairs: Sequence[_ScorePair]) -> list[Difference]:
+    """Differences; scorers that add up alike are tested in one pass over the same swaps."""
     alike: dict[tuple[Callable[..., object], int], list[int]] = {}
     for place, pair in enumerate(pairs):
         alike.setdefault((pair.aggregate, pair.first.shape[1]), []).append(place)
@@ -242,7 +237,7 @@ def _p_values(pairs: Sequence[_ScorePair]) -> list[float]:
         )
         for place, value in zip(places, found.tolist(), strict=True):
             values[place] = value
-    return values
+    return [_difference(pair, value) for pair, value in zip(pairs, values, strict=True)]
 
 
 def _difference(pair: _ScorePair, p_value: float) -> Difference:
@@ -295,17 +290,15 @@ def _moved(
     samples: Sequence[Sample],
     clips: int,
 ) -> list[SampleChange]:
-    left, right = scored
-    both = [one for one in samples if one.id in left.values and one.id in right.values]
+    def answer(run: RunTable, sample: Sample, side: int) -> AnswerScore:
+        reply = run.outcomes[sample.id].reply
+        return AnswerScore(scored[side].values[sample.id], str(reply.status), reply.text)
+
     found = [
-        SampleChange(sample, _answer(one, sample, left), _answer(other, sample, right))
-        for sample in both
+        SampleChange(sample, answer(one, sample, 0), answer(other, sample, 1))
+        for sample in samples
+        if all(sample.id in side.values for side in scored)
     ]
     moved = [one for one in found if one.difference]
     moved.sort(key=lambda one: (-abs(one.difference), one.sample.position))
     return moved[:clips]
-
-
-def _answer(run: RunTable, sample: Sample, scored: SampleScores) -> AnswerScore:
-    reply = run.outcomes[sample.id].reply
-    return AnswerScore(scored.values[sample.id], str(reply.status), reply.text)

@@ -24,10 +24,7 @@ _COLUMNS = (
 
 
 def pages(comparison: Comparison, longest: int = LONGEST) -> list[Page]:
-    """Differences on all samples, by category where there are several, and what moved.
-
-    Of an answer, so many characters are shown.
-    """
+    """Differences on all samples and by category, and what moved; answers are cut at a length."""
     whole = [one for one in comparison.differences if one.category == ALL]
     parts = [one for one in comparison.differences if one.category != ALL]
     title = f"{_named(comparison, 0)} to {_named(comparison, 1)}: B less A"

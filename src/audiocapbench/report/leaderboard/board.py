@@ -47,12 +47,7 @@ class RunEntry:
 
 @dataclass(frozen=True, slots=True)
 class PublishedEntry:
-    """A published row, not run here: a printed number without interval, never part of a test.
-
-    Attributes:
-        judge: The judge of the paper; empty for a metric.
-        source: The paper.
-    """
+    """A published row, not run here: a printed number without interval, never part of a test."""
 
     model: str
     judge: str
@@ -73,9 +68,7 @@ class Board:
         dataset: Fingerprint of the data.
         missing_clips: Clips that belong to the data but were not there.
         entries: The runs; those that cannot be ranked come last.
-        overall: How the entries rank on all samples.
         parts: How they rank in each category, where that was asked for.
-        published: Published rows, best first.
     """
 
     benchmark: str

@@ -20,10 +20,7 @@ SCRIPTS = ("data.js", "filter.js", "list.js", "clip.js", "explorer.js")
 
 
 class PageFile(NamedTuple):
-    """A page that was written: its bytes, and of how many samples and clips it is.
-
-    Of ``unheard`` clips the audio was wanted but is gone or has changed.
-    """
+    """A page that was written; the audio of ``unheard`` clips is gone or has changed."""
 
     size: int
     samples: int

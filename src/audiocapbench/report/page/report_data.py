@@ -27,10 +27,7 @@ Scores = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class ReportRun:
-    """One run with all that was answered and judged.
-
-    Its label is the model's name, with the run's number where two runs share it.
-    """
+    """One run; its label is the model's name, with the run's number where two runs share it."""
 
     label: str
     summary: RunSummary
