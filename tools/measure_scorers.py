@@ -12,11 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
-from audiocapbench.meta.pairs.sets import pair_set, read_pairs
-from audiocapbench.meta.pairs.votes import MADE_UNANIMOUS
-from audiocapbench.meta.scorers.registry import create_scorer
-from audiocapbench.meta.scorers.scorer import Choice, PairScorer
+from audiocapbench.meta.pairs.files import pair_set, read_pairs
+from audiocapbench.meta.pairs.pair import MADE_UNANIMOUS, CaptionPair, PairSet
+from audiocapbench.meta.scorers.scorer import Choice, PairScorer, create_scorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.meta.trial import GroupMeasures, ScorerTrial, judge_choices, try_scorer
 from audiocapbench.signature import Signature
