@@ -22,13 +22,7 @@ _AT_ONCE = 500
 
 
 class Embedding(NamedTuple):
-    """One vector to keep.
-
-    Attributes:
-        setting: What was done to the content before the model saw it, such as how it was cut.
-        content: SHA-256 of the clip's or the text's bytes, in hex.
-        vector: What the model made of it.
-    """
+    """One vector to keep: how its content was prepared, the content's SHA-256 in hex, itself."""
 
     setting: str
     content: str
@@ -41,11 +35,7 @@ class EmbeddingStore:
     _engine: Engine
 
     def add_embeddings(self, model: str, embeddings: Iterable[Embedding]) -> None:
-        """Commit embeddings in one transaction; one that is there already stays.
-
-        Args:
-            model: Name and fingerprint of the model that made them.
-            embeddings: What to keep.
+        """Commit embeddings of a model (name and fingerprint); one that is there already stays.
 
         Raises:
             StoreError: A vector is empty, not flat, or holds what is not a finite number.

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import Engine, delete, insert, select
+from sqlalchemy import Engine, delete, select
 
 from audiocapbench.store import rows, schema
 from audiocapbench.store.connect import reading, writing
 from audiocapbench.store.records import StoredEstimate
-from audiocapbench.store.writes import MADE_BY, signature_numbers, signatures_by_number
+from audiocapbench.store.writes import MADE_BY, insert_all, signature_numbers, signatures_by_number
 
 
 class EstimateStore:
@@ -31,15 +31,9 @@ class EstimateStore:
         return [rows.estimate(row, signatures) for row in found]
 
     def put_estimates(self, run_id: int, state: int, estimates: Sequence[StoredEstimate]) -> bool:
-        """Keep estimates in the place of earlier ones, unless the run has changed since.
+        """Keep estimates in the place of earlier ones, unless the run has changed since ``state``.
 
-        Args:
-            run_id: The run.
-            state: What ``state`` said before anything was read to make them.
-            estimates: What was made of it.
-
-        Returns:
-            Whether they were kept; if not, they are of a run as it was.
+        Returns whether they were kept; if not, they are of a run as it was.
         """
         runs, table = schema.runs, schema.estimates
         # Holds up the run's writers on PostgreSQL; SQLite has one writer at a time anyway.
@@ -51,10 +45,8 @@ class EstimateStore:
             for one in estimates:
                 same = (table.c.run == run_id, table.c.scorer == one.scorer)
                 connection.execute(delete(table).where(*same, table.c.group == one.group))
-            values = [
-                rows.of_estimate(one, numbers) | {"run": run_id, "made_by": MADE_BY}
-                for one in estimates
-            ]
-            if values:
-                connection.execute(insert(table), values)
+            extra = {"run": run_id, "made_by": MADE_BY}
+            insert_all(
+                connection, table, [rows.of_estimate(one, numbers) | extra for one in estimates]
+            )
         return True

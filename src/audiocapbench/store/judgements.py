@@ -11,6 +11,7 @@ from audiocapbench.signature import Signature
 from audiocapbench.store import rows, schema
 from audiocapbench.store.connect import reading, writing
 from audiocapbench.store.writes import (
+    insert_all,
     insert_new,
     note_change,
     signature_numbers,
@@ -20,19 +21,10 @@ from audiocapbench.store.writes import (
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What one judge said about one answer in one round.
+    """What one judge (as the user wrote it) said about one answer in one round, from 0.
 
-    Attributes:
-        judge: Its name, as the user wrote it.
-        sample_id: The sample that was answered.
-        repeat: The round, from 0.
-        signature: How the scores were made.
-        status: ``ok``, or why there are no scores.
-        scores: Score by dimension; none unless the status is ok.
-        reasoning: What the judge says about them.
-        error: What went wrong, for people.
-        latency_s: Time of the last question.
-        input_tokens, output_tokens, cost_usd: Of all questions that it took.
+    There are scores by dimension only where the status is ok. ``latency_s`` is of the last
+    question, tokens and cost are of all that it took.
     """
 
     judge: str
@@ -64,13 +56,9 @@ class JudgeReply:
 
 
 class StoredCheck(NamedTuple):
-    """What is known of how reliable a judge is on a benchmark, by the contract that it judged by.
+    """A judge's reliability study on a benchmark of runs that it judged, by the same contract.
 
-    Attributes:
-        judge: The judge.
-        benchmark: The benchmark of runs that it judged.
-        document: Its reliability study on that benchmark; None where there was none.
-        elsewhere: Its studies on other benchmarks, the newest last.
+    ``document`` is None where there was none; ``elsewhere`` has those on others, the newest last.
     """
 
     judge: str
@@ -127,10 +115,7 @@ class JudgementStore:
         return checks
 
     def add_judgements(
-        self,
-        run_id: int,
-        judgements: Sequence[Judgement],
-        replies: Sequence[JudgeReply] = (),
+        self, run_id: int, judgements: Sequence[Judgement], replies: Sequence[JudgeReply] = ()
     ) -> None:
         """Commit judgements in the place of earlier ones, and replies to the cache."""
         table, now = schema.judgements, schema.now()
@@ -139,25 +124,14 @@ class JudgementStore:
                 note_change(connection, run_id, {one.judge for one in judgements})
             numbers = signature_numbers(connection, {one.signature for one in judgements})
             for one in judgements:
-                connection.execute(
-                    delete(table).where(
-                        table.c.run == run_id,
-                        table.c.judge == one.judge,
-                        table.c.sample == one.sample_id,
-                        table.c.repeat == one.repeat,
-                    )
-                )
-            values = [
-                _of_judgement(one, numbers) | {"run": run_id, "judged_at": now}
-                for one in judgements
-            ]
-            if values:
-                connection.execute(insert(table), values)
-            cached = [
-                rows.of_response(one.outcome)
-                | {"key": one.key, "model": one.model, "answered_at": now}
-                for one in replies
-            ]
+                own = (table.c.judge == one.judge, table.c.sample == one.sample_id)
+                same = (table.c.run == run_id, *own, table.c.repeat == one.repeat)
+                connection.execute(delete(table).where(*same))
+            extra = {"run": run_id, "judged_at": now}
+            insert_all(
+                connection, table, [_of_judgement(one, numbers) | extra for one in judgements]
+            )
+            cached = [rows.of_response(one.outcome, one.key, one.model) for one in replies]
             insert_new(connection, schema.responses, cached)
 
     def judgements(self, run_id: int, judge: str | None = None) -> list[Judgement]:

@@ -46,15 +46,9 @@ class RunListing:
 
     def scorers(self, run_ids: Iterable[int]) -> list[ScorerLine]:
         """Metrics and judges of runs, with what they made of them; metrics first."""
-        return [
-            *self._lines(schema.scores, schema.scores.c.metric, literal(None), set(run_ids)),
-            *self._lines(
-                schema.judgements,
-                schema.judgements.c.judge,
-                func.sum(schema.judgements.c.cost_usd),
-                set(run_ids),
-            ),
-        ]
+        chosen, judged = set(run_ids), schema.judgements
+        metrics = self._lines(schema.scores, schema.scores.c.metric, literal(None), chosen)
+        return metrics + self._lines(judged, judged.c.judge, func.sum(judged.c.cost_usd), chosen)
 
     def _lines(
         self, table: Table, scorer: ColumnElement[str], cost: ColumnElement[Any], chosen: set[int]
@@ -75,20 +69,17 @@ class RunListing:
         by_scorer: dict[str, list[Any]] = defaultdict(list)
         for row in found:
             by_scorer[row.scorer].append(row)
-        lines = []
-        for name, several in by_scorer.items():
-            costs = [row.cost for row in several if row.cost is not None]
-            lines.append(
-                ScorerLine(
-                    name,
-                    table is schema.judgements,
-                    sum(row.number for row in several),
-                    sum(costs) if costs else None,
-                    tuple(signatures[row.signature] for row in several),
-                    max(row.made_by for row in several),
-                )
+        return [
+            ScorerLine(
+                name,
+                table is schema.judgements,
+                sum(row.number for row in several),
+                rows.total_cost(several),
+                tuple(signatures[row.signature] for row in several),
+                max(row.made_by for row in several),
             )
-        return lines
+            for name, several in by_scorer.items()
+        ]
 
     def rename_run(self, run_id: int, name: str | None) -> None:
         """Give a run a name of its own, or take it away."""

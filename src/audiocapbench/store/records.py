@@ -125,15 +125,8 @@ class StoredScore:
 class StoredEstimate:
     """One scorer on one group of a run's samples, as it was computed once.
 
-    Attributes:
-        scorer, group: What it is of, as its reader names them.
-        value: The score; None where there is none.
-        low, high: Its interval.
-        as_zero: With every failure counted as zero.
-        worst, best: What the failures could make of it.
-        counts: Samples by what became of them.
-        lacks: Of a total: what it cannot be formed for.
-        signature: How it was made.
+    There is the score with its interval, with every failure as zero, and with what failures could
+    make of it; then samples by what became of them, and what a total cannot be formed for.
     """
 
     scorer: str
@@ -151,16 +144,7 @@ class StoredEstimate:
 
 @dataclass(frozen=True, slots=True)
 class ScorerLine:
-    """One metric or judge of a run in a listing.
-
-    Attributes:
-        scorer: Its name.
-        is_judge: Whether it is a judge.
-        count: Scores, or judgements.
-        cost_usd: What the judgements cost, where known.
-        signatures: How they were made.
-        made_by: The version of the toolkit that made the newest of them.
-    """
+    """One metric or judge of a run in a listing; ``made_by`` is of its newest score."""
 
     scorer: str
     is_judge: bool

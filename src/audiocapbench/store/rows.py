@@ -13,14 +13,8 @@ from sqlalchemy import Row
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.signature import Signature
-from audiocapbench.store.records import (
-    Dataset,
-    Run,
-    RunLine,
-    RunSpec,
-    StoredEstimate,
-    StoredScore,
-)
+from audiocapbench.store import schema
+from audiocapbench.store.records import Dataset, Run, RunLine, RunSpec, StoredEstimate, StoredScore
 
 Values = dict[str, Any]
 
@@ -54,13 +48,18 @@ def run(row: Row[Any], sample_ids: Iterable[str]) -> Run:
 
 def run_line(row: Row[Any], counted: Sequence[Any], tags: Sequence[str]) -> RunLine:
     """A row of ``runs`` with the counts of its outcomes and its tags."""
-    costs = [one.cost for one in counted if one.cost is not None]
     return RunLine(
         **fields_of(row, RunLine, "statuses", "cost_usd", "tags"),
         statuses={one.status: one.number for one in counted},
-        cost_usd=sum(costs) if costs else None,
+        cost_usd=total_cost(counted),
         tags=tuple(tags),
     )
+
+
+def total_cost(counted: Sequence[Any]) -> float | None:
+    """What rows cost together; None where none of them says."""
+    costs = [one.cost for one in counted if one.cost is not None]
+    return sum(costs) if costs else None
 
 
 def of_dataset(dataset: Dataset) -> Values:
@@ -72,43 +71,25 @@ def of_dataset(dataset: Dataset) -> Values:
 
 def of_sample(sample: Sample) -> Values:
     """Columns of ``samples``, without the dataset's."""
-    clip = sample.clip
-    return columns_of(sample, "clip") | {
-        "references": list(sample.references),
-        "details": dict(sample.details),
-        "file_name": clip.file_name,
-        "clip_sha256": clip.sha256,
-        "duration_s": clip.duration_s,
-        "rate": clip.rate,
-        "channels": clip.channels,
-    }
+    own = columns_of(sample, "clip") | columns_of(sample.clip, "path", "sha256")
+    lists = {"references": list(sample.references), "details": dict(sample.details)}
+    return own | lists | {"clip_sha256": sample.clip.sha256}
 
 
 def dataset(head: Row[Any], found: Sequence[Row[Any]], benchmark: str | None) -> Dataset:
     """A row of ``datasets`` with its rows of ``samples``, as a benchmark of it has them."""
-    root = Path(head.root)
-    samples = tuple(
-        Sample(
-            row.id,
-            Clip(
-                root / row.file_name,
-                row.file_name,
-                row.clip_sha256,
-                row.duration_s,
-                row.rate,
-                row.channels,
-            ),
-            row.instruction,
-            tuple(row.references),
-            row.category,
-            row.position,
-            row.details,
-        )
-        for row in found
-    )
+    samples = tuple(_sample(row, Path(head.root)) for row in found)
     name = head.benchmark if benchmark is None else benchmark
     traits = head.traits.get(name, {})
     return Dataset(head.fingerprint, name, head.root, samples, tuple(head.missing), traits)
+
+
+def _sample(row: Row[Any], root: Path) -> Sample:
+    path, own = root / row.file_name, fields_of(row, Clip, "path", "sha256")
+    clip = Clip(path=path, sha256=row.clip_sha256, **own)
+    return Sample(
+        clip=clip, **fields_of(row, Sample, "clip") | {"references": tuple(row.references)}
+    )
 
 
 def of_outcome(outcome: Outcome) -> Values:
@@ -124,10 +105,11 @@ def outcome(row: Row[Any]) -> Outcome:
     return Outcome(sample_id=row.sample, reply=reply, **own)
 
 
-def of_response(outcome: Outcome) -> Values:
-    """Columns of ``responses``, without key, model and time."""
+def of_response(outcome: Outcome, key: str, model: str) -> Values:
+    """Columns of ``responses``."""
     own = columns_of(outcome.reply, "error", "withheld")
-    return own | {"status": str(outcome.reply.status), "latency_s": outcome.latency_s}
+    own |= {"status": str(outcome.reply.status), "latency_s": outcome.latency_s}
+    return own | {"key": key, "model": model, "answered_at": schema.now()}
 
 
 def reply(row: Row[Any]) -> Reply:

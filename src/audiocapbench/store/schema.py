@@ -61,79 +61,88 @@ def now() -> str:
 
 metadata = MetaData()
 
-schema_version = Table("schema_version", metadata, Column("version", Integer, primary_key=True))
+_TYPES: dict[str, type[TypeEngine[Any]] | TypeEngine[Any]] = {
+    "text": Text,
+    "word": String(16),
+    "hash": String(64),
+    "integer": Integer,
+    "number": Float,
+    "flag": Boolean,
+    "json": JSON,
+    "bytes": LargeBinary,
+    "time": Timestamp,
+}
+
+
+def _columns(**names: str) -> list[Column[Any]]:
+    """Columns by type; a star marks part of the key, a question mark what may be absent."""
+    return [
+        Column(
+            name.rstrip("*?"), _TYPES[kind], primary_key=name[-1] == "*", nullable=name[-1] == "?"
+        )
+        for kind, several in names.items()
+        for name in several.split()
+    ]
+
+
+def _numbered() -> Column[int]:
+    return Column("id", Integer, primary_key=True, autoincrement=True)
 
 
 def _of_run() -> Column[int]:
     return Column("run", ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
 
 
-def _of_run_sample() -> tuple[Column[Any], Column[Any], ForeignKeyConstraint]:
+def _of_run_sample() -> list[Column[Any] | ForeignKeyConstraint]:
     """The two columns that say which sample of which run; they go when the run does."""
-    return (
-        Column("run", Integer, primary_key=True),
-        Column("sample", Text, primary_key=True),
-        ForeignKeyConstraint(
-            ["run", "sample"], ["run_samples.run", "run_samples.sample"], ondelete="CASCADE"
-        ),
-    )
+    chosen = ["run_samples.run", "run_samples.sample"]
+    same = ForeignKeyConstraint(["run", "sample"], chosen, ondelete="CASCADE")
+    return [*_columns(integer="run*", text="sample*"), same]
 
 
 def _signature() -> Column[int]:
     return Column("signature", ForeignKey("signatures.id"), nullable=False)
 
 
+def _reply() -> list[Column[Any]]:
+    """What outcomes and cached responses have in common."""
+    return _columns(
+        word="status",
+        text="text raw?",
+        integer="input_tokens? output_tokens? audio_tokens?",
+        number="latency_s cost_usd?",
+        time="answered_at",
+    )
+
+
+schema_version = Table("schema_version", metadata, *_columns(integer="version*"))
+
 signatures = Table(
-    "signatures",
-    metadata,
-    Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("text", Text, nullable=False, unique=True),
+    "signatures", metadata, _numbered(), Column("text", Text, nullable=False, unique=True)
 )
 
 datasets = Table(
     "datasets",
     metadata,
-    Column("fingerprint", String(64), primary_key=True),
-    Column("benchmark", Text, nullable=False),
-    Column("root", Text, nullable=False),
-    Column("missing", JSON, nullable=False),
-    # By the benchmark's name: several may ask the same about the same clips.
-    Column("traits", JSON, nullable=False),
+    # Traits by the benchmark's name: several may ask the same about the same clips.
+    *_columns(hash="fingerprint*", text="benchmark root", json="missing traits"),
 )
 
 samples = Table(
     "samples",
     metadata,
     Column("dataset", ForeignKey("datasets.fingerprint", ondelete="CASCADE"), primary_key=True),
-    Column("id", Text, primary_key=True),
-    Column("position", Integer, nullable=False),
-    Column("category", Text, nullable=False),
-    Column("instruction", Text, nullable=False),
-    Column("references", JSON, nullable=False),
-    Column("details", JSON, nullable=False),
-    Column("file_name", Text, nullable=False),
-    Column("clip_sha256", String(64), nullable=False),
-    Column("duration_s", Float, nullable=False),
-    Column("rate", Integer, nullable=False),
-    Column("channels", Integer, nullable=False),
+    *_columns(text="id* category instruction file_name", json="references details"),
+    *_columns(integer="position rate channels", number="duration_s", hash="clip_sha256"),
 )
 
 runs = Table(
     "runs",
     metadata,
-    Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("identity", String(64), nullable=False),
-    Column("generation", Integer, nullable=False),
-    Column("kind", String(16), nullable=False),
-    Column("name", Text),
-    Column("created_at", Timestamp, nullable=False),
-    Column("benchmark", Text, nullable=False),
+    _numbered(),
+    *_columns(hash="identity", integer="generation sample_count", word="kind", time="created_at"),
+    *_columns(text="name? benchmark model contract made_by", json="parameters"),
     Column("dataset", ForeignKey("datasets.fingerprint"), nullable=False, index=True),
-    Column("model", Text, nullable=False),
-    Column("parameters", JSON, nullable=False),
-    Column("contract", Text, nullable=False),
-    Column("sample_count", Integer, nullable=False),
-    Column("made_by", Text, nullable=False),
     # Counts every change of its outcomes, scores and judgements.
     Column("revision", Integer, nullable=False, default=0),
     UniqueConstraint("identity", "generation"),
@@ -144,37 +153,19 @@ run_samples = Table(
     "run_samples",
     metadata,
     _of_run(),
-    Column("sample", Text, primary_key=True),
-    Column("position", Integer, nullable=False),
+    *_columns(text="sample*", integer="position"),
     sqlite_with_rowid=False,
 )
 
-run_tags = Table(
-    "run_tags",
-    metadata,
-    _of_run(),
-    Column("tag", Text, primary_key=True),
-)
+run_tags = Table("run_tags", metadata, _of_run(), *_columns(text="tag*"))
 
 outcomes = Table(
     "outcomes",
     metadata,
     *_of_run_sample(),
-    Column("status", String(16), nullable=False),
-    Column("text", Text, nullable=False),
-    Column("error", Text),
-    Column("withheld", Integer),
-    Column("attempts", Integer, nullable=False),
-    Column("audio_sha256", String(64)),
-    Column("audio_s", Float, nullable=False),
-    Column("latency_s", Float, nullable=False),
-    Column("input_tokens", Integer),
-    Column("output_tokens", Integer),
-    Column("audio_tokens", Integer),
-    Column("cost_usd", Float),
-    Column("raw", Text),
-    Column("cached", Boolean, nullable=False),
-    Column("answered_at", Timestamp, nullable=False),
+    *_reply(),
+    *_columns(text="error?", integer="withheld? attempts", flag="cached"),
+    *_columns(hash="audio_sha256?", number="audio_s"),
     # All that a listing of runs reads of them.
     Index("outcomes_counted", "run", "status", "cost_usd"),
 )
@@ -183,10 +174,8 @@ scores = Table(
     "scores",
     metadata,
     *_of_run_sample(),
-    Column("metric", Text, primary_key=True),
+    *_columns(text="metric*", number="value", json="statistics"),
     _signature(),
-    Column("value", Float, nullable=False),
-    Column("statistics", JSON, nullable=False),
     sqlite_with_rowid=False,
 )
 
@@ -194,83 +183,41 @@ judgements = Table(
     "judgements",
     metadata,
     *_of_run_sample(),
-    Column("judge", Text, primary_key=True),
-    Column("repeat", Integer, primary_key=True),
+    *_columns(text="judge* reasoning? error?", word="status", json="values", time="judged_at"),
+    *_columns(integer="repeat* input_tokens? output_tokens?", number="latency_s cost_usd?"),
     _signature(),
-    Column("status", String(16), nullable=False),
-    Column("values", JSON, nullable=False),
-    Column("reasoning", Text),
-    Column("error", Text),
-    Column("latency_s", Float, nullable=False),
-    Column("input_tokens", Integer),
-    Column("output_tokens", Integer),
-    Column("cost_usd", Float),
-    Column("judged_at", Timestamp, nullable=False),
 )
 
-scorings = Table(
-    "scorings",
-    metadata,
-    _of_run(),
-    Column("scorer", Text, primary_key=True),
-    Column("made_by", Text, nullable=False),
-    Column("made_at", Timestamp, nullable=False),
-)
+scorings = Table("scorings", metadata, _of_run(), *_columns(text="scorer* made_by", time="made_at"))
 
 estimates = Table(
     "estimates",
     metadata,
     _of_run(),
-    Column("scorer", Text, primary_key=True),
-    Column("group", Text, primary_key=True),
-    Column("value", Float),
-    Column("low", Float),
-    Column("high", Float),
-    Column("as_zero", Float),
-    Column("worst", Float),
-    Column("best", Float),
-    Column("counts", JSON, nullable=False),
-    Column("lacks", JSON),
+    *_columns(text="scorer* group* made_by", json="counts lacks?"),
+    *_columns(number="value? low? high? as_zero? worst? best?"),
     _signature(),
-    Column("made_by", Text, nullable=False),
 )
 
 judge_checks = Table(
     "judge_checks",
     metadata,
-    Column("judge", Text, primary_key=True),
-    Column("benchmark", Text, primary_key=True),
-    Column("contract", Text, primary_key=True),
-    Column("document", JSON, nullable=False),
-    Column("checked_at", Timestamp, nullable=False),
+    *_columns(text="judge* benchmark* contract*", json="document", time="checked_at"),
 )
 
 responses = Table(
     "responses",
     metadata,
-    Column("key", String(64), primary_key=True),
-    Column("model", Text, nullable=False),
-    Column("text", Text, nullable=False),
-    Column("status", String(16), nullable=False),
-    Column("latency_s", Float, nullable=False),
-    Column("input_tokens", Integer),
-    Column("output_tokens", Integer),
-    Column("audio_tokens", Integer),
-    Column("cost_usd", Float),
-    Column("raw", Text),
-    Column("answered_at", Timestamp, nullable=False),
+    *_columns(hash="key*", text="model"),
+    *_reply(),
     Index("responses_by_model", "model"),
 )
 
 embeddings = Table(
     "embeddings",
     metadata,
-    Column("model", Text, primary_key=True),
-    Column("setting", Text, primary_key=True),
-    Column("content", String(64), primary_key=True),
-    Column("dimensions", Integer, nullable=False),
-    Column("vector", LargeBinary, nullable=False),
-    Column("made_at", Timestamp, nullable=False),
+    *_columns(text="model* setting*", hash="content*"),
+    *_columns(integer="dimensions", bytes="vector", time="made_at"),
 )
 
 Upgrade = Callable[[Connection], None]
@@ -287,11 +234,6 @@ def bring_up_to_date(
     connection: Connection, upgrades: Mapping[int, Upgrade], version: int = VERSION
 ) -> None:
     """Make the tables of a new store, or upgrade an older one, within one transaction.
-
-    Args:
-        connection: Its transaction.
-        upgrades: From version to the step that leads to the next one.
-        version: Where to.
 
     Raises:
         StoreError: The store is newer than this program, or is some other database.

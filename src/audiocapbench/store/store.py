@@ -33,6 +33,7 @@ from audiocapbench.store.records import Dataset, Parameters, Run, RunSpec, Store
 from audiocapbench.store.upgrades import UPGRADES
 from audiocapbench.store.writes import (
     MADE_BY,
+    insert_all,
     insert_new,
     note_change,
     signature_numbers,
@@ -95,12 +96,9 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore):
         self.close()
 
     def begin_run(self, spec: RunSpec, dataset: Dataset, *, fresh: bool = False) -> Run:
-        """Find the run that a command stands for, or make it.
+        """Find the run that a command stands for, or make it; a ``fresh`` one in any case.
 
-        Args:
-            spec: What makes it that run.
-            dataset: Its samples, kept so that answers can be scored without the folder.
-            fresh: Make a new run even if there is one already.
+        The dataset is kept with it, so that answers can be scored without the folder.
         """
         with writing(self._engine) as connection:
             take_turns(connection)
@@ -108,22 +106,15 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore):
             latest = connection.execute(_latest(spec)).first()
             if latest is not None and not fresh:
                 return _whole(connection, latest)
-            made = connection.execute(
-                insert(schema.runs)
-                .values(
-                    **rows.of_spec(spec),
-                    generation=latest.generation + 1 if latest is not None else 1,
-                    created_at=schema.now(),
-                    made_by=MADE_BY,
-                )
-                .returning(*schema.runs.c)
-            ).one()
+            values = rows.of_spec(spec) | {"created_at": schema.now(), "made_by": MADE_BY}
+            values["generation"] = latest.generation + 1 if latest is not None else 1
+            new = insert(schema.runs).values(**values).returning(*schema.runs.c)
+            made = connection.execute(new).one()
             chosen = [
                 {"run": made.id, "sample": sample, "position": place}
                 for place, sample in enumerate(spec.sample_ids)
             ]
-            if chosen:
-                connection.execute(insert(schema.run_samples), chosen)
+            insert_all(connection, schema.run_samples, chosen)
             return rows.run(made, spec.sample_ids)
 
     def find_run(self, spec: RunSpec) -> Run | None:
@@ -149,26 +140,21 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore):
     def dataset(self, fingerprint: str, benchmark: str | None = None) -> Dataset:
         """The samples that a run was about, with the traits of its benchmark.
 
-        Args:
-            fingerprint: Which.
-            benchmark: The run's benchmark; by default the one that was stored first.
+        Without one it is the benchmark that was stored first.
         """
-        table = schema.samples
+        whole, table = schema.datasets, schema.samples
+        own = select(table).where(table.c.dataset == fingerprint).order_by(table.c.position)
         with reading(self._engine) as connection:
-            head = connection.execute(
-                select(schema.datasets).where(schema.datasets.c.fingerprint == fingerprint)
-            ).one()
-            found = connection.execute(
-                select(table).where(table.c.dataset == fingerprint).order_by(table.c.position)
-            ).all()
+            same = select(whole).where(whole.c.fingerprint == fingerprint)
+            head = connection.execute(same).one()
+            found = connection.execute(own).all()
         return rows.dataset(head, found, benchmark)
 
     def outcomes(self, run_id: int) -> dict[str, Outcome]:
         """Outcomes of a run by sample id."""
+        query = select(schema.outcomes).where(schema.outcomes.c.run == run_id)
         with reading(self._engine) as connection:
-            found = connection.execute(
-                select(schema.outcomes).where(schema.outcomes.c.run == run_id)
-            ).all()
+            found = connection.execute(query).all()
         return {row.sample: rows.outcome(row) for row in found}
 
     def add_outcome(self, run_id: int, outcome: Outcome, cache_key: str | None = None) -> None:
@@ -185,18 +171,16 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore):
             values = rows.of_outcome(outcome) | {"run": run_id, "answered_at": schema.now()}
             insert_new(connection, table, [values])
             if cache_key is not None and not outcome.cached:
-                response = rows.of_response(outcome) | {"key": cache_key}
-                response["answered_at"] = schema.now()
-                model = select(schema.runs.c.model).where(schema.runs.c.id == run_id)
-                response["model"] = connection.execute(model).scalar_one()
+                query = select(schema.runs.c.model).where(schema.runs.c.id == run_id)
+                model = connection.execute(query).scalar_one()
+                response = rows.of_response(outcome, cache_key, model)
                 insert_new(connection, schema.responses, [response])
 
     def cached_reply(self, key: str) -> Reply | None:
         """The reply that was once given to the same question, if any."""
+        query = select(schema.responses).where(schema.responses.c.key == key)
         with reading(self._engine) as connection:
-            found = connection.execute(
-                select(schema.responses).where(schema.responses.c.key == key)
-            ).first()
+            found = connection.execute(query).first()
         return rows.reply(found) if found is not None else None
 
     def put_scores(self, run_id: int, metric: str, scores: Iterable[StoredScore]) -> None:
@@ -207,8 +191,7 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore):
             numbers = signature_numbers(connection, {score.signature for score in given})
             values = [rows.of_score(score, numbers) | {"run": run_id} for score in given]
             connection.execute(delete(table).where(table.c.run == run_id, table.c.metric == metric))
-            if values:
-                connection.execute(insert(table), values)
+            insert_all(connection, table, values)
 
     def scores(self, run_id: int) -> dict[str, list[StoredScore]]:
         """Scores of a run by metric, each in the order of sample ids."""
@@ -227,11 +210,9 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore):
         known = connection.execute(select(table.c.traits).where(same)).first()
         if known is None:
             connection.execute(insert(table), rows.of_dataset(dataset))
-            values = [
-                rows.of_sample(one) | {"dataset": dataset.fingerprint} for one in dataset.samples
-            ]
-            if values:
-                connection.execute(insert(schema.samples), values)
+            own = {"dataset": dataset.fingerprint}
+            values = [rows.of_sample(one) | own for one in dataset.samples]
+            insert_all(connection, schema.samples, values)
             return
         moved: dict[str, Any] = {"root": dataset.root, "missing": list(dataset.missing)}
         traits = dict(known.traits) | {dataset.benchmark: dict(dataset.traits)}

@@ -13,6 +13,12 @@ from audiocapbench.version import VERSION
 MADE_BY = f"audiocapbench {VERSION}"
 
 
+def insert_all(connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
+    """Insert rows, if there are any."""
+    if values:
+        connection.execute(insert(table), values)
+
+
 def insert_new(connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
     """Insert rows whose key is not there yet; what is there stays."""
     if not values:
