@@ -14,7 +14,7 @@ import pytest
 from audiocapbench import audio
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.clap import AudioTextEncoder, clap_scores, identity, load_encoder
-from audiocapbench.metrics.clap.mel import LogMel
+from audiocapbench.metrics.clap.laion import LogMel
 from audiocapbench.store import Store
 from folders import write_tone
 from tiny_clap import RATE, save_tiny_clap

@@ -6,7 +6,7 @@ import pytest
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.date import date
 from audiocapbench.metrics.date.corpus import encode_corpus
-from audiocapbench.metrics.date.resampled import resampled_date, whole_date
+from audiocapbench.metrics.date.metric import resampled_date, whole_date
 from audiocapbench.metrics.date.variants import VARIANTS, harmonic_mean
 from mecat_runs import sentence
 

@@ -122,11 +122,7 @@ def read_corpus(
     references: Sequence[Sequence[str]],
     tokenize: Callable[[str], Sequence[str]] = split_words,
 ) -> Corpus:
-    """Check and intern a corpus; the last few are kept, for metrics are asked for in families.
-
-    Raises:
-        MetricError: If the two do not belong together, or a sample has no reference.
-    """
+    """Check and intern a corpus; the last few are kept, for metrics are asked for in families."""
     check_captions(predictions, references)
     return _intern(tuple(predictions), tuple(map(tuple, references)), tokenize)
 

@@ -10,7 +10,7 @@ import numpy as np
 from audiocapbench.metrics.batches import read_corpus
 from audiocapbench.metrics.ngram_matches import MAX_ORDER, count_matches
 from audiocapbench.metrics.result import FloatArray, MetricResult
-from audiocapbench.signature import Signature, sign
+from audiocapbench.signature import sign
 
 _SMOOTHING_COUNT = 0.1
 
@@ -24,28 +24,15 @@ def bleu(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> lis
 
     Returns:
         ``bleu_1`` to ``bleu_4``; each corpus score is the mean over samples.
-
-    Raises:
-        MetricError: If the two do not belong together, or a sample has no reference.
     """
     counts = count_matches(read_corpus(predictions, references))
     names = [f"bleu_{order}" for order in range(1, MAX_ORDER + 1)]
+    fields = {"variant": "nltk", "level": "sentence", "smooth": "method1", "tok": "split"}
+    fields |= {"case": "lower", "refs": "all"}
     return [
-        MetricResult.of_means(name, _signature(name), np.ascontiguousarray(column))
+        MetricResult.of_means(name, sign(name, **fields), np.ascontiguousarray(column))
         for name, column in zip(names, _scores(counts).T, strict=True)
     ]
-
-
-def _signature(name: str) -> Signature:
-    return sign(
-        name,
-        variant="nltk",
-        level="sentence",
-        smooth="method1",
-        tok="split",
-        case="lower",
-        refs="all",
-    )
 
 
 def _scores(counts: FloatArray) -> FloatArray:

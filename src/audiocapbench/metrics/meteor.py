@@ -5,22 +5,29 @@ METEOR 1.5 is another metric and not here.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from audiocapbench.metrics.batches import (
     Batch,
+    Corpus,
     IntArray,
     MaskArray,
     equal_word_masks,
+    number_things,
     read_corpus,
     score_samples,
 )
-from audiocapbench.metrics.lexicon import Lexicon, read_lexicon
+from audiocapbench.metrics.porter import stem
 from audiocapbench.metrics.result import FloatArray, MetricResult
+from audiocapbench.metrics.wordnet import synonym_pairs
 from audiocapbench.signature import sign
 
+_SLOTS_PER_PAIR = 64
+_FILLERS = 2
 _ALPHA, _BETA, _GAMMA = 0.9, 3.0, 0.5
 
 
@@ -29,12 +36,9 @@ def meteor(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> M
 
     Words are ``text.lower().split()``; they match when equal, then by stem, then as synonyms. An
     empty prediction scores 0, and a blank reference gives 0, as in NLTK.
-
-    Raises:
-        MetricError: If the two do not belong together, or a sample has no reference.
     """
     corpus = read_corpus(predictions, references)
-    lexicon = read_lexicon(corpus)
+    lexicon = _read_lexicon(corpus)
     scores = score_samples(
         corpus, corpus.sentences, partial(_score_batch, lexicon), partial(_score_long, lexicon)
     )
@@ -42,7 +46,93 @@ def meteor(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> M
     return MetricResult.of_means("meteor", signature, scores[:, 0])
 
 
-def _score_batch(lexicon: Lexicon, batch: Batch) -> FloatArray:
+@dataclass(frozen=True, slots=True)
+class _Lexicon:
+    """Stems of a corpus's words, and which of the stems are synonyms, each looked up once.
+
+    NLTK looks for synonyms among the words' stems, not among the words, and so does this. All go
+    by number, and arrays end with entries for a batch's fillers, which are -2 and -1. Pairs of
+    synonyms are looked up in two steps: a slot, found by combining the random keys of two stems,
+    rules out nearly all pairs that are none, and the sorted codes settle the rest.
+
+    Attributes:
+        stems: The stem of each word.
+        synonyms: The synonyms of each predicted stem that has any.
+        codes: Predicted stem times ``len(keys)`` plus its synonym, for each pair; sorted.
+        slots: Whether a slot may hold a pair; none in the upper half does.
+        keys: Key of each stem as a predicted one; without synonyms it leads to the upper half.
+        synonym_keys: Key of each stem as a synonym.
+    """
+
+    stems: IntArray
+    synonyms: dict[int, list[int]]
+    codes: IntArray
+    slots: NDArray[np.bool_]
+    keys: IntArray
+    synonym_keys: IntArray
+
+    def synonym_masks(
+        self, predictions: IntArray, references: IntArray, free: NDArray[np.bool_]
+    ) -> MaskArray:
+        """Mark the synonyms of each free predicted stem in the reference of the same column."""
+        masks = np.zeros(predictions.size, dtype=np.uint64)
+        keys = np.where(free, self.keys[predictions], len(self.slots) // 2)
+        synonym_keys = self.synonym_keys[references]
+        for place, bit in enumerate(range(len(references) - 1, -1, -1)):
+            maybe = np.flatnonzero(self.slots[keys ^ synonym_keys[place]])
+            synonyms = references[place, maybe % predictions.shape[1]]
+            true = self._holds(predictions.ravel()[maybe] * len(self.keys) + synonyms)
+            masks[maybe[true]] |= np.uint64(1 << bit)
+        return masks.reshape(predictions.shape)
+
+    def _holds(self, codes: IntArray) -> NDArray[np.bool_]:
+        places = np.searchsorted(self.codes, codes)
+        found: NDArray[np.bool_] = self.codes[np.minimum(places, len(self.codes) - 1)] == codes
+        return found
+
+
+def _read_lexicon(corpus: Corpus) -> _Lexicon:
+    """Look up the stems of a corpus's words and the synonyms of those that are predicted."""
+    stems_of_words = [stem(word) for word in corpus.words]
+    numbers = number_things(stems_of_words)
+    stems = np.array([*(numbers[own] for own in stems_of_words), -2, -1], dtype=np.int64)
+    predicted, synonyms = _synonyms(list(numbers), np.unique(stems[_predicted_words(corpus)]))
+    size = len(numbers) + _FILLERS
+    half = 1 << (len(predicted) * _SLOTS_PER_PAIR).bit_length()
+    keys, synonym_keys = np.random.default_rng(0).integers(half, size=(2, size))
+    slots = np.zeros(2 * half, dtype=bool)
+    slots[keys[predicted] ^ synonym_keys[synonyms]] = True
+    without = np.ones(size, dtype=bool)
+    without[predicted] = False
+    by_stem: dict[int, list[int]] = {}
+    for own, synonym in zip(predicted.tolist(), synonyms.tolist(), strict=True):
+        by_stem.setdefault(own, []).append(synonym)
+    return _Lexicon(
+        stems=stems,
+        synonyms=by_stem,
+        codes=predicted * size + synonyms,
+        slots=slots,
+        keys=np.where(without, keys + half, keys),
+        synonym_keys=synonym_keys,
+    )
+
+
+def _predicted_words(corpus: Corpus) -> IntArray:
+    is_predicted = np.zeros(len(corpus.sentences.lengths), dtype=bool)
+    is_predicted[corpus.predictions] = True
+    ids: IntArray = corpus.sentences.ids[np.repeat(is_predicted, corpus.sentences.lengths)]
+    return ids
+
+
+def _synonyms(stems: list[str], predicted: IntArray) -> tuple[IntArray, IntArray]:
+    """Pairs of a predicted stem and another that is its synonym, in ascending order."""
+    pairs = synonym_pairs([stems[number] for number in predicted], stems)
+    words, synonyms = predicted[pairs[:, 0]], pairs[:, 1]
+    differ = words != synonyms
+    return words[differ], synonyms[differ]
+
+
+def _score_batch(lexicon: _Lexicon, batch: Batch) -> FloatArray:
     predictions = batch.predictions.take(batch.owners, axis=1)
     links = np.zeros(predictions.shape, dtype=np.uint64)
     available = np.full(len(batch.owners), np.iinfo(np.uint64).max, dtype=np.uint64)
@@ -79,7 +169,9 @@ def _link(links: MaskArray, candidates: MaskArray, available: MaskArray) -> Mask
     return available
 
 
-def _score_long(lexicon: Lexicon, prediction: list[int], references: list[list[int]]) -> FloatArray:
+def _score_long(
+    lexicon: _Lexicon, prediction: list[int], references: list[list[int]]
+) -> FloatArray:
     links = [_align(lexicon, prediction, reference) for reference in references]
     joined = [
         sum(own.get(place + 1) == target + 1 for place, target in own.items()) for own in links
@@ -90,7 +182,7 @@ def _score_long(lexicon: Lexicon, prediction: list[int], references: list[list[i
     return np.array([scores.max()])
 
 
-def _align(lexicon: Lexicon, prediction: list[int], reference: list[int]) -> dict[int, int]:
+def _align(lexicon: _Lexicon, prediction: list[int], reference: list[int]) -> dict[int, int]:
     """Link places of the prediction to places of the reference, for captions of any length.
 
     In each stage the last words are linked first, to the last place each that is not taken.

@@ -10,8 +10,7 @@ from audiocapbench.metrics.bleu import bleu
 from audiocapbench.metrics.coco.cider import cider_d
 from audiocapbench.metrics.coco.meteor_java import corpus_meteor, meteor_1_5
 from audiocapbench.metrics.coco.overlap import bleu_coco, corpus_bleu, rouge_l_coco
-from audiocapbench.metrics.coco.spice import spice
-from audiocapbench.metrics.coco.spider import spider, spider_fl
+from audiocapbench.metrics.coco.spice import spice, spider, spider_fl
 from audiocapbench.metrics.date import aggregate_date, date_and_parts
 from audiocapbench.metrics.fluency.detector import fluency, fluent_similarity
 from audiocapbench.metrics.fluency.fense import detect, fense

@@ -35,9 +35,6 @@ def rouge_l(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> 
 
     Terms are runs of a-z and 0-9 in the lower-cased text, stemmed from four characters on. A
     caption without such terms (empty, or in another script) scores 0, whichever side it is on.
-
-    Raises:
-        MetricError: If the two do not belong together, or a sample has no reference.
     """
     corpus = read_corpus(predictions, references)
     scores = score_samples(corpus, _terms(corpus), _score_batch, _score_long)

@@ -20,15 +20,8 @@ def similarity(
 ) -> MetricResult:
     """Score predictions by the mean cosine between their embedding and their references'.
 
-    A blank prediction scores 0. A blank reference is no reference.
-
-    Args:
-        predictions: A caption each sample.
-        references: The references of each sample.
-        encoder: Name of an encoder, path of a sentence-transformers folder, or an encoder.
-
-    Raises:
-        MetricError: If lengths differ, a sample has no reference, or the encoder cannot be had.
+    A blank prediction scores 0. A blank reference is no reference. The encoder is one itself, its
+    name, or the path of a sentence-transformers folder.
     """
     model = load(encoder) if isinstance(encoder, str) else encoder
     samples = mean_cosines(predictions, references, model)

@@ -8,6 +8,8 @@ import os
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -19,6 +21,7 @@ from audiocapbench.errors import AudioError, MetricError
 from audiocapbench.metrics.clap.encoder import AudioTextEncoder, checked, identity
 from audiocapbench.metrics.clap.windows import Cutting, loop_into
 from audiocapbench.metrics.encoders.encoder import Vectors, encode_distinct
+from audiocapbench.metrics.result import FloatArray
 
 if TYPE_CHECKING:
     from audiocapbench.store import Store
@@ -35,12 +38,7 @@ Progress = Callable[[int, int], None]
 
 
 class ClipEmbeddings(NamedTuple):
-    """Clips that were heard, and why others were not.
-
-    Attributes:
-        vectors: By path, shape (embeddings a clip, dimensions).
-        missing: Reason by path.
-    """
+    """Vectors of clips that were heard, of shape (embeddings, dimensions), and why others not."""
 
     vectors: Mapping[Path, Vectors]
     missing: Mapping[Path, str]
@@ -70,11 +68,8 @@ class Embedder:
                 f"{identity(encoder)} takes {taken.input} samples at {taken.rate} Hz, and clips "
                 f"would be cut to {cut.input} at {cut.rate} Hz"
             )
-        self._encoder = encoder
-        self._cutting = cutting
-        self._store = store
-        self._batch = batch
-        self._progress = progress
+        self._encoder, self._cutting, self._store = encoder, cutting, store
+        self._batch, self._progress = batch, progress
 
     def texts(self, texts: Sequence[str]) -> Vectors:
         """Embed sentences at unit length; a blank one is the zero vector."""
@@ -121,16 +116,17 @@ class Embedder:
         """Fill ``kept`` with what is wanted; returns the clips that cannot be read, and why."""
         unread: dict[str, str] = {}
         waiting: list[_Mean] = []
-        rate, length = self._encoder.windows.rate, self._encoder.windows.input
-        rows = np.empty((self._batch, length), dtype=np.float32)
-        read = _ahead(lambda content: _samples(clips[content], rate), clips)
+        own = self._encoder.windows
+        rows = np.empty((self._batch, own.input), dtype=np.float32)
+        read = _ahead(lambda content: _samples(clips[content], own.rate), clips)
         for done, (content, samples) in enumerate(read):
             self._progress(done, len(clips))
             if isinstance(samples, AudioError):
                 unread[content] = str(samples)
                 continue
             for view in self._cutting.views(samples, content, wanted[content]):
-                mean = _Mean(content, view.settings, view.number, self._encoder.dimensions)
+                total = np.zeros(self._encoder.dimensions)
+                mean = _Mean(content, view.settings, view.number, total)
                 for piece in view.pieces:
                     loop_into(rows[len(waiting)], piece)
                     waiting.append(mean)
@@ -169,21 +165,21 @@ class Embedder:
             self._store.add_embeddings(identity(self._encoder), [Embedding(*one) for one in made])
 
 
+@dataclass(slots=True)
 class _Mean:
     """A mean in the making, of a known number of vectors."""
 
-    def __init__(self, content: str, settings: tuple[str, ...], count: int, size: int) -> None:
-        self.content = content
-        self.settings = settings
-        self._count = count
-        self._left = count
-        self._total = np.zeros(size, dtype=np.float64)
+    content: str
+    settings: tuple[str, ...]
+    count: int
+    total: FloatArray
+    added: int = 0
 
     def add(self, vector: Vectors) -> Vectors | None:
         """Add one; the mean, once this was the last."""
-        self._total += vector
-        self._left -= 1
-        return None if self._left else (self._total / self._count).astype(np.float32)
+        self.total += vector
+        self.added += 1
+        return (self.total / self.count).astype(np.float32) if self.added == self.count else None
 
 
 def _samples(path: Path, rate: int) -> Samples | AudioError:
@@ -207,14 +203,9 @@ def _hashes(paths: Iterable[Path]) -> tuple[dict[Path, str], dict[Path, str]]:
         except (AudioError, ValueError) as error:
             return AudioError(str(error))
 
-    contents: dict[Path, str] = {}
-    missing: dict[Path, str] = {}
-    for path, found in _ahead(read, paths):
-        if isinstance(found, AudioError):
-            missing[path] = str(found)
-        else:
-            contents[path] = found
-    return contents, missing
+    found = dict(_ahead(read, paths))
+    missing = {path: str(one) for path, one in found.items() if isinstance(one, AudioError)}
+    return {path: one for path, one in found.items() if isinstance(one, str)}, missing
 
 
 def _ahead(read: Callable[[_Key], _Read], keys: Iterable[_Key]) -> Iterator[tuple[_Key, _Read]]:
@@ -222,12 +213,12 @@ def _ahead(read: Callable[[_Key], _Read], keys: Iterable[_Key]) -> Iterator[tupl
     waiting: deque[tuple[_Key, Future[_Read]]] = deque()
     pool = ThreadPoolExecutor(_READERS)
     try:
-        for key in keys:
-            waiting.append((key, pool.submit(read, key)))
-            if len(waiting) > _READERS:
-                first, done = waiting.popleft()
-                yield first, done.result()
-        while waiting:
+        left = iter(keys)
+        while True:
+            for key in islice(left, _READERS + 1 - len(waiting)):
+                waiting.append((key, pool.submit(read, key)))
+            if not waiting:
+                return
             first, done = waiting.popleft()
             yield first, done.result()
     finally:

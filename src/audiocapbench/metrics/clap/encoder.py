@@ -17,12 +17,8 @@ DEVICES = ("auto", "cpu", "cuda")
 class AudioTextEncoder(Protocol):
     """Embeds windows of audio and sentences in one space.
 
-    Attributes:
-        name: What signatures call it.
-        fingerprint: Stands for the weights and settings: another one, another model. Embeddings
-            are kept under both.
-        dimensions: Length of an embedding.
-        windows: What it wants to hear.
+    Embeddings are kept under its name and its fingerprint, which stands for weights and settings:
+    another one, another model.
     """
 
     @property
@@ -51,9 +47,8 @@ def checked(vectors: object, count: int, encoder: AudioTextEncoder) -> Vectors:
     found = np.asarray(vectors, dtype=np.float32)
     wanted = (count, encoder.dimensions)
     if found.shape != wanted:
-        raise MetricError(
-            f"{identity(encoder)} gave embeddings of shape {found.shape}, not {wanted}"
-        )
+        shape = found.shape
+        raise MetricError(f"{identity(encoder)} gave embeddings of shape {shape}, not {wanted}")
     if not np.isfinite(found).all():
         raise MetricError(f"{identity(encoder)} gave embeddings that are not finite numbers")
     return found

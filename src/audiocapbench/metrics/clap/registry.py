@@ -26,13 +26,10 @@ LAION = {
 def load_encoder(
     name: str, options: Mapping[str, str] | None = None, device: str = "auto"
 ) -> AudioTextEncoder:
-    """Load a model.
+    """Load one of ``LAION``'s models or a plug-in's.
 
-    Args:
-        name: One of ``LAION``, or the name of a plug-in.
-        options: For LAION's models ``path`` (a folder on disk), ``model`` (a name on the Hugging
-            Face hub) and ``download`` (yes or no); for a plug-in, its own.
-        device: ``cpu``, ``cuda``, or ``auto`` for the GPU where there is one.
+    Options are ``path`` (a folder on disk), ``model`` (a name on the Hugging Face hub) and
+    ``download`` (yes or no), or a plug-in's own; devices are ``cpu``, ``cuda`` and ``auto``.
 
     Raises:
         MetricError: There is no such model, it is not on this disk, or it cannot be loaded.

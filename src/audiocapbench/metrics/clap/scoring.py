@@ -45,7 +45,6 @@ class ClapScores:
     """Scores of captions, between 0 and 1.
 
     Attributes:
-        signature: How they were made.
         heard: Which captions have a score: those whose clip could be read, in order.
         by_seed: Shape (seeds, captions heard); sliding windows need one row only.
         missing: Why a clip could not be read, by its path.
@@ -127,22 +126,19 @@ def clap_scores(
     sounds = np.stack([found.vectors[paths[row]] for row in heard], axis=1)
     scores = np.stack([_cosines(sound, texts) for sound in sounds])
     if references is not None:
-        best = _best_cosines(texts, [references[row] for row in heard], embedder)
-        scores = (scores + best) / 2
+        own = [references[row] for row in heard]
+        counts = [len(several) for several in own]
+        theirs = embedder.texts([text for several in own for text in several])
+        cosines = _cosines(np.repeat(texts, counts, axis=0), theirs)
+        scores = (scores + np.maximum.reduceat(cosines, np.cumsum([0, *counts[:-1]]))) / 2
     return ClapScores(signature, heard, scores, found.missing)
 
 
 def sign_clap(encoder: AudioTextEncoder, cutting: Cutting, *, references: bool) -> Signature:
     """The signature of CLAP scores."""
-    return sign(
-        "clap",
-        protocol=1,
-        model=identity(encoder),
-        **cutting.fields,
-        mix="mean",
-        floor=0,
-        refs="half-best" if references else "none",
-    )
+    refs = "half-best" if references else "none"
+    model = identity(encoder)
+    return sign("clap", protocol=1, model=model, **cutting.fields, mix="mean", floor=0, refs=refs)
 
 
 def choose_cutting(
@@ -170,23 +166,10 @@ def choose_cutting(
 
 def _cosines(left: Vectors, right: Vectors) -> FloatArray:
     """Cosine of each row with its partner, at least 0; the zero vector is like nothing."""
-    products = np.einsum("ij,ij->i", left, right, dtype=np.float64)
-    lengths = _lengths(left) * _lengths(right)
-    cosines: FloatArray = products / np.where(lengths > 0, lengths, 1)
-    return np.clip(cosines, 0, 1)
+    lengths = np.sqrt(_products(left, left)) * np.sqrt(_products(right, right))
+    return np.clip(_products(left, right) / np.where(lengths > 0, lengths, 1), 0, 1)
 
 
-def _lengths(vectors: Vectors) -> FloatArray:
-    lengths: FloatArray = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
-    return lengths
-
-
-def _best_cosines(
-    texts: Vectors, references: Sequence[Sequence[str]], embedder: Embedder
-) -> FloatArray:
-    counts = [len(own) for own in references]
-    theirs = embedder.texts([text for own in references for text in own])
-    cosines = _cosines(np.repeat(texts, counts, axis=0), theirs)
-    starts = np.cumsum([0, *counts[:-1]])
-    best: FloatArray = np.maximum.reduceat(cosines, starts)
-    return best
+def _products(left: Vectors, right: Vectors) -> FloatArray:
+    products: FloatArray = np.einsum("ij,ij->i", left, right, dtype=np.float64)
+    return products

@@ -15,13 +15,9 @@ from audiocapbench.errors import MetricError
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """What an encoder wants to hear, in seconds at a rate in hertz.
+    """What an encoder wants to hear: sliding windows, in seconds at a rate in hertz.
 
-    Attributes:
-        rate: Samples a second.
-        window_s: Length of a sliding window.
-        hop_s: From the start of one window to the start of the next.
-        input_s: Length that the model takes; a shorter window is looped until it is that long.
+    The model takes ``input_s``; a shorter window is looped until it is that long.
     """
 
     rate: int
@@ -68,12 +64,9 @@ PRESETS = {
 
 
 class View(NamedTuple):
-    """Pieces of one clip whose mean embedding is kept, under one setting or several.
+    """Pieces of one clip whose mean embedding is kept, under one setting of the store or several.
 
-    Attributes:
-        settings: Names of the embedding in the store.
-        number: How many pieces there are.
-        pieces: Parts of the clip, not copied; each is yet to be looped to the model's input.
+    The ``number`` of pieces are parts of the clip, not copied, yet to be looped to the input.
     """
 
     settings: tuple[str, ...]
@@ -82,13 +75,7 @@ class View(NamedTuple):
 
 
 class Cutting(Protocol):
-    """A way to cut clips.
-
-    Attributes:
-        windows: What the model wants to hear.
-        settings: One name for each embedding that a clip gets.
-        fields: What a signature says about it.
-    """
+    """A way to cut clips: one setting for each embedding of a clip, and what signatures say."""
 
     @property
     def windows(self) -> Windows: ...
@@ -116,13 +103,8 @@ class Slide:
     def fields(self) -> dict[str, str | int | float]:
         """What a signature says about it."""
         own = self.windows
-        return {
-            "windows": "slide",
-            "window": own.window_s,
-            "hop": own.hop_s,
-            "input": own.input_s,
-            "rate": own.rate,
-        }
+        lengths = {"window": own.window_s, "hop": own.hop_s, "input": own.input_s}
+        return {"windows": "slide", **lengths, "rate": own.rate}
 
     def views(self, samples: Samples, content: str, wanted: Collection[str]) -> Iterator[View]:
         """One view, of all windows; the last may be partial and is looped like the others."""
@@ -160,7 +142,9 @@ class Crops:
         places: dict[int, list[str]] = {}
         for seed in self.seeds:
             if self._setting(seed) in wanted:
-                start = self._start(len(samples), content, seed)
+                latest = max(0, len(samples) - self.windows.input)
+                drawing = np.random.default_rng([seed, int(content[:16], 16)])
+                start = int(drawing.integers(latest, endpoint=True))
                 places.setdefault(start, []).append(self._setting(seed))
         for start, settings in places.items():
             piece = samples[start : start + self.windows.input]
@@ -168,11 +152,6 @@ class Crops:
 
     def _setting(self, seed: int) -> str:
         return _written(self.fields | {"seeds": seed})
-
-    def _start(self, length: int, content: str, seed: int) -> int:
-        latest = max(0, length - self.windows.input)
-        drawing = np.random.default_rng([seed, int(content[:16], 16)])
-        return int(drawing.integers(latest, endpoint=True))
 
 
 def loop_into(row: Samples, piece: Samples) -> None:

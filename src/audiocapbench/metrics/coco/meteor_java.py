@@ -26,16 +26,8 @@ def meteor_1_5(
     """Score with METEOR 1.5 for English, as the COCO caption evaluation runs it.
 
     Captions are tokenised first, which leaves nothing that could break the program's protocol.
-    The corpus score comes from the summed statistics of all samples; it is not the mean.
-
-    Args:
-        predictions: One caption a sample.
-        references: One or more captions a sample.
-        patience: Seconds to wait for any one answer of the program.
-
-    Raises:
-        MetricError: Java or pycocoevalcap is missing, the program fails, the lists differ in
-            length, or a sample has no reference.
+    The corpus score comes from the summed statistics of all samples; it is not the mean. Any one
+    answer of the program may take ``patience`` seconds.
     """
     check_captions(predictions, references)
     signature = sign(_NAME, tok=TOKENIZER, lang="en", norm=True, jar="meteor-1.5", agg="corpus")

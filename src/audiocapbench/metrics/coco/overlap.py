@@ -30,9 +30,6 @@ def bleu_coco(
     """Score with corpus BLEU of orders 1 to 4, brevity by the closest reference length.
 
     The corpus score pools the counts of all samples; it is not the mean over samples.
-
-    Raises:
-        MetricError: The lists differ in length, or a sample has no reference.
     """
     counts = count_matches(read_corpus(predictions, references, parts_of))
     predicted = counts[:, [_ORDERS]]
@@ -57,9 +54,6 @@ def rouge_l_coco(predictions: Sequence[str], references: Sequence[Sequence[str]]
     The best precision and the best recall may come from different references, as in the
     original. An empty prediction scores 0, also against an empty reference, where the original
     gives 1.
-
-    Raises:
-        MetricError: The lists differ in length, or a sample has no reference.
     """
     corpus = read_corpus(predictions, references, tokens_of)
     precision, recall = score_samples(corpus, corpus.sentences, _rouge_batch, _rouge_long, 2).T

@@ -1,4 +1,4 @@
-"""SPICE by its original program, which needs Java and the models of Stanford CoreNLP 3.6.0."""
+"""SPICE by its original program (which needs Java and Stanford CoreNLP 3.6.0), and SPIDEr."""
 
 import json
 import subprocess
@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.errors import MetricError
+from audiocapbench.metrics.coco.cider import cider_d
 from audiocapbench.metrics.coco.java import find_jar, find_java
+from audiocapbench.metrics.fluency.fense import PENALTY, THRESHOLD, penalise
 from audiocapbench.metrics.inputs import check_captions
 from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokens_of
 from audiocapbench.metrics.result import FloatArray, MetricResult
@@ -27,14 +29,7 @@ def spice(
 ) -> MetricResult:
     """Score with SPICE: F-measure of the propositions in the scene graphs of the captions.
 
-    Args:
-        predictions: One caption a sample.
-        references: One or more captions a sample.
-        timeout: Seconds that the program may take for the whole corpus.
-
-    Raises:
-        MetricError: Java, pycocoevalcap or the CoreNLP models are missing, the program fails,
-            the lists differ in length, or a sample has no reference.
+    The program may take ``timeout`` seconds for the whole corpus.
     """
     check_captions(predictions, references)
     signature = sign(_NAME, tok=TOKENIZER, jar="spice-1.0", models="corenlp-3.6.0")
@@ -106,3 +101,54 @@ def _fill(samples: FloatArray, answers: list[dict[str, Any]]) -> None:
         score = float(answer["scores"]["All"]["f"] or 0.0)
         # No proposition on either side leaves 0/0.
         samples[int(answer["image_id"])] = score if np.isfinite(score) else 0.0
+
+
+def spider(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> MetricResult:
+    """Score with the mean of CIDEr-D and SPICE; nothing stands in for SPICE."""
+    return combine_spider(cider_d(predictions, references), spice(predictions, references))
+
+
+def combine_spider(cider: MetricResult, spiced: MetricResult) -> MetricResult:
+    """Compute SPIDEr from the results of CIDEr-D and SPICE on the same corpus.
+
+    Raises:
+        MetricError: The results are of other metrics or of different numbers of samples.
+    """
+    if (cider.name, spiced.name) != ("cider_d", "spice"):
+        raise MetricError(f"spider needs cider_d and spice, not {cider.name} and {spiced.name}.")
+    if len(cider.samples) != len(spiced.samples):
+        raise MetricError(
+            f"cider_d has {len(cider.samples)} samples but spice {len(spiced.samples)}; "
+            "score both on the same corpus."
+        )
+    signature = sign("spider", tok=TOKENIZER, of="cider_d+spice", idf="corpus-refs")
+    return MetricResult.of_means("spider", signature, (cider.samples + spiced.samples) / 2)
+
+
+def spider_fl(
+    spidered: MetricResult,
+    error_probabilities: FloatArray | Sequence[float],
+    detector: str,
+    threshold: float = THRESHOLD,
+    penalty: float = PENALTY,
+) -> MetricResult:
+    """Punish the captions of a SPIDEr result that probably have a fluency error.
+
+    ``detector`` says who gave the probabilities; threshold and penalty are as for ``fense``.
+
+    Raises:
+        MetricError: The result is of another metric, or the probabilities do not fit it.
+    """
+    if spidered.name != "spider":
+        raise MetricError(f"spider_fl needs the result of spider, not of {spidered.name}.")
+    samples = penalise(spidered.samples, error_probabilities, threshold, penalty)
+    signature = sign(
+        "spider_fl",
+        tok=TOKENIZER,
+        of="cider_d+spice",
+        idf="corpus-refs",
+        detector=detector,
+        threshold=threshold,
+        penalty=penalty,
+    )
+    return MetricResult.of_means("spider_fl", signature, samples)

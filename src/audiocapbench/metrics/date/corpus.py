@@ -8,15 +8,10 @@ import numpy as np
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.date.pieces import IntArray, PieceEncoder, piece_encoder
-from audiocapbench.metrics.date.variants import (
-    ROUNDING,
-    TOLERANCES,
-    VARIANTS,
-    PieceCorpus,
-    Variant,
-)
+from audiocapbench.metrics.date.variants import ROUNDING, TOLERANCES, VARIANTS, PieceCorpus, Variant
 from audiocapbench.metrics.encoders import Encoder
-from audiocapbench.metrics.fluency.penalty import penalise
+from audiocapbench.metrics.encoders.encoder import readable
+from audiocapbench.metrics.fluency.fense import penalise
 from audiocapbench.metrics.inputs import check_captions
 from audiocapbench.metrics.result import FloatArray
 
@@ -72,16 +67,9 @@ class EncodedCorpus(NamedTuple):
 
 
 def encode_corpus(
-    predictions: Sequence[str],
-    references: Sequence[Sequence[str]],
-    **options: Unpack[DateOptions],
+    predictions: Sequence[str], references: Sequence[Sequence[str]], **options: Unpack[DateOptions]
 ) -> EncodedCorpus:
-    """Make vectors of a corpus, once for all that is computed of it.
-
-    Raises:
-        MetricError: If there are fewer than two samples, a reference is blank or missing, an
-            option is unknown, or the encoder cannot be had.
-    """
+    """Make vectors of a corpus, once for all that is computed of it."""
     way = VARIANTS[_known("variant", options.get("variant", "code"), VARIANTS)]
     tolerance = TOLERANCES[_known("sub-task", options.get("subtask", "long"), TOLERANCES)]
     block = options.get("block", BLOCK)
@@ -136,16 +124,11 @@ def _checked(
         raise MetricError(
             f"DATE ranks a sample among others and got {len(predictions)}: give at least two."
         )
-    answers = [[_readable(text) for text in own] for own in references]
+    answers = [[readable(text) for text in own] for own in references]
     for row, own in enumerate(answers):
         if not all(own):
             raise MetricError(f"Sample {row} has a blank reference: give it words or leave it out.")
-    return [_readable(text) for text in predictions], answers
-
-
-def _readable(text: str) -> str:
-    # JSON may hold halves of surrogate pairs, which no tokenizer takes.
-    return text.encode("utf-8", "replace").decode("utf-8").strip()
+    return [readable(text) for text in predictions], answers
 
 
 def _known(what: str, name: str, known: Mapping[str, object]) -> str:

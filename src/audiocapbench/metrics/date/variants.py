@@ -11,27 +11,15 @@ from audiocapbench.metrics.date.weights import Terms, terms
 from audiocapbench.metrics.result import FloatArray
 
 # Half of this is how far below the right reference's score another still counts as its equal.
-TOLERANCES = {
-    "long": 0.1703,
-    "short": 0.1772,
-    "speech": 0.2078,
-    "music": 0.1566,
-    "sound": 0.1988,
-    "environment": 0.2150,
-    "qa": 0.1703,
-}
+TOLERANCES = {"long": 0.1703, "short": 0.1772, "speech": 0.2078, "music": 0.1566}
+TOLERANCES |= {"sound": 0.1988, "environment": 0.2150, "qa": 0.1703}
 
 # Equal sums of the same vectors in another order differ by less; distinct captions by more.
 ROUNDING = 1e-9
 
 
 class PieceCorpus(NamedTuple):
-    """Sentences cut into pieces, each distinct one kept once.
-
-    Attributes:
-        pieces: The distinct sentences.
-        place: The distinct sentence that each sentence of the corpus is.
-    """
+    """The distinct sentences of a corpus in pieces, and which of them each sentence is."""
 
     pieces: Pieces
     place: IntArray

@@ -35,13 +35,10 @@ def encode_distinct(
 ) -> Vectors:
     """Encode each distinct sentence once, whatever the order in which sentences come.
 
-    Args:
-        sentences: Any text.
-        dimensions: Length of a vector.
-        encode: Gets distinct, stripped, non-blank sentences, from the shortest to the longest.
+    ``encode`` gets distinct, stripped, non-blank sentences, from the shortest to the longest.
     """
     check_texts(sentences, "An encoder")
-    texts = [_readable(sentence) for sentence in sentences]
+    texts = [readable(sentence) for sentence in sentences]
     distinct = sorted({text for text in texts if text}, key=lambda text: (len(text), text))
     vectors = np.zeros((len(distinct) + 1, dimensions), dtype=np.float32)
     if distinct:
@@ -59,8 +56,8 @@ def fingerprint(files: Iterable[Path]) -> str:
     return digest.hexdigest()[:8]
 
 
-def _readable(sentence: str) -> str:
-    # JSON may hold halves of surrogate pairs, which no tokenizer takes.
+def readable(sentence: str) -> str:
+    """Strip a sentence; JSON may hold halves of surrogate pairs, which no tokenizer takes."""
     return sentence.encode("utf-8", "replace").decode("utf-8").strip()
 
 

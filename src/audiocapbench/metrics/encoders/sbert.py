@@ -17,12 +17,7 @@ _WHAT = "This encoder"
 
 
 class SentenceTransformerEncoder:
-    """A sentence-transformers model, in float32, at unit length.
-
-    Attributes:
-        name: Name and fingerprint of the weights.
-        model: The model itself.
-    """
+    """A sentence-transformers model, in float32, at unit length; its name has a fingerprint."""
 
     def __init__(self, name: str, model: Any) -> None:
         self.name = name
@@ -44,10 +39,7 @@ class SentenceTransformerEncoder:
 def load_named(name: str, repository: str, *, download: bool) -> SentenceTransformerEncoder:
     """Load a published model from an installed package or the local Hugging Face cache.
 
-    Args:
-        name: The encoder's short name.
-        repository: Its repository on the Hugging Face hub.
-        download: Whether the hub may be asked for what is not on disk.
+    The hub is asked for what is not on disk only where ``download`` allows it.
     """
     folder = _packaged(name)
     if folder is None:

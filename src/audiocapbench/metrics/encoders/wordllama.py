@@ -1,18 +1,15 @@
 """The default encoder: wordllama's static vectors, which come with its wheel; never downloads."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders.encoder import Vectors, encode_distinct, fingerprint
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 DIMENSIONS = 256
 _SENTENCES_AT_ONCE = 8192
@@ -21,13 +18,7 @@ _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 
 
 class WordLlamaEncoder:
-    """Mean of a sentence's token vectors, at unit length.
-
-    Attributes:
-        name: Name and fingerprint of the weights.
-        table: The vector of each token.
-        tokenizer: Cuts sentences into tokens.
-    """
+    """Mean of a sentence's token vectors, which are rows of the table, at unit length."""
 
     def __init__(self, name: str, table: Vectors, tokenizer: Any) -> None:
         self.name = name
@@ -48,9 +39,8 @@ class WordLlamaEncoder:
     def _block_sums(self, sentences: list[str]) -> Vectors:
         from scipy.sparse import csr_array
 
-        tokens = [
-            line.ids for line in self.tokenizer.encode_batch(sentences, add_special_tokens=False)
-        ]
+        lines = self.tokenizer.encode_batch(sentences, add_special_tokens=False)
+        tokens = [line.ids for line in lines]
         ends = np.cumsum([0, *map(len, tokens)])
         ids = np.minimum(np.concatenate(tokens).astype(np.int64), len(self.table) - 1)
         ones = np.ones(len(ids), dtype=np.float32)
@@ -84,7 +74,7 @@ def load_wordllama() -> WordLlamaEncoder:
 
 
 @contextmanager
-def _root_logger_left_alone() -> "Iterator[None]":
+def _root_logger_left_alone() -> Iterator[None]:
     """Undo the logging.basicConfig that wordllama calls when it is imported."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level

@@ -27,15 +27,10 @@ _CAPTIONS_AT_ONCE = 8192
 
 @dataclass(frozen=True, slots=True)
 class FluencyDetector:
-    """A linear classifier of sentences.
+    """A linear classifier of sentences, by the log odds that they are broken.
 
-    Attributes:
-        name: Fingerprint of the weights, as signatures show it.
-        buckets: Weight of each hashed pattern, in steps of ``step``.
-        step: What one step of ``buckets`` is worth.
-        repetition: Weight of each column of ``REPETITION``.
-        bias: Log odds of a sentence that shows nothing.
-        known: Sorted hashes of the words that count as themselves.
+    Each hashed pattern has a weight in ``buckets``, in steps of ``step``; each column of
+    ``REPETITION`` has one too. ``known`` are sorted hashes of the words that count as themselves.
     """
 
     name: str
@@ -114,27 +109,14 @@ def fluent_similarity(
 ) -> MetricResult:
     """Score predictions by similarity less ``error_weight`` times the probability of an error.
 
-    A blank prediction scores 0: it says nothing, and nothing of it is broken.
-
-    Args:
-        predictions: A caption each sample.
-        references: The references of each sample.
-        encoder: Name of an encoder, path of a sentence-transformers folder, or an encoder.
-        error_weight: What a certainly broken caption loses; recipe.json says how it was chosen.
-
-    Raises:
-        MetricError: If lengths differ, a sample has no reference, or the encoder cannot be had.
+    A blank prediction scores 0: it says nothing, and nothing of it is broken. The encoder is as
+    for ``similarity``; recipe.json says how the weight was chosen.
     """
     model = load(encoder) if isinstance(encoder, str) else encoder
     detector = load_detector()
     cosines = mean_cosines(predictions, references, model)
     said = np.array([bool(prediction.strip()) for prediction in predictions], dtype=np.bool_)
     lost = error_weight * detector.error_probabilities(predictions) * said
-    signature = sign(
-        "fluent_similarity",
-        encoder=model.name,
-        refs="mean",
-        detector=detector.name,
-        weight=error_weight,
-    )
+    fields = {"encoder": model.name, "refs": "mean", "detector": detector.name}
+    signature = sign("fluent_similarity", **fields, weight=error_weight)
     return MetricResult.of_means("fluent_similarity", signature, cosines - lost)

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import Encoder, load
-from audiocapbench.metrics.fluency.penalty import penalise
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.metrics.similarity import mean_cosines
 from audiocapbench.signature import sign
@@ -29,6 +28,9 @@ class ErrorDetector(Protocol):
         ...
 
 
+THRESHOLD = 0.9
+PENALTY = 0.9
+
 Detector = str | Path | ErrorDetector | Callable[[Sequence[str]], ArrayLike]
 
 
@@ -37,36 +39,51 @@ def fense(
     references: Sequence[Sequence[str]],
     encoder: str | Encoder = "tinybert",
     detector: Detector | None = None,
-    threshold: float = 0.9,
-    penalty: float = 0.9,
+    threshold: float = THRESHOLD,
+    penalty: float = PENALTY,
 ) -> MetricResult:
     """Score predictions by similarity, of which a broken caption loses the share ``penalty``.
 
     Args:
         predictions: A caption each sample.
         references: The references of each sample.
-        encoder: Name of an encoder, path of a sentence-transformers folder, or an encoder.
+        encoder: As for ``similarity``.
         detector: Path of a published checkpoint, an ``ErrorDetector``, or a function from captions
             to probabilities of an error.
         threshold: A caption is broken when its probability of an error is above this.
         penalty: The share of its similarity that a broken caption loses.
-
-    Raises:
-        MetricError: If there is no detector, or what was given cannot be scored.
     """
     name, probabilities = detect(predictions, detector)
     model = load(encoder) if isinstance(encoder, str) else encoder
     cosines = mean_cosines(predictions, references, model)
     samples = penalise(cosines, probabilities, threshold=threshold, penalty=penalty)
-    signature = sign(
-        "fense",
-        encoder=model.name,
-        refs="mean",
-        detector=name,
-        threshold=float(threshold),
-        penalty=float(penalty),
-    )
+    numbers = {"threshold": float(threshold), "penalty": float(penalty)}
+    signature = sign("fense", encoder=model.name, refs="mean", detector=name, **numbers)
     return MetricResult.of_means("fense", signature, samples)
+
+
+def penalise(
+    scores: FloatArray | Sequence[float],
+    error_probabilities: FloatArray | Sequence[float],
+    threshold: float = THRESHOLD,
+    penalty: float = PENALTY,
+) -> FloatArray:
+    """Take the share ``penalty`` off the score of each caption that probably has an error.
+
+    Raises:
+        MetricError: There is not one finite probability for each score.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    probabilities = np.asarray(error_probabilities, dtype=np.float64)
+    if values.shape != probabilities.shape:
+        raise MetricError(
+            f"There are {values.size} scores but {probabilities.size} error probabilities; "
+            "give one probability for each score."
+        )
+    if not np.isfinite(probabilities).all():
+        index = int(np.flatnonzero(~np.isfinite(probabilities))[0])
+        raise MetricError(f"The error probability of sample {index} is not a number.")
+    return np.where(probabilities > threshold, (1 - penalty) * values, values)
 
 
 def detect(captions: Sequence[str], detector: Detector | None) -> tuple[str, FloatArray]:

@@ -2,7 +2,7 @@ r"""The token rules of the Penn Treebank tokenizer, checked against the output o
 
 A rule's whole match decides which rule wins (the longest, then the first); its group 1 is the
 token. What a pattern matches after group 1 is context that the next token reads again.
-Patterns see shapes (``ptb_characters``), and how far they scan ahead is bounded, so that no text
+Patterns see shapes (``ptb.characters``), and how far they scan ahead is bounded, so that no text
 takes more than linear time.
 """
 
@@ -10,8 +10,12 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from audiocapbench.metrics.ptb.characters import DIGIT, LETTER, MARK, SYMBOL, THEMSELVES
-from audiocapbench.metrics.ptb.spelling import (
+from audiocapbench.metrics.ptb.characters import (
+    DIGIT,
+    LETTER,
+    MARK,
+    SYMBOL,
+    THEMSELVES,
     ampersand,
     brackets,
     contraction,
@@ -101,10 +105,7 @@ _FINALLY_ABBREVIATED = (
     _rule(rf"((?:{_capitalised(ABBREVIATIONS['capitalised'])})\.)(?s:..)?"),
 )
 _BEFORE_COMMA = (
-    _rule(
-        rf"((?:{_WORD}|{_INITIALS}|{_LONG_COMPOUND}|{_THING})\.)[,;:\u3001]",
-        unsoftened,
-    ),
+    _rule(rf"((?:{_WORD}|{_INITIALS}|{_LONG_COMPOUND}|{_THING})\.)[,;:\u3001]", unsoftened),
 )
 _COMPOUND = (
     _rule(f"({_INITIALS})", ampersand),

@@ -1,14 +1,13 @@
 """Tokenises captions as coco-caption does (Stanford PTB tokens in lower case, punctuation dropped)
-without Java; the rules themselves are in ``ptb_rules``."""
+without Java; the rules themselves are in ``ptb.rules``."""
 
 import re
 from collections.abc import Sequence
 from functools import lru_cache
 from string import ascii_lowercase
 
-from audiocapbench.metrics.ptb.characters import DROPPED, shape_of
+from audiocapbench.metrics.ptb.characters import DROPPED, shape_of, sign
 from audiocapbench.metrics.ptb.rules import ABBREVIATIONS, RULES_BY_FIRST, Rule
-from audiocapbench.metrics.ptb.spelling import sign
 
 TOKENIZER = "ptb-java-free"
 """How signatures name this tokenizer."""
@@ -91,11 +90,9 @@ def _next_token(text: str, shape: str, position: int) -> tuple[str, int]:
 
 def _longest(rules: tuple[Rule, ...], shape: str, position: int) -> tuple[Rule, int] | None:
     """Find the rule with the longest match, the first among equals, and its token's end."""
-    best: tuple[Rule, int] | None = None
-    longest = 0
+    best, longest = None, position
     for rule in rules:
         match = rule.pattern.match(shape, position)
-        if match and match.end() - position > longest:
-            longest = match.end() - position
-            best = rule, match.end(1)
+        if match and match.end() > longest:
+            best, longest = (rule, match.end(1)), match.end()
     return best

@@ -10,8 +10,8 @@ from audiocapbench.benchmarks.mecat.published import published_stability
 from audiocapbench.benchmarks.mecat.traits import QA
 from audiocapbench.errors import MetricError, ReportError
 from audiocapbench.metrics.date.corpus import encode_corpus
+from audiocapbench.metrics.date.metric import resampled_date, whole_date
 from audiocapbench.metrics.date.pieces import piece_encoder
-from audiocapbench.metrics.date.resampled import resampled_date, whole_date
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.report.exports import Heading, Page
 from audiocapbench.report.mecat.analysis import Analysis
