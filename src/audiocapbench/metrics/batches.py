@@ -95,8 +95,6 @@ class Batch:
         references: Word numbers of their references, a column a pair.
         owners: Column of ``predictions`` that each pair belongs to.
         first_pairs: Each sample's first pair, as ``ufunc.reduceat`` wants it.
-        prediction_lengths: Words in each sample's prediction.
-        reference_lengths: Words in each pair's reference.
     """
 
     samples: IntArray
@@ -161,12 +159,10 @@ def score_samples(
         score_batch: Gives a batch's scores, a row a sample.
         score_long: Gives one sample's scores from its prediction and its references.
         columns: Number of scores of a sample.
-
-    Returns:
-        Scores of shape (samples of the corpus, columns).
     """
     scores = np.zeros((len(corpus.predictions), columns))
-    fits = _fits_masks(corpus, sentences)
+    short = sentences.lengths[corpus.predictions] <= LONGEST_PREDICTION
+    fits = short & (_longest_references(corpus, sentences) <= MASK_BITS)
     for batch in _batches(corpus, sentences, np.flatnonzero(fits)):
         scores[batch.samples] = score_batch(batch)
     for sample in np.flatnonzero(~fits):
@@ -218,10 +214,9 @@ def common_length(first: list[int], second: list[int]) -> int:
 
 def count_bits(masks: MaskArray) -> CountArray:
     """Number of bits set in each mask."""
-    if hasattr(np, "bitwise_count"):
-        counts: CountArray = np.bitwise_count(masks)
-        return counts
-    return count_bits_by_halving(masks)
+    count = getattr(np, "bitwise_count", count_bits_by_halving)
+    counts: CountArray = count(masks)
+    return counts
 
 
 def count_bits_by_halving(masks: MaskArray) -> CountArray:
@@ -269,11 +264,6 @@ def _longest_references(corpus: Corpus, sentences: Sentences) -> IntArray:
         return np.zeros(0, dtype=np.int64)
     lengths = sentences.lengths[corpus.references]
     return np.maximum.reduceat(lengths, corpus.reference_starts[:-1])
-
-
-def _fits_masks(corpus: Corpus, sentences: Sentences) -> NDArray[np.bool_]:
-    short = sentences.lengths[corpus.predictions] <= LONGEST_PREDICTION
-    return short & (_longest_references(corpus, sentences) <= MASK_BITS)
 
 
 def _batches(corpus: Corpus, sentences: Sentences, samples: IntArray) -> Iterator[Batch]:

@@ -30,7 +30,7 @@ def bleu(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> lis
     fields = {"variant": "nltk", "level": "sentence", "smooth": "method1", "tok": "split"}
     fields |= {"case": "lower", "refs": "all"}
     return [
-        MetricResult.of_means(name, sign(name, **fields), np.ascontiguousarray(column))
+        MetricResult.of_means(name, sign(name, protocol=1, **fields), np.ascontiguousarray(column))
         for name, column in zip(names, _scores(counts).T, strict=True)
     ]
 

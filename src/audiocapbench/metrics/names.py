@@ -34,12 +34,10 @@ def split_names(text: str) -> list[str]:
     parts = [part for part in re.split(r",(?![^\[]*\])", text) if part.strip()]
     if not parts:
         raise MetricError("no metric is named; 'audiocapbench metrics' lists them")
-    names = [name for part in parts for name in _spelled_out(str(parse_name(part)))]
+    names: list[str] = []
+    for name in (str(parse_name(part)) for part in parts):
+        names += [f"{name}_{order}" for order in range(1, 5)] if name in _FAMILIES else [name]
     return list(dict.fromkeys(names))
-
-
-def _spelled_out(name: str) -> list[str]:
-    return [f"{name}_{order}" for order in range(1, 5)] if name in _FAMILIES else [name]
 
 
 def parse_name(text: str) -> ScorerName:

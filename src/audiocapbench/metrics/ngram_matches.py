@@ -42,8 +42,8 @@ def _count_batch(batch: Batch) -> FloatArray:
     counts[:, MAX_ORDER] = batch.prediction_lengths
     lengths, shift = batch.reference_lengths, MASK_BITS + 1
     distances = np.abs(lengths - batch.prediction_lengths[batch.owners])
-    closest = np.minimum.reduceat(distances * shift + lengths, batch.first_pairs) % shift
-    counts[:, MAX_ORDER + 1] = closest
+    closest = np.minimum.reduceat(distances * shift + lengths, batch.first_pairs)
+    counts[:, MAX_ORDER + 1] = closest % shift
     return counts
 
 
@@ -63,18 +63,15 @@ def _repeats(predictions: IntArray) -> list[NDArray[np.int16]]:
     for start in range(0, length, step):
         window = predictions[start : start + MASK_BITS]
         places = equal_word_masks(predictions, window)
-        earlier = _earlier_places(length, start, min(step, length - start), len(window))
+        # For each place of the prediction, the mask of the window's first places before it.
+        most, bits = min(step, length - start), len(window)
+        before = [min(max(0, place - start), most) for place in range(length)]
+        masks = [(1 << bits) - (1 << (bits - count)) for count in before]
+        earlier = np.array(masks, dtype=np.uint64)[:, np.newaxis]
         for order in range(MAX_ORDER):
             repeats[order] += count_bits(places & earlier[: len(places)])
             places = _one_word_longer(places)
     return repeats
-
-
-def _earlier_places(length: int, start: int, step: int, window: int) -> MaskArray:
-    """For each place of a prediction, the mask of a window's first places before it."""
-    before = [min(max(0, place - start), step) for place in range(length)]
-    masks = [(1 << window) - (1 << (window - count)) for count in before]
-    return np.array(masks, dtype=np.uint64)[:, np.newaxis]
 
 
 def _count_long(prediction: list[int], references: list[list[int]]) -> FloatArray:

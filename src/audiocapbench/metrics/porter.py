@@ -5,40 +5,31 @@ It equals NLTK's on every string, also where a rule of NLTK's is odd; it offers 
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
-
-_IRREGULAR = dict(
-    rule.split(">")
-    for rule in (
-        "skies>sky dying>die lying>lie tying>tie innings>inning outings>outing cannings>canning "
-        "sky>sky news>news inning>inning outing>outing canning>canning howe>howe proceed>proceed "
-        "exceed>exceed succeed>succeed"
-    ).split()
-)
 
 _VOWELS = frozenset("aeiou")
 _VOWEL_THEN_CONSONANT = re.compile("[aeiou][^aeiou]")
 
 
-class _Rules(NamedTuple):
+_Rules = dict[str, str]
+
+
+def _rules(text: str) -> _Rules:
     """Suffixes and what replaces them; of two that end alike the longer stands first."""
-
-    replacements: tuple[tuple[str, str], ...]
-    suffixes: tuple[str, ...]
-
-    @classmethod
-    def read(cls, text: str) -> "_Rules":
-        pairs = tuple((old, new) for old, _, new in (rule.partition(">") for rule in text.split()))
-        return cls(pairs, tuple(old for old, _ in pairs))
+    return {old: new for old, _, new in (rule.partition(">") for rule in text.split())}
 
 
-_STEP_2 = _Rules.read(
+_IRREGULAR = _rules(
+    "skies>sky dying>die lying>lie tying>tie innings>inning outings>outing cannings>canning "
+    "sky>sky news>news inning>inning outing>outing canning>canning howe>howe proceed>proceed "
+    "exceed>exceed succeed>succeed"
+)
+_STEP_2 = _rules(
     "ational>ate tional>tion enci>ence anci>ance izer>ize bli>ble alli>al entli>ent eli>e "
     "ousli>ous ization>ize ation>ate ator>ate alism>al iveness>ive fulness>ful ousness>ous "
     "aliti>al iviti>ive biliti>ble fulli>ful"
 )
-_STEP_3 = _Rules.read("icate>ic ative> alize>al iciti>ic ical>ic ful> ness>")
-_STEP_4 = _Rules.read(
+_STEP_3 = _rules("icate>ic ative> alize>al iciti>ic ical>ic ful> ness>")
+_STEP_4 = _rules(
     "al> ance> ence> er> ic> able> ible> ant> ement> ment> ent> ion> ou> ism> ate> iti> ous> ive> "
     "ize>"
 )
@@ -51,11 +42,10 @@ def stem(word: str) -> str:
         return _IRREGULAR[lowered]
     if len(word) <= 2:
         return lowered
-    stemmed = _final_y(_past_and_gerund(_plural(lowered)))
-    stemmed = _double_suffix(stemmed)
+    stemmed = _double_suffix(_final_y(_past_and_gerund(_plural(lowered))))
     stemmed = _replace(stemmed, _STEP_3, lambda base, _: _measure(base) > 0)
-    stemmed = _replace(stemmed, _STEP_4, _step_4_applies)
-    return _final_ll(_final_e(stemmed))
+    stemmed = _final_e(_replace(stemmed, _STEP_4, _step_4_applies))
+    return stemmed[:-1] if stemmed.endswith("ll") and _measure(stemmed[:-1]) > 1 else stemmed
 
 
 def _sounds(word: str) -> str:
@@ -76,10 +66,6 @@ def _measure(base: str) -> int:
     return len(_VOWEL_THEN_CONSONANT.findall(_sounds(base)))
 
 
-def _has_vowel(base: str) -> bool:
-    return not _VOWELS.isdisjoint(_sounds(base))
-
-
 def _ends_in_short_syllable(base: str) -> bool:
     """Whether the end is consonant, vowel, consonant but w, x, y; or all is vowel, consonant."""
     is_vowel = [sound in _VOWELS for sound in _sounds(base)]
@@ -90,11 +76,11 @@ def _ends_in_short_syllable(base: str) -> bool:
 
 def _replace(word: str, rules: _Rules, applies: Callable[[str, str], bool]) -> str:
     """Apply the first rule whose suffix fits, if its condition on (base, suffix) holds."""
-    if not word.endswith(rules.suffixes):
-        return word
-    old, new = next(rule for rule in rules.replacements if word.endswith(rule[0]))
-    base = word[: -len(old)]
-    return base + new if applies(base, old) else word
+    for old, new in rules.items():
+        if word.endswith(old):
+            base = word[: -len(old)]
+            return base + new if applies(base, old) else word
+    return word
 
 
 def _plural(word: str) -> str:
@@ -112,13 +98,10 @@ def _past_and_gerund(word: str) -> str:
         return word[:-1] if len(word) == 4 else word[:-2]
     if word.endswith("eed"):
         return word[:-1] if _measure(word[:-3]) > 0 else word
-    if word.endswith("ed"):
-        base = word[:-2]
-    elif word.endswith("ing"):
-        base = word[:-3]
-    else:
+    if not word.endswith(("ed", "ing")):
         return word
-    return _restored(base) if _has_vowel(base) else word
+    base = word[: -2 if word.endswith("ed") else -3]
+    return word if _VOWELS.isdisjoint(_sounds(base)) else _restored(base)
 
 
 def _restored(base: str) -> str:
@@ -153,13 +136,7 @@ def _step_4_applies(base: str, suffix: str) -> bool:
 
 
 def _final_e(word: str) -> str:
-    if not word.endswith("e"):
-        return word
     base = word[:-1]
-    measure = _measure(base)
+    measure = _measure(base) if word.endswith("e") else 0
     drops = measure > 1 or (measure == 1 and not _ends_in_short_syllable(base))
     return base if drops else word
-
-
-def _final_ll(word: str) -> str:
-    return word[:-1] if word.endswith("ll") and _measure(word[:-1]) > 1 else word

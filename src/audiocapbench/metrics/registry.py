@@ -27,6 +27,8 @@ CORPUS_OPTIONS = ("null",)
 
 _JAVA = "Java, extra coco"
 _CORENLP = f"{_JAVA}, CoreNLP models"
+_DISCRIMINABILITY = "date's unlikeness to other samples' references"
+_ENCODER = ("encoder",)
 _DATE_OPTIONS = ("variant", "subtask", "encoder")
 
 Compute = Callable[..., "list[MetricResult] | MetricResult"]
@@ -54,10 +56,6 @@ class Metric(NamedTuple):
     max_value: float = 1.0
 
 
-def _fluency(predictions: Sequence[str], _references: object) -> MetricResult:
-    return fluency(predictions)
-
-
 def _spider_fl(
     predictions: Sequence[str], references: Sequence[Sequence[str]], detector: str = ""
 ) -> MetricResult:
@@ -65,66 +63,58 @@ def _spider_fl(
     return spider_fl(spider(predictions, references), probabilities, name)
 
 
-METRICS: dict[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        Metric("meteor", "NLTK's METEOR with WordNet 3.0 synonyms, as published", meteor),
-        *(
-            Metric(f"bleu_{order}", f"sentence BLEU-{order}, smoothed, as published", bleu)
-            for order in range(1, 5)
-        ),
-        Metric("rouge_l", "longest common subsequence with stemming, as published", rouge_l),
-        Metric("similarity", "cosine of sentence embeddings", similarity, ("encoder",)),
-        Metric("fluency", "how whole a caption is, by our own detector", _fluency),
+def _by_name(*metrics: Metric) -> dict[str, Metric]:
+    return {metric.name: metric for metric in metrics}
+
+
+METRICS = _by_name(
+    Metric("meteor", "NLTK's METEOR with WordNet 3.0 synonyms, as published", meteor),
+    *(
+        Metric(f"bleu_{order}", f"sentence BLEU-{order}, smoothed, as published", bleu)
+        for order in range(1, 5)
+    ),
+    Metric("rouge_l", "longest common subsequence with stemming, as published", rouge_l),
+    Metric("similarity", "cosine of sentence embeddings", similarity, _ENCODER),
+    Metric("fluency", "how whole a caption is, by our own detector", fluency),
+    Metric("fluent_similarity", "similarity less a share for errors", fluent_similarity, _ENCODER),
+    Metric(
+        "fense",
+        "similarity cut for broken captions, as published",
+        fense,
+        ("encoder", "detector"),
+        "extra sbert; detector=PATH of the published checkpoint",
+    ),
+    *(
         Metric(
-            "fluent_similarity",
-            "similarity less a share for errors",
-            fluent_similarity,
-            ("encoder",),
-        ),
-        Metric(
-            "fense",
-            "similarity cut for broken captions, as published",
-            fense,
-            ("encoder", "detector"),
-            "extra sbert; detector=PATH of the published checkpoint",
-        ),
-        *(
-            Metric(
-                f"bleu_coco_{order}",
-                f"corpus BLEU-{order} of the COCO evaluation",
-                bleu_coco,
-                aggregate=partial(corpus_bleu, order=order),
-            )
-            for order in range(1, 5)
-        ),
-        Metric("rouge_l_coco", "ROUGE-L of the COCO evaluation", rouge_l_coco),
-        Metric("cider_d", "CIDEr-D of the COCO evaluation", cider_d, max_value=10.0),
-        Metric("meteor_1_5", "METEOR 1.5 by its own jar", meteor_1_5, (), _JAVA, corpus_meteor),
-        Metric("spice", "SPICE by its own jar", spice, needs=_CORENLP),
-        Metric("spider", "mean of cider_d and spice", spider, needs=_CORENLP, max_value=5.5),
-        Metric(
-            "spider_fl",
-            "spider cut for broken captions",
-            _spider_fl,
-            ("detector",),
-            f"{_CORENLP}, extra sbert; detector=PATH",
-            max_value=5.5,
-        ),
-        *(
-            Metric(name, description, date_and_parts, _DATE_OPTIONS, aggregate=aggregate)
-            for name, description, aggregate in (
-                ("date", "MECAT's similarity and discriminability", aggregate_date),
-                ("date_similarity", "date's likeness to its references", first_column),
-                (
-                    "date_discriminability",
-                    "date's unlikeness to other samples' references",
-                    first_column,
-                ),
-            )
-        ),
-    )
-}
+            f"bleu_coco_{order}",
+            f"corpus BLEU-{order} of the COCO evaluation",
+            bleu_coco,
+            aggregate=partial(corpus_bleu, order=order),
+        )
+        for order in range(1, 5)
+    ),
+    Metric("rouge_l_coco", "ROUGE-L of the COCO evaluation", rouge_l_coco),
+    Metric("cider_d", "CIDEr-D of the COCO evaluation", cider_d, max_value=10.0),
+    Metric("meteor_1_5", "METEOR 1.5 by its own jar", meteor_1_5, (), _JAVA, corpus_meteor),
+    Metric("spice", "SPICE by its own jar", spice, needs=_CORENLP),
+    Metric("spider", "mean of cider_d and spice", spider, needs=_CORENLP, max_value=5.5),
+    Metric(
+        "spider_fl",
+        "spider cut for broken captions",
+        _spider_fl,
+        ("detector",),
+        f"{_CORENLP}, extra sbert; detector=PATH",
+        max_value=5.5,
+    ),
+    *(
+        Metric(name, description, date_and_parts, _DATE_OPTIONS, aggregate=aggregate)
+        for name, description, aggregate in (
+            ("date", "MECAT's similarity and discriminability", aggregate_date),
+            ("date_similarity", "date's likeness to its references", first_column),
+            ("date_discriminability", _DISCRIMINABILITY, first_column),
+        )
+    ),
+)
 
 
 def find_metric(text: str) -> tuple[Metric, ScorerName]:
@@ -171,11 +161,10 @@ def compute(
     """
     asked = [find_metric(name) for name in names]
     for _, name in asked:
-        for option in CORPUS_OPTIONS:
-            if option in name.options:
-                raise MetricError(
-                    f"{name}: only a benchmark with an aggregation knows the option {option!r}"
-                )
+        for option in name.options.keys() & set(CORPUS_OPTIONS):
+            raise MetricError(
+                f"{name}: only a benchmark with an aggregation knows the option {option!r}"
+            )
     done: dict[tuple[Compute, tuple[tuple[str, str], ...]], dict[str, MetricResult]] = {}
     results = []
     for metric, name in asked:

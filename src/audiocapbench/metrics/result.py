@@ -38,16 +38,13 @@ class MetricResult:
     aggregate: Callable[[FloatArray], FloatArray] = first_column
 
     def __repr__(self) -> str:
-        return (
-            f"MetricResult({self.name} {self.score:.4f}, n={len(self.samples):,}, {self.signature})"
-        )
+        count = f"n={len(self.samples):,}"
+        return f"MetricResult({self.name} {self.score:.4f}, {count}, {self.signature})"
 
     @property
     def score(self) -> float:
         """The corpus score; 0 for a corpus without samples."""
-        if not len(self.samples):
-            return 0.0
-        return float(self.aggregate(self.statistics.mean(axis=0)))
+        return float(self.aggregate(self.statistics.mean(axis=0))) if len(self.samples) else 0.0
 
     @classmethod
     def of_means(cls, name: str, signature: Signature, samples: FloatArray) -> "MetricResult":

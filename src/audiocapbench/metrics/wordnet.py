@@ -79,9 +79,7 @@ def synonym_pairs(words: Sequence[str], others: Sequence[str]) -> IntArray:
     WordNet has is its own synonym. The relation is not symmetric, for only ``words`` are reduced
     to base forms.
 
-    Args:
-        words: Lower-case words, in any form.
-        others: Distinct lower-case words.
+    All are in lower case, and the others distinct.
 
     Returns:
         Distinct pairs (place in words, place in others) in ascending order, shape (n, 2).
@@ -97,7 +95,10 @@ def synonym_pairs(words: Sequence[str], others: Sequence[str]) -> IntArray:
 def _parts() -> tuple[_Part, ...]:
     with np.load(TABLE, allow_pickle=False) as table:
         arrays = {name: table[name] for name in table.files}
-    words, forms, bases = (_lines(arrays[name]) for name in ("words", "exceptions", "bases"))
+    words, forms, bases = (
+        arrays[name].tobytes().decode("utf-8").split("\n")
+        for name in ("words", "exceptions", "bases")
+    )
     word_starts, synset_starts, form_starts = map(starts_of, arrays["counts"].T)
     member_starts = starts_of(arrays["sizes"])[synset_starts]
     parts = []
@@ -143,7 +144,3 @@ def _make_part(
         endings=tuple(old for old, _ in rules),
         rules=rules,
     )
-
-
-def _lines(text: NDArray[np.uint8]) -> list[str]:
-    return text.tobytes().decode("utf-8").split("\n")

@@ -90,21 +90,21 @@ def _explained(engine: Engine) -> Iterator[None]:
         raise StoreError(f"{shown(engine.url)}: {_reason(error)}") from error
 
 
+_WRITABLE = "check that the file and its folder can be written"
+_REASONS = {
+    "file is not a database": "is not a store; choose another --store",
+    "database or disk is full": "the disk is full; make room and run the same command to go on",
+    "database is locked": f"is locked by another process for more than {_WAIT_S} s; try again",
+    "unable to open database file": f"unable to open database file; {_WRITABLE}",
+    "attempt to write a readonly database": f"attempt to write a readonly database; {_WRITABLE}",
+}
+
+
 def _reason(error: DBAPIError) -> str:
     reason = str(error.orig).strip().splitlines()[0] if error.orig else "cannot be used"
-    match reason:
-        case "file is not a database":
-            return "is not a store; choose another --store"
-        case "database or disk is full":
-            return "the disk is full; make room and run the same command to go on"
-        case "database is locked":
-            return f"is locked by another process for more than {_WAIT_S} s; try again"
-        case "unable to open database file" | "attempt to write a readonly database":
-            return f"{reason}; check that the file and its folder can be written"
-        case _ if "foreign key" in reason.lower():
-            return f"the run is no longer there, or has no such sample ({reason})"
-        case _:
-            return reason
+    if "foreign key" in reason.lower():
+        return f"the run is no longer there, or has no such sample ({reason})"
+    return _REASONS.get(reason, reason)
 
 
 def _set_up_sqlite(connection: object, _record: object) -> None:

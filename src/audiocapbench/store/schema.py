@@ -4,28 +4,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import (
-    JSON,
-    Boolean,
-    Column,
-    Connection,
-    DateTime,
-    Dialect,
-    Float,
-    ForeignKey,
-    ForeignKeyConstraint,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
-    Text,
-    TypeDecorator,
-    UniqueConstraint,
-    inspect,
-    select,
-)
+import sqlalchemy as sa
+from sqlalchemy import Column, Connection, Dialect, ForeignKey, Table, inspect, select
 from sqlalchemy.types import TypeEngine
 
 from audiocapbench.errors import StoreError
@@ -33,15 +13,17 @@ from audiocapbench.errors import StoreError
 VERSION = 2
 
 
-class Timestamp(TypeDecorator[str]):
+class Timestamp(sa.TypeDecorator[str]):
     """A moment in UTC: an ISO 8601 text to Python and SQLite, a real timestamp to PostgreSQL."""
 
-    impl = DateTime(timezone=True)
+    impl = sa.DateTime(timezone=True)
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         """Text where the database has no type for moments."""
-        return dialect.type_descriptor(Text() if dialect.name == "sqlite" else self.impl_instance)
+        return dialect.type_descriptor(
+            sa.Text() if dialect.name == "sqlite" else self.impl_instance
+        )
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> Any:
         """Into the database."""
@@ -59,17 +41,17 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-metadata = MetaData()
+metadata = sa.MetaData()
 
 _TYPES: dict[str, type[TypeEngine[Any]] | TypeEngine[Any]] = {
-    "text": Text,
-    "word": String(16),
-    "hash": String(64),
-    "integer": Integer,
-    "number": Float,
-    "flag": Boolean,
-    "json": JSON,
-    "bytes": LargeBinary,
+    "text": sa.Text,
+    "word": sa.String(16),
+    "hash": sa.String(64),
+    "integer": sa.Integer,
+    "number": sa.Float,
+    "flag": sa.Boolean,
+    "json": sa.JSON,
+    "bytes": sa.LargeBinary,
     "time": Timestamp,
 }
 
@@ -86,17 +68,17 @@ def _columns(**names: str) -> list[Column[Any]]:
 
 
 def _numbered() -> Column[int]:
-    return Column("id", Integer, primary_key=True, autoincrement=True)
+    return Column("id", sa.Integer, primary_key=True, autoincrement=True)
 
 
 def _of_run() -> Column[int]:
     return Column("run", ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
 
 
-def _of_run_sample() -> list[Column[Any] | ForeignKeyConstraint]:
+def _of_run_sample() -> list[Column[Any] | sa.ForeignKeyConstraint]:
     """The two columns that say which sample of which run; they go when the run does."""
     chosen = ["run_samples.run", "run_samples.sample"]
-    same = ForeignKeyConstraint(["run", "sample"], chosen, ondelete="CASCADE")
+    same = sa.ForeignKeyConstraint(["run", "sample"], chosen, ondelete="CASCADE")
     return [*_columns(integer="run*", text="sample*"), same]
 
 
@@ -118,7 +100,7 @@ def _reply() -> list[Column[Any]]:
 schema_version = Table("schema_version", metadata, *_columns(integer="version*"))
 
 signatures = Table(
-    "signatures", metadata, _numbered(), Column("text", Text, nullable=False, unique=True)
+    "signatures", metadata, _numbered(), Column("text", sa.Text, nullable=False, unique=True)
 )
 
 datasets = Table(
@@ -144,8 +126,8 @@ runs = Table(
     *_columns(text="name? benchmark model contract made_by", json="parameters"),
     Column("dataset", ForeignKey("datasets.fingerprint"), nullable=False, index=True),
     # Counts every change of its outcomes, scores and judgements.
-    Column("revision", Integer, nullable=False, default=0),
-    UniqueConstraint("identity", "generation"),
+    Column("revision", sa.Integer, nullable=False, default=0),
+    sa.UniqueConstraint("identity", "generation"),
     sqlite_autoincrement=True,  # the number of a deleted run is never given again
 )
 
@@ -167,7 +149,7 @@ outcomes = Table(
     *_columns(text="error?", integer="withheld? attempts", flag="cached"),
     *_columns(hash="audio_sha256?", number="audio_s"),
     # All that a listing of runs reads of them.
-    Index("outcomes_counted", "run", "status", "cost_usd"),
+    sa.Index("outcomes_counted", "run", "status", "cost_usd"),
 )
 
 scores = Table(
@@ -210,7 +192,7 @@ responses = Table(
     metadata,
     *_columns(hash="key*", text="model"),
     *_reply(),
-    Index("responses_by_model", "model"),
+    sa.Index("responses_by_model", "model"),
 )
 
 embeddings = Table(

@@ -8,21 +8,8 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from sqlalchemy import (
-    Column,
-    ColumnElement,
-    Connection,
-    DateTime,
-    FromClause,
-    Integer,
-    MetaData,
-    Table,
-    Text,
-    cast,
-    insert,
-    select,
-    text,
-)
+import sqlalchemy as sa
+from sqlalchemy import Column, Connection, MetaData, Table, cast, insert, select, text
 
 from audiocapbench.signature import Signature
 from audiocapbench.store import schema
@@ -36,8 +23,8 @@ _AT_ONCE = 10_000
 _signed = Table(
     "signed",
     MetaData(),
-    Column("old", Text, primary_key=True),
-    Column("new", Integer, nullable=False),
+    Column("old", sa.Text, primary_key=True),
+    Column("new", sa.Integer, nullable=False),
     prefixes=["TEMPORARY"],
 )
 
@@ -129,18 +116,18 @@ def _sign(connection: Connection, old: Table, scorer: str) -> None:
 def _copy(connection: Connection, old: Table, new: Table) -> None:
     """All rows of a table; what is about no sample of its run was never shown and is left out."""
     signed, chosen = "signature" in new.c, schema.run_samples.c
-    source: FromClause = old
+    source: sa.FromClause = old
     if "sample" in new.c:
         same = (chosen.run == old.c.run) & (chosen.sample == old.c.sample)
         source = source.join(schema.run_samples, same)
     if signed:
         source = source.join(_signed, _signed.c.old == old.c.signature)
-    values: list[ColumnElement[Any]] = []
+    values: list[sa.ColumnElement[Any]] = []
     for column in new.c:
         value = _signed.c.new if column.name == "signature" else old.c[column.name]
         is_time = isinstance(column.type, schema.Timestamp)
         of_text = is_time and connection.dialect.name == "postgresql"
-        values.append(cast(value, DateTime(timezone=True)) if of_text else value)
+        values.append(cast(value, sa.DateTime(timezone=True)) if of_text else value)
     rows = select(*values).select_from(source)
     rows = rows.order_by(*(old.c[column.name] for column in new.primary_key))
     connection.execute(insert(new).from_select([column.name for column in new.c], rows))

@@ -14,15 +14,14 @@ from typing import IO
 
 from audiocapbench.errors import MetricError
 
+LOCALE = ("-Dfile.encoding=UTF-8", "-Duser.language=en", "-Duser.country=US")
+"""Options of Java that a program would otherwise take from the machine."""
+
 _LAST_WORDS = 5
 
 
 def find_java(metric: str) -> str:
-    """Find the Java that is to run a metric: that of JAVA_HOME, else the first on PATH.
-
-    Raises:
-        MetricError: There is none.
-    """
+    """Find the Java that is to run a metric: that of JAVA_HOME, else the first on PATH."""
     home = os.environ.get("JAVA_HOME")
     at_home = shutil.which("java", path=str(Path(home) / "bin")) if home else None
     found = at_home or shutil.which("java")
@@ -35,11 +34,7 @@ def find_java(metric: str) -> str:
 
 
 def find_jar(metric: str, *parts: str) -> Path:
-    """Find a file of the installed package pycocoevalcap.
-
-    Raises:
-        MetricError: The package or the file is missing.
-    """
+    """Find a file of the installed package pycocoevalcap."""
     spec = find_spec("pycocoevalcap")
     places = list(spec.submodule_search_locations or ()) if spec else []
     if not places:
@@ -57,13 +52,8 @@ class LineProcess:
     """A program that answers each line on its input with lines on its output.
 
     Its error output is drained all the time and input is written by a thread of its own, so that
-    no full pipe can stop both sides. Leaving the ``with`` block ends the program in any case.
-
-    Args:
-        name: What to call it in messages.
-        command: The program and its arguments.
-        folder: Where to start it.
-        patience: Seconds to wait for any one line of its output.
+    no full pipe can stop both sides. Leaving the ``with`` block ends the program in any case. It is
+    started in ``folder``, and any one line of its output may take ``patience`` seconds.
     """
 
     def __init__(self, name: str, command: Sequence[str], folder: Path, patience: float) -> None:

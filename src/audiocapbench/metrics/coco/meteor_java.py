@@ -1,12 +1,11 @@
 """METEOR 1.5 by its original program, which needs Java; ``meteor`` has NLTK's, another metric."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.coco.java import LineProcess, find_jar, find_java
+from audiocapbench.metrics.coco.java import LOCALE, LineProcess, find_jar, find_java
 from audiocapbench.metrics.inputs import check_captions
 from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokens_of
 from audiocapbench.metrics.result import FloatArray, MetricResult
@@ -32,26 +31,23 @@ def meteor_1_5(
     check_captions(predictions, references)
     signature = sign(_NAME, tok=TOKENIZER, lang="en", norm=True, jar="meteor-1.5", agg="corpus")
     if not len(predictions):
-        return MetricResult(
-            _NAME, signature, np.zeros(0), np.zeros((0, _STATISTICS)), corpus_meteor
-        )
+        empty = np.zeros((0, _STATISTICS))
+        return MetricResult(_NAME, signature, empty[:, 0], empty, corpus_meteor)
     java, jar = find_java(_NAME), find_jar(_NAME, "meteor", "meteor-1.5.jar")
-    with LineProcess("METEOR", _command(java, jar), jar.parent, patience) as process:
+    command = [java, "-Xmx2G", *LOCALE, "-jar", jar.name, "-", "-", "-stdio", "-l", "en", "-norm"]
+    with LineProcess("METEOR", command, jar.parent, patience) as process:
         lines = [
             " ||| ".join(["SCORE", *(" ".join(tokens_of(text)) for text in (*own, prediction))])
             for prediction, own in zip(predictions, references, strict=True)
         ]
         stats = process.ask(lines, len(lines))
-        statistics = _without_whole_matches(np.array([_numbers(line) for line in stats]))
+        statistics = np.array([_numbers(line) for line in stats])
         answers = process.ask([" ||| ".join(["EVAL", *stats])], len(stats) + 1)
     samples = np.array([_number(answer) for answer in answers[:-1]])
+    # No chunk counts for a sample in which both sides match whole: it is not fragmented.
+    whole = (statistics[:, 20] == 1) & (statistics[:, 21:23] == statistics[:, 0:2]).all(axis=1)
+    statistics[whole, 20] = 0.0
     return MetricResult(_NAME, signature, samples, statistics, corpus_meteor)
-
-
-def _command(java: str, jar: Path) -> list[str]:
-    # Encoding and language are set because the program would take them from the machine.
-    options = ["-Xmx2G", "-Dfile.encoding=UTF-8", "-Duser.language=en", "-Duser.country=US"]
-    return [java, *options, "-jar", jar.name, "-", "-", "-stdio", "-l", "en", "-norm"]
 
 
 def _numbers(line: str) -> list[float]:
@@ -67,13 +63,6 @@ def _number(text: str) -> float:
     except ValueError:
         raise MetricError(f"METEOR answered with something else than a number: {text}") from None
     return number if np.isfinite(number) else 0.0
-
-
-def _without_whole_matches(statistics: FloatArray) -> FloatArray:
-    """Count no chunk for a sample in which both sides match whole: it is not fragmented."""
-    whole = (statistics[:, 20] == 1) & (statistics[:, 21:23] == statistics[:, 0:2]).all(axis=1)
-    statistics[whole, 20] = 0.0
-    return statistics
 
 
 def corpus_meteor(totals: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ import numpy as np
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.coco.cider import cider_d
-from audiocapbench.metrics.coco.java import find_jar, find_java
+from audiocapbench.metrics.coco.java import LOCALE, find_jar, find_java
 from audiocapbench.metrics.fluency.fense import PENALTY, THRESHOLD, penalise
 from audiocapbench.metrics.inputs import check_captions
 from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokens_of
@@ -39,7 +39,10 @@ def spice(
         java, jar = find_java(_NAME), find_jar(_NAME, "spice", "spice-1.0.jar")
         _check_models(jar.parent / "lib")
         with tempfile.TemporaryDirectory(prefix="audiocapbench-spice-") as folder:
-            _fill(samples, _run(java, jar, questions, Path(folder), timeout))
+            for answer in _run(java, jar, questions, Path(folder), timeout):
+                score = float(answer["scores"]["All"]["f"] or 0.0)
+                # No proposition on either side leaves 0/0.
+                samples[int(answer["image_id"])] = score if np.isfinite(score) else 0.0
     return MetricResult.of_means(_NAME, signature, samples)
 
 
@@ -86,7 +89,7 @@ def _run(
 
 
 def _options(java: str) -> list[str]:
-    options = ["-Xmx8G", "-Dfile.encoding=UTF-8", "-Duser.language=en", "-Duser.country=US"]
+    options = ["-Xmx8G", *LOCALE]
     version = subprocess.run(  # noqa: S603  # only asks for the version
         [java, "-version"], capture_output=True, check=False
     )
@@ -94,13 +97,6 @@ def _options(java: str) -> list[str]:
     if b'version "1.' in version.stderr:
         return options
     return options + [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED]
-
-
-def _fill(samples: FloatArray, answers: list[dict[str, Any]]) -> None:
-    for answer in answers:
-        score = float(answer["scores"]["All"]["f"] or 0.0)
-        # No proposition on either side leaves 0/0.
-        samples[int(answer["image_id"])] = score if np.isfinite(score) else 0.0
 
 
 def spider(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> MetricResult:

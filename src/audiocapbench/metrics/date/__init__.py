@@ -1,16 +1,9 @@
 """DATE, MECAT's discriminative metric, block-wise and with any encoder that shows its pieces."""
 
-from audiocapbench.metrics.date.metric import (
-    DateParts,
-    aggregate_date,
-    date,
-    date_and_parts,
-    date_parts,
-)
+from audiocapbench.metrics.date.metric import aggregate_date, date, date_and_parts, date_parts
 from audiocapbench.metrics.date.pieces import PieceEncoder, piece_encoder
 
 __all__ = [
-    "DateParts",
     "PieceEncoder",
     "aggregate_date",
     "date",

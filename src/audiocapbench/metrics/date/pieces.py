@@ -28,10 +28,8 @@ _SENTENCES_A_PASS = 64
 class Pieces(NamedTuple):
     """Sentences as piece numbers, end to end; sentence i is ids[bounds[i]:bounds[i + 1]].
 
-    Attributes:
-        ids: Rows of the encoder's word-embedding matrix.
-        special: Which of them frame a sentence, such as [CLS] and [SEP], and mean nothing.
-        bounds: Where each sentence starts, and where the last one ends.
+    Numbers are rows of the encoder's word-embedding matrix; those that frame a sentence, such as
+    [CLS] and [SEP], are special and mean nothing.
     """
 
     ids: IntArray
@@ -69,17 +67,13 @@ class PieceEncoder(Protocol):
     def encode_weighted(self, pieces: Pieces, weights: FloatArray) -> Vectors:
         """Encode sentences with each piece's input vector multiplied by its weight.
 
-        Returns:
-            A row a sentence; zeros for one without a meaningful piece.
+        A sentence without a meaningful piece is a row of zeros.
         """
         ...
 
 
 def piece_encoder(encoder: str | Encoder | PieceEncoder) -> PieceEncoder:
-    """Give access to an encoder's word pieces.
-
-    Args:
-        encoder: A name or path as ``encoders.load`` takes it, or an encoder.
+    """Give access to the word pieces of an encoder, or of one that ``encoders.load`` knows.
 
     Raises:
         MetricError: If the encoder cannot be had or has no word pieces.
@@ -152,15 +146,10 @@ class SentenceTransformerPieces:
         """Cut sentences into pieces as the model would, frame included."""
         tokenizer = self._tokenizer
         ids: list[list[int]] = []
+        how = {"truncation": True, "max_length": self._model.max_seq_length}
+        how |= {"return_attention_mask": False, "return_token_type_ids": False}
         for start in range(0, len(sentences), _SENTENCES_A_CUT):
-            cut = tokenizer(
-                list(sentences[start : start + _SENTENCES_A_CUT]),
-                truncation=True,
-                max_length=self._model.max_seq_length,
-                return_attention_mask=False,
-                return_token_type_ids=False,
-            )
-            ids += cut["input_ids"]
+            ids += tokenizer(list(sentences[start : start + _SENTENCES_A_CUT]), **how)["input_ids"]
         frame = ("cls_token_id", "sep_token_id", "bos_token_id", "eos_token_id", "pad_token_id")
         special = {getattr(tokenizer, field) for field in frame} - {None}
         return _laid_end_to_end(ids, special=sorted(special))
@@ -179,9 +168,8 @@ class SentenceTransformerPieces:
 
         chosen = np.flatnonzero(pieces.meaningful)
         order = chosen[np.argsort(np.diff(pieces.bounds)[chosen], kind="stable")]
-        vectors = np.zeros(
-            (len(pieces.bounds) - 1, self._model.get_embedding_dimension()), dtype=np.float32
-        )
+        shape = (len(pieces.bounds) - 1, self._model.get_embedding_dimension())
+        vectors = np.zeros(shape, dtype=np.float32)
         self._model.eval()
         with torch.inference_mode():
             for start in range(0, len(order), _SENTENCES_A_PASS):

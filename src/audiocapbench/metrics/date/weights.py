@@ -22,10 +22,8 @@ _TILE = 256
 class Terms(NamedTuple):
     """Soft statistics of each piece in its sentence; zero where a piece is special.
 
-    Attributes:
-        others: Sum of its squared cosines with the other pieces of the sentence; one more is the
-            soft term frequency that counts the piece itself.
-        rarity: Its inverse document frequency, ln((n + 1) / (DF + 1)) + 1.
+    ``others`` sums its squared cosines with the other pieces of the sentence: one more is the soft
+    term frequency. ``rarity`` is its inverse document frequency, ln((n + 1) / (DF + 1)) + 1.
     """
 
     others: FloatArray
@@ -41,24 +39,18 @@ class _Bags(NamedTuple):
 
 
 def terms(pieces: Pieces, times: IntArray, vectors: Float32Array, block: int) -> Terms:
-    """Weigh every piece of a corpus.
+    """Weigh every piece of a corpus's distinct sentences, which occur ``times`` each.
 
-    Args:
-        pieces: The corpus's distinct sentences.
-        times: How often each of them occurs in the corpus.
-        vectors: Vector of each distinct meaningful piece, in ascending order of its id.
-        block: Sentences held at a time; no number depends on it.
+    There is a vector for each distinct meaningful piece, in ascending order of its id. A block of
+    sentences is held at a time; no number depends on it.
     """
     meaningful = ~pieces.special
     _, columns = np.unique(pieces.ids[meaningful], return_inverse=True)
     keys = pieces.owners[meaningful] * len(vectors) + columns
     entries, entry_of, counts = np.unique(keys, return_inverse=True, return_counts=True)
     starts = np.arange(len(times) + 1) * len(vectors)
-    bags = _Bags(
-        indices=entries % max(1, len(vectors)),
-        counts=counts.astype(np.float32),
-        bounds=np.searchsorted(entries, starts),
-    )
+    indices, bounds = entries % max(1, len(vectors)), np.searchsorted(entries, starts)
+    bags = _Bags(indices, counts.astype(np.float32), bounds)
     others, documents = _soft_counts(bags, times, _unit(vectors), block)
     rarities = np.log((times.sum() + 1) / (documents + 1)) + 1
     result = Terms(np.zeros(len(pieces.ids)), np.zeros(len(pieces.ids)))

@@ -91,7 +91,7 @@ def load_detector() -> FluencyDetector:
     return detector
 
 
-def fluency(predictions: Sequence[str]) -> MetricResult:
+def fluency(predictions: Sequence[str], _references: object = None) -> MetricResult:
     """Score predictions by the probability that they are whole: 1 for sound, 0 for broken.
 
     References play no part. A blank prediction scores 0. Of several sentences, the mean counts.
@@ -118,5 +118,5 @@ def fluent_similarity(
     said = np.array([bool(prediction.strip()) for prediction in predictions], dtype=np.bool_)
     lost = error_weight * detector.error_probabilities(predictions) * said
     fields = {"encoder": model.name, "refs": "mean", "detector": detector.name}
-    signature = sign("fluent_similarity", **fields, weight=error_weight)
+    signature = sign("fluent_similarity", protocol=1, **fields, weight=error_weight)
     return MetricResult.of_means("fluent_similarity", signature, cosines - lost)

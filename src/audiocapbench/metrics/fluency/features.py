@@ -12,34 +12,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.metrics.fluency.text import (
-    GRAMMAR,
-    LINKS,
-    PAUSE,
-    STILL_MORE,
-    shape_of,
-    stem_of,
-)
+from audiocapbench.metrics.fluency.text import GRAMMAR, LINKS, PAUSE, STILL_MORE, shape_of, stem_of
 from audiocapbench.metrics.result import FloatArray
+from audiocapbench.metrics.word_lists import read_lists
 
 BUCKET_BITS = 18
-REPETITION = (
-    "word twice running",
-    "two words twice running",
-    "1 stem repeated",
-    "2 stems repeated",
-    "3 stems repeated",
-    "share of stems repeated",
-    "1 pair of stems repeated",
-    "2 pairs of stems repeated",
-    "event repeated",
-    "event shared with the next",
-    "event shared with the next but one",
-    "event shared and said to be one more",
-    "events",
-    "one word",
-    "two words",
+REPETITION: tuple[str, ...] = tuple(
+    read_lists("audiocapbench.metrics.fluency", "words.toml")["repetition"]
 )
+"""What each column of repetition says."""
+
 _START, _STOP = "<", ">"
 _WORD_ORDERS, _SHAPE_ORDERS = 3, 4
 _USUAL_LENGTH = 12
@@ -54,14 +36,10 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Patterns of sentences, and which caption each sentence belongs to.
+    """Patterns of sentences, and which caption owns each sentence.
 
-    Attributes:
-        owner: The caption of each sentence, shape (sentences,).
-        row: The sentence of each hashed pattern, shape (patterns,).
-        bucket: The bucket of each hashed pattern, shape (patterns,).
-        value: How much each hashed pattern counts, shape (patterns,).
-        repetition: One column for each of ``REPETITION``, shape (sentences, columns).
+    A hashed pattern is in the sentence ``row``, falls into a bucket and counts as much as its
+    value; a row of ``repetition`` has a column for each of ``REPETITION``.
     """
 
     owner: Ints
@@ -86,15 +64,12 @@ class _Stream(NamedTuple):
 
 
 def features_of(captions: Sequence[Sequence[Sequence[str]]], known: Hashes) -> Features:
-    """Extract the patterns of captions.
+    """Extract the patterns of captions, which are sentences as ``sentences_of`` splits them.
 
-    Args:
-        captions: Sentences of each caption, as ``sentences_of`` splits it.
-        known: Sorted hashes of the words that count as themselves; of others, only the shape.
+    Words whose hash is ``known`` (in order) count as themselves; of others, only the shape does.
     """
-    owner = np.repeat(
-        np.arange(len(captions), dtype=np.int64), [len(caption) for caption in captions]
-    )
+    counts = [len(caption) for caption in captions]
+    owner = np.repeat(np.arange(len(captions), dtype=np.int64), counts)
     if not len(owner):
         nothing = np.zeros(0, dtype=np.int64)
         blank = np.zeros((0, len(REPETITION)), dtype=np.float32)
@@ -142,10 +117,8 @@ def _patterns(stream: _Stream) -> tuple[Ints, Ints, Floats]:
     at_end[np.cumsum(stream.lengths) - 1] = True
     inside = np.sqrt(_USUAL_LENGTH / np.maximum(stream.lengths, _USUAL_LENGTH))[row]
     rows, buckets, values = [], [], []
-    for family, hashes, orders in (
-        (0, stream.word, _WORD_ORDERS),
-        (1, stream.shape, _SHAPE_ORDERS),
-    ):
+    families = (stream.word, _WORD_ORDERS), (stream.shape, _SHAPE_ORDERS)
+    for family, (hashes, orders) in enumerate(families):
         joint = np.zeros(len(row), dtype=np.uint64)
         for order in range(1, min(orders, len(row)) + 1):
             first = slice(0, len(row) - order + 1)

@@ -58,7 +58,7 @@ def fense(
     cosines = mean_cosines(predictions, references, model)
     samples = penalise(cosines, probabilities, threshold=threshold, penalty=penalty)
     numbers = {"threshold": float(threshold), "penalty": float(penalty)}
-    signature = sign("fense", encoder=model.name, refs="mean", detector=name, **numbers)
+    signature = sign("fense", encoder=model.name, refs="mean", detector=name, protocol=1, **numbers)
     return MetricResult.of_means("fense", signature, samples)
 
 

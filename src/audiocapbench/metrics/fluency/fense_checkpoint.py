@@ -20,12 +20,8 @@ _LONGEST = 64
 _BATCH = 64
 _HEAD_WIDTH = 64
 _PUBLISHED = {
-    "1a719f090af70614bbdb9f9437530b7e133c48cfa4a58d964de0d47fc974a2fa": (
-        "echecker_clotho_audiocaps_base"
-    ),
-    "90ed0ac5033ec497ec66d4f68588053813e085671136dae312097c96c504f673": (
-        "echecker_clotho_audiocaps_tiny"
-    ),
+    "1a719f090af70614bbdb9f9437530b7e133c48cfa4a58d964de0d47fc974a2fa": "base",
+    "90ed0ac5033ec497ec66d4f68588053813e085671136dae312097c96c504f673": "tiny",
 }
 
 
@@ -34,9 +30,7 @@ class CheckpointDetector:
 
     def __init__(self, name: str, model: Any, classifier: Any, tokenizer: Any) -> None:
         self.name = name
-        self._model = model
-        self._classifier = classifier
-        self._tokenizer = tokenizer
+        self._model, self._classifier, self._tokenizer = model, classifier, tokenizer
 
     def error_probabilities(self, captions: Sequence[str]) -> FloatArray:
         """The probability that each caption is broken; each distinct caption is read once."""
@@ -140,5 +134,7 @@ def _vocabulary(path: Path, model_type: str) -> Any:
 def _name(path: Path) -> str:
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    label = _PUBLISHED.get(digest, label_of(path.with_suffix("")))
+    label = label_of(path.with_suffix(""))
+    if digest in _PUBLISHED:
+        label = f"echecker_clotho_audiocaps_{_PUBLISHED[digest]}"
     return f"{label}@{digest[:8]}"
