@@ -7,17 +7,11 @@ from audiocapbench.errors import MetricError
 
 
 def check_captions(
-    predictions: Sequence[str],
-    references: Sequence[Sequence[str]],
-    *,
-    words_needed: bool = False,
+    predictions: Sequence[str], references: Sequence[Sequence[str]], *, words_needed: bool = False
 ) -> None:
     """Refuse captions and references that do not belong together.
 
-    Args:
-        predictions: A caption each sample.
-        references: The references of each sample.
-        words_needed: Whether a sample needs a reference that is not blank.
+    Where ``words_needed``, a sample needs a reference that is not blank.
 
     Raises:
         MetricError: The lists differ in length, a sample has no list of references, or a caption

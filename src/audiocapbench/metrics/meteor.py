@@ -96,7 +96,10 @@ def _read_lexicon(corpus: Corpus) -> _Lexicon:
     stems_of_words = [stem(word) for word in corpus.words]
     numbers = number_things(stems_of_words)
     stems = np.array([*(numbers[own] for own in stems_of_words), -2, -1], dtype=np.int64)
-    predicted, synonyms = _synonyms(list(numbers), np.unique(stems[_predicted_words(corpus)]))
+    is_predicted = np.zeros(len(corpus.sentences.lengths), dtype=bool)
+    is_predicted[corpus.predictions] = True
+    words = corpus.sentences.ids[np.repeat(is_predicted, corpus.sentences.lengths)]
+    predicted, synonyms = _synonyms(list(numbers), np.unique(stems[words]))
     size = len(numbers) + _FILLERS
     half = 1 << (len(predicted) * _SLOTS_PER_PAIR).bit_length()
     keys, synonym_keys = np.random.default_rng(0).integers(half, size=(2, size))
@@ -115,13 +118,6 @@ def _read_lexicon(corpus: Corpus) -> _Lexicon:
         keys=np.where(without, keys + half, keys),
         synonym_keys=synonym_keys,
     )
-
-
-def _predicted_words(corpus: Corpus) -> IntArray:
-    is_predicted = np.zeros(len(corpus.sentences.lengths), dtype=bool)
-    is_predicted[corpus.predictions] = True
-    ids: IntArray = corpus.sentences.ids[np.repeat(is_predicted, corpus.sentences.lengths)]
-    return ids
 
 
 def _synonyms(stems: list[str], predicted: IntArray) -> tuple[IntArray, IntArray]:

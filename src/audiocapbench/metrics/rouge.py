@@ -46,7 +46,10 @@ def rouge_l(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> 
 
 def _terms(corpus: Corpus) -> Sentences:
     """The corpus's sentences in stemmed terms; a word such as ``"dog's"`` is two of them."""
-    terms_of_words = [_terms_of(word) for word in corpus.words]
+    terms_of_words = [
+        [stem(term) if len(term) >= _SHORTEST_STEMMED else term for term in _TERM.findall(word)]
+        for word in corpus.words
+    ]
     numbers = number_things(term for terms in terms_of_words for term in terms)
     flat = np.array([numbers[term] for terms in terms_of_words for term in terms], dtype=np.int64)
     word_starts = starts_of([len(terms) for terms in terms_of_words])
@@ -54,11 +57,6 @@ def _terms(corpus: Corpus) -> Sentences:
     lengths = np.diff(word_starts)[words]
     _, places = ranges(word_starts[words], lengths)
     return Sentences(flat[places], starts_of(lengths)[starts])
-
-
-def _terms_of(word: str) -> list[str]:
-    terms = _TERM.findall(word)
-    return [stem(term) if len(term) >= _SHORTEST_STEMMED else term for term in terms]
 
 
 def _score_batch(batch: Batch) -> FloatArray:

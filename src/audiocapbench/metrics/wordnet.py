@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from audiocapbench.metrics.batches import IntArray, ranges, starts_of
 
@@ -47,7 +46,6 @@ class _Part:
     synsets: _Runs
     names: _Runs
     exceptions: dict[str, str]
-    endings: tuple[str, ...]
     rules: tuple[tuple[str, str], ...]
 
     def lemmas(self, form: str) -> Iterable[int]:
@@ -55,7 +53,7 @@ class _Part:
         bases = [form]
         if form in self.exceptions:
             bases += self.exceptions[form].split(" ")
-        elif form.endswith(self.endings):
+        else:
             bases += [form[: -len(old)] + new for old, new in self.rules if form.endswith(old)]
         return [self.numbers[base] for base in bases if base in self.numbers]
 
@@ -107,40 +105,19 @@ def _parts() -> tuple[_Part, ...]:
             slice(starts[place], starts[place + 1])
             for starts in (word_starts, synset_starts, form_starts, member_starts)
         )
+        names, members = words[own_words], arrays["members"][own_members]
+        sizes, shown = (arrays[key][own_synsets].astype(np.int64) for key in ("sizes", "names"))
+        # From the table's lists of each synset's words to lists of each word's synsets.
+        synsets = np.repeat(np.arange(len(sizes)), sizes)[np.argsort(members, kind="stable")]
+        counts = np.bincount(members, minlength=len(names))
+        cut = (rule.partition(">") for rule in endings.split())
         parts.append(
-            _make_part(
-                words[own_words],
-                arrays["sizes"][own_synsets].astype(np.int64),
-                arrays["names"][own_synsets].astype(np.int64),
-                arrays["members"][own_members],
-                dict(zip(forms[own_forms], bases[own_forms], strict=True)),
-                endings,
+            _Part(
+                numbers={word: number for number, word in enumerate(names)},
+                synsets=_Runs(synsets, starts_of(counts)[:-1], counts),
+                names=_Runs(members.astype(np.int64), starts_of(sizes)[:-1], shown),
+                exceptions=dict(zip(forms[own_forms], bases[own_forms], strict=True)),
+                rules=tuple((old, new) for old, _, new in cut),
             )
         )
     return tuple(parts)
-
-
-def _make_part(
-    words: list[str],
-    sizes: IntArray,
-    name_counts: IntArray,
-    members: NDArray[np.uint16],
-    exceptions: dict[str, str],
-    endings: str,
-) -> _Part:
-    """Turn the table's lists of each synset's words into lists of each word's synsets."""
-    by_word = np.argsort(members, kind="stable")
-    synset_counts = np.bincount(members, minlength=len(words))
-    rules = tuple((old, new) for old, _, new in (rule.partition(">") for rule in endings.split()))
-    return _Part(
-        numbers=dict(zip(words, range(len(words)), strict=True)),
-        synsets=_Runs(
-            np.repeat(np.arange(len(sizes)), sizes)[by_word],
-            starts_of(synset_counts)[:-1],
-            synset_counts,
-        ),
-        names=_Runs(members.astype(np.int64), starts_of(sizes)[:-1], name_counts),
-        exceptions=exceptions,
-        endings=tuple(old for old, _ in rules),
-        rules=rules,
-    )

@@ -1,11 +1,12 @@
 """Opening the database behind a store: SQLite by default, PostgreSQL for a team."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, func, select
+from sqlalchemy import Connection, Engine, Row, Select, create_engine, event, func, select
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
@@ -64,6 +65,12 @@ def reading(engine: Engine) -> Iterator[Connection]:
     """A connection that only reads and never holds up a writer."""
     with _explained(engine), engine.connect() as connection:
         yield connection.execution_options(audiocapbench_reads=True)
+
+
+def fetch(engine: Engine, query: Select[Any]) -> Sequence[Row[Any]]:
+    """All rows of one query."""
+    with reading(engine) as connection:
+        return connection.execute(query).all()
 
 
 @contextmanager

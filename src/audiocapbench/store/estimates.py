@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import Engine, delete, select
 
 from audiocapbench.store import rows, schema
-from audiocapbench.store.connect import reading, writing
+from audiocapbench.store.connect import fetch, reading, writing
 from audiocapbench.store.records import StoredEstimate
 from audiocapbench.store.writes import MADE_BY, insert_all, signature_numbers, signatures_by_number
 
@@ -18,8 +18,7 @@ class EstimateStore:
     def state(self, run_id: int) -> int:
         """A token that changes with every outcome, score and judgement of a run."""
         query = select(schema.runs.c.revision).where(schema.runs.c.id == run_id)
-        with reading(self._engine) as connection:
-            return int(connection.execute(query).scalar_one())
+        return int(fetch(self._engine, query)[0].revision)
 
     def estimates(self, run_id: int) -> list[StoredEstimate]:
         """What is known of a run as it stands now; another version's estimates are made anew."""

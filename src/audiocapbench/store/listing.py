@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Engine, Table, delete, exists, func, liter
 
 from audiocapbench.errors import StoreError
 from audiocapbench.store import rows, schema
-from audiocapbench.store.connect import reading, shown, take_turns, writing
+from audiocapbench.store.connect import fetch, reading, shown, take_turns, writing
 from audiocapbench.store.records import RunLine, ScorerLine
 from audiocapbench.store.writes import insert_new, signatures_by_number
 
@@ -117,8 +117,7 @@ class RunListing:
             connection.execute(delete(kept).where(~used))
 
     def _check(self, run_ids: Iterable[int]) -> None:
-        with reading(self._engine) as connection:
-            known = set(connection.execute(select(schema.runs.c.id)).scalars())
+        known = {row.id for row in fetch(self._engine, select(schema.runs.c.id))}
         for run_id in run_ids:
             if run_id not in known:
                 raise no_such_run(self._engine, run_id)

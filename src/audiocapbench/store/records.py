@@ -36,14 +36,8 @@ class RunSpec:
     @property
     def identity(self) -> str:
         """Equal for equal runs, so that the same command goes on where it stopped."""
-        content = [
-            self.benchmark,
-            self.dataset,
-            self.model,
-            dict(sorted(self.parameters.items())),
-            self.contract,
-            sorted(self.sample_ids),
-        ]
+        settings = [self.model, dict(sorted(self.parameters.items())), self.contract]
+        content = [self.benchmark, self.dataset, *settings, sorted(self.sample_ids)]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 

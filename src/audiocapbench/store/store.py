@@ -19,6 +19,7 @@ from audiocapbench.store import rows, schema
 from audiocapbench.store.connect import (
     DEFAULT_STORE,
     connect,
+    fetch,
     reading,
     shown,
     store_url,
@@ -153,9 +154,7 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore):
     def outcomes(self, run_id: int) -> dict[str, Outcome]:
         """Outcomes of a run by sample id."""
         query = select(schema.outcomes).where(schema.outcomes.c.run == run_id)
-        with reading(self._engine) as connection:
-            found = connection.execute(query).all()
-        return {row.sample: rows.outcome(row) for row in found}
+        return {row.sample: rows.outcome(row) for row in fetch(self._engine, query)}
 
     def add_outcome(self, run_id: int, outcome: Outcome, cache_key: str | None = None) -> None:
         """Commit one outcome, and its reply to the cache where a key is given.
@@ -179,9 +178,8 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore):
     def cached_reply(self, key: str) -> Reply | None:
         """The reply that was once given to the same question, if any."""
         query = select(schema.responses).where(schema.responses.c.key == key)
-        with reading(self._engine) as connection:
-            found = connection.execute(query).first()
-        return rows.reply(found) if found is not None else None
+        found = fetch(self._engine, query)
+        return rows.reply(found[0]) if found else None
 
     def put_scores(self, run_id: int, metric: str, scores: Iterable[StoredScore]) -> None:
         """Replace all scores of one metric on one run."""
@@ -252,12 +250,9 @@ def cache_key(
 
 
 def _latest(spec: RunSpec) -> Select[Any]:
-    return (
-        select(schema.runs)
-        .where(schema.runs.c.identity == spec.identity)
-        .order_by(schema.runs.c.generation.desc())
-        .limit(1)
-    )
+    runs = schema.runs
+    query = select(runs).where(runs.c.identity == spec.identity)
+    return query.order_by(runs.c.generation.desc()).limit(1)
 
 
 def _whole(connection: Connection, row: Row[Any]) -> Run:

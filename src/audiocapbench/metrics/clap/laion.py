@@ -69,12 +69,10 @@ class LaionEncoder:
     def __init__(self, name: str, fingerprint: str, folder: Path, device: str = "cpu") -> None:
         from transformers import AutoTokenizer, ClapFeatureExtractor
 
-        self.name = name
-        self.fingerprint = fingerprint
+        self.name, self.fingerprint, self._device = name, fingerprint, device
         extractor = ClapFeatureExtractor.from_pretrained(folder, local_files_only=True)
         self._tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         self._model = _whole_model(folder).float().eval().to(device)
-        self._device = device
         self._log_mel = LogMel(extractor, device)
         self.dimensions = int(self._model.config.projection_dim)
         self.windows = _windows(extractor)
@@ -124,9 +122,6 @@ def load_laion(
     """Load one of LAION's models, or any other that ClapModel reads.
 
     ``path``, ``model`` and ``download`` are taken out of the options.
-
-    Raises:
-        MetricError: The extra is not installed, or the model is not on disk or not whole.
     """
     path, hub = options.pop("path", ""), options.pop("model", "")
     download = _YES_NO.get(options.pop("download", "no"))

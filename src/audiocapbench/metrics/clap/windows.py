@@ -5,7 +5,7 @@ A piece is looped until it fills the model's input. Files are read, and pieces e
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -74,20 +74,6 @@ class View(NamedTuple):
     pieces: Iterator[Samples]
 
 
-class Cutting(Protocol):
-    """A way to cut clips: one setting for each embedding of a clip, and what signatures say."""
-
-    @property
-    def windows(self) -> Windows: ...
-    @property
-    def settings(self) -> tuple[str, ...]: ...
-    @property
-    def fields(self) -> dict[str, str | int | float]: ...
-
-    def views(self, samples: Samples, content: str, wanted: Collection[str]) -> Iterator[View]:
-        """Cut mono samples for the wanted settings; ``content`` is the clip's SHA-256."""
-
-
 @dataclass(frozen=True, slots=True)
 class Slide:
     """SLIDE-CLAP: all windows of a clip, and the mean of their embeddings."""
@@ -107,7 +93,7 @@ class Slide:
         return {"windows": "slide", **lengths, "rate": own.rate}
 
     def views(self, samples: Samples, content: str, wanted: Collection[str]) -> Iterator[View]:
-        """One view, of all windows; the last may be partial and is looped like the others."""
+        """One view of mono samples, of all windows; the last may be partial and is looped too."""
         if wanted:
             own, starts = self.windows, self.windows.starts(len(samples))
             pieces = (samples[start : start + own.window] for start in starts)
@@ -138,7 +124,10 @@ class Crops:
         return {"windows": "crop", "input": own.input_s, "rate": own.rate, "seeds": seeds}
 
     def views(self, samples: Samples, content: str, wanted: Collection[str]) -> Iterator[View]:
-        """A view for each place where a crop begins; seeds that agree on it share the view."""
+        """A view for each place where a crop begins; seeds that agree on it share the view.
+
+        ``content`` is the clip's SHA-256.
+        """
         places: dict[int, list[str]] = {}
         for seed in self.seeds:
             if self._setting(seed) in wanted:
@@ -152,6 +141,10 @@ class Crops:
 
     def _setting(self, seed: int) -> str:
         return _written(self.fields | {"seeds": seed})
+
+
+Cutting = Slide | Crops
+"""A way to cut clips: a setting for each embedding that a clip gets, and what signatures say."""
 
 
 def loop_into(row: Samples, piece: Samples) -> None:

@@ -105,11 +105,7 @@ def spider(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> M
 
 
 def combine_spider(cider: MetricResult, spiced: MetricResult) -> MetricResult:
-    """Compute SPIDEr from the results of CIDEr-D and SPICE on the same corpus.
-
-    Raises:
-        MetricError: The results are of other metrics or of different numbers of samples.
-    """
+    """Compute SPIDEr from the results of CIDEr-D and SPICE on the same corpus."""
     if (cider.name, spiced.name) != ("cider_d", "spice"):
         raise MetricError(f"spider needs cider_d and spice, not {cider.name} and {spiced.name}.")
     if len(cider.samples) != len(spiced.samples):
@@ -138,13 +134,6 @@ def spider_fl(
     if spidered.name != "spider":
         raise MetricError(f"spider_fl needs the result of spider, not of {spidered.name}.")
     samples = penalise(spidered.samples, error_probabilities, threshold, penalty)
-    signature = sign(
-        "spider_fl",
-        tok=TOKENIZER,
-        of="cider_d+spice",
-        idf="corpus-refs",
-        detector=detector,
-        threshold=threshold,
-        penalty=penalty,
-    )
+    how = {"tok": TOKENIZER, "of": "cider_d+spice", "idf": "corpus-refs", "detector": detector}
+    signature = sign("spider_fl", protocol=1, **how, threshold=threshold, penalty=penalty)
     return MetricResult.of_means("spider_fl", signature, samples)

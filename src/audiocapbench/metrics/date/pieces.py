@@ -4,8 +4,7 @@ Loading and naming encoders is left to ``metrics.encoders``; what a piece is wor
 here.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -192,20 +191,13 @@ class SentenceTransformerPieces:
             "input_ids": torch.from_numpy(ids).to(device),
             "attention_mask": torch.from_numpy(inside.astype(np.int64)).to(device),
         }
-        with _multiplied(self._words, torch.from_numpy(factors).to(device)):
+        scale = torch.from_numpy(factors).to(device).unsqueeze(-1)
+        # What the embedding module puts out is multiplied; the model still sees ids, so positions
+        # hold. Leaving the block removes the hook.
+        with self._words.register_forward_hook(lambda *call: call[-1] * scale):
             encoded = self._model(features)["sentence_embedding"]
         vectors: Vectors = encoded.float().cpu().numpy()
         return vectors
-
-
-@contextmanager
-def _multiplied(words: Any, factors: Any) -> Iterator[None]:
-    """Multiply what an embedding module puts out; the model still sees ids, so positions hold."""
-    hook = words.register_forward_hook(lambda *call: call[-1] * factors.unsqueeze(-1))
-    try:
-        yield
-    finally:
-        hook.remove()
 
 
 def _laid_end_to_end(sentences: list[list[int]], special: Sequence[int]) -> Pieces:

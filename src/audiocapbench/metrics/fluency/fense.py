@@ -44,14 +44,9 @@ def fense(
 ) -> MetricResult:
     """Score predictions by similarity, of which a broken caption loses the share ``penalty``.
 
-    Args:
-        predictions: A caption each sample.
-        references: The references of each sample.
-        encoder: As for ``similarity``.
-        detector: Path of a published checkpoint, an ``ErrorDetector``, or a function from captions
-            to probabilities of an error.
-        threshold: A caption is broken when its probability of an error is above this.
-        penalty: The share of its similarity that a broken caption loses.
+    A caption is broken when its probability of an error is above the threshold. The encoder is as
+    for ``similarity``; the detector is the path of a published checkpoint, an ``ErrorDetector``,
+    or a function from captions to probabilities of an error.
     """
     name, probabilities = detect(predictions, detector)
     model = load(encoder) if isinstance(encoder, str) else encoder

@@ -70,7 +70,12 @@ def load_checkpoint(path: Path) -> CheckpointDetector:
     content = _read(path)
     model, classifier = _build(content["state_dict"], path)
     tokenizer = _vocabulary(path, str(content["model_type"]))
-    return CheckpointDetector(_name(path), model, classifier, tokenizer)
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    label = label_of(path.with_suffix(""))
+    if digest in _PUBLISHED:
+        label = f"echecker_clotho_audiocaps_{_PUBLISHED[digest]}"
+    return CheckpointDetector(f"{label}@{digest[:8]}", model, classifier, tokenizer)
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -129,12 +134,3 @@ def _vocabulary(path: Path, model_type: str) -> Any:
             f"The vocabulary of {model_type!r} is not on this disk: put its vocab.txt beside "
             f"{path}."
         ) from error
-
-
-def _name(path: Path) -> str:
-    with path.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    label = label_of(path.with_suffix(""))
-    if digest in _PUBLISHED:
-        label = f"echecker_clotho_audiocaps_{_PUBLISHED[digest]}"
-    return f"{label}@{digest[:8]}"

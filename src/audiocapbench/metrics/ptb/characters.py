@@ -7,6 +7,7 @@ stand-in for its kind, so that a pattern needs one code point where Unicode has 
 import re
 import unicodedata
 from bisect import bisect_right
+from functools import cache
 
 from audiocapbench.metrics.word_lists import read_lists
 
@@ -28,6 +29,7 @@ _TABLES = read_lists("audiocapbench.metrics.ptb", "characters.toml")
 _SIGNS: dict[str, str] = _TABLES["signs"]
 _QUOTES: dict[str, str] = _TABLES["quotes"]
 _ENTITIES: dict[str, str] = _TABLES["entities"]
+_FOREIGN = re.compile("[^ -~]")
 _GRAVE_LIKE = re.compile("[\u2018\u0091\u201b]")
 _SYMBOL_RANGES: list[list[int]] = _TABLES["symbols"]
 _SYMBOL_STARTS = [start for start, _ in _SYMBOL_RANGES]
@@ -35,23 +37,16 @@ _SYMBOL_STARTS = [start for start, _ in _SYMBOL_RANGES]
 
 def shape_of(text: str) -> str:
     """Replace foreign characters by the stand-ins of their kinds; the length stays the same."""
-    return text.translate(_KINDS)
+    return _FOREIGN.sub(lambda found: _kind(found.group()), text)
 
 
-class _Kinds(dict[int, str]):
-    """Remembers the kind of each code point the first time it is met."""
-
-    def __missing__(self, code: int) -> str:
-        kind = self[code] = _kind(code)
-        return kind
-
-
-def _kind(code: int) -> str:
-    character = chr(code)
-    if character in THEMSELVES or " " <= character <= "~":
+@cache
+def _kind(character: str) -> str:
+    if character in THEMSELVES:
         return character
     if character.isspace():
         return " "
+    code = ord(character)
     if code > 0xFFFF:
         return DROPPED  # the original sees two surrogates, and knows neither
     category = unicodedata.category(character)
@@ -61,9 +56,6 @@ def _kind(code: int) -> str:
         return LETTER if category[0] == "L" else MARK
     place = bisect_right(_SYMBOL_STARTS, code) - 1
     return SYMBOL if place >= 0 and code <= _SYMBOL_RANGES[place][1] else DROPPED
-
-
-_KINDS = _Kinds()
 
 
 def sign(token: str) -> str:

@@ -46,14 +46,11 @@ def _either(words: str) -> str:
     return "|".join(words.split())
 
 
-def _openers(words: str) -> str:
-    return "|".join(f"{word}|{word.upper()}" for word in words.split())
-
-
 def _capitalised(words: str) -> str:
     return "|".join(f"{word[0].upper()}(?i:{word[1:]})" for word in words.split())
 
 
+_OPENERS = ABBREVIATIONS["openers"]
 _FAR = 1000
 _APOS = "(?:['\u0092\u2019]|&apos;)"
 _APOS_LIKE = "(?:['\u0092\u2019`\u0091\u2018\u201b]|&apos;)"
@@ -96,7 +93,7 @@ _APOSTROPHED = (
 _ABBREVIATED = (
     _rule(rf"((?i:{_either(ABBREVIATIONS['anywhere'])})\.)"),
     _rule(rf"((?i:{_either(ABBREVIATIONS['numbered'])})\.) *{_D}"),
-    _rule(rf"([A-Za-z])\. +(?:{_openers(ABBREVIATIONS['openers'])})[ \n]"),
+    _rule(rf"([A-Za-z])\. +(?:{_either(_OPENERS + ' ' + _OPENERS.upper())})[ \n]"),
     _rule(r"([A-Za-z]\.)"),
     _rule(rf"({_ACRONYM}\.)"),
 )
@@ -161,10 +158,8 @@ _APOSTROPHE_FIRST = (
     _rule(r"(')[A-Za-z][^ \n]"),
     _rule(f"({_AUXILIARY})", contraction),
 )
-_ENTITIES = (
-    _rule("((?i:&(?:amp|lt|gt|quot|apos|nbsp);)|&[mn]dash;|&MD;|&#[0-9]+;)", entity),
-    _rule(f"({_WORD})", unsoftened),
-)
+_PLAIN_WORD = _rule(f"({_WORD})", unsoftened)
+_ENTITY = _rule("((?i:&(?:amp|lt|gt|quot|apos|nbsp);)|&[mn]dash;|&MD;|&#[0-9]+;)", entity)
 _RUNS = _rule(r"([!?]+|#+|\*+|_+|@{2,}|-{5,}|-{1,4}|\\\*|'')", sign)
 _ELLIPSIS = _rule(r"(\.{3,5}|\.(?: \.){2,4})", lambda dots: "...")
 _QUOTES = _rule("([`\u0091-\u0094\u2018-\u201d\u2039\u203a\u00ab\u00bb]{1,2})", quotes)
@@ -172,28 +167,11 @@ _TAGS = (_rule(f"(#{_L}+)"), _rule("(@[A-Za-z_][A-Za-z_0-9]*)"))
 _SHARPS = (_rule(r"([cC]\+\+|[cCfF]#)"), _rule(r"([A-Z]*\$)"))
 _BRACKET_NAMES = _rule("(-(?i:[LR][RSC]B)-)")
 
-_WORDS = (
-    *_CONTRACTED,
-    *_APOSTROPHED,
-    *_ABBREVIATED,
-    *_BEFORE_COMMA,
-    *_SHARPS,
-    *_FACES[1:],
-    _rule(f"({_WORD})", unsoftened),
-    *_ADDRESSES,
-    *_FINALLY_ABBREVIATED,
-    _FILE_NAME,
-    *_COMPOUND,
-)
-_FOREIGN_WORDS = (
-    _CONTRACTED[-1],
-    _APOSTROPHED[1],
-    *_BEFORE_COMMA,
-    _COMPOUND[-1],
-    _FILE_NAME,
-    _rule(f"({_WORD})", unsoftened),
-    _ADDRESSES[1],
-)
+_SHORTENED = (*_CONTRACTED, *_APOSTROPHED, *_ABBREVIATED, *_BEFORE_COMMA, *_SHARPS, *_FACES[1:])
+_LONGER = (_PLAIN_WORD, *_ADDRESSES, *_FINALLY_ABBREVIATED, _FILE_NAME, *_COMPOUND)
+_WORDS = (*_SHORTENED, *_LONGER)
+_FOREIGN_WORDS = (_CONTRACTED[-1], _APOSTROPHED[1], *_BEFORE_COMMA, _COMPOUND[-1], _FILE_NAME)
+_FOREIGN_WORDS += (_PLAIN_WORD, _ADDRESSES[1])
 
 
 def _rules_by_first() -> dict[str, tuple[Rule, ...]]:
@@ -207,7 +185,7 @@ def _rules_by_first() -> dict[str, tuple[Rule, ...]]:
         "'": (*_APOSTROPHE_FIRST, *_FACES, _RUNS),
         "\u2019": (*_APOSTROPHE_FIRST, _QUOTES),
         "\u0092": (*_APOSTROPHE_FIRST, _QUOTES),
-        "&": (*_APOSTROPHE_FIRST, *_ENTITIES, _ADDRESSES[1]),
+        "&": (*_APOSTROPHE_FIRST, _ENTITY, _PLAIN_WORD, _ADDRESSES[1]),
         "-": (_NUMBERS[2], _BRACKET_NAMES, *_FACES, _RUNS),
         "+": (*_NUMBERS[2:], _ADDRESSES[1]),
         "\u00ad": (_NUMBERS[2], *_FOREIGN_WORDS),

@@ -26,7 +26,6 @@ _ABBREVIATED = " ".join([*(ABBREVIATIONS[name] for name in _PERIOD_KEPT), *ascii
 _NOT_PLAIN = frozenset(_SPLIT_WORDS.split())
 _NOT_PLAIN |= {f"{word}." for word in f"{_SPLIT_WORDS} {_ABBREVIATED}".split()}
 _TEXTS_KEPT = 2**18
-_FOREIGN = re.compile("[^ -~]")
 
 
 def tokenize(text: str) -> list[str]:
@@ -37,7 +36,7 @@ def tokenize(text: str) -> list[str]:
     length of the text.
     """
     # The line break is what rules see behind the last token.
-    shape = (shape_of(text) if _FOREIGN.search(text) else text) + "\n"
+    shape = shape_of(text) + "\n"
     tokens: list[str] = []
     position, end = 0, len(text)
     while position < end:
