@@ -88,13 +88,11 @@ def _signature() -> Column[int]:
 
 def _reply() -> list[Column[Any]]:
     """What outcomes and cached responses have in common."""
-    return _columns(
-        word="status",
-        text="text raw?",
-        integer="input_tokens? output_tokens? audio_tokens?",
-        number="latency_s cost_usd?",
-        time="answered_at",
-    )
+    return [
+        *_columns(text="text", word="status", number="latency_s"),
+        *_columns(integer="input_tokens? output_tokens? audio_tokens?", number="cost_usd?"),
+        *_columns(text="raw?", time="answered_at"),
+    ]
 
 
 schema_version = Table("schema_version", metadata, *_columns(integer="version*"))
