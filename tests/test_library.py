@@ -232,3 +232,42 @@ def test_the_notebook_runs_in_a_real_kernel(tmp_path: Path) -> None:
     ]
     assert len(tables) >= 4
     assert (tmp_path / "notebook.db").is_file()
+
+
+def test_a_judge_is_named_by_a_text_with_a_slash(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(acb.AudioCapBenchError, match="OPENAI_API_KEY"):
+        acb.judge(1, "openai/gpt-4.1", store=store)
+
+
+def test_options_that_a_call_does_not_have_are_refused(store: str, tmp_path: Path) -> None:
+    unknown: dict[str, Any] = {"temperature": 0.7}
+    with pytest.raises(TypeError, match="no option 'temperature'"):
+        acb.run("demo", "listener", **unknown)
+    with pytest.raises(TypeError, match="no option 'temperature'"):
+        acb.compare(1, 2, **unknown)
+    with pytest.raises(TypeError, match="no option 'temperature'"):
+        acb.leaderboard(**unknown)
+
+
+def test_a_category_called_all_does_not_replace_the_whole() -> None:
+    found = acb.score(["a dog", "b"], ["a dog", "c"], "rouge_l", groups=["all", "y"])
+    assert [row["score"] for row in found.records()] == [0.5, 1.0, 0.0]
+
+
+def test_runs_of_two_benchmarks_over_the_same_samples_keep_their_boards(tmp_path: Path) -> None:
+    benchmark = acb.open_benchmark(str(write_folder(tmp_path / "tones", 12)))
+    kept = str(tmp_path / "two.db")
+    for name, contract in (("ba", "audiocapbench"), ("bb", "mecat-qa")):
+        traits = acb.Traits(metrics=("rouge_l",), judge=contract)
+        own = acb.Benchmark(name, benchmark.root, benchmark.samples, traits=traits)
+        acb.run(own, "control/right", store=kept)
+    boards = acb.leaderboard(store=kept).to_dict()["boards"]
+    assert {board["benchmark"] for board in boards} == {"ba", "bb"}
+    from audiocapbench.library.running import _judging
+
+    with acb.Store.open(kept) as store:
+        _, (judge,), _ = _judging(store, 2, "endpoint/m@http://127.0.0.1:9/v1", {})
+    assert "mecat-qa" in str(judge.signature)

@@ -8,6 +8,9 @@ import textwrap
 import time
 from pathlib import Path
 
+import pytest
+
+import audiocapbench as acb
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.engine import arun_benchmark, run_benchmark
 from audiocapbench.judges import ajudge_run, create_judge, judge_run
@@ -93,3 +96,20 @@ def test_interrupting_a_notebook_cell_keeps_what_was_in_flight(place: Path) -> N
     out, err = process.communicate(timeout=60)
     assert out.split() == ["interrupted", str(len(asked(place)))], err
     assert len(asked(place)) < CLIPS
+
+
+@pytest.mark.parametrize("given", ["a dog", None, acb.Reply(None)])  # type: ignore[arg-type]
+def test_a_model_that_returns_no_reply_fails_its_samples_and_not_the_run(
+    place: Path, given: object
+) -> None:
+    class Careless(acb.SimpleModel):
+        contract = acb.AudioContract("none")
+
+        async def answer(self, question: acb.Question) -> acb.Reply:
+            return given  # type: ignore[return-value]
+
+    with Store.open(str(place / "runs.db")) as store:
+        end = run_benchmark(open_benchmark(str(place / "tones")), Careless("own/careless"), store)
+        outcome = next(iter(store.outcomes(end.run.id).values()))
+    assert end.statuses == {"failed": CLIPS}
+    assert "must return a Reply with text" in str(outcome.reply.error)

@@ -4,12 +4,14 @@ import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, Engine, create_engine, event, select, text
 
+import audiocapbench as acb
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.errors import StoreError
@@ -323,3 +325,26 @@ def test_a_store_closes_itself(tmp_path: Path) -> None:
     with Store.open(str(tmp_path / "runs.db")) as store:
         assert store.runs() == []
     assert store._engine.pool.checkedin() == 0  # type: ignore[attr-defined]
+
+
+def test_a_name_or_tag_that_is_no_text_is_one_sentence(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "names.db")) as store:
+        run_id = acb.run(
+            write_folder(tmp_path / "tones", 2), "control/empty", metrics="rouge_l", store=store
+        ).run.id
+        with pytest.raises(StoreError, match="no text"):
+            store.rename_run(run_id, "\udcff")
+        with pytest.raises(StoreError, match="no text"):
+            store.tag_run(run_id, ["fine", "a\0b"])
+
+
+def test_stored_traits_that_are_no_object_are_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.db"
+    acb.run(
+        write_folder(tmp_path / "tones", 2), "control/empty", metrics="rouge_l", store=str(path)
+    )
+    for damaged in ("[]", "null", '"x"'):
+        with closing(sqlite3.connect(path)) as database, database:
+            database.execute("UPDATE datasets SET traits = ?", (damaged,))
+        with pytest.raises(StoreError, match=r"traits of .* are damaged"):
+            acb.leaderboard(store=str(path))

@@ -214,6 +214,10 @@ async def _reply(model: Model, question: Question) -> Reply:
         return Reply("", Status.FAILED, str(error))
     except Exception as error:  # a plug-in may raise anything; one sample must not end the run
         return Reply("", Status.FAILED, f"{type(error).__name__}: {error}")
+    if not isinstance(reply, Reply) or not isinstance(reply.text, str):
+        given = type(reply.text if isinstance(reply, Reply) else reply).__name__
+        wrong = f"{model.name}: answer must return a Reply with text, and returned {given}"
+        return Reply("", Status.FAILED, wrong)
     text = _kept(reply.text, question.audio)
     if reply.status is Status.OK and not text.strip():
         return replace(reply, text="", status=Status.EMPTY)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
-from audiocapbench.library.result import Result, in_thread
+from audiocapbench.library.result import Result, check_options, in_thread
 from audiocapbench.library.running import RunResult, StoreLike, opened_store
 from audiocapbench.report.compare.compute import compare_runs
 from audiocapbench.report.compare.render import LONGEST
@@ -96,6 +96,7 @@ def compare(
         ReportError: The runs cannot be compared, and why.
         StoreError: There is no such run.
     """
+    check_options(options, CompareSettings)
     numbers = [one if isinstance(one, int) else one.run.id for one in (first, second)]
     with opened_store(options.get("store", DEFAULT_STORE), create=False) as store:
         return ComparisonResult(
@@ -146,6 +147,7 @@ def leaderboard(**options: Unpack[LeaderboardSettings]) -> LeaderboardResult:
     Raises:
         ReportError: There is no run to show, or none with the score to rank by.
     """
+    check_options(options, LeaderboardSettings)
     query = LeaderboardQuery(
         options.get("benchmark"),
         options.get("by_category", False),

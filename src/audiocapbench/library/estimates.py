@@ -13,11 +13,12 @@ WHOLE = "all"
 
 def estimate_records(table: ScoreTable, scorers: Iterable[Scorer]) -> list[Record]:
     """A row for each scorer and group."""
-    keys = {WHOLE: ALL, **{name: category(name) for name in table.categories}}
+    # A list, because a category may be called as the whole is.
+    keys = [(WHOLE, ALL), *((name, category(name)) for name in table.categories)]
     return [
         _record(scorer, group, table.estimate(scorer, key))
         for scorer in scorers
-        for group, key in keys.items()
+        for group, key in keys
     ]
 
 

@@ -22,9 +22,10 @@ from audiocapbench.engine import (
     run_benchmark,
     score_run,
 )
+from audiocapbench.errors import ModelError
 from audiocapbench.judges import Judge, JudgeOptions, ajudge_run, create_judges, judge_run
 from audiocapbench.library.estimates import estimate_page, estimate_records, find_scorer
-from audiocapbench.library.result import Result
+from audiocapbench.library.result import Result, check_options
 from audiocapbench.metrics.names import split_names
 from audiocapbench.models import Model, ModelSettings, create_model
 from audiocapbench.models.registry import price_of
@@ -154,6 +155,7 @@ def run(
         AudioCapBenchError: What is wrong with the names, the data or the settings; or that the
             provider refuses all questions. What was answered is kept.
     """
+    check_options(options, RunSettings)
     with opened_store(options.get("store", DEFAULT_STORE)) as store:
         plan = _Plan.of(benchmark, model, options)
         end = run_benchmark(plan.benchmark, plan.model, store, **plan.asking)
@@ -168,6 +170,7 @@ async def arun(
     benchmark: str | PathLike[str] | Benchmark, model: str | Model, **options: Unpack[RunSettings]
 ) -> RunResult:
     """As ``run``, in the caller's own event loop; cancelling drops what is in flight."""
+    check_options(options, RunSettings)
     with opened_store(options.get("store", DEFAULT_STORE)) as store:
         plan = await to_thread.run_sync(_Plan.of, benchmark, model, options)
         end = await arun_benchmark(plan.benchmark, plan.model, store, **plan.asking)
@@ -196,9 +199,12 @@ class _Plan:
         data = options.get("data")
         if not isinstance(benchmark, Benchmark):
             benchmark = open_benchmark(str(benchmark), None if data is None else Path(data))
+        settings = options.get("settings")
         if isinstance(model, str):
-            model = create_model(model, options.get("settings"))
-        metrics = _names(options.get("metrics"), benchmark.traits.metrics)
+            model = create_model(model, settings)
+        elif settings is not None and settings.given:
+            raise ModelError(f"{model.name} is made already; give it its settings when it is made")
+        metrics = _metrics(options.get("metrics"), benchmark.traits.metrics)
         check_metrics(benchmark.traits.aggregation, metrics)
         budget, fresh = Budget(options.get("budget")), options.get("fresh", False)
         limits, prices = RateLimits(options.get("concurrency")), options.get("prices")
@@ -206,7 +212,7 @@ class _Plan:
             benchmark,
             model,
             metrics,
-            create_judges(_names(options.get("judge"), ()), benchmark.traits.judge, hears=False),
+            create_judges(_judges(options.get("judge")), benchmark.traits.judge, hears=False),
             {
                 "selection": Selection(tuple(options.get("categories", ())), options.get("limit")),
                 "rate_limits": limits,
@@ -246,6 +252,7 @@ def judge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) 
         AudioCapBenchError: There is no such run or judge, or a provider refuses all questions.
             What was judged is kept.
     """
+    check_options(options, JudgeSettings)
     with opened_store(options.get("store", DEFAULT_STORE), create=False) as store:
         found, judges, asking = _judging(store, run, judge, options)
         stop = judge_run(store, found, judges, **asking).stop
@@ -254,6 +261,7 @@ def judge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) 
 
 async def ajudge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) -> RunResult:
     """As ``judge``, in the caller's own event loop; cancelling drops what is in flight."""
+    check_options(options, JudgeSettings)
     with opened_store(options.get("store", DEFAULT_STORE), create=False) as store:
         found, judges, asking = await to_thread.run_sync(_judging, store, run, judge, options)
         stop = (await ajudge_run(store, found, judges, **asking)).stop
@@ -264,8 +272,8 @@ def _judging(
     store: Store, run: int | RunResult, names: Names, options: JudgeSettings
 ) -> tuple[Run, list[Judge], JudgeOptions]:
     found = store.run(run if isinstance(run, int) else run.run.id)
-    traits = stored_traits(store.dataset(found.dataset))
-    judges = create_judges(_names(names, ()), traits.judge, hears=options.get("hears", False))
+    traits = stored_traits(store.dataset(found.dataset, found.benchmark))
+    judges = create_judges(_judges(names), traits.judge, hears=options.get("hears", False))
     asking: JudgeOptions = {
         "repeats": options.get("repeats", 1),
         "rate_limits": RateLimits(options.get("concurrency")),
@@ -291,10 +299,14 @@ def _result(
     return result
 
 
-def _names(given: Names | None, default: Sequence[str]) -> list[str]:
+def _metrics(given: Names | None, default: Sequence[str]) -> list[str]:
     if given is None:
         return list(default)
     return split_names(given) if isinstance(given, str) else list(given)
+
+
+def _judges(given: Names | None) -> list[str]:
+    return [given] if isinstance(given, str) else list(given or ())
 
 
 def opened_store(store: StoreLike, *, create: bool = True) -> AbstractContextManager[Store]:

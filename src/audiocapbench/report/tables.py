@@ -89,7 +89,9 @@ def group_table(scores: ScoreTable, metrics: Sequence[str], title: str) -> Table
             table.add_row("  without null", f"{nulls.total - nulls.null} left", "", *cells)
     table.add_section()
     total = scores.aggregation.total if scores.aggregation is not None else ""
-    table.add_row(total, "", "", *map(_cell, scores.of_metrics(metrics).values()))
+    table.add_row(
+        Text(escape_controls(total)), "", "", *map(_cell, scores.of_metrics(metrics).values())
+    )
     return table
 
 

@@ -84,6 +84,7 @@ class RunListing:
     def rename_run(self, run_id: int, name: str | None) -> None:
         """Give a run a name of its own, or take it away."""
         self._check([run_id])
+        _check_text(name or "")
         with writing(self._engine) as connection:
             same = schema.runs.update().where(schema.runs.c.id == run_id)
             connection.execute(same.values(name=name))
@@ -91,6 +92,7 @@ class RunListing:
     def tag_run(self, run_id: int, tags: Sequence[str], *, remove: bool = False) -> None:
         """Put tags on a run, or take them off; one that is there already stays."""
         self._check([run_id])
+        _check_text(*tags)
         table = schema.run_tags
         with writing(self._engine) as connection:
             if remove:
@@ -126,3 +128,8 @@ class RunListing:
 def no_such_run(engine: Engine, run_id: int) -> StoreError:
     """What to say of a run that is not there."""
     return StoreError(f"{shown(engine.url)} has no run {run_id}; 'audiocapbench runs' lists them")
+
+
+def _check_text(*texts: str) -> None:
+    if any(one == "\0" or "\ud800" <= one <= "\udfff" for text in texts for one in text):
+        raise StoreError("a name or tag holds bytes that are no text; write it in UTF-8")

@@ -12,6 +12,7 @@ from sqlalchemy import Row
 
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
+from audiocapbench.errors import StoreError
 from audiocapbench.signature import Signature
 from audiocapbench.store import schema
 from audiocapbench.store.records import Dataset, Run, RunLine, RunSpec, StoredEstimate, StoredScore
@@ -80,7 +81,9 @@ def dataset(head: Row[Any], found: Sequence[Row[Any]], benchmark: str | None) ->
     """A row of ``datasets`` with its rows of ``samples``, as a benchmark of it has them."""
     samples = tuple(_sample(row, Path(head.root)) for row in found)
     name = head.benchmark if benchmark is None else benchmark
-    traits = head.traits.get(name, {})
+    traits = head.traits.get(name, {}) if isinstance(head.traits, dict) else None
+    if not isinstance(traits, dict):
+        raise StoreError(f"the stored traits of {name} are damaged: they are no JSON object")
     return Dataset(head.fingerprint, name, head.root, samples, tuple(head.missing), traits)
 
 

@@ -65,8 +65,8 @@ class JudgeScorer(PointwiseScorer):
         items = [item for item in dict.fromkeys([*firsts, *seconds]) if item.references]
         if not items:
             raise TrialError(
-                f"{self.name} needs references and no pair has any; add them, or use a control:, "
-                "clap: or model: scorer"
+                f"{self.name} needs references and no pair has any; add a column "
+                "reference, or use a control:, clap: or model: scorer"
             )
         if isinstance(self._judge, ModelJudge):
             clips = self._clips(pairs, self._judge)

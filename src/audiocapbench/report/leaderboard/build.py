@@ -86,7 +86,9 @@ def _runs(store: Store, query: LeaderboardQuery, notes: list[str]) -> list[Run]:
     found = [store.run(line.id) for line in shown]
     if query.all_runs:
         return found
-    newest = {(run.dataset, run.model, frozenset(run.sample_ids)): run for run in found}
+    newest = {
+        (run.benchmark, run.dataset, run.model, frozenset(run.sample_ids)): run for run in found
+    }
     older = len(found) - len(newest)
     if older:
         notes.append(
