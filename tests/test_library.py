@@ -109,6 +109,9 @@ def test_categories_of_captions_give_scores_by_group() -> None:
         (["a"], [[]], "sample 0 has no reference"),
         (["a"], ["  "], "sample 0 has no reference, or a blank one"),
         ([], [], "no references"),
+        ({"a", "b"}, ["a", "b"], "a set has no order"),
+        ({"a": "x"}, {"b": "x"}, "no prediction has references under its id"),
+        ({1: "x", "1": "y"}, {"1": "x"}, "two ids are the same text"),
     ],
 )
 def test_captions_that_do_not_fit_are_one_sentence(
@@ -271,3 +274,12 @@ def test_runs_of_two_benchmarks_over_the_same_samples_keep_their_boards(tmp_path
     with acb.Store.open(kept) as store:
         _, (judge,), _ = _judging(store, 2, "endpoint/m@http://127.0.0.1:9/v1", {})
     assert "mecat-qa" in str(judge.signature)
+
+
+def test_the_index_of_a_series_is_its_ids() -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    texts = pandas.Series(["a dog barks", "rain falls"], index=["b", "a"])
+    references = pandas.Series(["rain falls", "a dog barks"], index=["a", "b"])
+    assert acb.score(texts, references, "rouge_l")["rouge_l"].value == 1.0
+    with pytest.raises(acb.AudioCapBenchError, match="as one column"):
+        acb.score(texts.to_frame(), references, "rouge_l")

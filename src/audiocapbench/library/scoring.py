@@ -106,6 +106,8 @@ def score(
         )
     names = split_names(metrics) if isinstance(metrics, str) else list(metrics)
     check_metrics(None, names)
+    if answers.texts and not answers.texts.keys() & known.texts.keys():
+        raise DatasetError("no prediction has references under its id; both must name the same")
     bad = tuple(str(problem) for problem in answers.bad)
     return ScoreResult(score_files(answers, known, names), bad)
 
@@ -138,8 +140,15 @@ def _references(given: Captions) -> References:
 
 
 def _by_id(given: Any) -> Iterable[tuple[str, Any]]:
+    if isinstance(given, set | frozenset) or hasattr(given, "columns"):
+        raise DatasetError("captions come in a list, by id or as one column; a set has no order")
+    if hasattr(given, "index") and hasattr(given, "to_dict"):
+        given = given.to_dict()  # A series of pandas has ids of its own.
     if isinstance(given, Mapping):
-        return [(str(key), value) for key, value in given.items()]
+        found = {str(key): value for key, value in given.items()}
+        if len(found) < len(given):
+            raise DatasetError("two ids are the same text; give each sample an id of its own")
+        return found.items()
     return [(str(place), value) for place, value in enumerate(given)]
 
 
