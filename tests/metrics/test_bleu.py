@@ -69,12 +69,14 @@ def test_every_sample_equals_nltk_at_the_width_of_a_mask(length: int) -> None:
     assert_equals_nltk([prediction, reference], [[reference, "1 2"], [prediction]])
 
 
+@pytest.mark.slow
 def test_a_real_corpus_equals_nltk_and_the_published_values(dcase_baseline: CaptionCorpus) -> None:
     scores = [result.score for result in bleu(*dcase_baseline)]
     assert scores == pytest.approx([0.54877, 0.33944, 0.21277, 0.13505], abs=5e-6)
     assert_equals_nltk(dcase_baseline.predictions[::4], dcase_baseline.references[::4])
 
 
+@pytest.mark.slow
 def test_a_second_real_corpus_has_the_published_values(panns_baseline: CaptionCorpus) -> None:
     scores = [result.score for result in bleu(*panns_baseline)]
     assert scores == pytest.approx([0.53549, 0.32513, 0.20203, 0.13031], abs=5e-6)

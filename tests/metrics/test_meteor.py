@@ -72,11 +72,13 @@ def test_every_sample_equals_nltk_at_the_width_of_a_mask(length: int) -> None:
 
 
 @pytest.mark.usefixtures("nltk_wordnet")
+@pytest.mark.slow
 def test_a_real_corpus_equals_nltk_and_the_published_value(dcase_baseline: CaptionCorpus) -> None:
     assert meteor(*dcase_baseline).score == pytest.approx(0.33691, abs=5e-6)
     assert_equals_nltk(dcase_baseline.predictions[::4], dcase_baseline.references[::4])
 
 
+@pytest.mark.slow
 def test_a_second_real_corpus_has_the_published_value(panns_baseline: CaptionCorpus) -> None:
     assert meteor(*panns_baseline).score == pytest.approx(0.32628, abs=5e-6)
 

@@ -63,6 +63,7 @@ def test_every_sample_equals_rouge_score_at_the_width_of_a_mask(length: int) -> 
     assert_equals_rouge_score([prediction, reference], [[reference, "1 2"], [prediction]])
 
 
+@pytest.mark.slow
 def test_a_real_corpus_equals_rouge_score_and_the_published_value(
     dcase_baseline: CaptionCorpus,
 ) -> None:
@@ -70,6 +71,7 @@ def test_a_real_corpus_equals_rouge_score_and_the_published_value(
     assert_equals_rouge_score(dcase_baseline.predictions[::4], dcase_baseline.references[::4])
 
 
+@pytest.mark.slow
 def test_a_second_real_corpus_has_the_published_value(panns_baseline: CaptionCorpus) -> None:
     assert rouge_l(*panns_baseline).score == pytest.approx(0.39113, abs=5e-6)
 
