@@ -1,7 +1,7 @@
-"""A store of schema 1 as 0.1 made it: ``schema_1.sql`` is its dump, ``schema_1.json`` what it said.
+"""Stores of older schemas: ``schema_N.sql`` is a dump of one, ``schema_1.json`` what it said.
 
-It holds runs of the demo and of MECAT with metrics and a judge, a check of that judge, a trial, and
-what a check left behind before its runs had names of their own.
+They hold runs of the demo and of MECAT with metrics and a judge, a check of that judge, a trial,
+and what a check left behind before its runs had names of their own.
 """
 
 import json
@@ -11,21 +11,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import MetaData, create_engine, insert, select
+from sqlalchemy import MetaData, create_engine, insert, select, text
 from sqlalchemy.types import BLOB, LargeBinary
 
 from audiocapbench.signature import Signature
-from audiocapbench.store import RunSpec, Store
+from audiocapbench.store import RunSpec, Store, schema
 from command import COMMAND, run_command
 
 PLACE = Path(__file__).parent / "store"
 SAID = json.loads((PLACE / "schema_1.json").read_text(encoding="utf-8"))
 
 
-def make_sqlite(path: Path) -> Path:
+def make_sqlite(path: Path, version: int = 1) -> Path:
     """The old store as a file."""
     with sqlite3.connect(path) as connection:
-        connection.executescript((PLACE / "schema_1.sql").read_text(encoding="utf-8"))
+        connection.executescript((PLACE / f"schema_{version}.sql").read_text(encoding="utf-8"))
     connection.close()
     return path
 
@@ -45,11 +45,12 @@ def grow(path: Path, count: int) -> None:
     plain.close()
 
 
-def make_postgres(url: str, scratch: Path) -> None:
+def make_postgres(url: str, scratch: Path, version: int = 1) -> None:
     """The old store in an empty database: the same tables, the same rows."""
-    source = create_engine(f"sqlite:///{make_sqlite(scratch)}")
-    tables = MetaData()
-    tables.reflect(source)
+    source = create_engine(f"sqlite:///{make_sqlite(scratch, version)}")
+    tables = schema.as_of(version) if version > 1 else MetaData()
+    if version == 1:  # it had no type for moments
+        tables.reflect(source)
     for table in tables.tables.values():
         for column in table.columns:
             if isinstance(column.type, BLOB):
@@ -58,9 +59,14 @@ def make_postgres(url: str, scratch: Path) -> None:
     with source.connect() as old, target.begin() as new:
         tables.create_all(new)
         for table in tables.sorted_tables:
-            values = [dict(row) for row in old.execute(select(table)).mappings()]
+            names = [column for column in table.columns if not column.system]
+            values = [dict(row) for row in old.execute(select(*names)).mappings()]
             if values:
                 new.execute(insert(table), values)
+        if version > 1:
+            last = "SELECT setval(pg_get_serial_sequence('{0}', 'id'), max(id)) FROM {0}"
+            for name in ("runs", "signatures"):
+                new.execute(text(last.format(name)))
     source.dispose()
     target.dispose()
 

@@ -111,6 +111,16 @@ def test_a_store_of_the_first_version_shows_the_same_leaderboard(
     }
 
 
+def test_a_store_of_the_second_version_shows_the_same_leaderboard(
+    server: str, tmp_path: Path
+) -> None:
+    url = server.replace("/postgres", "/second")
+    with psycopg.connect(server.replace("+psycopg", ""), autocommit=True) as connection:
+        connection.execute("CREATE DATABASE second")
+    old_store.make_postgres(url, tmp_path / "second.db", 2)
+    old_store.check_upgraded(url)
+
+
 def test_runs_are_estimated_tagged_checked_and_deleted(server: str) -> None:
     url = server.replace("/postgres", "/made")
     with psycopg.connect(server.replace("+psycopg", ""), autocommit=True) as connection:

@@ -1,4 +1,4 @@
-"""A store of 0.1 opens, says the same, and is never half upgraded."""
+"""A store of an older version opens, says the same, and is never half upgraded."""
 
 import signal
 import sqlite3
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import create_engine
 
 import old_store
 from audiocapbench.cli import leaderboard, runs  # noqa: F401  (they add commands)
@@ -21,7 +22,26 @@ def old(tmp_path: Path) -> Path:
     return old_store.make_sqlite(tmp_path / "old.db")
 
 
-def test_a_store_of_the_first_version_shows_the_same_leaderboard(old: Path) -> None:
+def _shape(path: Path) -> Mapping[str, Any]:
+    """Columns and foreign keys by table; the order of the keys says nothing."""
+    with sqlite3.connect(path) as plain:
+        rows = plain.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        names = [row[0] for row in rows if not row[0].startswith("sqlite_")]
+        keys = {name: plain.execute(f"PRAGMA foreign_key_list({name})") for name in names}
+        return {
+            name: [
+                plain.execute(f"PRAGMA table_info({name})").fetchall(),
+                sorted(row[1:] for row in keys[name]),
+            ]
+            for name in names
+        }
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_store_of_an_older_version_shows_the_same_leaderboard(
+    tmp_path: Path, version: int
+) -> None:
+    old = old_store.make_sqlite(tmp_path / "old.db", version)
     old_store.check_upgraded(str(old))
     with sqlite3.connect(old) as plain:
         tables = {row[0] for row in plain.execute("SELECT tbl_name FROM sqlite_master")}
@@ -29,38 +49,49 @@ def test_a_store_of_the_first_version_shows_the_same_leaderboard(old: Path) -> N
         assert plain.execute("PRAGMA foreign_key_check").fetchall() == []
 
 
-def test_an_upgraded_store_has_the_tables_of_a_new_one(old: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [1, 2])
+def test_an_upgraded_store_has_the_tables_of_a_new_one(tmp_path: Path, version: int) -> None:
+    old = old_store.make_sqlite(tmp_path / "old.db", version)
     Store.open(str(old)).close()
     Store.open(str(tmp_path / "new.db")).close()
-
-    def shape(path: Path) -> Mapping[str, Any]:
-        with sqlite3.connect(path) as plain:
-            rows = plain.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-            names = [row[0] for row in rows if not row[0].startswith("sqlite_")]
-            return {
-                name: [
-                    plain.execute(f"PRAGMA {about}({name})").fetchall()
-                    for about in ("table_info", "foreign_key_list")
-                ]
-                for name in names
-            }
-
-    assert shape(old) == shape(tmp_path / "new.db")
+    assert _shape(old) == _shape(tmp_path / "new.db")
 
 
-def test_an_upgrade_that_is_killed_leaves_the_old_store(old: Path) -> None:
+def test_tables_of_an_older_version_are_still_known(tmp_path: Path) -> None:
+    engine = create_engine(f"sqlite:///{tmp_path / 'made.db'}")
+    schema.as_of(2).create_all(engine)
+    assert _shape(tmp_path / "made.db") == _shape(old_store.make_sqlite(tmp_path / "old.db", 2))
+    engine.dispose()
+
+
+def test_what_a_store_of_the_second_version_knew_beyond_the_first_is_kept(tmp_path: Path) -> None:
+    with Store.open(str(old_store.make_sqlite(tmp_path / "old.db", 2))) as store:
+        before = store.run(1)
+    assert before.name == "the first"
+    with Store.open(str(tmp_path / "old.db")) as store:
+        assert store.run(1) == before
+        assert store.runs(["paper"])[0].id == 1
+        assert store.estimates(1)
+
+
+@pytest.mark.parametrize(("version", "step"), [(1, 1), (1, 2), (2, 2)])
+def test_an_upgrade_that_is_killed_leaves_the_old_store(
+    tmp_path: Path, version: int, step: int
+) -> None:
+    old = old_store.make_sqlite(tmp_path / "old.db", version)
     before = list(sqlite3.connect(old).iterdump())
     dying = (
         "import os, sys\n"
         "from audiocapbench.store import Store, upgrades\n"
-        "whole = upgrades.UPGRADES[1]\n"
+        "step = int(sys.argv[2])\n"
+        "whole = upgrades.UPGRADES[step]\n"
         "def dies(connection):\n"
         "    whole(connection)\n"
         "    os.kill(os.getpid(), 9)\n"
-        "upgrades.UPGRADES[1] = dies\n"
+        "upgrades.UPGRADES[step] = dies\n"
         "Store.open(sys.argv[1])\n"
     )
-    done = subprocess.run([sys.executable, "-c", dying, str(old)], check=False)
+    done = subprocess.run([sys.executable, "-c", dying, str(old), str(step)], check=False)
     assert done.returncode == -signal.SIGKILL
     assert list(sqlite3.connect(old).iterdump()) == before
     old_store.check_upgraded(str(old))
@@ -99,4 +130,4 @@ def test_a_check_of_old_belongs_to_the_benchmark_that_it_was_made_on(old: Path) 
         (elsewhere,) = store.judge_checks([3], ["elements"])
         assert isinstance(elsewhere, StoredCheck)
         assert store.judge_checks([10], ["elements"]) == []
-    assert schema.VERSION == 2
+    assert schema.VERSION == 3

@@ -1,16 +1,22 @@
-"""The tables of the store, their version, and how an older store is brought up to date."""
+"""The tables of the store, their version, and how an older store is brought up to date.
+
+What a version added is marked with ``_since``, so that older tables can be told from today's. New
+columns stand last in their table, and are nullable or have a server's default.
+"""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import Column, Connection, Dialect, ForeignKey, Table, inspect, select
+from sqlalchemy.schema import CreateColumn
 from sqlalchemy.types import TypeEngine
 
 from audiocapbench.errors import StoreError
 
-VERSION = 2
+VERSION = 3
 
 
 class Timestamp(sa.TypeDecorator[str]):
@@ -65,6 +71,13 @@ def _columns(**names: str) -> list[Column[Any]]:
         for kind, several in names.items()
         for name in several.split()
     ]
+
+
+def _since(version: int, columns: list[Column[Any]]) -> list[Column[Any]]:
+    """Mark columns that an older store has not."""
+    for column in columns:
+        column.info["since"] = version
+    return columns
 
 
 def _numbered() -> Column[int]:
@@ -200,7 +213,49 @@ embeddings = Table(
     *_columns(integer="dimensions", bytes="vector", time="made_at"),
 )
 
+workers = Table(
+    "workers",
+    metadata,
+    _numbered(),
+    # Seconds since 1970 by the database's own clock; past it, the worker counts as gone.
+    *_columns(text="owner process", time="started_at", number="until"),
+    info={"since": 3},
+)
+
+claims = Table(
+    "claims",
+    metadata,
+    *_of_run_sample(),
+    # A judge's name and its round; an empty name for what the run's model is asked.
+    *_columns(text="judge*", integer="repeat*"),
+    Column("worker", ForeignKey("workers.id", ondelete="CASCADE"), nullable=False, index=True),
+    info={"since": 3},
+)
+
 Upgrade = Callable[[Connection], None]
+
+
+@cache
+def as_of(version: int) -> sa.MetaData:
+    """The tables as they were: those of an older version lack what later ones added."""
+    older = sa.MetaData()
+    for table in metadata.sorted_tables:
+        if table.info.get("since", 1) > version:
+            continue
+        for column in table.to_metadata(older).columns:
+            column.system = column.info.get("since", 1) > version  # CREATE leaves these out
+    return older
+
+
+def add_version(connection: Connection, version: int) -> None:
+    """Add the tables and columns that came with a version."""
+    tables = [one for one in metadata.sorted_tables if one.info.get("since") == version]
+    metadata.create_all(connection, tables)
+    for table in metadata.sorted_tables:
+        for column in table.columns:
+            if column.info.get("since") == version:
+                words = CreateColumn(column).compile(dialect=connection.dialect)
+                connection.exec_driver_sql(f"ALTER TABLE {table.name} ADD COLUMN {words}")
 
 
 def is_up_to_date(connection: Connection) -> bool:

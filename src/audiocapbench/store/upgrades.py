@@ -1,6 +1,6 @@
 """The way up from older stores; each step runs within the one transaction of ``Store.open``.
 
-A step fills today's tables. Who changes these keeps here what the older steps need of them.
+A step knows the tables of the version that it leads to, not today's.
 """
 
 import json
@@ -29,17 +29,21 @@ _signed = Table(
 )
 
 
+def _new(name: str) -> Table:
+    return schema.as_of(2).tables[name]
+
+
 def _from_1_to_2(connection: Connection) -> None:
     """Kinds, traits, names and tags; samples and signatures in tables; times and keys as such."""
     old = _set_aside(connection)
-    schema.metadata.create_all(connection)
+    schema.as_of(2).create_all(connection)
     _signed.create(connection)
     _copy_runs(connection, old)
-    _copy(connection, old["samples"], schema.samples)
-    _copy(connection, old["outcomes"], schema.outcomes)
-    for table, scorer in ((schema.scores, "metric"), (schema.judgements, "judge")):
-        _sign(connection, old[table.name], scorer)
-        _copy(connection, old[table.name], table)
+    _copy(connection, old["samples"], _new("samples"))
+    _copy(connection, old["outcomes"], _new("outcomes"))
+    for name, scorer in (("scores", "metric"), ("judgements", "judge")):
+        _sign(connection, old[name], scorer)
+        _copy(connection, old[name], _new(name))
     _copy_checks(connection, old["judge_checks"])
     for name in reversed(_REBUILT):
         old[name].drop(connection)
@@ -67,7 +71,7 @@ def _copy_runs(connection: Connection, old: Mapping[str, Table]) -> None:
     for row in connection.execute(select(old["datasets"])).mappings().all():
         known = sorted({row["benchmark"], *names.get(row["fingerprint"], ())})
         traits = {name: traits_of_0_1(name) for name in known}
-        connection.execute(insert(schema.datasets), dict(row) | {"traits": traits})
+        connection.execute(insert(_new("datasets")), dict(row) | {"traits": traits})
     for number in connection.execute(select(runs.c.id).order_by(runs.c.id)).scalars().all():
         row = connection.execute(select(runs).where(runs.c.id == number)).mappings().one()
         values = dict(row) | {"kind": _kind(row["benchmark"], row["model"])}
@@ -75,9 +79,9 @@ def _copy_runs(connection: Connection, old: Mapping[str, Table]) -> None:
             {"run": number, "sample": sample, "position": place}
             for place, sample in enumerate(values.pop("selected"))
         ]
-        connection.execute(insert(schema.runs), values)
+        connection.execute(insert(_new("runs")), values)
         for start in range(0, len(chosen), _AT_ONCE):
-            connection.execute(insert(schema.run_samples), chosen[start : start + _AT_ONCE])
+            connection.execute(insert(_new("run_samples")), chosen[start : start + _AT_ONCE])
     if connection.dialect.name == "postgresql":
         last = "SELECT setval(pg_get_serial_sequence('runs', 'id'), max(id)) FROM runs"
         connection.execute(text(last))
@@ -106,37 +110,40 @@ def _sign(connection: Connection, old: Table, scorer: str) -> None:
     if new:
         values = [{"old": given, "new": numbers[one]} for given, one in new.items()]
         connection.execute(insert(_signed), values)
-    runs = schema.runs.c
+    runs = _new("runs").c
     made = select(runs.id, old.c[scorer], runs.made_by, runs.created_at).distinct()
-    made = made.join_from(old, schema.runs, old.c.run == runs.id)
+    made = made.join_from(old, _new("runs"), old.c.run == runs.id)
     names = ["run", "scorer", "made_by", "made_at"]
-    connection.execute(insert(schema.scorings).from_select(names, made))
+    connection.execute(insert(_new("scorings")).from_select(names, made))
 
 
 def _copy(connection: Connection, old: Table, new: Table) -> None:
     """All rows of a table; what is about no sample of its run was never shown and is left out."""
-    signed, chosen = "signature" in new.c, schema.run_samples.c
+    signed, chosen = "signature" in new.c, _new("run_samples").c
     source: sa.FromClause = old
     if "sample" in new.c:
         same = (chosen.run == old.c.run) & (chosen.sample == old.c.sample)
-        source = source.join(schema.run_samples, same)
+        source = source.join(_new("run_samples"), same)
     if signed:
         source = source.join(_signed, _signed.c.old == old.c.signature)
     values: list[sa.ColumnElement[Any]] = []
-    for column in new.c:
+    columns = [column for column in new.c if not column.system]
+    for column in columns:
         value = _signed.c.new if column.name == "signature" else old.c[column.name]
         is_time = isinstance(column.type, schema.Timestamp)
         of_text = is_time and connection.dialect.name == "postgresql"
         values.append(cast(value, sa.DateTime(timezone=True)) if of_text else value)
     rows = select(*values).select_from(source)
     rows = rows.order_by(*(old.c[column.name] for column in new.primary_key))
-    connection.execute(insert(new).from_select([column.name for column in new.c], rows))
+    connection.execute(insert(new).from_select([column.name for column in columns], rows))
 
 
 def _copy_checks(connection: Connection, old: Table) -> None:
     """A check said neither where nor by which contract; its runs and its signature do."""
-    runs, judged = schema.runs.c, schema.judgements.c
-    where = select(runs.benchmark).join_from(schema.judgements, schema.runs, runs.id == judged.run)
+    runs, judged = _new("runs").c, _new("judgements").c
+    where = select(runs.benchmark).join_from(
+        _new("judgements"), _new("runs"), runs.id == judged.run
+    )
     where = where.where(runs.kind == "check").order_by(judged.judged_at.desc()).limit(1)
     for row in connection.execute(select(old)).mappings().all():
         own = where.where(judged.judge == row["judge"])
@@ -148,8 +155,11 @@ def _copy_checks(connection: Connection, old: Table) -> None:
             "contract": signature.name,
             "document": dict(document) | {"signature": str(signature)},
         }
-        connection.execute(insert(schema.judge_checks), values)
+        connection.execute(insert(_new("judge_checks")), values)
 
 
-UPGRADES: Mapping[int, schema.Upgrade] = {1: _from_1_to_2}
+UPGRADES: Mapping[int, schema.Upgrade] = {
+    1: _from_1_to_2,
+    2: lambda connection: schema.add_version(connection, 3),
+}
 """From version to the step that leads to the next one."""
