@@ -9,9 +9,10 @@ import pytest
 from pydantic import ValidationError
 
 from audiocapbench.data.outcome import Reply
+from audiocapbench.engine import likely_cost
 from audiocapbench.errors import ModelError
-from audiocapbench.models import published_models
-from audiocapbench.models.price import Price
+from audiocapbench.models import create_model, published_models
+from audiocapbench.models.price import Price, tokens_of
 from audiocapbench.models.registry import price_of
 
 PAPER = [model.name for model in published_models() if model.in_paper]
@@ -195,3 +196,20 @@ def test_a_price_cannot_be_changed() -> None:
     price = known("openai/gpt-audio")
     with pytest.raises(ValidationError, match="frozen"):
         price.out = 0.0
+
+
+def test_a_judges_question_is_estimated_from_its_real_prompt() -> None:
+    model = create_model("listener")
+    price = known(JUDGE)
+    short, long = (likely_cost(price, model, 0.0, text) or 0.0 for text in ("Why?", "why " * 3000))
+    assert short == pytest.approx((2 * 2 + 120 * 8) / 1e6, rel=1e-12)
+    assert long == pytest.approx((4000 * 2 + 120 * 8) / 1e6, rel=1e-12)
+    assert likely_cost(price, model, 0.0) == price.estimate(0.0)
+    assert likely_cost(None, model, 0.0, "Why?") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"), [("", 0), ("a b c d", 4), ("captions", 3), ("狗吠", 2), ("\ud800", 1)]
+)
+def test_text_becomes_tokens_by_its_bytes_and_words(text: str, tokens: int) -> None:
+    assert tokens_of(text) == tokens

@@ -1,7 +1,8 @@
 """Asks at full speed and loses nothing; scores what was answered."""
 
 from audiocapbench.engine.budget import Budget
-from audiocapbench.engine.retrying_client import RetryPolicy, likely_cost
+from audiocapbench.engine.question_cost import likely_cost
+from audiocapbench.engine.retrying_client import RetryPolicy
 from audiocapbench.engine.runner import (
     Progress,
     RateLimits,

@@ -21,6 +21,7 @@ from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine.budget import Budget
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.prepare import prepare
+from audiocapbench.engine.question_cost import likely_cost
 from audiocapbench.errors import AudioCapBenchError, AudioError, FatalError, TransientError
 from audiocapbench.models import Model, Question, SentAudio
 from audiocapbench.models.price import Price
@@ -28,7 +29,6 @@ from audiocapbench.store import Store, cache_key
 
 _TOKENS_PER_AUDIO_SECOND = 32
 _TOKENS_OF_TEXT = 200
-_TOKENS_OF_ANSWER = 120
 _ENCODED = re.compile(r"[A-Za-z0-9+/]{200,}={0,2}")
 
 
@@ -105,7 +105,7 @@ class RetryingClient:
                 outcome = _outcome(question.sample_id, known, sent, 0.0, 0)
                 return ClientAnswer(replace(outcome, cached=True), None)
         seconds = sent.duration_s if sent else 0.0
-        likely = likely_cost(self.price, self.model, seconds) or 0.0
+        likely = likely_cost(self.price, self.model, seconds, question.instruction) or 0.0
         held = await self.budget.hold(likely)
         if held is None:
             raise OverBudgetError("the budget is spent")
@@ -195,14 +195,6 @@ class RetryingClient:
             return outcome
         cost = self.price.cost(reply, outcome.audio_s)
         return replace(outcome, reply=replace(reply, cost_usd=cost))
-
-
-def likely_cost(price: Price | None, model: Model, audio_s: float) -> float | None:
-    """Dollars that one question will likely cost; a thinking model is billed for its thoughts."""
-    if price is None:
-        return None
-    thoughts = int(model.parameters.get("thinking_budget", 0))
-    return price.estimate(audio_s, answer_tokens=_TOKENS_OF_ANSWER + max(0, thoughts))
 
 
 async def _reply(model: Model, question: Question) -> Reply:

@@ -1,4 +1,4 @@
-"""What a model's tokens cost. It prices usage and estimates a question; it counts no tokens."""
+"""What a model's tokens cost, as reported by a provider or estimated from seconds and text."""
 
 from datetime import date
 from typing import Annotated, Self
@@ -9,7 +9,17 @@ from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ModelError
 
 _PER = 1_000_000
+_BYTES_PER_TOKEN = 3
 _Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+def tokens_of(text: str) -> int:
+    """Tokens that a text becomes, about, and rather too many than too few.
+
+    English has four bytes a token, other scripts one letter of three; a short word is one too.
+    """
+    size = len(text.encode("utf-8", "replace"))
+    return max(len(text.split()), -(-size // _BYTES_PER_TOKEN))
 
 
 class Price(BaseModel):
