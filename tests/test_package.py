@@ -152,3 +152,12 @@ def test_a_class_name_means_one_thing() -> None:
             if isinstance(node, ast.ClassDef):
                 homes[node.name].append(module)
     assert {name: found for name, found in homes.items() if len(found) > 1} == {}
+
+
+def test_every_dependency_has_a_lowest_version() -> None:
+    tool = Path(__file__).parents[1] / "tools" / "floors.py"
+    done = subprocess.run([sys.executable, tool], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert {"anyio", "openai", "google-genai"} <= {
+        line.partition("==")[0] for line in done.stdout.splitlines()
+    }

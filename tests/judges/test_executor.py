@@ -98,6 +98,21 @@ def test_the_judge_is_asked_as_published(server: OpenAIServer, store: Store, run
         assert predicted(request) not in references.partition("Model prediction")[0]
 
 
+def test_every_judge_of_a_panel_asks_its_own_server_with_its_own_key(
+    server: OpenAIServer, store: Store, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reply = server.reply
+    with OpenAIServer(key="sk-panel-0123456789", reply=reply) as paid:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-panel-0123456789")
+        monkeypatch.setenv("OPENAI_BASE_URL", paid.base_url)
+        monkeypatch.delenv("ENDPOINT_API_KEY", raising=False)
+        end = judge_run(store, run, [create_judge("openai/gpt-4.1"), judge_at(server)])
+    assert [one.statuses for one in end.judges] == [{"ok": CLIPS}, {"ok": CLIPS}]
+    assert {one.json["model"] for one in paid.requests} == {"gpt-4.1"}
+    assert {one.json["model"] for one in server.requests} == {"gpt"}
+    assert not any("authorization" in one.headers for one in server.requests)
+
+
 def test_a_judge_can_be_asked_without_a_schema(
     server: OpenAIServer, store: Store, run: Run
 ) -> None:

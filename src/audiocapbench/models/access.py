@@ -1,6 +1,7 @@
 """How providers are reached: addresses and keys, checked beforehand, connections and bodies."""
 
 import base64
+import itertools
 import json
 import os
 import re
@@ -18,6 +19,7 @@ from audiocapbench.errors import ModelError
 from audiocapbench.models.model import AudioContract, Parameters, SentAudio
 from audiocapbench.models.provider import Provider
 
+_numbers = itertools.count()
 _STEP = 3 * 16_384  # base64 turns every three bytes into four letters, so steps join seamlessly
 
 
@@ -73,7 +75,8 @@ class ConnectedModel(ABC):
         self.contract = contract
         self.parameters: Parameters = {"host": remote.host, **options}
         self._remote, self._options, self._timeout_s = remote, options, timeout_s
-        self._opened: RunVar[Any] = RunVar("client")
+        # Up to anyio 4.9 variables of one name are one variable, whoever made them.
+        self._opened: RunVar[Any] = RunVar(f"client {next(_numbers)}")
 
     @abstractmethod
     def _connect(self) -> Any:
