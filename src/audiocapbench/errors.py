@@ -49,7 +49,7 @@ class MetricError(AudioCapBenchError):
 
 
 class ReportError(AudioCapBenchError):
-    """A report cannot be written."""
+    """A report or another result file cannot be written."""
 
 
 class StoreError(AudioCapBenchError):

@@ -7,6 +7,7 @@ from typing import Any
 import typer
 
 from audiocapbench.cli.console import json_text, say, show, show_lines, stdout
+from audiocapbench.data.files import encodable, write_file
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.library.result import rich_table
 from audiocapbench.report import exports
@@ -56,9 +57,9 @@ def write(
                 exports.markdown_text(pages()) if form is Format.MD else exports.latex_text(pages())
             )
         if file is None:
-            typer.echo(text if form is Format.JSON else exports.encodable(text), nl=False)
+            typer.echo(text if form is Format.JSON else encodable(text), nl=False)
             return
-        exports.write_text(file, text)
+        write_file(file, text)
     say(f"Written: {file}")
 
 

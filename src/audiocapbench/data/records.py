@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple, NoReturn
 
+from audiocapbench.data.files import unguarded
 from audiocapbench.data.problems import Problem, os_errors
 from audiocapbench.errors import DatasetError
 
@@ -196,10 +197,13 @@ def _rows(
     delimiter = DELIMITERS.get(path.suffix.lower(), ",")
 
     def parse(text: str) -> list[str]:
-        if '"' not in text:
+        if '"' in text:
+            options = {"strict": True, "skipinitialspace": spaced}
+            cells = next(csv.reader([text], delimiter=delimiter, **options))
+        else:
             cells = text.split(delimiter)
-            return [cell.lstrip(" ") for cell in cells] if spaced else cells
-        return next(csv.reader([text], delimiter=delimiter, strict=True, skipinitialspace=spaced))
+            cells = [cell.lstrip(" ") for cell in cells] if spaced else cells
+        return [unguarded(cell) if cell[:1] == "'" else cell for cell in cells]
 
     def begins_row(text: str) -> bool:
         return begins is not None and begins(text.partition(delimiter)[0].strip().strip('"'))

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from audiocapbench import audio
 from audiocapbench.data.build.hub import Hub, Repository
+from audiocapbench.data.files import write_file
 from audiocapbench.data.folder import METADATA
 from audiocapbench.data.manifest import (
     FILE_NAME,
@@ -25,7 +26,6 @@ from audiocapbench.data.manifest import (
     facts_of,
     read_manifest,
     write_manifest,
-    write_whole,
 )
 from audiocapbench.data.problems import os_errors
 from audiocapbench.data.records import json_lines
@@ -184,7 +184,7 @@ class Ledger:
                 )
                 lines = [json.dumps(one.row, ensure_ascii=False) + "\n" for one in kept]
                 write_manifest(self.root, manifest)
-                write_whole(self.root / METADATA, "".join(lines))
+                write_file(self.root / METADATA, "".join(lines))
             (self.root / JOURNAL).unlink(missing_ok=True)
             if not any(self.root.iterdir()):
                 self.root.rmdir()
