@@ -4,10 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import typer
-
-from audiocapbench.cli.console import json_text, say, show, show_lines, stdout
-from audiocapbench.data.files import encodable, write_file
+from audiocapbench.cli.console import json_text, say, show, show_lines, show_text, stdout
+from audiocapbench.data.files import write_file
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.library.result import rich_table
 from audiocapbench.report import exports
@@ -57,7 +55,7 @@ def write(
                 exports.markdown_text(pages()) if form is Format.MD else exports.latex_text(pages())
             )
         if file is None:
-            typer.echo(text if form is Format.JSON else encodable(text), nl=False)
+            show_text(text)
             return
         write_file(file, text)
     say(f"Written: {file}")
