@@ -67,5 +67,5 @@ def _print_blocks(fields: Sequence[str], rows: Sequence[Sequence[str]], width: i
         show_lines(name)
         for field, fact in zip(fields[1:], facts, strict=True):
             words = fact if field == "description" else f"{field}: {fact}"
-            indent = {"initial_indent": "  ", "subsequent_indent": "    "}
-            show_lines(*(textwrap.wrap(words, max(width, 40), **indent) if fact else ()))
+            lines = textwrap.wrap(words if fact else "", max(width, 40) - 4)
+            show_lines(*(f"{'    ' if number else '  '}{line}" for number, line in enumerate(lines)))

@@ -198,8 +198,8 @@ def _rows(
 
     def parse(text: str) -> list[str]:
         if '"' in text:
-            options = {"strict": True, "skipinitialspace": spaced}
-            cells = next(csv.reader([text], delimiter=delimiter, **options))
+            reader = csv.reader([text], delimiter=delimiter, strict=True, skipinitialspace=spaced)
+            cells = next(reader)
         else:
             cells = text.split(delimiter)
             cells = [cell.lstrip(" ") for cell in cells] if spaced else cells
