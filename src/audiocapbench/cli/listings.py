@@ -68,4 +68,6 @@ def _print_blocks(fields: Sequence[str], rows: Sequence[Sequence[str]], width: i
         for field, fact in zip(fields[1:], facts, strict=True):
             words = fact if field == "description" else f"{field}: {fact}"
             lines = textwrap.wrap(words if fact else "", max(width, 40) - 4)
-            show_lines(*(f"{'    ' if number else '  '}{line}" for number, line in enumerate(lines)))
+            show_lines(
+                *(f"{'    ' if number else '  '}{line}" for number, line in enumerate(lines))
+            )
