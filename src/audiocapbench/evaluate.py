@@ -270,7 +270,7 @@ def _write_result(
     store: "Store", summary: "RunSummary", model: _Named, left_out: dict[str, str], path: Path
 ) -> bool:
     """Write the published tool's result; returns whether some answers failed."""
-    from audiocapbench.data.files import write_file
+    from audiocapbench.files import write_file
     from audiocapbench.report.published_result import published_result
 
     document = published_result(

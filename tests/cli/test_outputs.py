@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.cli.outputs import reference_files, refuse_overwriting, store_file
-from audiocapbench.data.files import write_file
 from audiocapbench.errors import AudioCapBenchError, ReportError
+from audiocapbench.files import write_file
 from audiocapbench.report.exports import write_parquet
 from command import run_command
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.data.files import write_file
 from audiocapbench.errors import ReportError
+from audiocapbench.files import write_file
 from audiocapbench.report.exports import (
     Heading,
     Page,

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from audiocapbench.cli.console import json_text, say, show, show_lines, show_text, stdout
-from audiocapbench.data.files import write_file
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.files import write_file
 from audiocapbench.library.result import rich_table
 from audiocapbench.report import exports
 from audiocapbench.report.exports import Format, Page, Record

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from audiocapbench import audio
-from audiocapbench.data.files import write_file
 from audiocapbench.data.problems import Problem
+from audiocapbench.files import write_file
 
 FILE_NAME = "manifest.json"
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple, NoReturn
 
-from audiocapbench.data.files import unguarded
 from audiocapbench.data.problems import Problem, os_errors
 from audiocapbench.errors import DatasetError
+from audiocapbench.files import unguarded
 
 LONGEST_LINE = 1 << 24
 LARGEST_DOCUMENT = 1 << 30

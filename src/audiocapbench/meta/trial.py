@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.data.files import csv_text, write_file
+from audiocapbench.files import csv_text, write_file
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.measures import (
     NAMES,

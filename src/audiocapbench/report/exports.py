@@ -8,9 +8,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
-from audiocapbench.data.files import csv_text as rows_as_csv
-from audiocapbench.data.files import encodable, write_file
 from audiocapbench.errors import ReportError
+from audiocapbench.files import csv_text as rows_as_csv
+from audiocapbench.files import encodable, write_file
 from audiocapbench.report.escape_controls import escape_controls
 
 Value = str | int | float | bool | None

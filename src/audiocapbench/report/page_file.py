@@ -6,7 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from audiocapbench.data.files import write_file
+from audiocapbench.files import write_file
 
 
 def template_text(name: str) -> str:

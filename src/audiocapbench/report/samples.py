@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from audiocapbench.data.files import csv_text, write_file
+from audiocapbench.files import csv_text, write_file
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.table import ScoreTable
 

@@ -20,10 +20,10 @@ from audiocapbench.data.build.sources import (
     aspect_list,
     moments,
 )
-from audiocapbench.data.files import write_file
 from audiocapbench.data.problems import InvalidDataError, Problem, os_errors
 from audiocapbench.data.records import csv_records
 from audiocapbench.errors import DatasetError
+from audiocapbench.files import write_file
 from audiocapbench.version import VERSION
 
 COMMIT = "e2a1d3ee98ee6930c45a9dbb86780c1ce6c30337"

@@ -16,7 +16,6 @@ from pydantic import ValidationError
 
 from audiocapbench import audio
 from audiocapbench.data.build.hub import Hub, Repository
-from audiocapbench.data.files import write_file
 from audiocapbench.data.folder import METADATA
 from audiocapbench.data.manifest import (
     FILE_NAME,
@@ -31,6 +30,7 @@ from audiocapbench.data.problems import os_errors
 from audiocapbench.data.records import json_lines
 from audiocapbench.data.row import MetadataRow, read_row
 from audiocapbench.errors import AudioError, DatasetError
+from audiocapbench.files import write_file
 
 JOURNAL = "build.journal"
 _PART = ".part"

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from audiocapbench.data.files import write_file
 from audiocapbench.data.folder import METADATA, SEED_METADATA
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import json_lines
+from audiocapbench.files import write_file
 
 _SEED_FIELDS = ("youtube_id", "ytid", "aspect_list", "caption", "transcript")
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from audiocapbench.data.files import csv_text, write_file
 from audiocapbench.errors import DatasetError
+from audiocapbench.files import csv_text, write_file
 from audiocapbench.meta.corrupt.attribute_change import change_attributes
 from audiocapbench.meta.corrupt.balance import choose, placed
 from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, Corruption, Unit

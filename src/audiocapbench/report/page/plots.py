@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from audiocapbench.data.files import write_file
 from audiocapbench.errors import ReportError
+from audiocapbench.files import write_file
 from audiocapbench.report.page.drawing import (
     COLOURS,
     Drawing,

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import audiocapbench
-from audiocapbench.data.files import csv_text, guarded, unguarded, write_file
 from audiocapbench.data.records import csv_records
 from audiocapbench.errors import ReportError
+from audiocapbench.files import csv_text, guarded, unguarded, write_file
 
 FORMULAS = ["=1+1", "+cmd", "-1+2", "@SUM(A1)", "\tx", "\rx", "\nx", "＝1", "'=1", "''=1"]
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
@@ -48,7 +48,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path: 
     (tmp_path / "out.csv").write_text("before")
     program = (
         "import resource, signal, sys; from pathlib import Path\n"
-        "from audiocapbench.data.files import write_file\n"
+        "from audiocapbench.files import write_file\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "try: write_file(Path('out.csv'), 'x' * 100_000)\n"
@@ -87,7 +87,7 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
 @pytest.mark.parametrize("to_file", [True, False])
 def test_standard_output_is_a_file_like_any_other(tmp_path: Path, to_file: bool) -> None:
     program = (
-        "from pathlib import Path; from audiocapbench.data.files import write_file\n"
+        "from pathlib import Path; from audiocapbench.files import write_file\n"
         "write_file(Path('/dev/stdout'), 'one\\n'); write_file(Path('/dev/stdout'), 'two\\n')"
     )
     with (tmp_path / "out").open("wb") as stream:
@@ -130,7 +130,7 @@ def test_nobody_else_writes_files() -> None:
         r"|csv\.(?:writer|DictWriter)|savefig\(|\.to_csv\(|json\.dump\(|mkstemp|NamedTemporary"
     )
     allowed = {
-        "data/files.py": 2,
+        "files.py": 2,
         "data/build/ledger.py": 2,  # the journal, and a clip that is measured before it counts
         "data/build/shards.py": 1,  # a download that goes on where it stopped
         "metrics/coco/spice.py": 1,  # a question to another program, in a scratch folder
