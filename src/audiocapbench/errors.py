@@ -54,3 +54,7 @@ class ReportError(AudioCapBenchError):
 
 class StoreError(AudioCapBenchError):
     """The store cannot be opened, read or written."""
+
+
+class StoreAwayError(StoreError):
+    """The store cannot be used now but may be later: locked, full, restarting, out of reach."""
