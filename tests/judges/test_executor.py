@@ -277,7 +277,7 @@ def test_costs_are_counted_and_the_budget_ends_the_judging(
 ) -> None:
     judge = judge_at(server)
     prices = write_prices(tmp_path / "prices.json", judge.model.name)
-    budget = Budget(0.25)
+    budget = Budget(0.6)  # by its length, a prompt is $0.46 and not the $0.12 that the server says
     end = judge_run(
         store, run, [judge], budget=budget, prices=prices, rate_limits=RateLimits(concurrency=1)
     )
