@@ -124,7 +124,7 @@ def test_a_judge_can_be_asked_without_a_schema(
 
 def test_only_what_is_missing_is_asked(server: OpenAIServer, store: Store, run: Run) -> None:
     judge = judge_at(server)
-    server.plan = Plan([None, None, status(400)])
+    server.plan = Plan([None, None, status(401)])
     with pytest.raises(FatalError):
         judge_run(store, run, [judge], rate_limits=RateLimits(concurrency=1))
     assert len(store.judgements(run.id)) == 2

@@ -22,7 +22,14 @@ from audiocapbench.engine.bill import Bill
 from audiocapbench.engine.budget import Budget
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.prepare import prepare
-from audiocapbench.errors import AudioCapBenchError, AudioError, FatalError, TransientError
+from audiocapbench.engine.refusals import Refusals
+from audiocapbench.errors import (
+    AudioCapBenchError,
+    AudioError,
+    FatalError,
+    RefusedQuestionError,
+    TransientError,
+)
 from audiocapbench.models import Model, Question, SentAudio
 from audiocapbench.models.price import Price, checked_usage
 from audiocapbench.store import Store, cache_key
@@ -80,6 +87,7 @@ class RetryingClient:
     use_cache: bool
     stopping: anyio.Event
     draw: random.Random = field(default_factory=random.Random)
+    refusals: Refusals = field(default_factory=Refusals)
 
     async def ask(self, sample: Sample) -> ClientAnswer | None:
         """Ask about one sample; None if the run is told to stop before the model was asked.
@@ -142,7 +150,7 @@ class RetryingClient:
             attempts += 1
             started = time.perf_counter()
             try:
-                reply = await _reply(self.model, question)
+                reply = await self._answer(question)
             except TransientError as error:
                 problem = error
                 bill.failed(error)
@@ -165,6 +173,18 @@ class RetryingClient:
                 return given_up(f"given up after {attempts} attempts")
             if not await self._unless_stopping(lambda: self.limiter.rest(pause)):  # noqa: B023
                 return given_up("stopped") if bill.has_costs else None
+
+    async def _answer(self, question: Question) -> Reply:
+        """The model's reply, or the failure of a question that it alone refuses."""
+        try:
+            try:
+                reply = await _reply(self.model, question)
+            except RefusedQuestionError as error:
+                return self.refusals.failure(error)
+        except FatalError as error:
+            raise FatalError(f"{error} (asked about {question.sample_id})") from error
+        self.refusals.note(reply)
+        return reply
 
     async def _entered(self, tokens: int) -> bool:
         entered = await self._unless_stopping(lambda: self.limiter.enter(tokens))
@@ -200,7 +220,7 @@ def _tokens(question: Question) -> int:
 async def _reply(model: Model, question: Question) -> Reply:
     try:
         reply = await model.answer(question)
-    except (TransientError, FatalError):
+    except (TransientError, RefusedQuestionError, FatalError):
         raise
     except AudioCapBenchError as error:
         return Reply("", Status.FAILED, str(error))
