@@ -23,7 +23,7 @@ test: $(VENV)/.test
 	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow'
 
 test-floor: $(FLOOR)/.floor
-	$(FLOOR)/bin/python -m pytest $(PARALLEL) -m 'not slow' -W ignore::DeprecationWarning
+	$(FLOOR)/bin/python -m pytest $(PARALLEL) -m 'not slow'
 
 test-all: $(VENV)/.all
 	$(BIN)/python -m pytest $(PARALLEL)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import anyio
 
-from audiocapbench import AudioContract, Reply
+from audiocapbench import FREE, AudioContract, Reply
 
 
 class Diary:
@@ -42,6 +42,10 @@ class Diary:
 
 def create(name):
     return Diary(name)
+
+
+if os.environ.get("DIARY_PRICE") != "unknown":
+    create.price = FREE
 '''
 
 

@@ -99,7 +99,7 @@ def _kept() -> dict[str, str]:
 
 def start(place: Path, *words: str, **settings: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [*COMMAND, *words],
+        [*COMMAND, *words, "--yes"],
         cwd=place,
         env=_kept() | settings,
         stdin=subprocess.DEVNULL,
@@ -111,7 +111,7 @@ def start(place: Path, *words: str, **settings: str) -> subprocess.Popen[str]:
 
 def call(place: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
     program = partial(app, prog_name="python -m audiocapbench.evaluate")
-    return run_command(*words, cwd=place, env=_kept() | settings, program=program)
+    return run_command(*words, "--yes", cwd=place, env=_kept() | settings, program=program)
 
 
 class Evaluated(NamedTuple):

@@ -18,7 +18,7 @@ SOURCE = Path(audiocapbench.__file__).parent
 # From top to bottom: a room imports only rooms that stand below it.
 ROOMS = (
     "__main__ build_dataset evaluate cli library report meta scores judges engine benchmarks "
-    "metrics models store data stats audio signature plugins credentials files version errors"
+    "metrics models store data stats audio signature plugins credentials version errors"
 ).split()
 
 
@@ -66,8 +66,8 @@ def test_torch_is_not_part_of_the_core() -> None:
 
 def test_the_public_names_are_these() -> None:
     assert sorted(audiocapbench.__all__) == sorted(
-        """Aggregation AudioCapBenchError AudioContract Benchmark Clip ComparisonResult Contract
-        ControlRules Estimate InvalidDataError LeaderboardResult Metric MetricResult Model
+        """FREE Aggregation AudioCapBenchError AudioContract Benchmark Clip ComparisonResult
+        Contract ControlRules Estimate InvalidDataError LeaderboardResult Metric MetricResult Model
         ModelSettings Outcome Progress Provider Question Reply ReplyError ReplyField Result RunEnd
         RunResult Sample ScoreResult Selection Signature SimpleModel Status Store Traits Verdict
         __version__ acompare ajudge aleaderboard arun ascore compare compute create_model judge

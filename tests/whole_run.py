@@ -47,7 +47,7 @@ def finish(place: Path, model: str, *more: str, **settings: str) -> Ended:
 
 
 def _words(model: str, more: Sequence[str]) -> list[str]:
-    return ["run", "tones", "--model", model, "--metrics", "rouge_l", "--json", *more]
+    return ["run", "tones", "--model", model, "--metrics", "rouge_l", "--json", "--yes", *more]
 
 
 def _kept() -> dict[str, str]:

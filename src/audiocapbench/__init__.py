@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         SimpleModel,
         create_model,
     )
+    from audiocapbench.models.price import FREE
     from audiocapbench.scores.estimate import Estimate
     from audiocapbench.signature import Signature, sign
     from audiocapbench.store import Store
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 __version__ = VERSION
 
 __all__ = [
+    "FREE",
     "Aggregation",
     "AudioCapBenchError",
     "AudioContract",
@@ -122,6 +124,7 @@ _HOMES = {
     "aleaderboard arun ascore compare judge leaderboard run score",
     "metrics": "Metric MetricResult compute",
     "models": "AudioContract Model ModelSettings Provider Question SimpleModel create_model",
+    "models.price": "FREE",
     "scores.estimate": "Estimate",
     "signature": "Signature sign",
     "store": "Store",

@@ -70,6 +70,7 @@ def evaluate(
     category: str | None = None,
     max_samples: Annotated[int | None, Option(min=1)] = None,
     concurrency: options.Concurrency = None,
+    yes: options.Yes = False,
     store: options.Store = options.DEFAULT_STORE,
 ) -> None:
     """Evaluate a model on AudioCapBench and write the published result JSON.
@@ -94,6 +95,7 @@ def evaluate(
     """
     from audiocapbench.benchmarks import Selection
     from audiocapbench.benchmarks.captioning import load_audiocapbench
+    from audiocapbench.cli.preview import confirm, preview_run
     from audiocapbench.cli.progress import ask_and_score, explain_end
     from audiocapbench.cli.results import print_tables
     from audiocapbench.data.outcome import SCORED
@@ -117,6 +119,8 @@ def evaluate(
     retry = RetryPolicy() if max_retries is None else RetryPolicy(attempts=max_retries)
     limits, extra = RateLimits(concurrency, retry=retry), () if no_aac_metrics else AAC_METRICS
     kept, some_failed = Store.open(store), False
+    judges = [] if judge is None else [judge]
+    confirm(preview_run(benchmark, models, judges, kept, selection=selection), yes=yes)
     for one, made, path in zip(asked, models, outputs, strict=True):
         refused: list[FatalError] = []
         ends = ask_and_score(
@@ -124,7 +128,7 @@ def evaluate(
             [made],
             kept,
             benchmark.traits.metrics,
-            judges=[judge] if judge is not None else [],
+            judges=judges,
             selection=selection,
             rate_limits=limits,
             refused=refused if all_models else None,
@@ -141,8 +145,8 @@ def evaluate(
             left_out = _score_extra(kept, end.run, extra)
             metrics = [*benchmark.traits.metrics, *(name for name in extra if name not in left_out)]
             answered = any(end.statuses[status] for status in SCORED)
-            judges = [judge.name] if judge is not None and answered else []
-            summary = summarise(kept, end.run, metrics, judges)
+            judged = [one.name for one in judges] if answered else []
+            summary = summarise(kept, end.run, metrics, judged)
             some_failed |= _write_result(kept, summary, one, left_out, path)
             print_tables([summary], benchmark.traits.columns, benchmark.traits.headline)
             keep_estimates(kept, [summary.table])
@@ -270,13 +274,13 @@ def _write_result(
     store: "Store", summary: "RunSummary", model: _Named, left_out: dict[str, str], path: Path
 ) -> bool:
     """Write the published tool's result; returns whether some answers failed."""
-    from audiocapbench.files import write_file
+    from audiocapbench.report.exports import write_text
     from audiocapbench.report.published_result import published_result
 
     document = published_result(
         store, summary, provider=model.provider, model_id=model.model_id
     ) | {"left_out": left_out}
-    write_file(path, f"{json_text(document)}\n")
+    write_text(path, f"{json_text(document)}\n")
     unjudged = sum("llm_judge_error" in one for one in document["results"])
     if unjudged:
         say(f"{unjudged} answers could not be judged; the same command asks again.")

@@ -241,7 +241,7 @@ def test_a_plugin_is_ranked_and_added_up_as_it_says_also_when_it_is_gone(tmp_pat
     store = tmp_path / "runs.db"
     models = ["--model", "control/safe", "--model", "control/right"]
     made = _printed("run", "halls", *models, "--store", store)["runs"]
-    _printed("score", "2", "--judge", "visitor/any", "--store", store)
+    _printed("score", "2", "--judge", "visitor/any", "--yes", "--store", store)
     # The demo has the same clips and instructions, and its own traits.
     _printed("run", "demo", "--model", "control/safe", "--metrics", "meteor", "--store", store)
     board = _printed("leaderboard", "--benchmark", "halls", "--store", store)

@@ -167,7 +167,7 @@ def test_a_reply_that_is_cut_off_is_asked_for_again_and_then_unparsed(
 def start(place: Path, judge: str) -> subprocess.Popen[str]:
     """Start ``audiocapbench run demo`` in a folder, with a judge and no keys."""
     asked = ["run", "demo", "--model", "control/right", "--limit", str(CAPTIONS)]
-    options = ["--metrics", "rouge_l", "--judge", judge, "--concurrency", "1", "--json"]
+    options = ["--metrics", "rouge_l", "--judge", judge, "--concurrency", "1", "--json", "--yes"]
     return subprocess.Popen(
         [sys.executable, "-m", "audiocapbench", *asked, *options],
         cwd=place,

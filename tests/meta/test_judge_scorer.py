@@ -12,7 +12,7 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget
 from audiocapbench.meta.errors import TrialError, TrialStoppedError
 from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
-from audiocapbench.meta.scorers.scorer import Choice, create_scorer
+from audiocapbench.meta.scorers.scorer import Choice, PaidScorer, create_scorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.meta.trial import try_scorer
 from fakes.http_server import Request
@@ -113,18 +113,21 @@ def test_a_caption_without_a_verdict_leaves_its_pairs_unknown(
 
 
 def test_progress_and_cost_are_told(server: OpenAIServer, tmp_path: Path) -> None:
-    told: list[str] = []
     steps: list[tuple[int, int]] = []
     settings = TrialSettings(
         store_url=str(tmp_path / "trial.db"),
-        confirm=told.append,
         progress=lambda _name, done, total: steps.append((done, total)),
     )
-    try_scorer(create_scorer(name_at(server), settings), PAIRS)
-    assert len(told) == 1
-    assert "3 captions" in told[0]
+    scorer = create_scorer(name_at(server), settings)
+    assert isinstance(scorer, PaidScorer)
+    [told] = scorer.preview(PAIRS.decided)
+    assert told.questions == 3
+    assert told.likely_usd is None
+    assert server.requests == []
+    try_scorer(scorer, PAIRS)
     assert steps[0] == (0, 3)
     assert steps[-1] == (3, 3)
+    assert scorer.preview(PAIRS.decided)[0].questions == 0
     settings.store.close()
 
 

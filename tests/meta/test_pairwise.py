@@ -262,25 +262,27 @@ def test_a_spent_budget_stops_and_keeps_what_was_answered(tmp_path: Path, clips:
     pairs = pairs_of(12)
     with serving(longer) as server:
         prices = write_prices(tmp_path / "prices.json", f"endpoint/judge@{server.base_url}")
-        told: list[str] = []
-        limited = {"prices": prices, "budget": Budget(0.6), "confirm": told.append}
+        limited = {"prices": prices, "budget": Budget(0.6)}
+        [told] = scorer(server, tmp_path, clips, **limited).preview(pairs)
         with pytest.raises(TrialStoppedError, match="the budget is spent"):
             scorer(server, tmp_path, clips, **limited).choose(pairs)
         asked = len(server.requests)
         assert 0 < asked < 12
         scorer(server, tmp_path, clips).choose(pairs)
         assert len(server.requests) == 12
-    assert "12 questions about pairs, about $" in told[0]
+    assert "12 questions about pairs, about $" in str(told)
 
 
-def test_who_declines_to_spend_has_asked_nothing(tmp_path: Path, clips: Path) -> None:
-    def decline(_words: str) -> None:
-        raise KeyboardInterrupt
-
-    with serving(longer) as server:
-        with pytest.raises(KeyboardInterrupt):
-            scorer(server, tmp_path, clips, confirm=decline).choose(pairs_of(2))
-        assert not server.requests
+def test_a_preview_asks_nothing_and_counts_the_reader_too(tmp_path: Path, clips: Path) -> None:
+    pairs = pairs_of(3)
+    with serving(longer) as server, serving(vague) as small:
+        reader = f"endpoint/small@{small.base_url}"
+        judge = scorer(server, tmp_path, clips, reader=reader, swap=True)
+        told = judge.preview(pairs)
+        assert not server.requests + small.requests
+        assert [one.questions for one in told] == [6, 6]
+        judge.choose(pairs)
+        assert [one.questions for one in judge.preview(pairs)] == [0, 0]
 
 
 def test_a_refused_key_is_told_as_the_provider_tells_it(tmp_path: Path, clips: Path) -> None:

@@ -50,7 +50,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def run(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    told = ("run", "tones", "--metrics", "rouge_l", "--json", *words)
+    told = ("run", "tones", "--metrics", "rouge_l", "--json", "--yes", *words)
     return run_command(*told, cwd=place, env=environment(place))
 
 

@@ -1,16 +1,14 @@
-"""Where the command line prints: results to stdout, everything else to stderr.
-
-Whatever comes from data is printed by these functions alone, which write its controls out.
-"""
+"""Where the command line prints: results to stdout, everything else to stderr."""
 
 import json
+import sys
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from audiocapbench.report.escape_controls import escape_controls, escape_json
+from audiocapbench.report.escape_controls import escape_controls
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,13 +23,6 @@ def stdout(width: int | None = None) -> "Console":
     from rich.console import Console
 
     return Console(soft_wrap=False, highlight=False, width=width)
-
-
-def stderr() -> "Console":
-    """For what comes and goes beside the results."""
-    from rich.console import Console
-
-    return Console(stderr=True, highlight=False)
 
 
 def table(
@@ -51,7 +42,7 @@ def table(
     if title is not None:
         made.title, made.title_justify = Text(escape_controls(title)), "left"
     for name in columns:
-        made.add_column(Text(escape_controls(name)), justify="right" if name in right else "left")
+        made.add_column(name, justify="right" if name in right else "left")
     for row in rows:
         made.add_row(*(Text(escape_controls(cell)) for cell in row))
     return made
@@ -69,18 +60,22 @@ def show(table: "Table") -> None:
 def show_lines(*lines: str) -> None:
     """Print lines of plain words on stdout."""
     for line in lines:
-        show_text(f"{line}\n")
-
-
-def show_text(text: str) -> None:
-    """Print text on stdout as it is, but for its controls."""
-    typer.echo(escape_controls(text), nl=False)
+        typer.echo(escape_controls(line))
 
 
 def say(*lines: str) -> None:
     """Lines of plain words on stderr."""
     for line in lines:
         typer.echo(escape_controls(line), err=True)
+
+
+def ask(question: str) -> bool | None:
+    """Whether a person at the terminal says yes; None where there is no one to be asked."""
+    asked = (sys.stdin, sys.stderr)
+    if not all(stream is not None and stream.isatty() for stream in asked):
+        return None
+    typer.echo(f"{question} [y/N] ", nl=False, err=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def some(names: Sequence[str]) -> str:
@@ -98,9 +93,9 @@ def relative(path: Path) -> str:
 
 def json_text(document: Any) -> str:
     """A JSON document as it is printed and written."""
-    return escape_json(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def print_json(document: Any) -> None:
     """One JSON document and nothing else."""
-    show_lines(json_text(document))
+    typer.echo(json_text(document))

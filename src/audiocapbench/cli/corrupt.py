@@ -40,6 +40,7 @@ def corrupt(
     model: str | None = None,
     budget: options.Budget = None,
     prices: options.Prices = None,
+    yes: options.Yes = False,
     concurrency: options.Concurrency = None,
     credentials: options.Credentials = None,
     store: options.Store = options.DEFAULT_STORE,
@@ -58,12 +59,13 @@ def corrupt(
         check: Also train a classifier on the words of half of the pairs.
         model (MODEL): Ask a language model, not the rules.
     """
+    from audiocapbench.cli.preview import confirm
     from audiocapbench.cli.progress import TrialBars
     from audiocapbench.data.folder import METADATA, SEED_METADATA
     from audiocapbench.data.manifest import FILE_NAME as MANIFEST
     from audiocapbench.engine import Budget, RateLimits
     from audiocapbench.meta.corrupt import checks
-    from audiocapbench.meta.corrupt.by_model import make_by_model
+    from audiocapbench.meta.corrupt.by_model import make_by_model, preview_by_model
     from audiocapbench.meta.corrupt.captions import read_captions
     from audiocapbench.meta.corrupt.make import check_path, make_pairs, write_pairs
     from audiocapbench.meta.settings import TrialSettings
@@ -76,10 +78,11 @@ def corrupt(
     wanted = _kinds(kinds)
     found = read_captions(captions)
     name = captions.resolve().stem
-    how: dict[str, Any] = {"per_kind": per_kind, "seed": seed, "dataset": name}
+    how: dict[str, Any] = {"per_kind": per_kind, "seed": seed}
     if model is None:
-        made = make_pairs(found, wanted, **how)
+        made = make_pairs(found, wanted, **how, dataset=name)
     else:
+        asked = create_model(model)
         with TrialBars() as bars:
             settings = TrialSettings(
                 store_url=store,
@@ -88,7 +91,9 @@ def corrupt(
                 rate_limits=RateLimits(concurrency),
                 progress=bars.advance,
             )
-            made = make_by_model(found, create_model(model), settings, wanted, **how)
+            spent = preview_by_model(found, asked, settings, wanted, **how)
+            confirm([spent], budget_usd=budget, yes=yes)
+            made = make_by_model(found, asked, settings, wanted, **how, dataset=name)
     total = sum(len(one.pairs) for one in made)
     if not total:
         raise AudioCapBenchError(

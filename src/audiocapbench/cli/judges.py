@@ -43,6 +43,8 @@ def check(
     repeats: options.Repeats = 3,
     limit: Annotated[int | None, typer.Option(min=1)] = None,
     budget: options.Budget = None,
+    prices: options.Prices = None,
+    yes: options.Yes = False,
     judge_hears: options.JudgeHears = False,
     credentials: options.Credentials = None,
     store: options.Store = options.DEFAULT_STORE,
@@ -59,22 +61,26 @@ def check(
         limit (N): Only the first so many clips.
     """
     from audiocapbench.benchmarks import Selection, open_benchmark
+    from audiocapbench.cli.preview import confirm
     from audiocapbench.cli.progress import bars_on_stderr, judge_watcher
     from audiocapbench.engine import Budget
-    from audiocapbench.judges import check_judge, create_judges
+    from audiocapbench.judges import check_judge, create_judges, preview_check
     from audiocapbench.store import Store
 
     opened = open_benchmark(data) if benchmark is None else open_benchmark(benchmark, Path(data))
     [asked] = create_judges([judge], opened.traits.judge, hears=judge_hears)
-    kept = Store.open(store)
+    kept, selection = Store.open(store), Selection(limit=limit)
+    spent = preview_check(asked, opened, kept, selection=selection, repeats=repeats, prices=prices)
+    confirm([spent], budget_usd=budget, yes=yes)
     with bars_on_stderr() as bars:
         found = check_judge(
             asked,
             opened,
             kept,
-            selection=Selection(limit=limit),
+            selection=selection,
             repeats=repeats,
             budget=Budget(budget),
+            prices=prices,
             progress=judge_watcher(bars),
         )
     document = found.document()

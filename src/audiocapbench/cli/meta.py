@@ -146,17 +146,21 @@ def _try_all(
 ) -> "tuple[list[ScorerTrial], TrialStoppedError | None]":
     """Try every scorer in turn; what was finished before a stop is kept."""
     from dataclasses import replace
+    from itertools import chain
 
+    from audiocapbench.cli.preview import confirm
     from audiocapbench.cli.progress import TrialBars
     from audiocapbench.meta.errors import TrialStoppedError
-    from audiocapbench.meta.scorers.scorer import create_scorer
+    from audiocapbench.meta.scorers.scorer import PaidScorer, create_scorer
     from audiocapbench.meta.trial import try_scorer
 
     trials: list[ScorerTrial] = []
-    with TrialBars(yes=yes) as bars:
-        watched = replace(settings, progress=bars.advance, confirm=bars.confirm)
-        # All are made before the first is tried: a wrong name must not cost an hour.
+    with TrialBars() as bars:
+        watched = replace(settings, progress=bars.advance)
+        # All are made and agreed to before the first is tried: a wrong name must not cost an hour.
         scorers = [create_scorer(name, watched) for name in dict.fromkeys(names)]
+        paid = [one.preview(pairs.decided) for one in scorers if isinstance(one, PaidScorer)]
+        confirm(chain.from_iterable(paid), budget_usd=settings.budget.limit_usd, yes=yes)
         for scorer in scorers:
             try:
                 trials.append(try_scorer(scorer, pairs, swap=settings.swap))

@@ -51,7 +51,7 @@ Concurrency = Annotated[
     int | None,
     Option(min=1, metavar="N", help="Questions at once. [default: the model's own]"),
 ]
-Yes = Annotated[bool, Option(help="Do not ask before spending.")]
+Yes = Annotated[bool, Option(help="Agree to what it will cost; do not ask.")]
 JudgeHears = Annotated[bool, Option(help="Give the judge the clip as well.")]
 Repeats = Annotated[int, Option(min=1, metavar="N", help="Rounds that a model judges.")]
 Form = Annotated[Format, Option("--format", help="How to write it.")]

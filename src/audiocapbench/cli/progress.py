@@ -6,20 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
+from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    Task,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
 )
-from rich.text import Text
 
 from audiocapbench.benchmarks import Benchmark
-from audiocapbench.cli.console import SHOWN, say, stderr
-from audiocapbench.cli.preview import go_on
+from audiocapbench.cli.console import SHOWN, say
 from audiocapbench.data.outcome import SCORED, Outcome, Status
 from audiocapbench.engine import Progress as Watcher
 from audiocapbench.engine import (
@@ -33,7 +31,6 @@ from audiocapbench.errors import FatalError
 from audiocapbench.judges import Judge, JudgeProgress, judge_run
 from audiocapbench.models import Model
 from audiocapbench.models.registry import price_of
-from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.store import Store
 from audiocapbench.store.judgements import Judgement
 
@@ -107,21 +104,14 @@ def judge_watcher(bars: Progress) -> JudgeProgress:
 def bars_on_stderr() -> Iterator[Progress]:
     """Progress bars that leave stdout alone."""
     columns = (
-        _Words("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=30),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        _Words("{task.fields[note]}"),
+        TextColumn("{task.fields[note]}", markup=False),
     )
-    with Progress(*columns, console=stderr()) as bars:
+    with Progress(*columns, console=Console(stderr=True, highlight=False)) as bars:
         yield bars
-
-
-class _Words(TextColumn):
-    """Words from anywhere, as a terminal may see them."""
-
-    def render(self, task: Task) -> Text:
-        return Text(escape_controls(self.text_format.format(task=task)))
 
 
 def _watcher(bars: Progress, name: str) -> Watcher:
@@ -170,9 +160,8 @@ def explain_end(end: RunEnd, store: Store) -> None:
 class TrialBars(ExitStack):
     """Bars for trials, which appear with the first scorer or model that takes its time."""
 
-    def __init__(self, *, yes: bool = False) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._yes = yes
         self._bars: Progress | None = None
         self._tasks: dict[str, TaskID] = {}
 
@@ -180,14 +169,6 @@ class TrialBars(ExitStack):
         """Move a bar, or begin it."""
         if self._bars is None:
             self._bars = self.enter_context(bars_on_stderr())
-        self._bars.start()
         if name not in self._tasks:
             self._tasks[name] = self._bars.add_task(name, total=total, note="")
         self._bars.update(self._tasks[name], completed=done, total=total)
-
-    def confirm(self, words: str) -> None:
-        """Leave the terminal to the question whether to spend; the next step goes on."""
-        if self._bars is not None:
-            self._bars.stop()
-        say(words)
-        go_on(yes=self._yes)

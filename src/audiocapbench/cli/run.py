@@ -59,7 +59,7 @@ def run(
     """
     from audiocapbench.benchmarks import Selection, open_benchmark
     from audiocapbench.benchmarks.corpora import check_metrics
-    from audiocapbench.cli.preview import confirm, preview
+    from audiocapbench.cli.preview import confirm, preview_run
     from audiocapbench.cli.progress import ask_and_score, explain_end
     from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.engine import Budget, RateLimits
@@ -81,8 +81,11 @@ def run(
     selection = Selection(tuple(category or ()), limit)
     selection.of(opened)
     kept = Store.open(store)
-    plan = preview(opened, models, judges, kept, selection=selection, prices=prices, fresh=fresh)
-    confirm(list(plan), budget_usd=budget, yes=yes)
+    confirm(
+        preview_run(opened, models, judges, kept, selection=selection, prices=prices, fresh=fresh),
+        budget_usd=budget,
+        yes=yes,
+    )
     refused: list[FatalError] = []
     ends = ask_and_score(
         opened,

@@ -1,6 +1,5 @@
 """``audiocapbench runs``: what the store holds; its runs can be named, tagged and deleted."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,7 +8,7 @@ import typer
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
-from audiocapbench.cli.console import print_json, say, show, show_lines, table
+from audiocapbench.cli.console import ask, print_json, say, show, show_lines, table
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
@@ -132,9 +131,10 @@ def delete_runs(
     with _open(ctx, store) as kept:
         say(*(_loss(kept, number) for number in chosen))
         if not yes:
-            if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            answer = ask("Delete for good?")
+            if answer is None:
                 raise AudioCapBenchError("nothing was deleted; without a terminal, give --yes")
-            if not typer.confirm("Delete for good?", default=False, err=True):
+            if not answer:
                 raise AudioCapBenchError("nothing was deleted")
         kept.delete_runs(chosen)
     say(f"Deleted {len(chosen):,}. Replies that were cached stay in the cache.")

@@ -1,6 +1,7 @@
 """``audiocapbench score``: metrics on files, or more metrics for an old run."""
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -41,6 +42,8 @@ def score(
     judge_hears: options.JudgeHears = False,
     repeats: options.Repeats = 1,
     budget: options.Budget = None,
+    prices: options.Prices = None,
+    yes: options.Yes = False,
     credentials: options.Credentials = None,
     per_sample: Path | None = None,
     store: options.Store = options.DEFAULT_STORE,
@@ -62,7 +65,7 @@ def score(
 
     if run is not None and predictions is None and references is None and benchmark is None:
         refuse_overwriting(per_sample, [store_file(store)])
-        asked = _Panel(judge or [], judge_hears, repeats, budget)
+        asked = _Panel(judge or [], judge_hears, repeats, budget, prices, yes)
         _score_run(run, metrics, asked, store, per_sample, json=json)
     elif judge:
         raise AudioCapBenchError("--judge needs a RUN, where its questions and answers are kept")
@@ -83,6 +86,8 @@ class _Panel(NamedTuple):
     hears: bool
     repeats: int
     budget_usd: float | None
+    prices: Path | None
+    yes: bool
 
 
 def _score_run(
@@ -96,10 +101,11 @@ def _score_run(
 ) -> None:
     from audiocapbench.benchmarks import stored_traits
     from audiocapbench.benchmarks.corpora import check_metrics
+    from audiocapbench.cli.preview import confirm
     from audiocapbench.cli.progress import bars_on_stderr, judge_watcher
     from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.engine import Budget, score_run
-    from audiocapbench.judges import create_judges, judge_run
+    from audiocapbench.judges import create_judges, judge_run, missing_judgements, preview_judging
     from audiocapbench.metrics.names import split_names
     from audiocapbench.report.samples import write_scores
     from audiocapbench.scores.run_table import keep_estimates
@@ -115,8 +121,11 @@ def _score_run(
     traits = stored_traits(kept.dataset(found.dataset, found.benchmark))
     names = split_names(metrics) if metrics is not None else list(traits.metrics)
     check_metrics(traits.aggregation, names)
-    score_run(kept, found, names)
     judges = create_judges(panel.judges, traits.judge, hears=panel.hears)
+    missing = [missing_judgements(kept, found, one, repeats=panel.repeats) for one in judges]
+    previews = map(partial(preview_judging, prices=panel.prices), judges, missing)
+    confirm(previews, budget_usd=panel.budget_usd, yes=panel.yes)
+    score_run(kept, found, names)
     if judges:
         with bars_on_stderr() as bars:
             stop = judge_run(
@@ -125,6 +134,7 @@ def _score_run(
                 judges,
                 repeats=panel.repeats,
                 budget=Budget(panel.budget_usd),
+                prices=panel.prices,
                 progress=judge_watcher(bars),
             ).stop
         if stop is not None:

@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from audiocapbench.cli.console import json_text, say, show, show_lines, show_text, stdout
+import typer
+
+from audiocapbench.cli.console import json_text, say, show, show_lines, stdout
 from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.files import write_file
 from audiocapbench.library.result import rich_table
 from audiocapbench.report import exports
 from audiocapbench.report.exports import Format, Page, Record
@@ -55,9 +56,9 @@ def write(
                 exports.markdown_text(pages()) if form is Format.MD else exports.latex_text(pages())
             )
         if file is None:
-            show_text(text)
+            typer.echo(text if form is Format.JSON else exports.encodable(text), nl=False)
             return
-        write_file(file, text)
+        exports.write_text(file, text)
     say(f"Written: {file}")
 
 

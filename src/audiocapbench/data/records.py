@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, NoReturn
 
 from audiocapbench.data.problems import Problem, os_errors
 from audiocapbench.errors import DatasetError
-from audiocapbench.files import unguarded
 
 LONGEST_LINE = 1 << 24
 LARGEST_DOCUMENT = 1 << 30
@@ -197,13 +196,10 @@ def _rows(
     delimiter = DELIMITERS.get(path.suffix.lower(), ",")
 
     def parse(text: str) -> list[str]:
-        if '"' in text:
-            reader = csv.reader([text], delimiter=delimiter, strict=True, skipinitialspace=spaced)
-            cells = next(reader)
-        else:
+        if '"' not in text:
             cells = text.split(delimiter)
-            cells = [cell.lstrip(" ") for cell in cells] if spaced else cells
-        return [unguarded(cell) if cell[:1] == "'" else cell for cell in cells]
+            return [cell.lstrip(" ") for cell in cells] if spaced else cells
+        return next(csv.reader([text], delimiter=delimiter, strict=True, skipinitialspace=spaced))
 
     def begins_row(text: str) -> bool:
         return begins is not None and begins(text.partition(delimiter)[0].strip().strip('"'))

@@ -1,6 +1,7 @@
 """Asks at full speed and loses nothing; scores what was answered."""
 
 from audiocapbench.engine.budget import Budget
+from audiocapbench.engine.preview import Preview, as_questions, preview_questions
 from audiocapbench.engine.question_cost import likely_cost
 from audiocapbench.engine.retrying_client import RetryPolicy
 from audiocapbench.engine.runner import (
@@ -19,6 +20,7 @@ from audiocapbench.engine.worker_pool import Stop
 __all__ = [
     "AnsweredSample",
     "Budget",
+    "Preview",
     "Progress",
     "RateLimits",
     "RetryPolicy",
@@ -28,9 +30,11 @@ __all__ = [
     "Stop",
     "answered",
     "arun_benchmark",
+    "as_questions",
     "find_run",
     "likely_cost",
     "missing_samples",
+    "preview_questions",
     "run_benchmark",
     "score_run",
 ]

@@ -1,6 +1,6 @@
 """Judges: a prompt and the parser that belongs to it, who is asked, and how the scores add up."""
 
-from audiocapbench.judges.check import JudgeCheck, check_judge
+from audiocapbench.judges.check import JudgeCheck, check_judge, preview_check
 from audiocapbench.judges.contract import Case, Contract, ReplyField, Verdict
 from audiocapbench.judges.errors import JudgeError, ReplyError
 from audiocapbench.judges.executor import (
@@ -13,6 +13,7 @@ from audiocapbench.judges.executor import (
     missing_judgements,
 )
 from audiocapbench.judges.judge import BatchJudge, Judge, ModelJudge, TextJudge
+from audiocapbench.judges.preview import expected_answers, preview_judging
 from audiocapbench.judges.registry import (
     ContractEntry,
     JudgeEntry,
@@ -45,9 +46,12 @@ __all__ = [
     "check_judge",
     "create_judge",
     "create_judges",
+    "expected_answers",
     "find_contract",
     "judge_run",
     "list_contracts",
     "list_judges",
     "missing_judgements",
+    "preview_check",
+    "preview_judging",
 ]

@@ -3,8 +3,9 @@
 After appendix H of MECAT, on any benchmark whose samples have references.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -13,11 +14,12 @@ from numpy.typing import NDArray
 from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Status
-from audiocapbench.engine import answered, run_benchmark
+from audiocapbench.engine import Preview, answered, run_benchmark
 from audiocapbench.judges.aggregation import by_judge, overall
 from audiocapbench.judges.errors import JudgeError
-from audiocapbench.judges.executor import JudgeOptions, judge_run
+from audiocapbench.judges.executor import JudgeOptions, judge_run, missing_judgements
 from audiocapbench.judges.judge import Judge
+from audiocapbench.judges.preview import preview_judging
 from audiocapbench.judges.styles import STYLES, StyledControl
 from audiocapbench.metrics.result import first_column
 from audiocapbench.models import Model
@@ -26,7 +28,7 @@ from audiocapbench.signature import Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
 from audiocapbench.stats.agreement import category_counts, fleiss_kappa
 from audiocapbench.stats.correlation import auc, rank_correlation
-from audiocapbench.store import Store
+from audiocapbench.store import Run, Store
 
 KINDS = ("right", "safe", "wrong")
 
@@ -117,21 +119,46 @@ def check_judge(
         JudgeError: It was stopped, or a kind of answer has no judgement at all.
         FatalError: The provider refuses all questions.
     """
-    # Its runs are not the benchmark's own runs of the same controls.
-    benchmark = replace(benchmark, name=f"{TRIAL}check/{benchmark.name}", kind="check")
-    controls: list[Model] = [*map(ControlModel, KINDS), *map(StyledControl, STYLES)]
-    repeats = options.get("repeats", 3)
     judged: dict[str, _KindScores] = {}
-    for control in controls:
-        kind = control.name.removeprefix("control/")
-        run = run_benchmark(benchmark, control, store, selection=selection).run
-        # Agreement is measured on the kinds; styles only need a score.
-        options["repeats"] = repeats if kind in KINDS else 1
+    for kind, run, rounds in _known_answers(benchmark, store, selection, options.get("repeats", 3)):
+        options["repeats"] = rounds
         end = judge_run(store, run, [judge], **options)
         if end.stop is not None:
             raise JudgeError(f"the check was stopped ({end.stop}); run it again to go on")
         judged[kind] = _read(judge, store, run.id)
     return _result(judge, judged)
+
+
+def preview_check(
+    judge: Judge,
+    benchmark: Benchmark,
+    store: Store,
+    *,
+    selection: Selection | None = None,
+    repeats: int = 3,
+    prices: Path | None = None,
+) -> Preview:
+    """What a check will likely cost; the answers of known quality are made and kept for it."""
+    items = [
+        item
+        for _, run, rounds in _known_answers(benchmark, store, selection, repeats)
+        for item in missing_judgements(store, run, judge, repeats=rounds)
+    ]
+    return preview_judging(judge, items, prices=prices)
+
+
+def _known_answers(
+    benchmark: Benchmark, store: Store, selection: Selection | None, repeats: int
+) -> Iterator[tuple[str, Run, int]]:
+    """Each kind of answer, the run that holds it, and the rounds in which it is judged."""
+    # Its runs are not the benchmark's own runs of the same controls.
+    benchmark = replace(benchmark, name=f"{TRIAL}check/{benchmark.name}", kind="check")
+    controls: list[Model] = [*map(ControlModel, KINDS), *map(StyledControl, STYLES)]
+    for control in controls:
+        kind = control.name.removeprefix("control/")
+        run = run_benchmark(benchmark, control, store, selection=selection).run
+        # Agreement is measured on the kinds; styles only need a score.
+        yield kind, run, repeats if kind in KINDS else 1
 
 
 class _KindScores(NamedTuple):

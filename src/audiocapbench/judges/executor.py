@@ -12,7 +12,6 @@ from anyio import to_thread
 from audiocapbench.data.outcome import ASKED_AGAIN, Status
 from audiocapbench.engine import AnsweredSample, Budget, RateLimits, Stop, answered
 from audiocapbench.engine.limiter import Limiter
-from audiocapbench.engine.refusals import Refusals
 from audiocapbench.engine.retrying_client import RetryingClient
 from audiocapbench.engine.worker_pool import WorkerPool, close
 from audiocapbench.judges.errors import JudgeError
@@ -105,12 +104,11 @@ async def ajudge_run(
 
 
 def missing_judgements(
-    store: Store, run: Run, judges: Sequence[Judge], *, repeats: int = 1, fresh: bool = False
-) -> dict[str, int]:
-    """How many judgements each judge would be asked for, without asking; for a preview."""
-    items = answered(store, run)
-    queues = [_queue(store, run, judge, items, repeats, fresh) for judge in judges]
-    return {queue.judge.name: len(queue.missing) for queue in queues}
+    store: Store, run: Run, judge: Judge, *, repeats: int = 1, fresh: bool = False
+) -> list[AnsweredSample]:
+    """The answers that a judge would be asked about, without asking; each once a round."""
+    queue = _queue(store, run, judge, answered(store, run), repeats, fresh)
+    return [item for item, _ in queue.missing]
 
 
 _Task = tuple[AnsweredSample, int]
@@ -193,7 +191,7 @@ class _Judging:
                 done = queue.total - len(queue.missing)
                 self.progress.planned(queue.judge.name, queue.total, done)
                 if isinstance(queue.judge, ModelJudge):
-                    group.start_soon(self._ask, queue.judge, queue.missing, Refusals(done > 0))
+                    group.start_soon(self._ask, queue.judge, queue.missing)
                 else:
                     group.start_soon(self._compute, queue.judge, queue.missing)
 
@@ -207,10 +205,10 @@ class _Judging:
             for one in made:
                 self.progress.arrived(one)
 
-    async def _ask(self, judge: ModelJudge, missing: list[_Task], refusals: Refusals) -> None:
+    async def _ask(self, judge: ModelJudge, missing: list[_Task]) -> None:
         limiter = self.rate_limits.limiter(judge.model)
         rounds = {repeat for _, repeat in missing}
-        clients = {one: self._client(judge, one, limiter, refusals) for one in rounds}
+        clients = {repeat: self._client(judge, repeat, limiter) for repeat in rounds}
 
         async def ask(task: _Task) -> None:
             item, repeat = task
@@ -229,9 +227,7 @@ class _Judging:
         finally:
             await close(judge.model)
 
-    def _client(
-        self, judge: ModelJudge, repeat: int, limiter: Limiter, refusals: Refusals
-    ) -> RetryingClient:
+    def _client(self, judge: ModelJudge, repeat: int, limiter: Limiter) -> RetryingClient:
         return RetryingClient(
             judge.asked(repeat),
             self.store,
@@ -241,7 +237,6 @@ class _Judging:
             price_of(judge.model.name, self.prices),
             use_cache=not self.fresh,
             stopping=self.pool.stopping,
-            refusals=refusals,
         )
 
 

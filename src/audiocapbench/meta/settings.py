@@ -3,14 +3,24 @@
 Models are asked through the engine: answers are kept, and only what is missing is asked.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.data.outcome import Outcome
-from audiocapbench.engine import Budget, Progress, RateLimits, Stop, run_benchmark
+from audiocapbench.engine import (
+    Budget,
+    Preview,
+    Progress,
+    RateLimits,
+    Stop,
+    as_questions,
+    missing_samples,
+    preview_questions,
+    run_benchmark,
+)
 from audiocapbench.meta.errors import TrialStoppedError
 from audiocapbench.meta.pairs.pair import TrialProtocol
 from audiocapbench.models import Model
@@ -30,7 +40,6 @@ class TrialSettings:
         reader: Model that reads free-text answers where the parser finds no choice.
         protocol: How metrics are held to references: plainly, or in the manner of FENSE.
         budget: What all scorers together may spend.
-        confirm: Told in words what a scorer is about to spend; raises to stop it.
         progress: Told the scorer's name, how much is done, and of how much.
     """
 
@@ -45,7 +54,6 @@ class TrialSettings:
     budget: Budget = field(default_factory=Budget)
     prices: Path | None = None
     rate_limits: RateLimits = field(default_factory=RateLimits)
-    confirm: Callable[[str], None] = lambda _words: None
     progress: Callable[[str, int, int], None] = lambda _scorer, _done, _total: None
 
     @cached_property
@@ -63,6 +71,17 @@ class TrialSettings:
             self.progress(name, done, total)
 
         return count
+
+    def preview(
+        self, benchmarks: Iterable[Benchmark], model: Model, name: str, what: str
+    ) -> Preview:
+        """What ``ask`` would ask, without asking; ``what`` as for ``preview_questions``."""
+        left = [
+            sample
+            for one in benchmarks
+            for sample in missing_samples(one, model, self.store, one.samples)
+        ]
+        return preview_questions(name, model, as_questions(left), what, prices=self.prices)
 
     def ask(self, benchmark: Benchmark, model: Model, name: str) -> Mapping[str, Outcome]:
         """The outcomes of all samples by id; progress and messages call this by the name.

@@ -6,7 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from audiocapbench.files import write_file
+from audiocapbench.report.exports import write_whole
 
 
 def template_text(name: str) -> str:
@@ -36,4 +36,6 @@ def render(template: str, **values: Any) -> str:
 
 def write_page(path: Path, page: str) -> int:
     """Write a page, and say how many bytes it has."""
-    return write_file(path, page.encode("utf-8", "replace"))
+    content = page.encode("utf-8", "replace")
+    write_whole(path, lambda place: place.write_bytes(content))
+    return len(content)

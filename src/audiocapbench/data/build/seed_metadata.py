@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from audiocapbench.data.folder import METADATA, SEED_METADATA
+from audiocapbench.data.manifest import write_whole
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import json_lines
-from audiocapbench.files import write_file
+from audiocapbench.errors import DatasetError
 
 _SEED_FIELDS = ("youtube_id", "ytid", "aspect_list", "caption", "transcript")
 
@@ -34,8 +35,10 @@ def write_seed_metadata(root: Path) -> None:
         "total_samples": len(samples),
         "samples": samples,
     }
-    text = json.dumps(document, indent=2, ensure_ascii=False)
-    write_file(root / SEED_METADATA, f"{text}\n")
+    try:
+        write_whole(root / SEED_METADATA, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise DatasetError(f"{error.filename}: {error.strerror}") from None
 
 
 def _sample(row: dict[str, Any]) -> dict[str, Any]:

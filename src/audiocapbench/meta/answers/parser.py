@@ -4,7 +4,6 @@ The stated choice counts, not the reasons that follow it. An answer that calls b
 or neither, is a tie; one that refuses, says nothing of either or contradicts itself is unknown.
 """
 
-from audiocapbench.judges.thoughts import without_thoughts
 from audiocapbench.meta.answers.marks import (
     BOTH,
     FIRST,
@@ -19,7 +18,7 @@ from audiocapbench.meta.answers.patterns import nearest, pattern
 from audiocapbench.meta.answers.statements import Statement, Weight, statement
 from audiocapbench.meta.scorers.scorer import Choice
 
-RULES = "pairwise-3"
+RULES = "pairwise-2"
 """Version of the rules, for signatures; changes whenever an answer may be read otherwise."""
 
 LONGEST = 16_000
@@ -44,10 +43,7 @@ _DENIED, _NOT_SO, _COMPARED = map(pattern, ("denied", "not_so", "compared"))
 def read_answer(answer: str, first: str, second: str, labels: Labels | None = None) -> Choice:
     """Read one answer to a question about two captions, which it called A and B by default."""
     labels = labels or Labels()
-    stated = without_thoughts(answer)
-    if stated is None:
-        return Choice.UNKNOWN
-    text = ends_of(stated, LONGEST, "\n").strip()
+    text = ends_of(answer, LONGEST, "\n").strip()
     framed = {_labelled(line, labels) for line in (text.split("\n")[0], text.split("\n")[-1])}
     framed.discard(None)
     if len(framed) == 1:

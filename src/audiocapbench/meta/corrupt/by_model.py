@@ -17,6 +17,7 @@ from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Status
+from audiocapbench.engine import Preview
 from audiocapbench.judges.elements.words import COUNTS, kind_of
 from audiocapbench.judges.errors import ReplyError
 from audiocapbench.judges.loose_json import find_objects
@@ -66,11 +67,10 @@ def make_by_model(
     Raises:
         AudioCapBenchError: As ``TrialSettings.ask`` does; answers are kept.
     """
-    drawn = {kind: _drawn(captions, kind, per_kind or PER_KIND, seed) for kind in kinds}
-    asked = [(kind, caption) for kind, own in drawn.items() for caption in own]
-    samples = tuple(_sample(kind, one, position) for position, (kind, one) in enumerate(asked))
-    benchmark = Benchmark(f"{TRIAL}corrupt/{prompt_hash()}", Path(), samples, kind="trial")
-    outcomes = settings.ask(benchmark, without_audio(model), model.name) if samples else {}
+    drawn = {kind: _drawn(captions, kind, per_kind, seed) for kind in kinds}
+    benchmark = _questions(drawn)
+    asked = benchmark.samples
+    outcomes = settings.ask(benchmark, without_audio(model), model.name) if asked else {}
     made = []
     for kind, own in drawn.items():
         units, rejected = _read(kind, own, outcomes)
@@ -78,7 +78,30 @@ def make_by_model(
     return made
 
 
-def _drawn(captions: CaptionSet, kind: Corruption, count: int, seed: int) -> list[ReferenceCaption]:
+def preview_by_model(
+    captions: CaptionSet,
+    model: Model,
+    settings: TrialSettings,
+    kinds: Sequence[Corruption],
+    *,
+    per_kind: int | None = None,
+    seed: int = SEED,
+) -> Preview:
+    """What ``make_by_model`` will ask and likely cost."""
+    benchmark = _questions({kind: _drawn(captions, kind, per_kind, seed) for kind in kinds})
+    what = "{} captions to make wrong"
+    return settings.preview([benchmark], without_audio(model), model.name, what)
+
+
+def _questions(drawn: Mapping[Corruption, Sequence[ReferenceCaption]]) -> Benchmark:
+    asked = [(kind, caption) for kind, own in drawn.items() for caption in own]
+    samples = tuple(_sample(kind, one, position) for position, (kind, one) in enumerate(asked))
+    return Benchmark(f"{TRIAL}corrupt/{prompt_hash()}", Path(), samples, kind="trial")
+
+
+def _drawn(
+    captions: CaptionSet, kind: Corruption, per_kind: int | None, seed: int
+) -> list[ReferenceCaption]:
     """Captions to ask about, one a clip: an omission can be told only by other references."""
     by_clip: dict[str, list[ReferenceCaption]] = {}
     for caption in captions.captions:
@@ -87,7 +110,7 @@ def _drawn(captions: CaptionSet, kind: Corruption, count: int, seed: int) -> lis
     draw = random.Random(f"{seed} {kind} model")
     clips = sorted(by_clip)
     draw.shuffle(clips)
-    return [draw.choice(by_clip[clip]) for clip in clips[:count]]
+    return [draw.choice(by_clip[clip]) for clip in clips[: per_kind or PER_KIND]]
 
 
 def _name(kind: Corruption, caption: ReferenceCaption) -> str:

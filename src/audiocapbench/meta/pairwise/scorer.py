@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import NamedTuple
 
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, MissingClip, Sample
-from audiocapbench.data.outcome import Status
-from audiocapbench.engine import likely_cost, missing_samples
-from audiocapbench.judges.thoughts import without_thoughts
+from audiocapbench.data.outcome import Outcome, Status
+from audiocapbench.engine import Preview, find_run, missing_samples
 from audiocapbench.meta.answers.parser import RULES, read_answer
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair
@@ -33,7 +33,6 @@ from audiocapbench.meta.scorers.scorer import Choice, Diagnostics, Measure
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import Model, create_model
 from audiocapbench.models.model import without_audio
-from audiocapbench.models.registry import price_of
 from audiocapbench.signature import Signature, sign
 
 NO_CLIP = "no clip"
@@ -41,6 +40,14 @@ NO_CLIP = "no clip"
 
 _ANSWERED = frozenset({Status.OK, Status.EMPTY, Status.TRUNCATED})
 _NAME = re.compile(r"(?P<model>.+?)(?:\[audio=(?P<audio>\w+)\])?", re.DOTALL)
+
+
+class _ParserResult(NamedTuple):
+    """What the parser finds in answers, why there is none, and what is left to a reader."""
+
+    choices: list[Choice]
+    failures: Counter[str]
+    unread: list[tuple[CaptionPair, str]]
 
 
 class PairwiseScorer:
@@ -129,16 +136,20 @@ class PairwiseScorer:
         key = tuple(pairs)
         if self._latest is not None and self._latest[0] == key:
             return self._latest[1]
-        clips = unheard(pairs)
-        if self._hears and self._settings.data is not None:
-            clips = find_clips(pairs, self._settings.data)
-        shown = [key, tuple(pair.swapped() for pair in pairs)][: 1 + self._settings.swap]
-        asked = [self._questions(order, clips, place == 1) for place, order in enumerate(shown)]
-        self._confirm(asked)
-        found = [self._read(*both) for both in zip(shown, asked, strict=True)]
+        found = [self._read(*both) for both in self._asked(key)]
         self.failed = sum(order.failures.total() for order in found)
         self._latest = (key, found)
         return found
+
+    def _asked(self, pairs: Sequence[CaptionPair]) -> list[tuple[Sequence[CaptionPair], Benchmark]]:
+        """Pairs in each order that it is asked in, and what it is asked."""
+        clips = unheard(pairs)
+        if self._hears and self._settings.data is not None:
+            clips = find_clips(pairs, self._settings.data)
+        shown = [pairs, [pair.swapped() for pair in pairs]][: 1 + self._settings.swap]
+        return [
+            (order, self._questions(order, clips, place == 1)) for place, order in enumerate(shown)
+        ]
 
     def _questions(
         self, pairs: Sequence[CaptionPair], clips: Mapping[str, Clip], swapped: bool
@@ -157,38 +168,34 @@ class PairwiseScorer:
         heard = "" if self._hears else WITHOUT_CLIPS
         return Benchmark(f"{name}{heard}", root, tuple(samples), tuple(missing), kind="trial")
 
-    def _confirm(self, asked: Sequence[Benchmark]) -> None:
-        """Say what is about to be asked and what it will likely cost, unless it is free."""
-        model, settings = self._model, self._settings
-        price = price_of(model.name, settings.prices)
-        left = [
-            sample
-            for benchmark in asked
-            for sample in missing_samples(benchmark, model, settings.store, benchmark.samples)
-        ]
-        total = sum(likely_cost(price, model, one.clip.duration_s) or 0.0 for one in left)
-        if left and (price is None or total):
-            cost = "cost unknown" if price is None else f"about ${total:.2f}"
-            settings.confirm(f"{self.name}: {len(left):,} questions about pairs, {cost}")
+    def preview(self, pairs: Sequence[CaptionPair]) -> list[Preview]:
+        """What the model will be asked, and the reader, were no answer clear."""
+        settings, asked = self._settings, self._asked(pairs)
+        questions = [one for _, one in asked if one.samples]
+        found = [settings.preview(questions, self._model, self.name, "{} questions about pairs")]
+        if self._reader is not None:
+            who = f"reader {self._reader.model.name}"
+            unread = [self._reading(*both) for both in asked]
+            what = "at most {} answers to read"
+            found.append(settings.preview(unread, self._reader.model, who, what))
+        return found
+
+    def _reading(self, pairs: Sequence[CaptionPair], benchmark: Benchmark) -> Benchmark:
+        """What a reader will be asked at most: about what is unclear, and what is not answered."""
+        asked = (benchmark, self._model, self._settings.store, benchmark.samples)
+        run, left = find_run(*asked), {one.id for one in missing_samples(*asked)}
+        outcomes = {} if run is None else self._settings.store.outcomes(run.id)
+        answered = [pair for pair in pairs if pair.id not in left]
+        unread = self._parse(answered, outcomes).unread
+        unread += [(pair, "") for pair in pairs if pair.id in left]
+        return reading_questions(unread, self._prompt.labels, benchmark.name)
 
     def _read(self, pairs: Sequence[CaptionPair], benchmark: Benchmark) -> OrderChoices:
         if not benchmark.samples:
             return OrderChoices([], Counter())
         outcomes = self._settings.ask(benchmark, self._model, self.name)
-        choices, failures, unread = [], Counter[str](), []
+        choices, failures, unread = self._parse(pairs, outcomes)
         reader = self._reader
-        for pair in pairs:
-            outcome = outcomes.get(pair.id)
-            if outcome is None or outcome.reply.status not in _ANSWERED:
-                failures[NO_CLIP if outcome is None else str(outcome.reply.status)] += 1
-                choices.append(Choice.UNKNOWN)
-                continue
-            text = without_thoughts(outcome.reply.text) or ""
-            choice = read_answer(text, pair.first, pair.second, self._prompt.labels)
-            choices.append(choice)
-            for_reader = reader is not None and (reader.reads_all or choice is Choice.UNKNOWN)
-            if for_reader and text.strip():
-                unread.append((pair, text))
         if reader is None or not unread:
             return OrderChoices(choices, failures)
         questions = reading_questions(unread, self._prompt.labels, benchmark.name)
@@ -202,6 +209,25 @@ class PairwiseScorer:
         usable = [word for word in words.values() if word is not None]
         decided = sum(word is not Choice.UNKNOWN for word in usable)
         return OrderChoices(found, failures, len(unread), decided, len(unread) - len(usable))
+
+    def _parse(
+        self, pairs: Sequence[CaptionPair], outcomes: Mapping[str, Outcome]
+    ) -> _ParserResult:
+        found = choices, failures, unread = _ParserResult([], Counter(), [])
+        reader = self._reader
+        for pair in pairs:
+            outcome = outcomes.get(pair.id)
+            if outcome is None or outcome.reply.status not in _ANSWERED:
+                failures[NO_CLIP if outcome is None else str(outcome.reply.status)] += 1
+                choices.append(Choice.UNKNOWN)
+                continue
+            text = outcome.reply.text
+            choice = read_answer(text, pair.first, pair.second, self._prompt.labels)
+            choices.append(choice)
+            for_reader = reader is not None and (reader.reads_all or choice is Choice.UNKNOWN)
+            if for_reader and text.strip():
+                unread.append((pair, text))
+        return found
 
 
 def agreed(one: Choice, other: Choice) -> Choice:

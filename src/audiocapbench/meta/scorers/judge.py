@@ -15,12 +15,13 @@ from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Reply
 from audiocapbench.data.sample import Clip, Sample
-from audiocapbench.engine import run_benchmark
+from audiocapbench.engine import Preview, run_benchmark
 from audiocapbench.judges import create_judge
 from audiocapbench.judges.aggregation import by_judge, overall
 from audiocapbench.judges.contract import Case, Verdict
 from audiocapbench.judges.executor import JudgeProgress, judge_run, missing_judgements
 from audiocapbench.judges.judge import ModelJudge, judge_texts
+from audiocapbench.judges.preview import preview_judging
 from audiocapbench.meta.errors import TrialError, TrialStoppedError
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.clip_files import WITHOUT_CLIPS, find_clips, unheard
@@ -28,11 +29,10 @@ from audiocapbench.meta.scorers.scorer import FloatArray, PointwiseScorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import AudioContract, Question
 from audiocapbench.models.model import SimpleModel
-from audiocapbench.models.registry import price_of
+from audiocapbench.store import Run
 
 _CATEGORY = "sound"
 _ASKED = "Describe what can be heard in the audio in one sentence."
-_PROMPT_TOKENS, _REPLY_TOKENS = 700, 120
 
 
 class _CaptionCase(NamedTuple):
@@ -58,20 +58,21 @@ class JudgeScorer(PointwiseScorer):
         self.name = f"judge:{self._judge.name}"
         self.signature = self._judge.signature.with_fields(trial="pointwise", compare="float32")
 
+    def preview(self, pairs: Sequence[CaptionPair]) -> list[Preview]:
+        """What judging the captions will likely cost; they are put into the store for it."""
+        if not isinstance(self._judge, ModelJudge):
+            return []
+        run = self._captions(pairs, self._judge)
+        missing = missing_judgements(self._settings.store, run, self._judge)
+        return [preview_judging(self._judge, missing, prices=self._settings.prices)]
+
     def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
         """Overall scores of the first captions and of the second; NaN for a failed judgement."""
-        firsts = [_CaptionCase(pair.clip, pair.first, pair.references_first) for pair in pairs]
-        seconds = [_CaptionCase(pair.clip, pair.second, pair.references_second) for pair in pairs]
-        items = [item for item in dict.fromkeys([*firsts, *seconds]) if item.references]
-        if not items:
-            raise TrialError(
-                f"{self.name} needs references and no pair has any; add a column "
-                "reference, or use a control:, clap: or model: scorer"
-            )
+        firsts, seconds = _sides(pairs)
+        items = self._items(pairs)
         if isinstance(self._judge, ModelJudge):
-            clips = self._clips(pairs, self._judge)
-            there = [item for item in items if item.clip in clips]
-            scores = self._asked(self._judge, there, clips)
+            judged = self._judged(self._judge, self._captions(pairs, self._judge))
+            scores = {item: judged[item.id] for item in items if item.id in judged}
         else:
             cases = [Case(one.id, one.caption, one.references, _CATEGORY) for one in items]
             verdicts = zip(items, judge_texts(self._judge, cases), strict=True)
@@ -80,10 +81,20 @@ class JudgeScorer(PointwiseScorer):
         columns = [[scores.get(item, np.nan) for item in side] for side in (firsts, seconds)]
         return np.array(columns[0]), np.array(columns[1])
 
-    def _asked(
-        self, judge: ModelJudge, items: Sequence[_CaptionCase], clips: Mapping[str, Clip]
-    ) -> dict[_CaptionCase, float]:
-        settings = self._settings
+    def _items(self, pairs: Sequence[CaptionPair]) -> list[_CaptionCase]:
+        firsts, seconds = _sides(pairs)
+        items = [item for item in dict.fromkeys([*firsts, *seconds]) if item.references]
+        if not items:
+            raise TrialError(
+                f"{self.name} needs references and no pair has any; add a column "
+                "reference, or use a control:, clap: or model: scorer"
+            )
+        return items
+
+    def _captions(self, pairs: Sequence[CaptionPair], judge: ModelJudge) -> Run:
+        """The captions that can be judged, as the answers of a run."""
+        settings, clips = self._settings, self._clips(pairs, judge)
+        items = [item for item in self._items(pairs) if item.clip in clips]
         samples = tuple(
             Sample(item.id, clips[item.clip], _ASKED, item.references, _CATEGORY, place)
             for place, item in enumerate(items)
@@ -93,11 +104,13 @@ class JudgeScorer(PointwiseScorer):
         filled = run_benchmark(benchmark, _CaptionModel(items), settings.store)
         if filled.stop is not None:
             raise TrialStoppedError(f"{self.name} was stopped before it was asked")
-        run = filled.run
-        missing = missing_judgements(settings.store, run, [judge])[judge.name]
-        self._confirm(judge, missing)
-        count = settings.counter(self.name, len(items))
-        count(len(items) - missing)
+        return filled.run
+
+    def _judged(self, judge: ModelJudge, run: Run) -> dict[str, float]:
+        """The overall score of each caption of the run that has one."""
+        settings, total = self._settings, len(run.sample_ids)
+        count = settings.counter(self.name, total)
+        count(total - len(missing_judgements(settings.store, run, judge)))
         end = judge_run(
             settings.store,
             run,
@@ -113,16 +126,7 @@ class JudgeScorer(PointwiseScorer):
             )
         found = settings.store.judgements(run.id, judge.name)
         own = by_judge(one for one in found if one.signature == judge.signature)
-        judged = own.get(judge.name, {})
-        return {item: overall(judged[item.id]) for item in items if item.id in judged}
-
-    def _confirm(self, judge: ModelJudge, count: int) -> None:
-        """Say what is about to be spent, unless it is free."""
-        price = price_of(judge.model.name, self._settings.prices)
-        total = count * price.estimate(0.0, _PROMPT_TOKENS, _REPLY_TOKENS) if price else 0.0
-        if count and (price is None or total):
-            cost = "cost unknown" if price is None else f"about ${total:.2f}"
-            self._settings.confirm(f"{self.name}: {count:,} captions, {cost}")
+        return {key: overall(scores) for key, scores in own.get(judge.name, {}).items()}
 
     def _clips(self, pairs: Sequence[CaptionPair], judge: ModelJudge) -> Mapping[str, Clip]:
         if not judge.hears:
@@ -130,6 +134,14 @@ class JudgeScorer(PointwiseScorer):
         if self._settings.data is None:
             raise TrialError(f"{self.name} hears the clips; --data names their folder")
         return find_clips(pairs, self._settings.data)
+
+
+def _sides(pairs: Sequence[CaptionPair]) -> tuple[list[_CaptionCase], list[_CaptionCase]]:
+    """The first captions and the second."""
+    return (
+        [_CaptionCase(pair.clip, pair.first, pair.references_first) for pair in pairs],
+        [_CaptionCase(pair.clip, pair.second, pair.references_second) for pair in pairs],
+    )
 
 
 class _CaptionModel(SimpleModel):

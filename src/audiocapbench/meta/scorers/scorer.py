@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.engine import Preview
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.settings import TrialSettings
@@ -64,6 +65,14 @@ class BothOrdersScorer(Protocol):
 
     def choose_swapped(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """Its choices when the captions change places, for the pairs as they stand."""
+
+
+@runtime_checkable
+class PaidScorer(Protocol):
+    """A scorer that may ask models which cost money."""
+
+    def preview(self, pairs: Sequence[CaptionPair]) -> Sequence[Preview]:
+        """What choosing of these pairs will ask and likely cost, as far as it is not known."""
 
 
 class Diagnostics(NamedTuple):

@@ -1,0 +1,68 @@
+"""What someone is about to be asked and will likely cost, said before anything is spent."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from audiocapbench.data import Sample
+from audiocapbench.engine.question_cost import likely_cost
+from audiocapbench.models import Model
+from audiocapbench.models.registry import price_of
+
+
+class Preview(NamedTuple):
+    """One model's or judge's share of what is to come.
+
+    Attributes:
+        questions: How many it will be asked.
+        what: The same in words.
+        likely_usd: None where no price is known.
+        known: How many were answered before.
+    """
+
+    who: str
+    questions: int
+    what: str
+    likely_usd: float | None
+    known: int = 0
+
+    def __str__(self) -> str:
+        cost = "cost unknown" if self.likely_usd is None else f"about ${self.likely_usd:.2f}"
+        known = f"; {self.known:,} already answered" if self.known else ""
+        return f"{self.who}: {self.what}, {cost}{known}"
+
+    @property
+    def is_paid(self) -> bool:
+        """Whether anything may be spent."""
+        return self.questions > 0 and self.likely_usd != 0.0
+
+
+def preview_questions(
+    who: str,
+    model: Model,
+    questions: Iterable[tuple[str, float]],
+    what: str,
+    *,
+    prices: Path | None = None,
+    known: int = 0,
+) -> Preview:
+    """What it will likely cost to ask a model.
+
+    Args:
+        who: What the model is called, where it has a part to play.
+        questions: The text of each, and the seconds of its clip.
+        what: The questions in words, with ``{}`` for their number.
+        prices: A file of prices that come before the built-in ones.
+        known: How many more were answered before.
+    """
+    price, heard = price_of(model.name, prices), model.contract.container != "none"
+    costs = [
+        likely_cost(price, model, length if heard else 0.0, text) for text, length in questions
+    ]
+    likely = None if price is None else sum(cost or 0.0 for cost in costs)
+    return Preview(who, len(costs), what.format(f"{len(costs):,}"), likely, known)
+
+
+def as_questions(samples: Iterable[Sample]) -> list[tuple[str, float]]:
+    """What samples put before a model."""
+    return [(one.instruction, one.clip.duration_s) for one in samples]
