@@ -23,7 +23,7 @@ test: $(VENV)/.test
 	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow'
 
 test-floor: $(FLOOR)/.floor
-	$(FLOOR)/bin/python -m pytest $(PARALLEL) -m 'not slow'
+	$(FLOOR)/bin/python -m pytest $(PARALLEL) -m 'not slow' -W ignore::DeprecationWarning
 
 test-all: $(VENV)/.all
 	$(BIN)/python -m pytest $(PARALLEL)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from audiocapbench.cli.console import say
 from audiocapbench.errors import AudioCapBenchError
 
 _SOME_FAILED, _WRONG_USE, _INTERRUPTED = 1, 2, 130
@@ -25,10 +26,10 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         return _build(options)
     except AudioCapBenchError as error:
-        sys.stderr.write(f"audiocapbench: {error}\n")
+        say(f"audiocapbench: {error}")
         return _WRONG_USE
     except KeyboardInterrupt:
-        sys.stderr.write("audiocapbench: interrupted; what was done is kept\n")
+        say("audiocapbench: interrupted; what was done is kept")
         return _INTERRUPTED
 
 
@@ -55,8 +56,7 @@ def _build(options: argparse.Namespace) -> int:
     from audiocapbench.data.build.seed_metadata import write_seed_metadata
 
     if options.credentials is not None:
-        for warning in load_credentials(options.credentials):
-            sys.stderr.write(f"{warning}\n")
+        say(*load_credentials(options.credentials))
     counts = {part: getattr(options, option) for option, part in _PARTS.items()}
     settings = BuildSettings(
         ids_dir=options.ids_dir,

@@ -40,8 +40,23 @@ class TransientError(ModelError):
         self.throttled = throttled
 
 
+class RefusedQuestionError(ModelError):
+    """A provider refuses this question; whether it refuses all others too, only they can tell.
+
+    Once a question was answered, this one fails alone; where the first are all refused for one
+    reason, the run stops.
+
+    Attributes:
+        reason: What refusals of one kind share, such as ``400 invalid_value``.
+    """
+
+    def __init__(self, message: str, *, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
 class FatalError(ModelError):
-    """A provider will answer no question like this one: the run stops and says what to mend."""
+    """A provider will answer nothing (its key, the model's name, money): the run stops."""
 
 
 class MetricError(AudioCapBenchError):
@@ -49,8 +64,12 @@ class MetricError(AudioCapBenchError):
 
 
 class ReportError(AudioCapBenchError):
-    """A report cannot be written."""
+    """A report or another result file cannot be written."""
 
 
 class StoreError(AudioCapBenchError):
     """The store cannot be opened, read or written."""
+
+
+class StoreAwayError(StoreError):
+    """The store cannot be used now but may be later: locked, full, restarting, out of reach."""

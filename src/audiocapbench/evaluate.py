@@ -274,13 +274,13 @@ def _write_result(
     store: "Store", summary: "RunSummary", model: _Named, left_out: dict[str, str], path: Path
 ) -> bool:
     """Write the published tool's result; returns whether some answers failed."""
-    from audiocapbench.report.exports import write_text
+    from audiocapbench.files import write_file
     from audiocapbench.report.published_result import published_result
 
     document = published_result(
         store, summary, provider=model.provider, model_id=model.model_id
     ) | {"left_out": left_out}
-    write_text(path, f"{json_text(document)}\n")
+    write_file(path, f"{json_text(document)}\n")
     unjudged = sum("llm_judge_error" in one for one in document["results"])
     if unjudged:
         say(f"{unjudged} answers could not be judged; the same command asks again.")

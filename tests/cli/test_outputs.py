@@ -9,7 +9,8 @@ import pytest
 
 from audiocapbench.cli.outputs import reference_files, refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError, ReportError
-from audiocapbench.report.exports import write_parquet, write_text
+from audiocapbench.files import write_file
+from audiocapbench.report.exports import write_parquet
 from command import run_command
 
 
@@ -96,7 +97,7 @@ def test_a_full_disk_leaves_no_file_and_spoils_none(tmp_path: Path) -> None:
     with small_disk(100):
         for path in (new, old):
             with pytest.raises(ReportError, match=f"{path.name}: cannot be written"):
-                write_text(path, "x" * 10_000)
+                write_file(path, "x" * 10_000)
     assert old.read_text() == "kept\n"
     assert [path.name for path in tmp_path.iterdir()] == ["old.csv"]
 
@@ -114,9 +115,9 @@ def test_links_stay_links_and_modes_stay_as_they_are(tmp_path: Path) -> None:
     read.write_text("old\n")
     read.chmod(0o600)
     link.symlink_to(read)
-    write_text(link, "new\n")
+    write_file(link, "new\n")
     assert link.is_symlink()
     assert read.read_text() == "new\n"
     assert read.stat().st_mode & 0o777 == 0o600
-    write_text(Path("/dev/null"), "gone\n")
+    write_file(Path("/dev/null"), "gone\n")
     assert Path("/dev/null").is_char_device()

@@ -14,7 +14,13 @@ pytest.importorskip("httpx", reason="needs the extra audiocapbench[dashscope]")
 pytest.importorskip("openai", reason="needs the extra audiocapbench[openai]")
 
 from audiocapbench.data.outcome import Reply, Status
-from audiocapbench.errors import AudioError, FatalError, ModelError, TransientError
+from audiocapbench.errors import (
+    AudioError,
+    FatalError,
+    ModelError,
+    RefusedQuestionError,
+    TransientError,
+)
 from audiocapbench.models import Question
 from audiocapbench.models.dashscope import QWEN_AUDIO, QWEN_OMNI, create
 from audiocapbench.models.settings import ModelSettings
@@ -147,13 +153,22 @@ def test_what_may_pass_is_transient_and_asked_only_once(
 
 @pytest.mark.parametrize("name", [AUDIO, OMNI])
 @pytest.mark.parametrize(
-    ("code", "hint"), [(400, "settings"), (403, "may not use qwen"), (404, "HTTP_BASE_URL")]
+    ("code", "hint"), [(401, "API_KEY"), (403, "may not use qwen"), (404, "HTTP_BASE_URL")]
 )
 def test_what_will_not_pass_says_what_to_mend(
     server: DashScopeServer, asked: Question, name: str, code: int, hint: str
 ) -> None:
     server.plan = Plan([faults.status(code)])
     with pytest.raises(FatalError, match=hint):
+        answer(name, asked)
+
+
+@pytest.mark.parametrize("name", [AUDIO, OMNI])
+def test_what_is_wrong_with_a_request_may_be_wrong_with_others(
+    server: DashScopeServer, asked: Question, name: str
+) -> None:
+    server.plan = Plan([faults.status(400)])
+    with pytest.raises(RefusedQuestionError, match="settings"):
         answer(name, asked)
 
 
@@ -182,7 +197,7 @@ def test_no_audio_that_an_error_echoes_gets_through(
     sound = base64.b64encode(asked.audio.content).decode()
     said = {"code": "InvalidParameter", "message": f"bad: data:audio/wav;base64,{sound} by {KEY}"}
     server.plan = Plan([faults.status(400, json.dumps(said).encode())])
-    with pytest.raises(FatalError) as caught:
+    with pytest.raises(RefusedQuestionError) as caught:
         answer(AUDIO, asked)
     assert sound[:100] not in str(caught.value)
     assert KEY not in str(caught.value)

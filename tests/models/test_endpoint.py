@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("openai", reason="needs the extra audiocapbench[openai]")
 
 from audiocapbench.data.outcome import Status
-from audiocapbench.errors import FatalError, ModelError, TransientError
+from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError
 from audiocapbench.models import Question
 from audiocapbench.models.endpoint import PROVIDER, create
 from audiocapbench.models.settings import ModelSettings
@@ -93,7 +93,7 @@ def test_the_words_of_every_kind_of_server_reach_the_user(
     server: OpenAIServer, asked: Question, body: bytes
 ) -> None:
     server.plan = Plan([faults.status(400, body)])
-    with pytest.raises(FatalError, match="no audio tower"):
+    with pytest.raises(RefusedQuestionError, match="no audio tower"):
         ask(create(f"endpoint/m@{server.base_url}", ModelSettings()), asked)
 
 

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("google.genai", reason="needs the extra audiocapbench[gemini]")
 
 from audiocapbench.data.outcome import Status
-from audiocapbench.errors import FatalError, ModelError, TransientError
+from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError
 from fakes import faults
 from fakes.faults import Fault, Plan
 from fakes.gemini_asking import ask, failure, model, sent, serving
@@ -80,7 +80,7 @@ def test_a_filtered_answer_says_by_what(server: GeminiServer) -> None:
 @pytest.mark.parametrize(
     ("fault", "expected", "words"),
     [
-        (faults.status(400), FatalError, "answered 400"),
+        (faults.status(400), RefusedQuestionError, "answered 400"),
         (faults.status(401), FatalError, "check GEMINI_API_KEY or GOOGLE_API_KEY"),
         (faults.status(403), FatalError, "may not use gemini-2.5-flash"),
         (faults.status(404), FatalError, "check the model id 'gemini-2.5-flash'"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from audiocapbench.errors import FatalError, ModelError, TransientError
+from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError
 from audiocapbench.models.access import Address, RemoteModel
 from audiocapbench.models.http_errors import status_error
 
@@ -18,9 +18,16 @@ def test_what_may_pass_is_asked_again(status: int) -> None:
     assert error.throttled is (status == 429)
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404])
+@pytest.mark.parametrize("status", [301, 308, 401, 402, 403, 404])
 def test_what_will_not_pass_ends_the_run(status: int) -> None:
     assert isinstance(status_error(REMOTE, status, {}, "no"), FatalError)
+
+
+@pytest.mark.parametrize("status", [400, 405, 415, 422, 451])
+def test_what_may_be_of_one_question_alone_says_how_it_was_refused(status: int) -> None:
+    error = status_error(REMOTE, status, {}, "no", "Invalid_Value")
+    assert isinstance(error, RefusedQuestionError)
+    assert error.reason == f"{status} invalid_value"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 pytest.importorskip("openai", reason="needs the extra audiocapbench[openai]")
 
 from audiocapbench.data.outcome import Reply, Status
-from audiocapbench.errors import FatalError, ModelError, TransientError
+from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError
 from audiocapbench.models import Question, create_model
 from audiocapbench.models.openai_chat import PROVIDER, ChatModel, create
 from audiocapbench.models.settings import ModelSettings
@@ -219,11 +219,10 @@ def test_a_server_that_is_not_there_is_transient(
 @pytest.mark.parametrize(
     ("code", "hint"),
     [
-        (400, "settings"),
+        (402, "billing page"),
         (401, "OPENAI_API_KEY"),
         (403, "may not use gpt-audio"),
         (404, "'gpt-audio' and OPENAI_BASE_URL"),
-        (422, "settings"),
     ],
 )
 def test_what_will_not_pass_says_what_to_mend(
@@ -232,6 +231,16 @@ def test_what_will_not_pass_says_what_to_mend(
     error = failure(server, asked, faults.status(code))
     assert isinstance(error, FatalError)
     assert hint in str(error)
+    assert f"fault {code}" in str(error)
+
+
+@pytest.mark.parametrize("code", [400, 415, 422])
+def test_what_one_question_is_refused_for_says_what_to_mend_if_all_are(
+    server: OpenAIServer, asked: Question, code: int
+) -> None:
+    error = failure(server, asked, faults.status(code))
+    assert isinstance(error, RefusedQuestionError)
+    assert "settings" in str(error)
     assert f"fault {code}" in str(error)
 
 

@@ -10,7 +10,7 @@ pytest.importorskip("openai", reason="needs the extra audiocapbench[openai]")
 pytest.importorskip("websockets", reason="needs the extra audiocapbench[openai]")
 
 from audiocapbench.data.outcome import Status
-from audiocapbench.errors import FatalError, ModelError, TransientError
+from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError
 from audiocapbench.models.openai_realtime import create
 from audiocapbench.models.settings import ModelSettings
 from fakes import faults
@@ -34,9 +34,11 @@ def test_a_server_that_closed_the_beta_is_told_apart(server: RealtimeServer) -> 
 
 FAILURES = [
     ("invalid_request_error", "invalid_api_key", FatalError, "check OPENAI_API_KEY"),
-    ("invalid_request_error", "model_not_found", FatalError, "check the model id"),
-    ("insufficient_quota", "insufficient_quota", FatalError, "add credit"),
+    ("invalid_request_error", "model_not_found", FatalError, "check the model id 'gpt-"),
+    ("insufficient_quota", "insufficient_quota", FatalError, "no credit left"),
     ("invalid_request_error", "unknown_parameter", FatalError, "not accepted"),
+    ("invalid_request_error", "invalid_value", RefusedQuestionError, "not accepted"),
+    ("not_found_error", "item_not_found", RefusedQuestionError, "Oh no"),
     ("server_error", None, TransientError, "reported: Oh no"),
     ("invalid_request_error", "session_expired", TransientError, "Oh no"),
     ("something_new", "never_heard_of", TransientError, "Oh no"),
@@ -140,7 +142,7 @@ def test_a_close_that_asks_to_come_back_later_throttles(server: RealtimeServer) 
 @pytest.mark.parametrize(
     ("fault", "expected", "words"),
     [
-        (faults.status(400), FatalError, "answered 400"),
+        (faults.status(400), RefusedQuestionError, "answered 400"),
         (faults.status(401), FatalError, "check OPENAI_API_KEY"),
         (faults.status(403), FatalError, "may not use gpt-realtime"),
         (faults.status(404), FatalError, "check the model id 'gpt-realtime'"),

@@ -1,10 +1,12 @@
 """Prices are dated and sourced, add up by hand, and stay unknown where nobody has said."""
 
 import json
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from pydantic import ValidationError
 
@@ -12,7 +14,7 @@ from audiocapbench.data.outcome import Reply
 from audiocapbench.engine import likely_cost
 from audiocapbench.errors import ModelError
 from audiocapbench.models import create_model, published_models
-from audiocapbench.models.price import Price, tokens_of
+from audiocapbench.models.price import Price, checked_usage, tokens_of
 from audiocapbench.models.registry import price_of
 
 PAPER = [model.name for model in published_models() if model.in_paper]
@@ -74,10 +76,38 @@ def test_text_never_costs_less_than_nothing() -> None:
     assert cost == pytest.approx(100 * 32 / 1e6, rel=1e-12)
 
 
-@pytest.mark.parametrize("tokens", [None, -5])
-def test_without_usage_the_cost_is_unknown(tokens: int | None) -> None:
+@pytest.mark.parametrize("tokens", [None, -5, 10**20, True, "700", float("nan")])
+def test_without_usage_the_cost_is_counted_from_seconds_and_text(tokens: Any) -> None:
     price = known("openai/gpt-audio")
-    assert price.cost(used(tokens, tokens, tokens), 10.0) is None
+    reply = replace(used(tokens, tokens, tokens), text="A dog barks." * 100)
+    cost = price.cost(reply, 10.0, "Describe the sound. " * 4, thoughts=50)
+    assert cost == pytest.approx((20 * 2.5 + 100 * 32 + (300 + 50) * 10) / 1e6, rel=1e-12)
+
+
+def test_what_is_reported_in_part_is_counted_as_reported_in_that_part() -> None:
+    price = known("openai/gpt-audio")
+    answer = Reply("A dog barks.", input_tokens=160, audio_tokens=100)
+    assert price.cost(answer, 99.0) == pytest.approx((60 * 2.5 + 100 * 32 + 3 * 10) / 1e6)
+    answer = Reply("A dog barks.", output_tokens=9)
+    assert price.cost(answer, 1.0, "Why?") == pytest.approx((2.5 + 10 * 32 + 9 * 10) / 1e6)
+
+
+@pytest.mark.parametrize(
+    "given", [-1, 10**20, 2**63, True, "7", 7.5, float("nan"), float("inf"), b"7", [7]]
+)
+def test_usage_that_cannot_be_true_counts_as_not_reported(given: Any) -> None:
+    reply = checked_usage(replace(used(given, given, given), cost_usd=given))
+    found = (reply.input_tokens, reply.output_tokens, reply.audio_tokens)
+    assert found == (None, None, None)
+    assert reply.cost_usd == (7.5 if given == 7.5 else None)
+
+
+def test_usage_in_numbers_of_other_libraries_is_read() -> None:
+    count: Any = np.int64(7)
+    cost: Any = np.float32(0.5)
+    reply = checked_usage(replace(used(count, 0, None), cost_usd=cost))
+    assert (reply.input_tokens, reply.output_tokens, reply.cost_usd) == (7, 0, 0.5)
+    assert type(reply.input_tokens) is int
 
 
 def test_a_negative_count_earns_nothing() -> None:
@@ -202,14 +232,14 @@ def test_a_judges_question_is_estimated_from_its_real_prompt() -> None:
     model = create_model("listener")
     price = known(JUDGE)
     short, long = (likely_cost(price, model, 0.0, text) or 0.0 for text in ("Why?", "why " * 3000))
-    assert short == pytest.approx((2 * 2 + 120 * 8) / 1e6, rel=1e-12)
-    assert long == pytest.approx((4000 * 2 + 120 * 8) / 1e6, rel=1e-12)
+    assert short == pytest.approx((1 * 2 + 120 * 8) / 1e6, rel=1e-12)
+    assert long == pytest.approx((3000 * 2 + 120 * 8) / 1e6, rel=1e-12)
     assert likely_cost(price, model, 0.0) == price.estimate(0.0)
     assert likely_cost(None, model, 0.0, "Why?") is None
 
 
 @pytest.mark.parametrize(
-    ("text", "tokens"), [("", 0), ("a b c d", 4), ("captions", 3), ("狗吠", 2), ("\ud800", 1)]
+    ("text", "tokens"), [("", 0), ("a b c d", 4), ("captions", 2), ("狗吠", 2), ("\ud800", 1)]
 )
-def test_text_becomes_tokens_by_its_bytes_and_words(text: str, tokens: int) -> None:
+def test_text_becomes_tokens_by_its_letters_and_words(text: str, tokens: int) -> None:
     assert tokens_of(text) == tokens

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.errors import ReportError
+from audiocapbench.files import write_file
 from audiocapbench.report.exports import (
     Heading,
     Page,
@@ -17,7 +18,6 @@ from audiocapbench.report.exports import (
     markdown,
     markdown_text,
     write_parquet,
-    write_text,
 )
 
 HOSTILE = [
@@ -118,7 +118,7 @@ def test_parquet_without_its_library_says_what_to_install(
 
 
 def test_a_lone_surrogate_can_be_written(tmp_path: Path) -> None:
-    write_text(tmp_path / "x.csv", csv_text([{"a": "\udc80"}]))
+    write_file(tmp_path / "x.csv", csv_text([{"a": "\udc80"}]))
     assert (tmp_path / "x.csv").read_text("utf-8") == "a\n\\udc80\n"
     with pytest.raises(ReportError, match="cannot be written"):
-        write_text(tmp_path / "no" / "x.csv", "")
+        write_file(tmp_path / "no" / "x.csv", "")

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from audiocapbench.cli.console import say, show_lines
 from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.version import VERSION
 
 _ORDER = (
@@ -27,15 +27,15 @@ def explained() -> Iterator[None]:
     try:
         yield
     except AudioCapBenchError as error:
-        typer.echo(f"audiocapbench: {escape_controls(str(error))}", err=True)
+        say(f"audiocapbench: {error}")
         raise typer.Exit(WRONG_USE) from None
     except BrokenPipeError:
         raise
     except OSError as error:
-        typer.echo(f"audiocapbench: {error}", err=True)
+        say(f"audiocapbench: {error}")
         raise typer.Exit(WRONG_USE) from None
     except KeyboardInterrupt:
-        typer.echo("audiocapbench: interrupted", err=True)
+        say("audiocapbench: interrupted")
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -64,7 +64,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"audiocapbench {VERSION}")
+        show_lines(f"audiocapbench {VERSION}")
         raise typer.Exit
 
 

@@ -1,4 +1,7 @@
-"""Where the command line prints: results to stdout, everything else to stderr."""
+"""Where the command line prints: results to stdout, everything else to stderr.
+
+Whatever comes from data is printed by these functions alone, which write its controls out.
+"""
 
 import json
 import sys
@@ -8,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from audiocapbench.report.escape_controls import escape_controls
+from audiocapbench.report.escape_controls import escape_controls, escape_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,6 +26,13 @@ def stdout(width: int | None = None) -> "Console":
     from rich.console import Console
 
     return Console(soft_wrap=False, highlight=False, width=width)
+
+
+def stderr() -> "Console":
+    """For what comes and goes beside the results."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
 
 
 def table(
@@ -42,7 +52,7 @@ def table(
     if title is not None:
         made.title, made.title_justify = Text(escape_controls(title)), "left"
     for name in columns:
-        made.add_column(name, justify="right" if name in right else "left")
+        made.add_column(Text(escape_controls(name)), justify="right" if name in right else "left")
     for row in rows:
         made.add_row(*(Text(escape_controls(cell)) for cell in row))
     return made
@@ -60,7 +70,12 @@ def show(table: "Table") -> None:
 def show_lines(*lines: str) -> None:
     """Print lines of plain words on stdout."""
     for line in lines:
-        typer.echo(escape_controls(line))
+        show_text(f"{line}\n")
+
+
+def show_text(text: str) -> None:
+    """Print text on stdout as it is, but for its controls."""
+    typer.echo(escape_controls(text), nl=False)
 
 
 def say(*lines: str) -> None:
@@ -93,9 +108,9 @@ def relative(path: Path) -> str:
 
 def json_text(document: Any) -> str:
     """A JSON document as it is printed and written."""
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    return escape_json(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def print_json(document: Any) -> None:
     """One JSON document and nothing else."""
-    typer.echo(json_text(document))
+    show_lines(json_text(document))

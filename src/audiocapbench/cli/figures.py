@@ -7,7 +7,7 @@ import typer
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
-from audiocapbench.cli.console import print_json, relative, say
+from audiocapbench.cli.console import print_json, relative, say, show_lines
 from audiocapbench.cli.report import ByOption, RunsArgument
 
 
@@ -44,7 +44,7 @@ def figures(
         print_json(written | {"notes": list(data.notes)})
     else:
         for path in paths:
-            typer.echo(relative(path))
+            show_lines(relative(path))
     say(*data.notes)
     if not drawn.points:
         say("No judge scores accuracy and hallucination here, so there is no figure 4.")

@@ -1,10 +1,11 @@
 """``audiocapbench models``, ``metrics`` and ``benchmarks``: what there is to choose from."""
 
+import textwrap
 from collections.abc import Sequence
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
-from audiocapbench.cli.console import print_json, stdout, table
+from audiocapbench.cli.console import print_json, show_lines, stdout, table
 
 
 @options.command(app.command)
@@ -49,7 +50,24 @@ def print_listing(
         print_json({title: [dict(zip(fields, row, strict=True)) for row in rows]})
         return
     shown = [index for index in range(len(fields)) if any(row[index] for row in rows)]
-    cells = ([row[index] for index in shown] for row in rows)
+    cells = [[row[index] for index in shown] for row in rows]
     listed = table([fields[index] for index in shown], cells)
-    listed.columns[0].no_wrap = True
-    stdout().print(listed)
+    console = stdout()
+    if console.measure(listed, options=console.options.update(max_width=10_000)).maximum > (
+        console.width
+    ):
+        _print_blocks([fields[index] for index in shown], cells, console.width)
+    else:
+        console.print(listed)
+
+
+def _print_blocks(fields: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> None:
+    """What no table of this width can show: a name, and below it what is known of it."""
+    for name, *facts in rows:
+        show_lines(name)
+        for field, fact in zip(fields[1:], facts, strict=True):
+            words = fact if field == "description" else f"{field}: {fact}"
+            lines = textwrap.wrap(words if fact else "", max(width, 40) - 4)
+            show_lines(
+                *(f"{'    ' if number else '  '}{line}" for number, line in enumerate(lines))
+            )

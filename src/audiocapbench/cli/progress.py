@@ -6,18 +6,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    Task,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
 )
+from rich.text import Text
 
 from audiocapbench.benchmarks import Benchmark
-from audiocapbench.cli.console import SHOWN, say
+from audiocapbench.cli.console import SHOWN, say, stderr
 from audiocapbench.data.outcome import SCORED, Outcome, Status
 from audiocapbench.engine import Progress as Watcher
 from audiocapbench.engine import (
@@ -31,6 +32,7 @@ from audiocapbench.errors import FatalError
 from audiocapbench.judges import Judge, JudgeProgress, judge_run
 from audiocapbench.models import Model
 from audiocapbench.models.registry import price_of
+from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.store import Store
 from audiocapbench.store.judgements import Judgement
 
@@ -104,14 +106,21 @@ def judge_watcher(bars: Progress) -> JudgeProgress:
 def bars_on_stderr() -> Iterator[Progress]:
     """Progress bars that leave stdout alone."""
     columns = (
-        TextColumn("{task.description}", markup=False),
+        _Words("{task.description}"),
         BarColumn(bar_width=30),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("{task.fields[note]}", markup=False),
+        _Words("{task.fields[note]}"),
     )
-    with Progress(*columns, console=Console(stderr=True, highlight=False)) as bars:
+    with Progress(*columns, console=stderr()) as bars:
         yield bars
+
+
+class _Words(TextColumn):
+    """Words from anywhere, as a terminal may see them."""
+
+    def render(self, task: Task) -> Text:
+        return Text(escape_controls(self.text_format.format(task=task)))
 
 
 def _watcher(bars: Progress, name: str) -> Watcher:

@@ -7,7 +7,7 @@ import typer
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
-from audiocapbench.cli.console import print_json, relative, say
+from audiocapbench.cli.console import print_json, relative, say, show_lines
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 
 RunsArgument = Annotated[
@@ -66,7 +66,7 @@ def report(
     else:
         of = f" of {written.clips:,} clips" if written.clips != written.samples else ""
         size = f"{written.size / 1e6:.1f} MB"
-        typer.echo(f"{relative(out)}: {written.samples:,} samples{of}, {size}")
+        show_lines(f"{relative(out)}: {written.samples:,} samples{of}, {size}")
     say(*data.notes)
     if written.unheard:
         say(f"{written.unheard:,} clips cannot be played; the page says why beside each.")

@@ -4,10 +4,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import typer
-
-from audiocapbench.cli.console import json_text, say, show, show_lines, stdout
+from audiocapbench.cli.console import json_text, say, show, show_lines, show_text, stdout
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.files import write_file
 from audiocapbench.library.result import rich_table
 from audiocapbench.report import exports
 from audiocapbench.report.exports import Format, Page, Record
@@ -56,9 +55,9 @@ def write(
                 exports.markdown_text(pages()) if form is Format.MD else exports.latex_text(pages())
             )
         if file is None:
-            typer.echo(text if form is Format.JSON else exports.encodable(text), nl=False)
+            show_text(text)
             return
-        exports.write_text(file, text)
+        write_file(file, text)
     say(f"Written: {file}")
 
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from audiocapbench import audio
 from audiocapbench.data.problems import Problem
+from audiocapbench.files import write_file
 
 FILE_NAME = "manifest.json"
 
@@ -71,14 +72,7 @@ def read_manifest(root: Path) -> Manifest | list[Problem]:
 def write_manifest(root: Path, manifest: Manifest) -> None:
     """Write a manifest beside the metadata, replacing the old one at once."""
     text = json.dumps(manifest.model_dump(exclude_none=True), indent=1, ensure_ascii=False)
-    write_whole(root / FILE_NAME, text + "\n")
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file under another name first, so that it is never there in part."""
-    partial = path.with_name(f"{path.name}.part")
-    partial.write_text(text, encoding="utf-8", newline="\n")
-    partial.replace(path)
+    write_file(root / FILE_NAME, text + "\n")
 
 
 def facts_of(path: Path) -> FileFacts:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from audiocapbench.data.problems import Problem, os_errors
 from audiocapbench.errors import DatasetError
+from audiocapbench.files import unguarded
 
 LONGEST_LINE = 1 << 24
 LARGEST_DOCUMENT = 1 << 30
@@ -196,10 +197,13 @@ def _rows(
     delimiter = DELIMITERS.get(path.suffix.lower(), ",")
 
     def parse(text: str) -> list[str]:
-        if '"' not in text:
+        if '"' in text:
+            reader = csv.reader([text], delimiter=delimiter, strict=True, skipinitialspace=spaced)
+            cells = next(reader)
+        else:
             cells = text.split(delimiter)
-            return [cell.lstrip(" ") for cell in cells] if spaced else cells
-        return next(csv.reader([text], delimiter=delimiter, strict=True, skipinitialspace=spaced))
+            cells = [cell.lstrip(" ") for cell in cells] if spaced else cells
+        return [unguarded(cell) if cell[:1] == "'" else cell for cell in cells]
 
     def begins_row(text: str) -> bool:
         return begins is not None and begins(text.partition(delimiter)[0].strip().strip('"'))

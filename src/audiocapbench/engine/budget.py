@@ -1,35 +1,126 @@
 """A budget in dollars: what is spent, what is in flight, and when to stop."""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from math import isfinite
+from numbers import Real
+from typing import Any, NamedTuple
 
 import anyio
 
-from audiocapbench.errors import ModelError
+from audiocapbench.engine.question_cost import QuestionCost
+from audiocapbench.errors import AudioCapBenchError, ModelError
 from audiocapbench.models.price import Price
+
+_ENOUGH = 3
+_UNSURE = 10.0
+_ROUNDING = 1e-9
 
 
 class Reservation(NamedTuple):
-    """What was set aside for one question, and what it would likely cost."""
+    """What was set aside for one attempt of a model, and what that was expected to cost."""
 
+    model: str
     usd: float
-    likely_usd: float
+    cost: QuestionCost
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """How a budget stands.
+
+    Attributes:
+        estimated: How many answers or attempts had no usage, so that their cost is an estimate.
+        refusal: Why the next question was not asked, where one was not.
+    """
+
+    limit_usd: float
+    spent_usd: float
+    estimated: int
+    refusal: str | None
+
+    @property
+    def over_usd(self) -> float:
+        """Dollars spent above the limit."""
+        return max(0.0, self.spent_usd - self.limit_usd * (1 + _ROUNDING))
+
+    @property
+    def overshoot(self) -> str | None:
+        """What to say where more was spent than was allowed."""
+        if not self.over_usd:
+            return None
+        spent = f"{dollars(self.spent_usd)} was spent of a budget of {dollars(self.limit_usd)}"
+        return f"{spent}: the last question cost more than was thought likely"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON documents show it."""
+        names = ("limit_usd", "spent_usd", "over_usd", "estimated")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(slots=True)
+class _Experience:
+    """What a model's answers cost, held against what was expected of them."""
+
+    answers: int = 0
+    dearest: float = 0.0
+    beyond: float = 1.0
+
+    @property
+    def surcharge(self) -> float:
+        """By how much more or less than likely the dearest answer cost, once there are some."""
+        return self.dearest if self.answers >= _ENOUGH else max(1.0, self.dearest)
+
+    @property
+    def margin(self) -> float:
+        """How far the most that a question may cost is to be trusted."""
+        return self.beyond if self.answers >= _ENOUGH else max(_UNSURE, self.beyond)
+
+    def learn(self, cost_usd: float, expected: QuestionCost) -> None:
+        self.answers += 1
+        if expected.likely_usd > 0:
+            self.dearest = max(self.dearest, cost_usd / expected.likely_usd)
+            self.beyond = max(self.beyond, cost_usd / expected.most_usd)
 
 
 @dataclass(slots=True)
 class Budget:
-    """Counts dollars; a question starts only if its likely cost still fits.
+    """Counts dollars so that no more than one question can pass the limit.
 
-    Where a question cost more than was thought likely, as much more is set aside for the next.
-    What questions in flight will likely cost is held.
+    For every attempt in flight the most that it may cost is set aside, and what is spent and set
+    aside stays within the limit, however answers turn out. An attempt whose most does not fit is
+    made only while nothing else is in flight, and only if its likely cost, scaled up by the
+    dearest answer that the model gave so far, still fits. So either nothing can pass the limit or
+    that one question can; a failed attempt that was billed is settled like an answer, and what
+    the next one may cost is set aside anew.
+
+    The most is trusted once a model has answered; until then ten times as much is set aside.
     """
 
     limit_usd: float | None = None
     spent_usd: float = 0.0
     held_usd: float = field(init=False, default=0.0)
     in_flight: int = field(init=False, default=0)
-    _surcharge: float = field(init=False, default=1.0)
+    estimated: int = field(init=False, default=0)
+    refusal: str | None = field(init=False, default=None)
+    _experience: dict[str, _Experience] = field(init=False, default_factory=dict)
     _settled: anyio.Event | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        given: Any = self.limit_usd
+        if given is None:
+            return
+        if isinstance(given, bool) or not isinstance(given, Real) or not isfinite(given):
+            raise AudioCapBenchError(f"budget is {given!r}; it is a number of dollars, or None")
+        if given < 0:
+            raise AudioCapBenchError(f"budget is {given}; it must be 0 or more dollars")
+        self.limit_usd = float(given)
+
+    @property
+    def spending(self) -> Spending | None:
+        """How it stands; None where nothing limits it."""
+        if self.limit_usd is None:
+            return None
+        return Spending(self.limit_usd, self.spent_usd, self.estimated, self.refusal)
 
     def check(self, model: str, price: Price | None) -> None:
         """Refuse a limit that cannot be kept."""
@@ -39,32 +130,61 @@ class Budget:
                 "give one in a file for --prices, or leave --budget out"
             )
 
-    async def hold(self, likely_usd: float) -> Reservation | None:
-        """Set a question's likely cost aside; None where it no longer fits.
+    def expected_usd(self, model: str, cost: QuestionCost) -> float:
+        """Dollars that an attempt will likely cost, judged by the model's dearest answer so far."""
+        return cost.likely_usd * self._known(model).surcharge
+
+    async def hold(self, model: str, cost: QuestionCost, question: str = "") -> Reservation | None:
+        """Set aside what an attempt may cost; None where it no longer fits, and ``refusal`` says.
 
         Waits while questions in flight may still turn out cheaper than what is set aside for them.
         """
         while True:
-            held = Reservation(likely_usd * self._surcharge, likely_usd)
-            committed = self.spent_usd + self.held_usd + held.usd
-            if self.limit_usd is None or committed <= self.limit_usd:
+            held = Reservation(model, cost.most_usd * self._known(model).margin, cost)
+            if not held.usd or self._fits(self.held_usd + held.usd):
                 break
             if not self.in_flight:
+                expected = self.expected_usd(model, cost)
+                if self._fits(expected):
+                    break
+                self.refusal = self._refusal(model, question, expected)
                 return None
             # An event belongs to the loop that waits for it; a budget may outlive several.
             self._settled = self._settled or anyio.Event()
             await self._settled.wait()
-        self.held_usd += held.usd
-        self.in_flight += 1
+        if held.usd:
+            self.held_usd += held.usd
+            self.in_flight += 1
         return held
 
-    def settle(self, held: Reservation, cost_usd: float) -> None:
-        """A question ended: what was set aside becomes what it cost."""
-        self.in_flight -= 1
-        self.held_usd = max(0.0, self.held_usd - held.usd) if self.in_flight else 0.0
+    def settle(self, held: Reservation, cost_usd: float, *, learn: bool = True) -> None:
+        """An attempt ended: what was set aside becomes what it cost."""
+        if held.usd:
+            self.in_flight -= 1
+            self.held_usd = max(0.0, self.held_usd - held.usd) if self.in_flight else 0.0
         self.spent_usd += cost_usd
-        if held.likely_usd > 0:
-            self._surcharge = max(self._surcharge, cost_usd / held.likely_usd)
+        if learn:
+            self._known(held.model).learn(cost_usd, held.cost)
         if self._settled is not None:
             self._settled.set()
             self._settled = None
+
+    def _known(self, model: str) -> _Experience:
+        return self._experience.setdefault(model, _Experience())
+
+    def _fits(self, usd: float) -> bool:
+        limit = self.limit_usd
+        return limit is None or self.spent_usd + usd <= limit * (1 + _ROUNDING)
+
+    def _refusal(self, model: str, question: str, expected: float) -> str:
+        asked = f"{model} about {question}" if question else model
+        needs = f"asking {asked} would likely cost {dollars(expected)}"
+        limit = dollars(self.limit_usd or 0.0)
+        if not self.spent_usd:
+            return f"a budget of {limit} is too small: {needs}"
+        return f"the budget is spent: {dollars(self.spent_usd)} of {limit}, and {needs}"
+
+
+def dollars(usd: float) -> str:
+    """An amount with as many digits as tell it from nothing."""
+    return f"${usd:.2f}" if usd >= 1 or usd == 0 else f"${usd:.3g}"

@@ -1,10 +1,24 @@
-"""What a question will likely cost. What an answer did cost, its price says."""
+"""What a question will likely cost, and the most that it can. What it did cost, a bill says."""
+
+from typing import NamedTuple
 
 from audiocapbench.models import Model
 from audiocapbench.models.price import Price, tokens_of
 
 _TOKENS_OF_INSTRUCTION = 60
 _TOKENS_OF_ANSWER = 120
+# What a provider puts around a prompt, and a schema that answers are held to.
+_TOKENS_AROUND = 512
+# What an answer may have where neither the request nor the price says: no model here writes more.
+_LONGEST_ANSWER = 32_768
+_LIMITS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
+
+
+class QuestionCost(NamedTuple):
+    """Dollars that asking once will likely cost, and the most that it may."""
+
+    likely_usd: float = 0.0
+    most_usd: float = 0.0
 
 
 def likely_cost(
@@ -20,7 +34,37 @@ def likely_cost(
     """
     if price is None:
         return None
-    system = tokens_of(str(model.parameters.get("system", "")))
     asked = _TOKENS_OF_INSTRUCTION if text is None else tokens_of(text)
-    thoughts = max(0, int(model.parameters.get("thinking_budget", 0)))
-    return price.estimate(audio_s, system + asked, _TOKENS_OF_ANSWER + thoughts)
+    written = min(_TOKENS_OF_ANSWER, _longest_answer(price, model)) + thoughts(model)
+    return price.estimate(audio_s, tokens_of(system_of(model)) + asked, written)
+
+
+def question_cost(price: Price | None, model: Model, audio_s: float, text: str) -> QuestionCost:
+    """What asking once costs, likely and at most; nothing where no price is known.
+
+    At most, a byte of the prompt is a token, which holds for every byte-level tokenizer, and the
+    answer is as long as the request allows, else the price's ``longest_answer``, else 32,768
+    tokens; thoughts come on top.
+    """
+    likely = likely_cost(price, model, audio_s, text)
+    if price is None or likely is None:
+        return QuestionCost()
+    read = len((system_of(model) + text).encode("utf-8", "replace")) + _TOKENS_AROUND
+    most = price.estimate(audio_s, read, _longest_answer(price, model) + thoughts(model))
+    return QuestionCost(likely, max(likely, most))
+
+
+def thoughts(model: Model) -> int:
+    """Tokens that a model may think with beside its answer."""
+    return max(0, int(model.parameters.get("thinking_budget", 0)))
+
+
+def system_of(model: Model) -> str:
+    """What the model is told before every question."""
+    return str(model.parameters.get("system", ""))
+
+
+def _longest_answer(price: Price, model: Model) -> int:
+    given = [model.parameters.get(name) for name in _LIMITS]
+    limits = [one for one in given if isinstance(one, int) and one is not True and one > 0]
+    return limits[0] if limits else price.longest_answer or _LONGEST_ANSWER

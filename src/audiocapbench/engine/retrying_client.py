@@ -18,13 +18,20 @@ from anyio import to_thread
 from audiocapbench.credentials import redacted
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
+from audiocapbench.engine.bill import Bill
 from audiocapbench.engine.budget import Budget
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.prepare import prepare
-from audiocapbench.engine.question_cost import likely_cost
-from audiocapbench.errors import AudioCapBenchError, AudioError, FatalError, TransientError
+from audiocapbench.engine.refusals import Refusals
+from audiocapbench.errors import (
+    AudioCapBenchError,
+    AudioError,
+    FatalError,
+    RefusedQuestionError,
+    TransientError,
+)
 from audiocapbench.models import Model, Question, SentAudio
-from audiocapbench.models.price import Price
+from audiocapbench.models.price import Price, checked_usage
 from audiocapbench.store import Store, cache_key
 
 _TOKENS_PER_AUDIO_SECOND = 32
@@ -80,6 +87,7 @@ class RetryingClient:
     use_cache: bool
     stopping: anyio.Event
     draw: random.Random = field(default_factory=random.Random)
+    refusals: Refusals = field(default_factory=Refusals)
 
     async def ask(self, sample: Sample) -> ClientAnswer | None:
         """Ask about one sample; None if the run is told to stop before the model was asked.
@@ -104,23 +112,14 @@ class RetryingClient:
             if known is not None:
                 outcome = _outcome(question.sample_id, known, sent, 0.0, 0)
                 return ClientAnswer(replace(outcome, cached=True), None)
-        seconds = sent.duration_s if sent else 0.0
-        likely = likely_cost(self.price, self.model, seconds, question.instruction) or 0.0
-        held = await self.budget.hold(likely)
-        if held is None:
-            raise OverBudgetError("the budget is spent")
-        cost = 0.0
+        bill = Bill(self.budget, self.price, self.model, question)
         try:
-            answer = await self._attempts(question)
-            if answer is None:
-                return None
-            outcome = self._with_cost(answer)
-            # An answer whose usage is not reported was hardly free.
-            unknown = 0.0 if outcome.reply.status is Status.FAILED else likely
-            cost = unknown if outcome.reply.cost_usd is None else outcome.reply.cost_usd
+            answer = await self._attempts(question, bill)
         finally:
-            self.budget.settle(held, cost)
-        return ClientAnswer(outcome, key if outcome.reply.status is Status.OK else None)
+            bill.release()
+        if answer is None:
+            return None
+        return ClientAnswer(answer, key if answer.reply.status is Status.OK else None)
 
     def _key(self, question: Question) -> str | None:
         if not self.model.cacheable:
@@ -128,25 +127,38 @@ class RetryingClient:
         digest = question.audio.sha256 if question.audio else None
         return cache_key(self.model.name, self.model.parameters, question.instruction, digest)
 
-    async def _attempts(self, question: Question) -> Outcome | None:
-        sent = question.audio
-        tokens = _TOKENS_OF_TEXT + int(_TOKENS_PER_AUDIO_SECOND * (sent.duration_s if sent else 0))
+    async def _attempts(self, question: Question, bill: Bill) -> Outcome | None:
         attempts = failures = refusals = 0
         # Waiting for one's turn is no fault of the provider's: it does not count.
-        asking_s = 0.0
+        asking_s, latency = 0.0, 0.0
+        problem: TransientError | None = None
+
+        def ended(reply: Reply) -> Outcome:
+            reply = bill.on(reply)
+            return _outcome(question.sample_id, reply, question.audio, latency, attempts)
+
+        def given_up(why: str) -> Outcome:
+            return ended(Reply("", Status.FAILED, f"{why}: {problem}"))
+
         while True:
-            if not await self._entered(tokens):
-                return None
+            if not await bill.hold():
+                if not bill.has_costs:
+                    raise OverBudgetError(self.budget.refusal)
+                return given_up(f"not asked again, because {self.budget.refusal}")
+            if not await self._entered(_tokens(question)):
+                return given_up("stopped") if bill.has_costs else None
             attempts += 1
             started = time.perf_counter()
             try:
-                reply = await _reply(self.model, question)
+                reply = await self._answer(question)
             except TransientError as error:
                 problem = error
+                bill.failed(error)
             else:
                 latency = time.perf_counter() - started
                 self.limiter.answered(latency)
-                return _outcome(question.sample_id, reply, sent, latency, attempts)
+                bill.answered(reply)
+                return ended(reply)
             finally:
                 self.limiter.leave()
             if problem.throttled:
@@ -158,11 +170,21 @@ class RetryingClient:
             pause = self.retry.wait_s(failures + refusals, problem.retry_after_s, self.draw)
             asking_s += latency + pause
             if asking_s > self.retry.deadline_s or failures >= self.retry.attempts:
-                words = f"given up after {attempts} attempts: {problem}"
-                reply = Reply("", Status.FAILED, words)
-                return _outcome(question.sample_id, reply, sent, latency, attempts)
+                return given_up(f"given up after {attempts} attempts")
             if not await self._unless_stopping(lambda: self.limiter.rest(pause)):  # noqa: B023
-                return None
+                return given_up("stopped") if bill.has_costs else None
+
+    async def _answer(self, question: Question) -> Reply:
+        """The model's reply, or the failure of a question that it alone refuses."""
+        try:
+            try:
+                reply = await _reply(self.model, question)
+            except RefusedQuestionError as error:
+                return self.refusals.failure(error)
+        except FatalError as error:
+            raise FatalError(f"{error} (asked about {question.sample_id})") from error
+        self.refusals.note(reply)
+        return reply
 
     async def _entered(self, tokens: int) -> bool:
         entered = await self._unless_stopping(lambda: self.limiter.enter(tokens))
@@ -189,18 +211,16 @@ class RetryingClient:
             group.cancel_scope.cancel()
         return done
 
-    def _with_cost(self, outcome: Outcome) -> Outcome:
-        reply = outcome.reply
-        if reply.cost_usd is not None or self.price is None:
-            return outcome
-        cost = self.price.cost(reply, outcome.audio_s)
-        return replace(outcome, reply=replace(reply, cost_usd=cost))
+
+def _tokens(question: Question) -> int:
+    heard = question.audio.duration_s if question.audio else 0.0
+    return _TOKENS_OF_TEXT + int(_TOKENS_PER_AUDIO_SECOND * heard)
 
 
 async def _reply(model: Model, question: Question) -> Reply:
     try:
         reply = await model.answer(question)
-    except (TransientError, FatalError):
+    except (TransientError, RefusedQuestionError, FatalError):
         raise
     except AudioCapBenchError as error:
         return Reply("", Status.FAILED, str(error))
@@ -210,7 +230,7 @@ async def _reply(model: Model, question: Question) -> Reply:
         given = type(reply.text if isinstance(reply, Reply) else reply).__name__
         wrong = f"{model.name}: answer must return a Reply with text, and returned {given}"
         return Reply("", Status.FAILED, wrong)
-    text = _kept(reply.text, question.audio)
+    reply, text = checked_usage(reply), _kept(reply.text, question.audio)
     if reply.status is Status.OK and not text.strip():
         return replace(reply, text="", status=Status.EMPTY)
     return replace(reply, text=text)

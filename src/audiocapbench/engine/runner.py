@@ -13,6 +13,7 @@ from audiocapbench.data import Sample
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome
 from audiocapbench.engine.budget import Budget
 from audiocapbench.engine.limiter import Limiter
+from audiocapbench.engine.refusals import Refusals
 from audiocapbench.engine.retrying_client import RetryingClient, RetryPolicy
 from audiocapbench.engine.worker_pool import Stop, WorkerPool, close
 from audiocapbench.errors import ModelError
@@ -156,6 +157,7 @@ class _Asking:
             self.price,
             use_cache=not self.fresh,
             stopping=self.pool.stopping,
+            refusals=Refusals(answered=self.known > 0),
         )
         committing = anyio.CapacityLimiter(_WRITERS)
 
@@ -221,4 +223,6 @@ def missing_samples(
 def _unanswered(store: Store, run: Run, samples: tuple[Sample, ...]) -> list[Sample]:
     outcomes = store.outcomes(run.id)
     answered = {key for key, one in outcomes.items() if one.reply.status not in ASKED_AGAIN}
-    return [sample for sample in samples if sample.id not in answered]
+    missing = [sample for sample in samples if sample.id not in answered]
+    # What failed before may fail again: it comes last, so that it keeps nothing else from its turn.
+    return sorted(missing, key=lambda sample: sample.id in outcomes)

@@ -17,6 +17,7 @@ from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.judges.errors import JudgeError, ReplyError
 from audiocapbench.judges.loose_json import Scalar, find_objects, shown
 from audiocapbench.judges.quoting import as_data
+from audiocapbench.judges.thoughts import without_thoughts
 
 LONGEST_REPLY = 2_000_000
 REASONING = "reasoning"
@@ -198,13 +199,13 @@ class Contract:
             raise ReplyError(f"the reply is longer than {LONGEST_REPLY:,} characters")
         if self.reader is not None:
             try:
-                verdict = self.reader(_without_thoughts(text))
+                verdict = self.reader(self._verdict_of(text))
                 return Verdict(self._scores(verdict.scores), verdict.reasoning)
             except ReplyError:
                 raise
             except Exception as error:  # a plug-in may raise anything
                 raise ReplyError(f"the reply could not be read ({error!r})") from error
-        found = [self._checked(one) for one in find_objects(_without_thoughts(text))]
+        found = [self._checked(one) for one in find_objects(self._verdict_of(text))]
         if not found:
             raise ReplyError("there is no JSON object in the reply")
         if any(one != found[0] for one in found[1:]):
@@ -228,13 +229,8 @@ class Contract:
             raise ReplyError(f"{REASONING} must be a string")
         return Verdict(scores, reasoning.strip())
 
-
-def _without_thoughts(text: str) -> str:
-    """The reply after the thinking that some servers leave in it."""
-    start = text.lstrip()
-    if not start.startswith("<think>"):
-        return text
-    _, closed, rest = start.partition("</think>")
-    if not closed:
-        raise ReplyError("the reply ends before its thinking does")
-    return rest
+    def _verdict_of(self, text: str) -> str:
+        rest = without_thoughts(text, self.wording)
+        if rest is None:
+            raise ReplyError("the reply ends before its thinking does")
+        return rest

@@ -12,6 +12,7 @@ from anyio import to_thread
 from audiocapbench.data.outcome import ASKED_AGAIN, Status
 from audiocapbench.engine import AnsweredSample, Budget, RateLimits, Stop, answered
 from audiocapbench.engine.limiter import Limiter
+from audiocapbench.engine.refusals import Refusals
 from audiocapbench.engine.retrying_client import RetryingClient
 from audiocapbench.engine.worker_pool import WorkerPool, close
 from audiocapbench.judges.errors import JudgeError
@@ -191,7 +192,7 @@ class _Judging:
                 done = queue.total - len(queue.missing)
                 self.progress.planned(queue.judge.name, queue.total, done)
                 if isinstance(queue.judge, ModelJudge):
-                    group.start_soon(self._ask, queue.judge, queue.missing)
+                    group.start_soon(self._ask, queue.judge, queue.missing, Refusals(done > 0))
                 else:
                     group.start_soon(self._compute, queue.judge, queue.missing)
 
@@ -205,10 +206,10 @@ class _Judging:
             for one in made:
                 self.progress.arrived(one)
 
-    async def _ask(self, judge: ModelJudge, missing: list[_Task]) -> None:
+    async def _ask(self, judge: ModelJudge, missing: list[_Task], refusals: Refusals) -> None:
         limiter = self.rate_limits.limiter(judge.model)
         rounds = {repeat for _, repeat in missing}
-        clients = {repeat: self._client(judge, repeat, limiter) for repeat in rounds}
+        clients = {one: self._client(judge, one, limiter, refusals) for one in rounds}
 
         async def ask(task: _Task) -> None:
             item, repeat = task
@@ -227,7 +228,9 @@ class _Judging:
         finally:
             await close(judge.model)
 
-    def _client(self, judge: ModelJudge, repeat: int, limiter: Limiter) -> RetryingClient:
+    def _client(
+        self, judge: ModelJudge, repeat: int, limiter: Limiter, refusals: Refusals
+    ) -> RetryingClient:
         return RetryingClient(
             judge.asked(repeat),
             self.store,
@@ -237,6 +240,7 @@ class _Judging:
             price_of(judge.model.name, self.prices),
             use_cache=not self.fresh,
             stopping=self.pool.stopping,
+            refusals=refusals,
         )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from audiocapbench.data.outcome import Reply
-from audiocapbench.errors import FatalError
+from audiocapbench.errors import FatalError, RefusedQuestionError
 from audiocapbench.judges.contract import MAX_SCORE, Case, Contract, Verdict
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.quoting import RULES
@@ -146,7 +146,7 @@ class _SchemaCompletion(VariedModel):
         messages = [{"role": "user", "content": question.instruction}]
         try:
             return await self._complete(messages, response_format=self._format)
-        except FatalError as error:
+        except (FatalError, RefusedQuestionError) as error:
             if "response_format" not in str(error) and "json_schema" not in str(error):
                 raise
             hint = "it cannot be held to a schema; write [schema=no] after the judge's name"

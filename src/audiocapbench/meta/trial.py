@@ -1,6 +1,5 @@
 """A trial: one scorer on one set of pairs, whatever the scorer is; and trials as plain data."""
 
-import csv
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.errors import ReportError
+from audiocapbench.files import csv_text, write_file
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.measures import (
     NAMES,
@@ -249,14 +248,10 @@ def write_choices(path: Path, trials: Sequence[ScorerTrial]) -> None:
     Raises:
         ReportError: The file cannot be written.
     """
-    names = [trial.scorer for trial in trials]
-    try:
-        with path.open("w", encoding="utf-8", newline="") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(["id", "clip", "dataset", "type", "subtype", "answer", *names])
-            columns = [[choice.value for choice in trial.choices] for trial in trials]
-            for pair, *chosen in zip(trials[0].pairs, *columns, strict=True):
-                row = [pair.id, pair.clip, pair.dataset, pair.type, pair.subtype, pair.answer]
-                writer.writerow([*row, *chosen])
-    except OSError as error:
-        raise ReportError(f"{path}: cannot be written ({error.strerror})") from None
+    head = ["id", "clip", "dataset", "type", "subtype", "answer"]
+    rows: list[Sequence[object]] = [[*head, *(trial.scorer for trial in trials)]]
+    columns = [[choice.value for choice in trial.choices] for trial in trials]
+    for pair, *chosen in zip(trials[0].pairs, *columns, strict=True):
+        row = [pair.id, pair.clip, pair.dataset, pair.type, pair.subtype, pair.answer]
+        rows.append([*row, *chosen])
+    write_file(path, csv_text(rows))

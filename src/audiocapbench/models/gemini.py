@@ -228,7 +228,7 @@ def _api_failure(remote: RemoteModel, error: Any) -> ModelError:
     said = short(message, remote.secrets)
     text = f"{remote.name}: {remote.host} answered {error.code} ({said})"
     if any(note.get("reason") == "API_KEY_INVALID" for note in notes):
-        return FatalError(f"{text}; check {remote.key_name}")
+        status = "invalid_api_key"
     if error.code == 429 and re.search(r"\blimit: 0\b", message):
         return FatalError(f"{text}; this account has no quota for {remote.model_id}")
     if error.code == 400 and "payload size exceeds" in message:

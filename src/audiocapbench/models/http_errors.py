@@ -1,4 +1,4 @@
-"""What an HTTP error of a provider means: ask again later, mend something, or drop one sample."""
+"""What an error of a provider means: ask again later, mend something, or drop one sample."""
 
 import re
 import sys
@@ -10,23 +10,46 @@ from email.utils import parsedate_to_datetime
 import anyio
 
 from audiocapbench.credentials import short
-from audiocapbench.errors import FatalError, ModelError, TransientError
+from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError
 from audiocapbench.models.access import RemoteModel
 
 _AGAIN = frozenset({408, 409, 425, 429})
-_TO_MEND = {
-    401: "check {0.key_name}",
-    402: "the account has no credit left: see its billing page",
-    403: "the key in {0.key_name} may not use {0.model_id}",
-    404: "check the model id {0.model_id!r} and {0.address_hint}",
+_KEY = "check {0.key_name}"
+_PERMISSION = "the key in {0.key_name} may not use {0.model_id}"
+_MODEL = "check the model id {0.model_id!r} and {0.address_hint}"
+_MONEY = "the account has no credit left: see its billing page"
+_MOVED = "the address has moved; mend {0.address_hint}"
+_SETTINGS = (
+    "the request is not accepted: check that {0.model_id} takes audio and the settings given"
+)
+
+# What is true of every question, by what the provider calls it and by the status.
+_CODES = {
+    _KEY: "invalid_api_key incorrect_api_key invalidapikey account_deactivated",
+    _PERMISSION: "accessdenied model.accessdenied",
+    _MODEL: "model_not_found modelnotfound invalid_model",
+    _MONEY: "insufficient_quota billing_hard_limit_reached billing_not_active arrearage "
+    "insufficient_balance insufficient_credits",
+    _SETTINGS: "unknown_parameter unsupported_parameter missing_required_parameter",
 }
-_OTHERWISE = "check that {0.model_id} takes audio and the settings given"
+FATAL_CODES = {code: hint for hint, codes in _CODES.items() for code in codes.split()}
+_FATAL_STATUSES = {401: _KEY, 402: _MONEY, 403: _PERMISSION, 404: _MODEL}
+# The same in words, from servers that have no codes.
+_FATAL_WORDS = (
+    (r"\bmodel\b[^.:;]{0,120}\b(?:does not exist|not found)\b|\bunknown model\b", _MODEL),
+    (r"\bcredit balance\b|\binsufficient (?:balance|credits?|funds)\b", _MONEY),
+    (r"\bapi[ _-]?key (?:is )?(?:not valid|invalid|expired)|\binvalid api[ _-]?key", _KEY),
+)
+# What a permission or a path is not about: then 403 and 404 are of one question alone.
+_OF_ONE_QUESTION = {
+    403: r"moderat|flagged|safety|policy|inappropriate|content|\bfile|<html|<!doctype",
+    404: r"\b(?:file|audio|clip|upload|url|item)s?\b",
+}
 _ONE_SAMPLE_CODES = frozenset(
     {"context_length_exceeded", "string_above_max_length", "exceed_context_size_error"}
 )
 # llama.cpp answers 500 to audio that its model cannot take; no later attempt will do better.
 _NO_AUDIO = re.compile(r"audio input is not supported", re.IGNORECASE)
-_NO_MONEY_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "arrearage"})
 _SPAN = re.compile(r"(?P<count>\d{1,9}(?:\.\d{1,9})?)(?P<unit>ms|h|m|s)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -44,16 +67,45 @@ def status_error(
     """
     said = short(message, remote.secrets) or "no reason given"
     text = f"{remote.name}: {remote.host} answered {status} ({said})"
+    failure = error_of(remote, text, status, message, code)
+    if isinstance(failure, TransientError):
+        failure.retry_after_s = retry_after_s(headers)
+    return failure
+
+
+def error_of(
+    remote: RemoteModel, text: str, status: int, message: str, code: str | None = None
+) -> ModelError:
+    """The error that a status stands for, or what counts as one, in the words of ``text``."""
     known = (code or "").lower()
-    if known in _NO_MONEY_CODES:
-        return FatalError(f"{text}; {_TO_MEND[402]}")
     if _NO_AUDIO.search(message):
         return FatalError(f"{text}; choose a model that takes audio")
+    to_mend = _to_mend(status, known, message)
+    if to_mend is not None:
+        return FatalError(f"{text}; {to_mend.format(remote)}")
     if status in _AGAIN or status >= 500:
-        return TransientError(text, retry_after_s=retry_after_s(headers), throttled=status == 429)
+        return TransientError(text, throttled=status == 429)
     if status == 413 or known in _ONE_SAMPLE_CODES:
         return ModelError(f"{text}; this sample is too large for the model")
-    return FatalError(f"{text}; {_TO_MEND.get(status, _OTHERWISE).format(remote)}")
+    hint = _SETTINGS.format(remote)
+    return RefusedQuestionError(f"{text}; {hint}", reason=f"{status} {known}".strip())
+
+
+def _to_mend(status: int, code: str, message: str) -> str | None:
+    """What to mend where no question can be answered; None where others may be."""
+    if code in FATAL_CODES:
+        return FATAL_CODES[code]
+    if 300 <= status < 400:
+        return _MOVED
+    if not 400 <= status < 500 or status in _AGAIN:
+        return None
+    said = f"{code.replace('_', ' ')} {message}"
+    for words, to_mend in _FATAL_WORDS:
+        if re.search(words, said, re.IGNORECASE):
+            return to_mend
+    alone = _OF_ONE_QUESTION.get(status)
+    of_one = alone is not None and re.search(alone, said, re.IGNORECASE)
+    return None if of_one else _FATAL_STATUSES.get(status)
 
 
 def no_answer(remote: RemoteModel, reason: str) -> TransientError:

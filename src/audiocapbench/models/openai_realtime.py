@@ -20,7 +20,14 @@ from audiocapbench.credentials import short
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, ModelError, TransientError
 from audiocapbench.models.access import Address, ConnectedModel, RemoteModel, remote_model
-from audiocapbench.models.http_errors import no_answer, span_s, status_error, time_to_answer
+from audiocapbench.models.http_errors import (
+    FATAL_CODES,
+    error_of,
+    no_answer,
+    span_s,
+    status_error,
+    time_to_answer,
+)
 from audiocapbench.models.model import AudioContract, Parameters, Question, SentAudio
 from audiocapbench.models.openai_chat import DOCS, PRICING
 from audiocapbench.models.price import Price
@@ -48,23 +55,21 @@ _AUDIO = AudioContract("pcm16", rate=24_000, longest_s=2_400.0)
 _TEXT_DELTAS = frozenset({"response.output_text.delta", "response.text.delta"})
 _TEXT_PARTS = frozenset({"output_text", "text"})
 
-_TO_DO = {
-    "invalid_api_key": "check OPENAI_API_KEY",
-    "incorrect_api_key": "check OPENAI_API_KEY",
-    "model_not_found": "check the model id, and that the key may use it",
-    "insufficient_quota": "add credit to the account of OPENAI_API_KEY",
-    "billing_hard_limit_reached": "raise the limit of the account of OPENAI_API_KEY",
-    "beta_api_shape_disabled": "set OPENAI_REALTIME_DIALECT=ga, or choose a newer model",
+# What the API's types of errors would be in HTTP; others are the server's own trouble.
+_STATUS_OF_TYPE = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "insufficient_quota": 402,
+    "permission_error": 403,
+    "permission_denied_error": 403,
+    "not_found_error": 404,
 }
+_BETA_CLOSED = "set OPENAI_REALTIME_DIALECT=ga, or choose a newer model"
 _CLOSED_FOR_GOOD = {
     3000: "check OPENAI_API_KEY",
     3003: "check that the key of OPENAI_API_KEY may use this model",
 }
 _OTHER_DIALECT = "the server speaks the other dialect; set OPENAI_REALTIME_DIALECT to ga or beta"
-_FATAL_TYPE = re.compile(
-    r"(?:invalid_request|authentication|permission|permission_denied|not_found)_error"
-    r"|insufficient_quota"
-)
 _ABOUT_THIS_CLIP = re.compile(r"input_audio_buffer|too_(?:large|long)|above_max|context_length")
 _WRONG_FIELD = re.compile(r"unknown_parameter|missing_required_parameter")
 _FIELD_OF_DIALECT = re.compile(r"session\.(?:type|output_modalities|audio|modalities)")
@@ -272,13 +277,13 @@ def _reported(remote: RemoteModel, error: Json, limits: Sequence[Json] = ()) -> 
         return TransientError(text, retry_after_s=wait, throttled=True)
     if _ABOUT_THIS_CLIP.search(code):
         return ModelError(text)
-    if code in _TO_DO:
-        return FatalError(f"{text}; {_TO_DO[code]}")
-    if code != "session_expired" and _FATAL_TYPE.fullmatch(kind):
-        param = str(error.get("param") or "")
-        other = _WRONG_FIELD.fullmatch(code) and _FIELD_OF_DIALECT.fullmatch(param)
-        return FatalError(f"{text}; {_OTHER_DIALECT if other else 'the request is not accepted'}")
-    return TransientError(text)
+    if code == "beta_api_shape_disabled":
+        return FatalError(f"{text}; {_BETA_CLOSED}")
+    param = str(error.get("param") or "")
+    if _WRONG_FIELD.fullmatch(code) and _FIELD_OF_DIALECT.fullmatch(param):
+        return FatalError(f"{text}; {_OTHER_DIALECT}")
+    status = 500 if code == "session_expired" else _STATUS_OF_TYPE.get(kind, 500)
+    return error_of(remote, text, status, message, code)
 
 
 def _closed(remote: RemoteModel, code: int | None, reason: str) -> ModelError:
@@ -287,7 +292,7 @@ def _closed(remote: RemoteModel, code: int | None, reason: str) -> ModelError:
     OpenAI writes ``type.code`` as the reason, such as invalid_request_error.invalid_api_key.
     """
     kind, _, detail = reason.partition(".")
-    if _FATAL_TYPE.fullmatch(kind) or kind in _TO_DO or "rate_limit" in reason:
+    if kind in _STATUS_OF_TYPE or kind in FATAL_CODES or "rate_limit" in reason:
         said = f"{reason} (closed with {code})"
         return _reported(remote, {"type": kind, "code": detail or kind, "message": said})
     why = short(reason, remote.secrets) or "no reason given"

@@ -1,25 +1,51 @@
 """What a model's tokens cost, as reported by a provider or estimated from seconds and text."""
 
+from dataclasses import replace
 from datetime import date
-from typing import Annotated, Self
+from math import isfinite
+from numbers import Integral, Real
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ModelError
 
 _PER = 1_000_000
-_BYTES_PER_TOKEN = 3
+_LETTERS_PER_TOKEN = 4
+_MOST_TOKENS, _MOST_DOLLARS = 100_000_000, 100_000.0
 _Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 def tokens_of(text: str) -> int:
-    """Tokens that a text becomes, about, and rather too many than too few.
+    """Tokens that a text becomes, about: four ASCII letters are one, as is any other character.
 
-    English has four bytes a token, other scripts one letter of three; a short word is one too.
+    Short words are at least one each.
     """
-    size = len(text.encode("utf-8", "replace"))
-    return max(len(text.split()), -(-size // _BYTES_PER_TOKEN))
+    plain = len(text.encode("ascii", "ignore"))
+    return max(len(text.split()), -(-plain // _LETTERS_PER_TOKEN) + len(text) - plain)
+
+
+def checked_usage(reply: Reply) -> Reply:
+    """The reply without numbers that cannot be true: those count as not reported.
+
+    No question is 100 million tokens or costs $100,000, and nobody is billed less than nothing.
+    """
+
+    def tokens(given: Any) -> int | None:
+        whole = isinstance(given, Integral) and not isinstance(given, bool)
+        return int(given) if whole and 0 <= given <= _MOST_TOKENS else None
+
+    given, cost = reply.cost_usd, None
+    if isinstance(given, Real) and not isinstance(given, bool) and isfinite(given):
+        cost = float(given) if 0 <= given <= _MOST_DOLLARS else None
+    return replace(
+        reply,
+        input_tokens=tokens(reply.input_tokens),
+        output_tokens=tokens(reply.output_tokens),
+        audio_tokens=tokens(reply.audio_tokens),
+        cost_usd=cost,
+    )
 
 
 class Price(BaseModel):
@@ -29,6 +55,7 @@ class Price(BaseModel):
         text_in, audio_in, out: Prices of text read, audio heard and text written; a model without
             ``audio_in`` hears nothing.
         audio_tokens_per_s: How many tokens a second of audio becomes, about.
+        longest_answer: Most tokens of an answer where the request sets no limit.
         source: The page that the prices come from.
         as_of: Day on which the prices were looked up.
     """
@@ -39,6 +66,7 @@ class Price(BaseModel):
     out: _Amount
     audio_in: _Amount | None = None
     audio_tokens_per_s: _Amount | None = None
+    longest_answer: PositiveInt | None = None
     source: Annotated[str, Field(min_length=1)]
     as_of: date
 
@@ -51,10 +79,18 @@ class Price(BaseModel):
         per_s: float | None,
         source: str,
         as_of: str = "2026-11-15",
+        longest: int | None = None,
     ) -> Self:
         """A price in one line of a table."""
-        day, heard = date.fromisoformat(as_of), {"audio_in": audio_in, "audio_tokens_per_s": per_s}
-        return cls(text_in=text_in, out=out, source=source, as_of=day, **heard)
+        return cls(
+            text_in=text_in,
+            out=out,
+            audio_in=audio_in,
+            audio_tokens_per_s=per_s,
+            longest_answer=longest,
+            source=source,
+            as_of=date.fromisoformat(as_of),
+        )
 
     @model_validator(mode="after")
     def _audio_is_whole(self) -> Self:
@@ -62,23 +98,25 @@ class Price(BaseModel):
             raise ValueError("audio_in and audio_tokens_per_s go together: give both or neither")
         return self
 
-    def cost(self, reply: Reply, audio_s: float) -> float | None:
-        """Dollars that one answer cost; None where no usage is known, or audio has no price.
+    def cost(
+        self, reply: Reply, audio_s: float, prompt: str = "", thoughts: int = 0
+    ) -> float | None:
+        """Dollars that one answer cost; None where audio has no price.
 
-        Usage that is reported in part gives a lower bound: what is missing counts nothing, but
-        for audio, whose tokens are estimated from the seconds sent.
+        What the provider does not report is counted from the seconds of audio, the prompt, the
+        answer's text, and the tokens that the model may think with.
         """
         if self.text_in == self.out == self.audio_in == 0:
             return 0.0
-        usage = (reply.input_tokens, reply.output_tokens, reply.audio_tokens)
-        # A count below zero is a provider's mistake and says nothing; it must not earn money.
-        read, written, heard = (None if one is None or one < 0 else one for one in usage)
-        if read is None and written is None and heard is None:
-            return None
+        usage = checked_usage(reply)
+        read, written, heard = usage.input_tokens, usage.output_tokens, usage.audio_tokens
         audio = self._audio_tokens(audio_s) if heard is None else heard
         if audio is None or (audio > 0 and self.audio_in is None):
             return None
-        return self._dollars(max(0.0, (read or 0) - audio), audio, written or 0)
+        text = tokens_of(prompt) if read is None else max(0.0, read - audio)
+        if written is None:
+            written = tokens_of(reply.text or reply.error or "") + thoughts
+        return self._dollars(text, audio, written)
 
     def estimate(self, audio_s: float, text_tokens: int = 60, answer_tokens: int = 120) -> float:
         """Dollars that one question will likely cost; thinking counts as part of the answer."""

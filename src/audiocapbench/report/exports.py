@@ -1,22 +1,16 @@
-"""Tables for other programs: CSV, Markdown, LaTeX and Parquet, each escaped in its own way.
+"""Tables for other programs: CSV, Markdown, LaTeX and Parquet, each escaped in its own way."""
 
-CSV is made for spreadsheets too: a text that a spreadsheet would run as a formula gets an
-apostrophe in front. JSON and Parquet hold every text as it is.
-"""
-
-import csv
 import io
-import os
 import re
-import shutil
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
 from audiocapbench.errors import ReportError
+from audiocapbench.files import csv_text as rows_as_csv
+from audiocapbench.files import encodable, write_file
 from audiocapbench.report.escape_controls import escape_controls
 
 Value = str | int | float | bool | None
@@ -62,7 +56,6 @@ class Page:
 
 
 _BETWEEN, _EDGES = 3, 2
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~&$])")
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -153,18 +146,9 @@ def _width(page: Page) -> int:
 
 def csv_text(records: Sequence[Record]) -> str:
     """Records as CSV at full precision, a row each; a missing value is an empty field."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    if records:
-        writer.writerow(records[0])
-        writer.writerows(
-            [
-                f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
-                for value in record.values()
-            ]
-            for record in records
-        )
-    return stream.getvalue()
+    if not records:
+        return ""
+    return rows_as_csv([tuple(records[0]), *(tuple(one.values()) for one in records)])
 
 
 def markdown_text(pages: Sequence[Page]) -> str:
@@ -226,35 +210,9 @@ def write_parquet(path: Path, records: Sequence[Record]) -> None:
         for name, value in record.items():
             columns[name].append(encodable(value) if isinstance(value, str) else value)
     arrays = {name: pa.array(values, type=_type(pa, values)) for name, values in columns.items()}
-    write_whole(path, lambda place: pq.write_table(pa.table(arrays), place))
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a table to a file, or raise a ReportError."""
-    content = encodable(text).encode()
-    write_whole(path, lambda place: place.write_bytes(content))
-
-
-def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Write beside the file and rename: a full disk leaves what was there, and no torn file.
-
-    Raises:
-        ReportError: The file cannot be written.
-    """
-    target = Path(os.path.realpath(path))
-    beside = target.with_name(f".audiocapbench-{os.getpid()}.part")
-    # A terminal or a pipe is written to, never replaced.
-    place = beside if target.is_file() or not target.exists() else target
-    try:
-        write(place)
-        if place is beside:
-            if target.exists():
-                shutil.copymode(target, beside)
-            beside.replace(target)
-    except OSError as error:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
-        raise ReportError(f"{path}: cannot be written ({error.strerror or error})") from None
+    content = io.BytesIO()
+    pq.write_table(pa.table(arrays), content)
+    write_file(path, content.getvalue())
 
 
 def markdown(text: str) -> str:
@@ -265,11 +223,6 @@ def markdown(text: str) -> str:
 def latex(text: str) -> str:
     """Text that LaTeX prints as it is, on one line."""
     return "".join(_LATEX.get(character, character) for character in _one_line(text))
-
-
-def encodable(text: str) -> str:
-    """Text without lone surrogates, which no file can hold; they are written out."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _one_line(text: str) -> str:

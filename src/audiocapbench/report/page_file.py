@@ -6,7 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from audiocapbench.report.exports import write_whole
+from audiocapbench.files import write_file
 
 
 def template_text(name: str) -> str:
@@ -36,6 +36,4 @@ def render(template: str, **values: Any) -> str:
 
 def write_page(path: Path, page: str) -> int:
     """Write a page, and say how many bytes it has."""
-    content = page.encode("utf-8", "replace")
-    write_whole(path, lambda place: place.write_bytes(content))
-    return len(content)
+    return write_file(path, page.encode("utf-8", "replace"))

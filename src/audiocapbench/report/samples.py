@@ -1,10 +1,9 @@
 """Scores of single samples as a CSV file."""
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-from audiocapbench.errors import ReportError
+from audiocapbench.files import csv_text, write_file
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.table import ScoreTable
 
@@ -24,17 +23,13 @@ def write_scores(path: Path, table: ScoreTable, metrics: Sequence[str] = ()) -> 
     if corpora is not None:
         details = [name for name in _DETAILS if any(name in one.details for one in table.samples)]
         head = ["group", *details, "null_reference"]
-    try:
-        with path.open("w", encoding="utf-8", newline="") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(["id", *head, *columns])
-            for one in table.samples:
-                given = [values.get(one.id, "") for values in columns.values()]
-                about: list[object] = []
-                if corpora is not None:
-                    own = [one.details.get(name, "") for name in details]
-                    about = [one.category, *own, "yes" if corpora.null(one) else "no"]
-                if any(value != "" for value in given):
-                    writer.writerow([one.id, *about, *given])
-    except OSError as error:
-        raise ReportError(f"{path}: cannot be written ({error.strerror})") from None
+    rows: list[list[object]] = [["id", *head, *columns]]
+    for one in table.samples:
+        given = [values.get(one.id, "") for values in columns.values()]
+        about: list[object] = []
+        if corpora is not None:
+            own = [one.details.get(name, "") for name in details]
+            about = [one.category, *own, "yes" if corpora.null(one) else "no"]
+        if any(value != "" for value in given):
+            rows.append([one.id, *about, *given])
+    write_file(path, csv_text(rows))

@@ -1,21 +1,46 @@
 """Opening the database behind a store: SQLite by default, PostgreSQL for a team."""
 
+import re
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, Select, create_engine, event, func, select
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    InterfaceError,
+    NoSuchModuleError,
+    OperationalError,
+    TimeoutError,
+)
 
-from audiocapbench.errors import StoreError
+from audiocapbench.errors import StoreAwayError, StoreError
 
 DEFAULT_STORE = "audiocapbench.db"
 
-_WAIT_S = 60
+# A thread that waits in the database's library hears of nothing: it waits there for moments only.
+_BUSY_S = 0.5
+_POOL_S = 2
+_LOCK_WAIT_MS = 2000
+_PAUSE_S = 0.2
+_REFUSED_S = 5.0  # a server that is not there may be restarting, or never have been
+_PATIENCE = ContextVar("patience_s", default=30.0)
 _LOCK = 0x41434221  # any number that other users of the database are unlikely to lock
+
+# A server that has gone without a word is noticed within seconds.
+_POSTGRES = {
+    "connect_timeout": 4,
+    "keepalives_idle": 10,
+    "keepalives_interval": 3,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15_000,
+}
 
 
 def store_url(store: str) -> URL:
@@ -47,12 +72,14 @@ def connect(url: URL) -> Engine:
     if url.get_backend_name() == "sqlite":
         if url.database and not Path(url.database).parent.is_dir():
             raise StoreError(f"{url.database}: the folder for the store does not exist")
-        engine = create_engine(url, connect_args={"timeout": _WAIT_S})
+        pooled = {"pool_timeout": _POOL_S} if url.database not in (None, "", ":memory:") else {}
+        engine = create_engine(url, connect_args={"timeout": _BUSY_S}, **pooled)
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
     try:
-        return create_engine(url, pool_pre_ping=True)
+        given = {name: value for name, value in _POSTGRES.items() if name not in url.query}
+        return create_engine(url, pool_pre_ping=True, pool_timeout=_POOL_S, connect_args=given)
     except (NoSuchModuleError, ModuleNotFoundError):
         raise StoreError(
             "a PostgreSQL store needs: pip install 'audiocapbench[postgres]', "
@@ -61,10 +88,20 @@ def connect(url: URL) -> Engine:
 
 
 @contextmanager
+def patience(seconds: float) -> Iterator[None]:
+    """How long calls within wait for a store that is away, in place of half a minute."""
+    token = _PATIENCE.set(seconds)
+    try:
+        yield
+    finally:
+        _PATIENCE.reset(token)
+
+
+@contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
     """A connection that only reads and never holds up a writer."""
-    with _explained(engine), engine.connect() as connection:
-        yield connection.execution_options(audiocapbench_reads=True)
+    with _begun(engine, _begin_reading) as connection:
+        yield connection
 
 
 def fetch(engine: Engine, query: Select[Any]) -> Sequence[Row[Any]]:
@@ -74,17 +111,56 @@ def fetch(engine: Engine, query: Select[Any]) -> Sequence[Row[Any]]:
 
 
 @contextmanager
-def writing(engine: Engine) -> Iterator[Connection]:
-    """One transaction that writes; it waits its turn among processes."""
-    with _explained(engine), engine.begin() as connection:
-        yield connection
+def writing(engine: Engine, *, alone: bool = False) -> Iterator[Connection]:
+    """One transaction that writes; it waits its turn among processes.
 
-
-def take_turns(connection: Connection) -> None:
-    """Until the transaction ends, let no other process do what it looks up before it writes.
-
-    SQLite lets one writer in at a time anyway; PostgreSQL has to be asked.
+    Args:
+        alone: Let no other process do what is looked up before it writes. SQLite lets one writer
+            in at a time anyway; PostgreSQL has to be asked.
     """
+    with _begun(engine, _begin_alone if alone else _begin_writing) as connection:
+        yield connection
+        connection.commit()
+
+
+@contextmanager
+def _begun(engine: Engine, begin: Callable[[Connection], None]) -> Iterator[Connection]:
+    """A connection within a transaction; only its beginning is tried again while it may help.
+
+    Whoever has begun has what it needs of SQLite, so that nothing later finds it locked.
+    """
+    began, longest = time.monotonic(), _PATIENCE.get()
+    with ExitStack() as stack:
+        while True:
+            try:
+                with _explained(engine), ExitStack() as attempt:
+                    connection = attempt.enter_context(engine.connect())
+                    begin(connection)
+                    stack.push(attempt.pop_all())
+                break
+            except StoreAwayError as error:
+                most = min(longest, _REFUSED_S) if "refused" in str(error) else longest
+                if time.monotonic() - began + _PAUSE_S >= most:
+                    raise
+                time.sleep(_PAUSE_S)
+        with _explained(engine):
+            yield connection
+
+
+def _begin_reading(connection: Connection) -> None:
+    connection.execution_options(audiocapbench_reads=True)
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")
+
+
+def _begin_writing(connection: Connection) -> None:
+    connection.begin()
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {_LOCK_WAIT_MS}")
+
+
+def _begin_alone(connection: Connection) -> None:
+    _begin_writing(connection)
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
 
@@ -94,14 +170,39 @@ def _explained(engine: Engine) -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        raise StoreError(f"{shown(engine.url)}: {_reason(error)}") from error
+        kind = StoreAwayError if _is_away(error) else StoreError
+        raise kind(f"{shown(engine.url)}: {_reason(error)}") from error
+    except TimeoutError as error:
+        raise StoreAwayError(f"{shown(engine.url)}: all connections are in use") from error
+
+
+_AWAY_SQLITE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL", "SQLITE_FULL", "SQLITE_IOERR")
+# Connection lost, out of resources, shut down or starting; locks, deadlocks and serialization.
+_AWAY_POSTGRES = ("08", "53", "57P", "55P03", "40")
+_NEVER = re.compile(
+    "authentication failed|does not exist|no password supplied|pg_hba|role|translate host name"
+    "|resolve host|certificate|invalid"
+)
+
+
+def _is_away(error: DBAPIError) -> bool:
+    """Whether the same may work later, as it is the store's state and not what was asked of it."""
+    if error.orig is None or not isinstance(error, OperationalError | InterfaceError):
+        return bool(error.connection_invalidated)
+    name = getattr(error.orig, "sqlite_errorname", None)
+    if name is not None:
+        return str(name).startswith(_AWAY_SQLITE)
+    state = getattr(error.orig, "sqlstate", None)
+    if state is not None:
+        return str(state).startswith(_AWAY_POSTGRES)
+    return error.connection_invalidated or not _NEVER.search(str(error.orig))
 
 
 _WRITABLE = "check that the file and its folder can be written"
 _REASONS = {
     "file is not a database": "is not a store; choose another --store",
     "database or disk is full": "the disk is full; make room and run the same command to go on",
-    "database is locked": f"is locked by another process for more than {_WAIT_S} s; try again",
+    "database is locked": "is locked by another process; try again when that has ended",
     "unable to open database file": f"unable to open database file; {_WRITABLE}",
     "attempt to write a readonly database": f"attempt to write a readonly database; {_WRITABLE}",
 }

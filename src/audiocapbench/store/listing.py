@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Engine, Table, delete, exists, func, liter
 
 from audiocapbench.errors import StoreError
 from audiocapbench.store import rows, schema
-from audiocapbench.store.connect import fetch, reading, shown, take_turns, writing
+from audiocapbench.store.connect import fetch, reading, shown, writing
 from audiocapbench.store.records import RunLine, ScorerLine
 from audiocapbench.store.writes import insert_new, signatures_by_number
 
@@ -112,8 +112,7 @@ class RunListing:
         """
         self._check(run_ids)
         runs, kept = schema.runs, schema.datasets
-        with writing(self._engine) as connection:
-            take_turns(connection)
+        with writing(self._engine, alone=True) as connection:
             connection.execute(delete(runs).where(runs.c.id.in_(run_ids)))
             used = exists().where(runs.c.dataset == kept.c.fingerprint)
             connection.execute(delete(kept).where(~used))

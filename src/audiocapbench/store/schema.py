@@ -216,7 +216,7 @@ embeddings = Table(
 workers = Table(
     "workers",
     metadata,
-    _numbered(),
+    *_columns(hash="id*"),
     # Seconds since 1970 by the database's own clock; past it, the worker counts as gone.
     *_columns(text="owner process", time="started_at", number="until"),
     info={"since": 3},
@@ -258,11 +258,11 @@ def add_version(connection: Connection, version: int) -> None:
                 connection.exec_driver_sql(f"ALTER TABLE {table.name} ADD COLUMN {words}")
 
 
-def is_up_to_date(connection: Connection) -> bool:
-    """Whether this is a store of today's version, found out without writing."""
+def version_of(connection: Connection) -> int | None:
+    """The version of a store, found out without writing; None where there is none."""
     if "schema_version" not in inspect(connection).get_table_names():
-        return False
-    return connection.execute(select(schema_version.c.version)).scalar() == VERSION
+        return None
+    return connection.execute(select(schema_version.c.version)).scalar()
 
 
 def bring_up_to_date(

@@ -8,6 +8,7 @@ import json
 import weakref
 from collections import defaultdict
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,10 @@ from audiocapbench.store.connect import (
     DEFAULT_STORE,
     connect,
     fetch,
+    patience,
     reading,
     shown,
     store_url,
-    take_turns,
     writing,
 )
 from audiocapbench.store.embeddings import EmbeddingStore
@@ -40,6 +41,8 @@ from audiocapbench.store.writes import (
     signature_numbers,
     signatures_by_number,
 )
+
+_UPGRADE_S = 600
 
 
 class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore):
@@ -66,12 +69,15 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore):
         file = Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
         if not create and file is not None and not file.exists():
             raise StoreError(f"{file}: no such store; 'audiocapbench run' makes one")
+        version = None
         if file is None or file.exists():
             with reading(engine) as connection:
-                if schema.is_up_to_date(connection):
-                    return cls(engine)
-        with writing(engine) as connection:
-            take_turns(connection)
+                version = schema.version_of(connection)
+            if version == schema.VERSION:
+                return cls(engine)
+        # An older store may be busy being upgraded by another process.
+        longer = nullcontext() if version is None else patience(_UPGRADE_S)
+        with longer, writing(engine, alone=True) as connection:
             try:
                 schema.bring_up_to_date(connection, UPGRADES)
             except StoreError as error:
@@ -101,8 +107,7 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore):
 
         The dataset is kept with it, so that answers can be scored without the folder.
         """
-        with writing(self._engine) as connection:
-            take_turns(connection)
+        with writing(self._engine, alone=True) as connection:
             self._keep_dataset(connection, dataset)
             latest = connection.execute(_latest(spec)).first()
             if latest is not None and not fresh:

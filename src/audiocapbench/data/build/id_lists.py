@@ -23,6 +23,7 @@ from audiocapbench.data.build.sources import (
 from audiocapbench.data.problems import InvalidDataError, Problem, os_errors
 from audiocapbench.data.records import csv_records
 from audiocapbench.errors import DatasetError
+from audiocapbench.files import write_file
 from audiocapbench.version import VERSION
 
 COMMIT = "e2a1d3ee98ee6930c45a9dbb86780c1ce6c30337"
@@ -95,9 +96,7 @@ def _cached(path: Path) -> bytes:
         )
     with os_errors(path, "written"):
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(f".{os.getpid()}.part")
-        partial.write_bytes(content)
-        partial.replace(path)
+    write_file(path, content)
     return content
 
 

@@ -25,12 +25,12 @@ from audiocapbench.data.manifest import (
     facts_of,
     read_manifest,
     write_manifest,
-    write_whole,
 )
 from audiocapbench.data.problems import os_errors
 from audiocapbench.data.records import json_lines
 from audiocapbench.data.row import MetadataRow, read_row
 from audiocapbench.errors import AudioError, DatasetError
+from audiocapbench.files import write_file
 
 JOURNAL = "build.journal"
 _PART = ".part"
@@ -184,7 +184,7 @@ class Ledger:
                 )
                 lines = [json.dumps(one.row, ensure_ascii=False) + "\n" for one in kept]
                 write_manifest(self.root, manifest)
-                write_whole(self.root / METADATA, "".join(lines))
+                write_file(self.root / METADATA, "".join(lines))
             (self.root / JOURNAL).unlink(missing_ok=True)
             if not any(self.root.iterdir()):
                 self.root.rmdir()

@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from audiocapbench.data.folder import METADATA, SEED_METADATA
-from audiocapbench.data.manifest import write_whole
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import json_lines
-from audiocapbench.errors import DatasetError
+from audiocapbench.files import write_file
 
 _SEED_FIELDS = ("youtube_id", "ytid", "aspect_list", "caption", "transcript")
 
@@ -35,10 +34,8 @@ def write_seed_metadata(root: Path) -> None:
         "total_samples": len(samples),
         "samples": samples,
     }
-    try:
-        write_whole(root / SEED_METADATA, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise DatasetError(f"{error.filename}: {error.strerror}") from None
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    write_file(root / SEED_METADATA, f"{text}\n")
 
 
 def _sample(row: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ The stated choice counts, not the reasons that follow it. An answer that calls b
 or neither, is a tie; one that refuses, says nothing of either or contradicts itself is unknown.
 """
 
+from audiocapbench.judges.thoughts import without_thoughts
 from audiocapbench.meta.answers.marks import (
     BOTH,
     FIRST,
@@ -18,7 +19,7 @@ from audiocapbench.meta.answers.patterns import nearest, pattern
 from audiocapbench.meta.answers.statements import Statement, Weight, statement
 from audiocapbench.meta.scorers.scorer import Choice
 
-RULES = "pairwise-2"
+RULES = "pairwise-3"
 """Version of the rules, for signatures; changes whenever an answer may be read otherwise."""
 
 LONGEST = 16_000
@@ -43,7 +44,10 @@ _DENIED, _NOT_SO, _COMPARED = map(pattern, ("denied", "not_so", "compared"))
 def read_answer(answer: str, first: str, second: str, labels: Labels | None = None) -> Choice:
     """Read one answer to a question about two captions, which it called A and B by default."""
     labels = labels or Labels()
-    text = ends_of(answer, LONGEST, "\n").strip()
+    stated = without_thoughts(answer)
+    if stated is None:
+        return Choice.UNKNOWN
+    text = ends_of(stated, LONGEST, "\n").strip()
     framed = {_labelled(line, labels) for line in (text.split("\n")[0], text.split("\n")[-1])}
     framed.discard(None)
     if len(framed) == 1:

@@ -1,6 +1,5 @@
 """From a caption set to pairs: every kind of corruption, balanced, put in places, and written."""
 
-import csv
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from audiocapbench.errors import DatasetError
+from audiocapbench.files import csv_text, write_file
 from audiocapbench.meta.corrupt.attribute_change import change_attributes
 from audiocapbench.meta.corrupt.balance import choose, placed
 from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, Corruption, Unit
@@ -117,30 +117,26 @@ def check_path(path: Path) -> None:
 def write_pairs(path: Path, made: Sequence[CorruptionResult]) -> None:
     """Write files that ``audiocapbench meta`` reads: BRACE-Hallucination's JSON, else a table."""
     check_path(path)
-    write = _write_json if path.suffix.lower() == ".json" else _write_table
-    try:
-        write(path, made)
-    except OSError as error:
-        raise DatasetError(f"{path}: cannot be written ({error.strerror})") from None
+    text = _json if path.suffix.lower() == ".json" else _table
+    write_file(path, text(path, made))
 
 
-def _write_table(path: Path, made: Sequence[CorruptionResult]) -> None:
+def _table(path: Path, made: Sequence[CorruptionResult]) -> str:
     rows = [row for one in made for row in zip(one.pairs, one.corruptions, strict=True)]
     most = max((len(pair.references_first) for pair, _ in rows), default=0)
     names = [f"reference_{number + 1}" for number in range(most)]
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-        writer.writerow([*_COLUMNS, *names])
-        for pair, one in rows:
-            row = [pair.id, pair.audio or pair.clip, pair.first, pair.second]
-            source = f"{one.clip.id}#{'+'.join(str(number + 1) for number in one.sources)}"
-            row += ["b" if pair.answer else "a", pair.type, pair.dataset, source]
-            blank = [""] * (most - len(pair.references_first))
-            writer.writerow([*row, *pair.references_first, *blank])
+    table = [[*_COLUMNS, *names]]
+    for pair, one in rows:
+        row = [pair.id, pair.audio or pair.clip, pair.first, pair.second]
+        source = f"{one.clip.id}#{'+'.join(str(number + 1) for number in one.sources)}"
+        row += ["b" if pair.answer else "a", pair.type, pair.dataset, source]
+        blank = [""] * (most - len(pair.references_first))
+        table.append([*row, *pair.references_first, *blank])
+    return csv_text(table, delimiter)
 
 
-def _write_json(path: Path, made: Sequence[CorruptionResult]) -> None:
+def _json(path: Path, made: Sequence[CorruptionResult]) -> str:
     clips: dict[str, dict[str, Any]] = {}
     for pair in (pair for one in made for pair in one.pairs):
         if not pair.references_first:
@@ -153,5 +149,4 @@ def _write_json(path: Path, made: Sequence[CorruptionResult]) -> None:
         types = ["human", "hallucination"] if pair.answer == 0 else ["hallucination", "human"]
         more = {"references": list(pair.references_first), "kind": pair.type}
         clip[f"caption_{len(clip)}"] = [pair.first, pair.second, *types, more]
-    text = json.dumps(list(clips.values()), ensure_ascii=False, indent=1)
-    path.write_text(f"{text}\n", encoding="utf-8")
+    return json.dumps(list(clips.values()), ensure_ascii=False, indent=1) + "\n"

@@ -12,6 +12,7 @@ from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, Sample
 from audiocapbench.judges.quoting import as_data, fill
+from audiocapbench.judges.thoughts import without_thoughts
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.answers.parser import ends_of
 from audiocapbench.meta.errors import TrialError
@@ -65,4 +66,4 @@ def create_reader(text: str) -> AnswerReader:
 
 def read_word(reply: str) -> Choice | None:
     """The choice of a reply of one word; None where it is anything else."""
-    return _WORDS.get(reply.strip().strip("\"'“”*`.").strip().casefold())
+    return _WORDS.get((without_thoughts(reply) or "").strip().strip("\"'“”*`.").strip().casefold())

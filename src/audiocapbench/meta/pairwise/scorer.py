@@ -17,6 +17,7 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, MissingClip, Sample
 from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.engine import Preview, find_run, missing_samples
+from audiocapbench.judges.thoughts import without_thoughts
 from audiocapbench.meta.answers.parser import RULES, read_answer
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair
@@ -221,7 +222,7 @@ class PairwiseScorer:
                 failures[NO_CLIP if outcome is None else str(outcome.reply.status)] += 1
                 choices.append(Choice.UNKNOWN)
                 continue
-            text = outcome.reply.text
+            text = without_thoughts(outcome.reply.text) or ""
             choice = read_answer(text, pair.first, pair.second, self._prompt.labels)
             choices.append(choice)
             for_reader = reader is not None and (reader.reads_all or choice is Choice.UNKNOWN)

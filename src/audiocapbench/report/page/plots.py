@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from audiocapbench.errors import ReportError
+from audiocapbench.files import write_file
 from audiocapbench.report.page.drawing import (
     COLOURS,
     Drawing,
@@ -73,7 +74,7 @@ def write_figures(data: Figures, folder: Path, wanted: Sequence[str]) -> list[Pa
         for name, sheet in figure_sheets(data):
             for kind, write in writers.items():
                 path = folder / f"{name}.{kind}"
-                path.write_bytes(write(sheet))
+                write_file(path, write(sheet))
                 paths.append(path)
     except OSError as error:
         raise ReportError(f"{folder}: cannot be written ({error.strerror})") from None

@@ -1,0 +1,99 @@
+"""The one way in which result files are written: whole or not at all, and CSV that stays text.
+
+A text that a spreadsheet would run as a formula gets an apostrophe in front; the reader of records
+takes it off again, so that what was written is what is read.
+"""
+
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from audiocapbench.errors import ReportError
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
+_GUARDED = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]")
+_NEVER_REPLACED = ("/dev/std", "/dev/fd/", "/proc/")
+
+
+def write_file(path: Path, content: str | bytes) -> int:
+    """Write a file beside its place and rename it: a full disk leaves what was there.
+
+    A terminal or a pipe is written to, never replaced; a link stays a link, and a file that is
+    replaced keeps its mode. Half of a surrogate pair is written out.
+
+    Returns:
+        How many bytes it has.
+
+    Raises:
+        ReportError: The file cannot be written.
+    """
+    data = content if isinstance(content, bytes) else encodable(content).encode()
+    try:
+        if path.exists() and (
+            not path.is_file() or os.path.abspath(path).startswith(_NEVER_REPLACED)
+        ):
+            with path.open("ab") as stream:
+                stream.write(data)
+        else:
+            _replace(Path(os.path.realpath(path)), data)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ReportError(f"{path}: cannot be written ({reason})") from None
+    return len(data)
+
+
+def _replace(target: Path, data: bytes) -> None:
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError(None, "Permission denied")
+    beside = target.with_name(f".audiocapbench-{secrets.token_hex(6)}.part")
+    try:
+        with beside.open("xb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if target.exists():
+            shutil.copymode(target, beside)
+        beside.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise
+    with suppress(OSError):  # not every file system lets a folder be synced
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def csv_text(rows: Iterable[Sequence[object]], delimiter: str = ",") -> str:
+    """Rows as CSV at full precision; what is missing is an empty field."""
+    lines = (delimiter.join(_cell(one, delimiter) for one in row) or '""' for row in rows)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _cell(value: object, delimiter: str) -> str:
+    # Python's own writer leaves a carriage return unquoted, which no reader forgives.
+    text = "" if value is None else guarded(value) if isinstance(value, str) else str(value)
+    if text == text.strip() and not any(one in text for one in (delimiter, '"', "\n", "\r")):
+        return text
+    return '"' + text.replace('"', '""') + '"'
+
+
+def guarded(text: str) -> str:
+    """Text that no spreadsheet runs."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def unguarded(text: str) -> str:
+    """What ``guarded`` was given."""
+    return text[1:] if _GUARDED.match(text) else text
+
+
+def encodable(text: str) -> str:
+    """Text without lone surrogates, which no file can hold; they are written out."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

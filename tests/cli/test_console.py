@@ -1,0 +1,84 @@
+"""What comes from data cannot speak to the terminal: one console prints it all."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import audiocapbench
+from audiocapbench.cli.console import json_text
+from audiocapbench.cli.progress import bars_on_stderr
+from audiocapbench.report.escape_controls import escape_controls
+from command import run_command
+from folders import write_lines, write_tone
+
+HOSTILE = "a\x9b31m\x1b]0;x\x07\x00\u202e\u2066\u200f\u061c\u2028\U000e0041z"
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0041]"
+)
+
+
+@given(st.text())
+def test_no_control_reaches_the_terminal(text: str) -> None:
+    shown = escape_controls(text)
+    assert not UNSEEN.search(shown)
+    shown.encode()
+    assert escape_controls(shown) == shown
+
+
+@given(st.recursive(st.text() | st.integers(), lambda one: st.dictionaries(st.text(), one)))
+def test_json_without_controls_says_the_same(document: object) -> None:
+    text = json_text(document)
+    assert not UNSEEN.search(text)
+    text.encode()
+    assert json.loads(text) == document
+
+
+def test_only_the_console_prints() -> None:
+    """Bars come from ``progress``, pages of the library go to a text."""
+    prints = re.compile(
+        r"typer\.(?:echo|secho)\(|(?<![\w.])print\(|sys\.std(?:out|err)\.write|[^\w]Console\("
+    )
+    root = Path(audiocapbench.__file__).parent
+    found = {
+        str(path.relative_to(root))
+        for path in root.rglob("*.py")
+        if prints.search(path.read_text("utf-8"))
+    }
+    assert found == {"cli/console.py", "library/result.py"}
+
+
+@pytest.mark.parametrize("form", [["--json"], [], ["--format", "csv"], ["--format", "md"]])
+def test_hostile_captions_and_names_are_written_out_in_every_form(
+    tmp_path: Path, form: list[str]
+) -> None:
+    hostile = HOSTILE.replace("\0", "")
+    folder = tmp_path / f"set{hostile}"
+    rows = []
+    for number in range(3):
+        write_tone(folder / f"{number}.wav", 200 + 50 * number)
+        rows.append({"file_name": f"{number}.wav", "id": f"{number}{hostile}",
+                     "category": hostile, "references": ["A dog barks."]})  # fmt: skip
+    write_lines(folder, rows)
+    said = run_command("run", str(folder), "--model", "control/safe", cwd=tmp_path)
+    said2 = run_command("leaderboard", *form, cwd=tmp_path)
+    for text in (said.stdout, said.stderr, said2.stdout, said2.stderr):
+        assert "Traceback" not in text
+        assert not UNSEEN.search(text), repr(UNSEEN.search(text))
+
+
+def test_a_bar_writes_out_what_it_names(capsys: pytest.CaptureFixture[str]) -> None:
+    with bars_on_stderr() as bars:
+        bars.add_task(HOSTILE, total=1, note=HOSTILE)
+    assert "\\x9b31m" in (said := capsys.readouterr().err)
+    assert not UNSEEN.search(said)
+
+
+def test_listings_are_readable_at_eighty_columns() -> None:
+    for listing in ("models", "metrics", "benchmarks", "judges"):
+        said = run_command(listing).stdout
+        assert max(map(len, said.splitlines())) <= 80, listing
+        assert not re.search(r"^ {40,}\S", said, re.MULTILINE), listing
