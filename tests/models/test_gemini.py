@@ -14,6 +14,7 @@ import soundfile
 
 pytest.importorskip("google.genai", reason="needs the extra audiocapbench[gemini]")
 
+from audiocapbench import audio
 from audiocapbench.data import Clip
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine.prepare import prepare
@@ -51,7 +52,9 @@ def test_the_request_is_the_papers(server: GeminiServer) -> None:
 def test_a_file_arrives_as_mono_wav_byte_for_byte(server: GeminiServer, tmp_path: Path) -> None:
     values = np.random.default_rng(3).uniform(-0.5, 0.5, (44_100, 2))
     soundfile.write(tmp_path / "clip.flac", values, 44_100)
-    clip = Clip(tmp_path / "clip.flac", "clip.flac", "0" * 64, 1.0, 44_100, 2)
+    clip = Clip(
+        tmp_path / "clip.flac", "clip.flac", audio.sha256(tmp_path / "clip.flac"), 1.0, 44_100, 2
+    )
     prepared = prepare(clip, model().contract)
     assert prepared is not None
     ask(model(), given=prepared)
@@ -251,7 +254,9 @@ def test_vertex_refuses_a_clip_that_needs_the_file_service(
     vertex: Callable[[], Gemini], tmp_path: Path
 ) -> None:
     (tmp_path / "long.wav").write_bytes(LONG.content)
-    clip = Clip(tmp_path / "long.wav", "long.wav", "0" * 64, 160.0, 48_000, 1)
+    clip = Clip(
+        tmp_path / "long.wav", "long.wav", audio.sha256(tmp_path / "long.wav"), 160.0, 48_000, 1
+    )
     with pytest.raises(AudioError, match="this model takes at most"):
         prepare(clip, vertex().contract)
 

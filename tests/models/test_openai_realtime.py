@@ -15,6 +15,7 @@ import soundfile
 pytest.importorskip("openai", reason="needs the extra audiocapbench[openai]")
 pytest.importorskip("websockets", reason="needs the extra audiocapbench[openai]")
 
+from audiocapbench import audio
 from audiocapbench.data import Clip
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine.prepare import prepare
@@ -51,7 +52,9 @@ def test_a_file_arrives_as_raw_pcm_of_the_right_rate_and_length(
     tone = 0.5 * np.sin(2 * np.pi * 1000 * moments)
     soundfile.write(tmp_path / "tone.wav", np.stack([tone, tone], axis=1), rate)
     asked = model()
-    clip = Clip(tmp_path / "tone.wav", "tone.wav", "0" * 64, seconds, rate, 2)
+    clip = Clip(
+        tmp_path / "tone.wav", "tone.wav", audio.sha256(tmp_path / "tone.wav"), seconds, rate, 2
+    )
     prepared = prepare(clip, asked.contract)
     anyio.run(asked.answer, Question("tone", "What is heard?", prepared))
     [heard] = server.heard

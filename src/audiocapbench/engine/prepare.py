@@ -1,13 +1,23 @@
 """Audio as a model's contract asks for it: converted, cut or refused, and hashed."""
 
+from typing import Literal
+
 from audiocapbench import audio
 from audiocapbench.data import Clip
 from audiocapbench.errors import AudioError
 from audiocapbench.models import AudioContract, SentAudio
 
+# How much longer than its header says a clip may be and still be cut: lengths of MP3 are estimates.
+_SPARE_S = 1.0
+
 
 def prepare(clip: Clip, contract: AudioContract) -> SentAudio | None:
-    """Make what is sent for a clip; None where the model takes no audio."""
+    """Make what is sent for a clip; None where the model takes no audio.
+
+    Raises:
+        AudioError: The clip cannot be read, is not what it was when the benchmark was opened, or
+            is more than the model takes.
+    """
     if contract.container == "none":
         return None
     too_long = contract.longest_s is not None and clip.duration_s > contract.longest_s
@@ -16,32 +26,41 @@ def prepare(clip: Clip, contract: AudioContract) -> SentAudio | None:
             f"{clip.file_name}: is {clip.duration_s:.1f} s long; "
             f"this model takes at most {contract.longest_s:g} s"
         )
-    source: Clip | audio.Waveform = clip
-    if contract.container == "file":
-        content = _bytes(clip)
-    else:
-        source = waveform = _converted(clip, contract)
-        content = audio.wav(waveform) if contract.container == "wav" else audio.pcm16(waveform)
-    if contract.largest_bytes is not None and len(content) > contract.largest_bytes:
+    limit = min(contract.largest_bytes or audio.MOST_BYTES, audio.MOST_BYTES)
+    as_it_is = contract.container == "file"
+    sent = _as_it_is(clip) if as_it_is else _converted(clip, contract, limit)
+    size = len(sent.content)
+    if size > limit:
+        if not as_it_is:  # it was not converted to its end
+            size = max(size, round(clip.duration_s * sent.rate) * sent.channels * 2)
+        who = "this model takes" if limit == contract.largest_bytes else "a clip may have"
         raise AudioError(
-            f"{clip.file_name}: is {len(content) / 1e6:.1f} MB as sent; "
-            f"this model takes at most {contract.largest_bytes / 1e6:g} MB"
+            f"{clip.file_name}: is {size / 1e6:.1f} MB as sent; {who} at most {limit / 1e6:g} MB"
         )
-    shape = (source.rate, source.channels, source.duration_s)
-    return SentAudio(content, contract.container, *shape, audio.sha256(content))
+    return sent
 
 
-def _bytes(clip: Clip) -> bytes:
-    try:
-        return clip.path.read_bytes()
-    except OSError as error:
-        raise AudioError(f"{clip.path}: cannot be read ({error.strerror})") from None
+def _as_it_is(clip: Clip) -> SentAudio:
+    content = audio.read_bytes(clip.path, audio.MOST_BYTES)
+    digest = audio.sha256(content)
+    _check(clip, digest)
+    return SentAudio(content, "file", clip.rate, clip.channels, clip.duration_s, digest)
 
 
-def _converted(clip: Clip, contract: AudioContract) -> audio.Waveform:
-    waveform = audio.decode(clip.path)
-    if contract.longest_s is not None:
-        waveform = waveform.first(contract.longest_s)
-    if contract.mono:
-        waveform = waveform.mono()
-    return waveform if contract.rate is None else waveform.resampled(contract.rate)
+def _converted(clip: Clip, contract: AudioContract, most: int) -> SentAudio:
+    _check(clip, audio.sha256(clip.path))
+    container: Literal["wav", "pcm16"] = "wav" if contract.container == "wav" else "pcm16"
+    spare_s = None if contract.past_limit == "truncate" else _SPARE_S
+    cut = {"seconds": contract.longest_s, "spare_s": spare_s}
+    with audio.open_stream(clip.path, mono=contract.mono, rate=contract.rate, **cut) as stream:
+        shape = (stream.rate, stream.channels)
+        content, frames = audio.encode(stream.blocks, *shape, container, most)
+    return SentAudio(content, container, *shape, frames / stream.rate, audio.sha256(content))
+
+
+def _check(clip: Clip, digest: str) -> None:
+    if digest != clip.sha256:
+        raise AudioError(
+            f"{clip.file_name}: has changed since the benchmark was opened; "
+            "run again to ask about the clip that is there now"
+        )

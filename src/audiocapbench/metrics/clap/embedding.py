@@ -186,7 +186,7 @@ def _samples(path: Path, rate: int) -> Samples | AudioError:
     """A clip as the encoder hears it: all channels mixed down, at its rate."""
     try:
         with np.errstate(over="ignore"):
-            samples = audio.decode(path).mono().resampled(rate).samples[:, 0]
+            samples = audio.decode(path, mono=True, rate=rate).samples[:, 0]
         if not np.isfinite(samples).all():
             return AudioError(f"{path}: is too loud to be mixed down; export it again")
         return samples

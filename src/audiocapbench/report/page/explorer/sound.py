@@ -1,7 +1,6 @@
 """The clips' audio for the page: left out, linked or embedded, with the outline of its waveform."""
 
 import base64
-import hashlib
 import os
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -31,7 +30,12 @@ _MEDIA_TYPES = {
     ".oga": "audio/ogg",
     ".opus": "audio/ogg",
     ".mp3": "audio/mpeg",
+    ".m4a": "audio/mp4",
+    ".mp4": "audio/mp4",
+    ".webm": "audio/webm",
+    ".aac": "audio/aac",
 }
+_SILENCE = np.full((2, POINTS), 128, dtype=np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,25 +80,30 @@ def sounds_of(clips: Iterable[Clip], choice: AudioChoice, page: Path) -> dict[st
 
 def outline(path: Path) -> NDArray[np.uint8]:
     """A waveform's lowest and highest values in POINTS pieces."""
-    samples = audio.decode(path).mono().samples[:, 0]
+    with audio.open_stream(path, mono=True) as stream:
+        samples = np.concatenate([_levels(block[:, 0]) for block in stream.blocks])
     edges = np.linspace(0, len(samples), POINTS + 1).astype(int)[:-1]
-    ends = np.stack([np.minimum.reduceat(samples, edges), np.maximum.reduceat(samples, edges)])
-    peaks: NDArray[np.uint8] = np.rint((np.clip(ends, -1.0, 1.0) + 1.0) * 127.5).astype(np.uint8)
-    return peaks
+    return np.stack([np.minimum.reduceat(samples, edges), np.maximum.reduceat(samples, edges)])
+
+
+def _levels(samples: audio.Samples) -> NDArray[np.uint8]:
+    """Samples from -1 to 1 as 0 to 255, which keeps the lowest the lowest."""
+    levels: NDArray[np.uint8] = np.rint((np.clip(samples, -1.0, 1.0) + 1.0) * 127.5).astype(
+        np.uint8
+    )
+    return levels
 
 
 def _sound(clip: Clip, choice: AudioChoice, page: Path) -> Sound:
-    silent = np.full((2, POINTS), 128, dtype=np.uint8)
+    content = b""
     try:
-        content = clip.path.read_bytes()
-    except OSError as error:
-        return Sound(silent, missing=f"the file could not be read ({error.strerror})")
-    if hashlib.sha256(content).hexdigest() != clip.sha256:
-        return Sound(silent, missing="the file has changed since the run")
-    try:
+        if choice == "embed":
+            content = audio.read_bytes(clip.path, MOST_EMBEDDED)
+        if audio.sha256(content or clip.path) != clip.sha256:
+            return Sound(_SILENCE, missing="the file has changed since the run")
         peaks = outline(clip.path)
     except AudioError as error:
-        return Sound(silent, missing=str(error))
+        return Sound(_SILENCE, missing=str(error))
     kind = _MEDIA_TYPES.get(clip.path.suffix.lower(), "application/octet-stream")
     if choice == "link":
         return Sound(peaks, kind, link=_link(clip.path, page))

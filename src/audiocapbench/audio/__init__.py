@@ -1,0 +1,37 @@
+"""Audio files in and out: decode, mix down, resample, cut into windows, fingerprint, encode.
+
+Nothing here knows about models or datasets, or believes what a file says of itself.
+"""
+
+from audiocapbench.audio.files import read_bytes, sha256
+from audiocapbench.audio.reader import AudioInfo, AudioStream, decode, decoding, open_stream, probe
+from audiocapbench.audio.waveform import (
+    MOST_BYTES,
+    Samples,
+    Waveform,
+    encode,
+    pcm16,
+    wav,
+    windows,
+)
+
+EXTENSIONS = frozenset({".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aif", ".aiff"})
+
+__all__ = [
+    "EXTENSIONS",
+    "MOST_BYTES",
+    "AudioInfo",
+    "AudioStream",
+    "Samples",
+    "Waveform",
+    "decode",
+    "decoding",
+    "encode",
+    "open_stream",
+    "pcm16",
+    "probe",
+    "read_bytes",
+    "sha256",
+    "wav",
+    "windows",
+]

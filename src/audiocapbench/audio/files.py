@@ -1,0 +1,56 @@
+"""Bytes of files that are not trusted: what is no plain file is never waited for or read."""
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedReader
+from pathlib import Path
+
+from audiocapbench.errors import AudioError
+
+
+def open_plain(path: Path) -> BufferedReader:
+    """Open a file to read it; a pipe or a device is refused at once.
+
+    Raises:
+        AudioError: There is no such file, it is something else, or it may not be read.
+    """
+    with _named(path):
+        # Without the flag, a pipe that nobody writes to would be waited for.
+        number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            os.close(number)
+            raise AudioError(f"{path}: is not a file")
+        return os.fdopen(number, "rb")
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise AudioError(f"{path}: cannot be read ({reason})") from None
+
+
+def read_bytes(path: Path, most: int) -> bytes:
+    """All bytes of a file.
+
+    Raises:
+        AudioError: It cannot be read, or has more bytes than that.
+    """
+    with _named(path), open_plain(path) as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise AudioError(f"{path}: has more than {most / 1e6:,.0f} MB")
+    return content
+
+
+def sha256(content: Path | bytes) -> str:
+    """SHA-256 of a file's bytes, or of bytes in memory, in hex."""
+    if isinstance(content, bytes):
+        return hashlib.sha256(content).hexdigest()
+    with _named(content), open_plain(content) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

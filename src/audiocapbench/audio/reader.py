@@ -1,0 +1,289 @@
+"""The one reader of audio: decodes in blocks, holds a bound, and checks what a header claims.
+
+A header decides how long a clip is only where the file is large enough for it; else the clip is
+measured. Whoever decodes a clip to its end learns whether the header told the truth.
+"""
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, Protocol
+
+import numpy as np
+
+from audiocapbench.audio.containers import HEAD_BYTES, ContainerReader, find_container
+from audiocapbench.audio.files import open_plain
+from audiocapbench.audio.waveform import MOST_BYTES, Samples, Waveform, mixed, resampled
+from audiocapbench.errors import AudioError
+
+Source = Path | bytes
+"""A file, or what one holds."""
+
+LONGEST_S = 12 * 3600.0
+"""Seconds; what goes on for longer is not decoded to its end."""
+
+_BLOCK = 1 << 16
+_MOST_VALUES = int(LONGEST_S) * 48_000 * 2
+_HIGHEST_RATE, _MOST_CHANNELS = 10_000_000, 256
+# A FLAC frame of silence is about eleven bytes for 65,535 samples; nothing is smaller.
+_FRAMES_PER_BYTE = 6_000
+_UNKNOWN = 2**62
+# Lengths of MPEG audio are estimates, and some writers count a header as samples.
+_TOLERANCE = 0.02
+_MPEG = ("MP3", "MPEG")
+_SHORT = re.compile(r"^\s*(?:data|SSND) : (\d+) \(should be (\d+)\)", re.MULTILINE)
+# What is written where the length is not known yet, by those who cannot come back to it.
+_PLACEHOLDER = 0x7FFF0000
+
+
+class AudioInfo(NamedTuple):
+    """How long a clip is, and of what shape."""
+
+    duration_s: float
+    rate: int
+    channels: int
+    frames: int
+
+
+class Reader(Protocol):
+    """A decoder of one file.
+
+    Attributes:
+        claimed: How many frames the header says there are; None where it does not say.
+        exact: Whether that can only be the very number.
+    """
+
+    rate: int
+    channels: int
+    claimed: int | None
+    exact: bool
+
+    def read(self) -> Samples:
+        """The next samples, of shape (frames, channels); none at the end."""
+
+    def close(self) -> None:
+        """Give the decoder back."""
+
+
+@dataclass(frozen=True, slots=True)
+class AudioStream:
+    """Samples of a clip as they are decoded, in blocks of shape (frames, channels)."""
+
+    rate: int
+    channels: int
+    blocks: Iterator[Samples]
+
+
+def probe(source: Source) -> AudioInfo:
+    """See how long a clip is: by its header where that can be, else by decoding.
+
+    Raises:
+        AudioError: The file is missing, empty, not audio, or holds no samples.
+    """
+    with _reader(source) as reader:
+        size = len(source) if isinstance(source, bytes) else source.stat().st_size
+        frames = reader.claimed
+        if frames is None or frames > size * _FRAMES_PER_BYTE:
+            frames = _measured(reader, _where(source))
+        if frames < 1:
+            raise AudioError(f"{_where(source)} holds no samples")
+        return AudioInfo(frames / reader.rate, reader.rate, reader.channels, frames)
+
+
+@contextmanager
+def open_stream(
+    source: Source,
+    *,
+    mono: bool = False,
+    rate: int | None = None,
+    seconds: float | None = None,
+    spare_s: float | None = None,
+) -> Iterator[AudioStream]:
+    """Decode a clip as it is needed: the first seconds, mixed down, at another rate.
+
+    Args:
+        spare_s: How much longer than ``seconds`` it may be; by default it may be of any length.
+
+    Raises:
+        AudioError: The file is missing, corrupt, too long, cut short, or holds no (finite)
+            samples; also while the blocks are read.
+    """
+    where = _where(source)
+    with _reader(source) as reader:
+        if reader.rate > _HIGHEST_RATE or reader.channels > _MOST_CHANNELS:
+            what = f"{reader.rate:,} Hz and {reader.channels:,} channels"
+            raise AudioError(f"{where} has a header that cannot be true: {what}")
+        if _is_chained(source):
+            raise AudioError(
+                f"{where} is several streams one after another, of which only the first would be "
+                "heard; export it again"
+            )
+        blocks = _checked_blocks(reader, where, seconds, spare_s)
+        channels = reader.channels
+        if mono and channels > 1:
+            channels, blocks = 1, map(mixed, blocks)
+        if rate is not None:
+            blocks = resampled(blocks, reader.rate, rate, channels)
+        yield AudioStream(rate or reader.rate, channels, blocks)
+
+
+def decode(source: Source, *, mono: bool = False, rate: int | None = None) -> Waveform:
+    """Decode a whole WAV, FLAC, OGG or MP3 file, or with the extra ``formats`` MP4, WebM, ….
+
+    Raises:
+        AudioError: As of ``open_stream``, or that it is too large to be held.
+    """
+    kept: list[Samples] = []
+    size = 0
+    with open_stream(source, mono=mono, rate=rate) as stream:
+        for block in stream.blocks:
+            size += block.nbytes
+            if size > MOST_BYTES:
+                raise AudioError(f"{_where(source)} is too long to be held in memory; cut it")
+            kept.append(block)
+        return Waveform(kept[0] if len(kept) == 1 else np.concatenate(kept), stream.rate)
+
+
+def _measured(reader: Reader, where: str) -> int:
+    """How many frames can be decoded; what ends before its time fails when it is decoded."""
+    frames = 0
+    try:
+        while more := len(_next(reader, where)):
+            frames += more
+            if frames > _most_frames(reader):
+                break
+    except AudioError:
+        if not frames:
+            raise
+    return frames
+
+
+def _checked_blocks(
+    reader: Reader, where: str, seconds: float | None, spare_s: float | None
+) -> Iterator[Samples]:
+    wanted = None if seconds is None else max(1, int(seconds * reader.rate))
+    given = read = 0
+    while len(block := _next(reader, where)):
+        read += len(block)
+        if not np.isfinite(block).all():
+            raise AudioError(f"{where} holds samples that are not finite numbers; export it again")
+        if wanted is None and read > _most_frames(reader):
+            raise AudioError(f"{where} is longer than {LONGEST_S / 3600:g} hours; cut it")
+        if wanted is not None:
+            block = block[: wanted - given]
+            past_s = (read - wanted) / reader.rate
+            if spare_s is not None and past_s > spare_s:
+                raise AudioError(f"{where} is longer than {seconds:g} s, and than its header says")
+            if spare_s is None and past_s >= 0:
+                yield block
+                return
+        given += len(block)
+        if len(block):
+            yield block
+    if not read:
+        raise AudioError(f"{where} holds no samples")
+    claimed = reader.claimed or 0
+    if read < claimed * (1 - (0 if reader.exact else _TOLERANCE)):
+        raise AudioError(f"{where} is cut short ({read:,} of {claimed:,} samples); get it again")
+
+
+def _most_frames(reader: Reader) -> float:
+    return min(LONGEST_S * reader.rate, _MOST_VALUES / reader.channels)
+
+
+def _next(reader: Reader, where: str) -> Samples:
+    with decoding(where):
+        return reader.read()
+
+
+class _SoundFileReader:
+    """What libsndfile reads."""
+
+    def __init__(self, source: Source, where: str) -> None:
+        import soundfile
+
+        self._file = soundfile.SoundFile(
+            io.BytesIO(source) if isinstance(source, bytes) else str(source)
+        )
+        # Else soundfile seeks after each block: an MP3 would not go on exactly where it was, and
+        # a FLAC that ends before its time would not be read to there.
+        self._file.seekable = lambda: False
+        self.rate, self.channels = int(self._file.samplerate), int(self._file.channels)
+        frames, kind = int(self._file.frames), str(self._file.format)
+        if kind == "RAW":
+            # Guessed by the name's ending; whatever a file holds can be read like that.
+            raise AudioError(f"{where} cannot be decoded (it has no header)")
+        self.claimed = None if frames > _UNKNOWN else frames
+        self.exact = kind not in _MPEG
+        short = _SHORT.search(self._file.extra_info)
+        if short is not None and int(short[1]) < _PLACEHOLDER:
+            self.claimed = round(frames * int(short[1]) / max(1, int(short[2])))
+            self.exact = False
+
+    def read(self) -> Samples:
+        frames = max(1, _BLOCK // self.channels)
+        block: Samples = self._file.read(frames, dtype="float32", always_2d=True)
+        return block
+
+    def close(self) -> None:
+        self._file.close()
+
+
+@contextmanager
+def _reader(source: Source) -> Iterator[Reader]:
+    """The decoder that a clip's bytes ask for."""
+    where = _where(source)
+    file: BinaryIO = io.BytesIO(source) if isinstance(source, bytes) else open_plain(source)
+    with file:
+        head = file.read(HEAD_BYTES)
+        if not head:
+            raise AudioError(f"{where} is empty (0 bytes)")
+        reader: Reader
+        try:
+            with decoding(where):
+                reader = _SoundFileReader(source, where)
+        except AudioError:
+            container = find_container(head)
+            if container is None:
+                raise
+            file.seek(0)
+            with decoding(where):
+                reader = ContainerReader(file, container, where)
+        with closing(reader):
+            yield reader
+
+
+def _is_chained(source: Source) -> bool:
+    """Whether an Ogg file goes on with another stream where the first ends."""
+    file: BinaryIO = io.BytesIO(source) if isinstance(source, bytes) else open_plain(source)
+    with file:
+        begun = False
+        while len(page := file.read(27)) == 27 and page.startswith(b"OggS"):
+            first = bool(page[5] & 2)
+            if first and begun:
+                return True
+            begun = begun or not first
+            file.seek(sum(file.read(page[26])), io.SEEK_CUR)
+    return False
+
+
+@contextmanager
+def decoding(where: str) -> Iterator[None]:
+    """Whatever a decoder raises becomes one sentence that begins with where it was."""
+    try:
+        yield
+    except AudioError:
+        raise
+    except MemoryError:
+        raise AudioError(f"{where} claims to be longer than memory can hold") from None
+    except Exception as error:
+        text = str(getattr(error, "strerror", None) or error)
+        reason = text.rsplit(":", maxsplit=1)[-1].strip().rstrip(".") or "damaged or cut short"
+        raise AudioError(f"{where} cannot be decoded ({reason})") from None
+
+
+def _where(source: Source) -> str:
+    return "its audio" if isinstance(source, bytes) else f"{source}:"

@@ -1,0 +1,152 @@
+"""Samples in memory and in blocks: mixed down, resampled, cut into windows, encoded.
+
+What is done to blocks one after another gives, bit for bit, what is done to all of them at once.
+"""
+
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.errors import AudioError
+
+Samples = NDArray[np.float32]
+
+MOST_BYTES = 1 << 31
+"""Most bytes of one clip that are held in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waveform:
+    """Decoded audio: float32 samples of shape (frames, channels) at a rate in hertz."""
+
+    samples: Samples
+    rate: int
+
+    @property
+    def duration_s(self) -> float:
+        """Length in seconds."""
+        return len(self.samples) / self.rate
+
+    @property
+    def channels(self) -> int:
+        """How many channels there are."""
+        return int(self.samples.shape[1])
+
+    def mono(self) -> "Waveform":
+        """Mix all channels down to one by their mean."""
+        return self if self.channels == 1 else Waveform(mixed(self.samples), self.rate)
+
+    def resampled(self, rate: int) -> "Waveform":
+        """Convert to another rate; at least one sample remains."""
+        blocks = resampled([self.samples], self.rate, rate, self.channels)
+        return self if rate == self.rate else Waveform(np.concatenate(list(blocks)), rate)
+
+    def first(self, seconds: float) -> "Waveform":
+        """Keep at most the first seconds, and at least one sample."""
+        return Waveform(self.samples[: max(1, int(seconds * self.rate))], self.rate)
+
+
+def mixed(samples: Samples) -> Samples:
+    """All channels as one: their mean."""
+    mean: Samples = samples.mean(axis=1, keepdims=True, dtype=np.float32)
+    return mean
+
+
+def resampled(
+    blocks: Iterable[Samples], source: int, rate: int, channels: int
+) -> Iterator[Samples]:
+    """Blocks at another rate; at least one sample remains."""
+    if rate == source:
+        yield from blocks
+        return
+    if rate < 1:
+        raise AudioError(f"cannot resample to {rate} Hz: a rate is at least 1")
+    import soxr
+
+    resampler = soxr.ResampleStream(source, rate, channels, dtype="float32")
+    nothing = np.zeros((0, channels), np.float32)
+    taken, given, last = 0, 0, nothing
+    for block in blocks:
+        taken += len(block)
+        converted = resampler.resample_chunk(np.ascontiguousarray(block))
+        given += len(converted)
+        last = converted[-1:] if given else block[-1:]
+        yield converted
+    wanted = max(1, round(taken * rate / source)) - given
+    converted = resampler.resample_chunk(nothing, last=True)[: max(0, wanted)]
+    # soxr returns nothing for a clip shorter than its filter; hold the last sample instead.
+    last = converted[-1:] if len(converted) else last
+    yield np.concatenate([converted, np.repeat(last, max(0, wanted - len(converted)), axis=0)])
+
+
+def windows(
+    samples: Samples, rate: int, window_s: float, hop_s: float, *, loop: bool = True
+) -> Samples:
+    """Cut mono samples into windows of equal length.
+
+    Windows start at 0 and step by the hop until the end of the clip is covered. The last one is
+    kept when it is partial: looped until it is full, or padded with zeros.
+    """
+    window, hop = round(window_s * rate), round(hop_s * rate)
+    if window < 1 or hop < 1:
+        raise AudioError(f"window ({window_s} s) and hop ({hop_s} s) must be at least one sample")
+    if samples.ndim != 1 or not len(samples):
+        raise AudioError("windows are cut from mono audio with at least one sample")
+    count = 1 + max(0, -(-(len(samples) - window) // hop))
+    cut = np.zeros((count, window), dtype=np.float32)
+    for row, start in zip(cut, range(0, count * hop, hop), strict=True):
+        piece = samples[start : start + window]
+        row[:] = np.resize(piece, window) if loop else 0
+        row[: len(piece)] = piece
+    return cut
+
+
+def pcm16(waveform: Waveform) -> bytes:
+    """Encode as raw little-endian 16-bit PCM, channels interleaved."""
+    return encode([waveform.samples], waveform.rate, waveform.channels, "pcm16")[0]
+
+
+def wav(waveform: Waveform) -> bytes:
+    """Encode as a 16-bit PCM WAV file."""
+    return encode([waveform.samples], waveform.rate, waveform.channels, "wav")[0]
+
+
+def encode(
+    blocks: Iterable[Samples],
+    rate: int,
+    channels: int,
+    container: Literal["wav", "pcm16"],
+    most: int = MOST_BYTES,
+) -> tuple[bytes, int]:
+    """Encode as 16-bit PCM, in a WAV file or raw; the bytes, and how many frames they hold.
+
+    What would be more bytes than the most ends soon after them.
+    """
+    import soundfile
+
+    buffer, frames = io.BytesIO(), 0
+    shape = {"samplerate": rate, "channels": channels, "format": "WAV", "subtype": "PCM_16"}
+    file = soundfile.SoundFile(buffer, "w", **shape) if container == "wav" else None
+    try:
+        for block in blocks:
+            numbers = _whole_numbers(block)
+            if file is None:
+                buffer.write(numbers.tobytes())
+            else:
+                file.write(numbers)
+            frames += len(numbers)
+            if frames * channels * 2 > most:
+                break
+    finally:
+        if file is not None:
+            file.close()
+    return buffer.getvalue(), frames
+
+
+def _whole_numbers(samples: Samples) -> NDArray[np.int16]:
+    scaled: Samples = np.rint(np.clip(samples, -1.0, 1.0) * 32767.0)
+    return scaled.astype(np.dtype("<i2"))
