@@ -3,13 +3,16 @@
 Replies and error texts of providers are kept without keys and without the audio they may echo.
 """
 
+import base64
 import json
 import os
 import re
 import stat
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Iterator, Set
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 from audiocapbench.errors import AudioCapBenchError, ModelError
 
@@ -18,6 +21,13 @@ LONGEST_ERROR = 300
 """Characters of a provider's message that people get to see."""
 
 _asked_for: set[str] = set()
+
+_LONG, _SHORT = 8, 4
+# Behind these even a word is a key.
+_PLACE = (
+    r"((?i:bearer|basic|key|token|secret|password|provided|authorization)"
+    r"""["']?\s?[=:]?\s?["']?|://|:(?=[^/\s]*@))"""
+)
 
 _SECRET = re.compile(r".+_API_KEY|HF_TOKEN")
 _ENCODED = re.compile(r"(?:data:[\w/+.;=-]*,)?[A-Za-z0-9+/_-]{200,}={0,2}")
@@ -71,11 +81,47 @@ def redacted(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def without(text: str, secrets: Iterable[str]) -> str:
-    """Text in which these secrets are hidden; what is too short to be one stays."""
-    for secret in sorted(secrets, key=len, reverse=True):
-        if len(secret) >= 8:
-            text = text.replace(secret, HIDDEN)
+    """Text in which these secrets are hidden, however a URL, JSON or base64 writes them.
+
+    A short one is hidden where it stands alone; one that may be a word, such as ``none``, only
+    behind a word for keys or in an address.
+    """
+    for pattern, shown in _hiding(frozenset(secret for secret in secrets if secret)):
+        text = pattern.sub(shown, text)
     return text
+
+
+@lru_cache(maxsize=64)
+def _hiding(secrets: frozenset[str]) -> list[tuple[re.Pattern[str], str]]:
+    """Patterns of what is hidden, each with what is shown in its place."""
+    whole: set[str] = set()
+    alone: set[str] = set()
+    words: set[str] = set()
+    for secret in secrets:
+        forms = {secret, quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1]}
+        if len(secret) >= _LONG:
+            whole |= forms | set(_in_base64(secret))
+        else:
+            (words if len(secret) < _SHORT or secret.isalpha() else alone).update(forms)
+    bounded = r"(?<![A-Za-z0-9])(?:{})(?![A-Za-z0-9])"
+    return [
+        (re.compile(pattern.replace("{}", "|".join(map(re.escape, longest_first)))), shown)
+        for forms, pattern, shown in (
+            (whole, "{}", HIDDEN),
+            (alone, bounded, HIDDEN),
+            (words, _PLACE + bounded, rf"\1{HIDDEN}"),
+        )
+        if (longest_first := sorted(forms, key=len, reverse=True))
+    ]
+
+
+def _in_base64(secret: str) -> Iterator[str]:
+    """The letters that stand for a secret at any of the three places that it can begin at."""
+    for before in range(3):
+        data = b"\0" * before + secret.encode("utf-8", "surrogatepass")
+        first, last = -(-before * 8 // 6), len(data) * 8 // 6
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            yield encode(data).decode("ascii")[first:last]
 
 
 def short(text: str, secrets: Iterable[str] = ()) -> str:

@@ -273,9 +273,22 @@ def test_a_store_url_is_checked_and_its_password_never_shown(tmp_path: Path) -> 
             Store.open(odd)
     with pytest.raises(StoreError, match="mysql is not supported"):
         Store.open("mysql://root:hunter2@127.0.0.1/x")
-    with patience(0), pytest.raises(StoreAwayError) as error:
-        Store.open("postgresql+psycopg://me:hunter2@127.0.0.1:9/x?connect_timeout=2")
-    assert "hunter2" not in str(error.value)
+    for secret in (
+        "postgresql+psycopg://me:hunter2@127.0.0.1:9/x?connect_timeout=2",
+        "postgresql+psycopg://me@127.0.0.1:9/x?connect_timeout=2&password=hunter2",
+        "postgresql+psycopg://me@127.0.0.1:9/x?connect_timeout=2&sslpassword=hunter2&sslkey=k",
+    ):
+        with patience(0), pytest.raises(StoreAwayError) as error:
+            Store.open(secret)
+        assert "hunter2" not in str(error.value)
+    for secret in (
+        "postgresql+psycopg://me@127.0.0.1:9/x?connect_timeout=hunter2",
+        "postgresql+psycopg://me@127.0.0.1:9/x?connect_timeout=2&secret=hunter2",
+        "postgresql+psycopg:/me:hunter2@127.0.0.1:9/x",
+    ):
+        with patience(0), pytest.raises(StoreError) as refused:
+            Store.open(secret)
+        assert "hunter2" not in str(refused.value)
     assert Store.open(f"sqlite:///{tmp_path / 'a.db'}").name == str(tmp_path / "a.db")
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,16 @@ from sqlalchemy.exc import (
     ArgumentError,
     DBAPIError,
     InterfaceError,
+    NoResultFound,
     NoSuchModuleError,
     OperationalError,
+    StatementError,
     TimeoutError,
 )
 
+from audiocapbench.credentials import without
 from audiocapbench.errors import StoreAwayError, StoreError
+from audiocapbench.store.cells import DamagedCellError, read_json
 
 DEFAULT_STORE = "audiocapbench.db"
 
@@ -31,6 +36,7 @@ _LOCK_WAIT_MS = 2000
 _PAUSE_S = 0.2
 _REFUSED_S = 5.0  # a server that is not there may be restarting, or never have been
 _PATIENCE = ContextVar("patience_s", default=30.0)
+_IN_PATH = re.compile(r"(?<=:)[^:/@]+(?=@)")
 _LOCK = 0x41434221  # any number that other users of the database are unlikely to lock
 
 # A server that has gone without a word is noticed within seconds.
@@ -61,25 +67,37 @@ def store_url(store: str) -> URL:
 
 
 def shown(url: URL) -> str:
-    """The store's name for people: a path, or a URL without its password."""
+    """The store's name for people: a path, or a URL without its password and its options."""
     if url.get_backend_name() == "sqlite":
-        return url.database or "memory"
-    return url.render_as_string(hide_password=True)
+        return _IN_PATH.sub("***", url.database or "memory")
+    return url.set(query={}).render_as_string(hide_password=True)
+
+
+def _without_secrets(url: URL, text: str) -> str:
+    """What a database says, without what its URL was to keep secret."""
+    options = [one for values in url.normalized_query.values() for one in values]
+    return without(text, [url.password or "", *(one for one in options if len(one) > 3)])
 
 
 def connect(url: URL) -> Engine:
     """Make the engine for a store; nothing is opened yet."""
     if url.get_backend_name() == "sqlite":
-        if url.database and not Path(url.database).parent.is_dir():
-            raise StoreError(f"{url.database}: the folder for the store does not exist")
-        pooled = {"pool_timeout": _POOL_S} if url.database not in (None, "", ":memory:") else {}
-        engine = create_engine(url, connect_args={"timeout": _BUSY_S}, **pooled)
+        file = Path(url.database or "")
+        if url.database and not file.parent.is_dir():
+            raise StoreError(f"{shown(url)}: the folder for the store does not exist")
+        if url.database and file.is_dir():
+            raise StoreError(f"{shown(url)}: is a folder; name a file in it")
+        how: dict[str, Any] = {"json_deserializer": read_json}
+        if url.database not in (None, "", ":memory:"):
+            how["pool_timeout"] = _POOL_S
+        engine = create_engine(url, connect_args={"timeout": _BUSY_S}, **how)
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
     try:
         given = {name: value for name, value in _POSTGRES.items() if name not in url.query}
-        return create_engine(url, pool_pre_ping=True, pool_timeout=_POOL_S, connect_args=given)
+        how = {"pool_timeout": _POOL_S, "json_deserializer": read_json}
+        return create_engine(url, pool_pre_ping=True, connect_args=given, **how)
     except (NoSuchModuleError, ModuleNotFoundError):
         raise StoreError(
             "a PostgreSQL store needs: pip install 'audiocapbench[postgres]', "
@@ -99,8 +117,12 @@ def patience(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """A connection that only reads and never holds up a writer."""
-    with _begun(engine, _begin_reading) as connection:
+    """A connection that only reads and never holds up a writer.
+
+    Rows are made into records within it: one that this program never wrote is a StoreError.
+    """
+    damage = (ValueError, TypeError, LookupError, RecursionError, NoResultFound)
+    with _begun(engine, _begin_reading, damage) as connection:
         yield connection
 
 
@@ -124,7 +146,11 @@ def writing(engine: Engine, *, alone: bool = False) -> Iterator[Connection]:
 
 
 @contextmanager
-def _begun(engine: Engine, begin: Callable[[Connection], None]) -> Iterator[Connection]:
+def _begun(
+    engine: Engine,
+    begin: Callable[[Connection], None],
+    damage: tuple[type[Exception], ...] = (DamagedCellError, JSONDecodeError),
+) -> Iterator[Connection]:
     """A connection within a transaction; only its beginning is tried again while it may help.
 
     Whoever has begun has what it needs of SQLite, so that nothing later finds it locked.
@@ -143,7 +169,7 @@ def _begun(engine: Engine, begin: Callable[[Connection], None]) -> Iterator[Conn
                 if time.monotonic() - began + _PAUSE_S >= most:
                     raise
                 time.sleep(_PAUSE_S)
-        with _explained(engine):
+        with _explained(engine, damage):
             yield connection
 
 
@@ -166,14 +192,18 @@ def _begin_alone(connection: Connection) -> None:
 
 
 @contextmanager
-def _explained(engine: Engine) -> Iterator[None]:
+def _explained(engine: Engine, damage: tuple[type[Exception], ...] = ()) -> Iterator[None]:
     try:
         yield
-    except DBAPIError as error:
+    except StatementError as error:
         kind = StoreAwayError if _is_away(error) else StoreError
-        raise kind(f"{shown(engine.url)}: {_reason(error)}") from error
+        reason = _without_secrets(engine.url, _reason(error))
+        raise kind(f"{shown(engine.url)}: {reason}") from error
     except TimeoutError as error:
         raise StoreAwayError(f"{shown(engine.url)}: all connections are in use") from error
+    except damage as error:
+        reason = _damaged(f"{error!s:.200}" or type(error).__name__)
+        raise StoreError(f"{shown(engine.url)}: {reason}") from error
 
 
 _AWAY_SQLITE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL", "SQLITE_FULL", "SQLITE_IOERR")
@@ -185,8 +215,10 @@ _NEVER = re.compile(
 )
 
 
-def _is_away(error: DBAPIError) -> bool:
+def _is_away(error: StatementError) -> bool:
     """Whether the same may work later, as it is the store's state and not what was asked of it."""
+    if not isinstance(error, DBAPIError):
+        return False
     if error.orig is None or not isinstance(error, OperationalError | InterfaceError):
         return bool(error.connection_invalidated)
     name = getattr(error.orig, "sqlite_errorname", None)
@@ -207,9 +239,21 @@ _REASONS = {
     "attempt to write a readonly database": f"attempt to write a readonly database; {_WRITABLE}",
 }
 
+_DAMAGE = re.compile(
+    r"malformed|no such (?:table|column)|(?:relation|column) .* does not exist|not decode"
+)
 
-def _reason(error: DBAPIError) -> str:
-    reason = str(error.orig).strip().splitlines()[0] if error.orig else "cannot be used"
+
+def _damaged(reason: str) -> str:
+    return f"is damaged or not a store ({reason}); restore a copy, or choose another --store"
+
+
+def _reason(error: StatementError) -> str:
+    reason = (str(error.orig).strip() or "cannot be used").splitlines()[0]
+    if not isinstance(error, DBAPIError):
+        return f"cannot keep what it was given ({reason})"
+    if _DAMAGE.search(reason):
+        return _damaged(reason)
     if "foreign key" in reason.lower():
         return f"the run is no longer there, or has no such sample ({reason})"
     return _REASONS.get(reason, reason)

@@ -27,7 +27,7 @@ class EstimateStore:
         with reading(self._engine) as connection:
             found = connection.execute(query.order_by(table.c.scorer, table.c.group)).all()
             signatures = signatures_by_number(connection) if found else {}
-        return [rows.estimate(row, signatures) for row in found]
+            return [rows.estimate(row, signatures) for row in found]
 
     def put_estimates(self, run_id: int, state: int, estimates: Sequence[StoredEstimate]) -> bool:
         """Keep estimates in the place of earlier ones, unless the run has changed since ``state``.

@@ -103,7 +103,9 @@ class JudgementStore:
             signatures = signatures_by_number(connection)
             asked = connection.execute(query.order_by(own.judge, runs.benchmark)).all()
             found = connection.execute(select(table).order_by(table.c.checked_at)).all()
-        contracts = {(row.judge, row.benchmark, signatures[row.signature].name) for row in asked}
+            contracts = {
+                (row.judge, row.benchmark, signatures[row.signature].name) for row in asked
+            }
         checks = []
         for judge, benchmark, contract in sorted(contracts):
             known = {

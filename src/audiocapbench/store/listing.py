@@ -31,18 +31,18 @@ class RunListing:
             found = connection.execute(select(schema.runs).order_by(schema.runs.c.id)).all()
             counts = connection.execute(counting).all()
             tagged = connection.execute(select(marked).order_by(marked.c.tag)).all()
-        by_run: dict[int, list[Any]] = defaultdict(list)
-        for row in counts:
-            by_run[row.run].append(row)
-        own: dict[int, list[str]] = defaultdict(list)
-        for row in tagged:
-            own[row.run].append(row.tag)
-        wanted = set(tags)
-        return [
-            rows.run_line(row, by_run[row.id], own[row.id])
-            for row in found
-            if wanted <= set(own[row.id])
-        ]
+            by_run: dict[int, list[Any]] = defaultdict(list)
+            for row in counts:
+                by_run[row.run].append(row)
+            own: dict[int, list[str]] = defaultdict(list)
+            for row in tagged:
+                own[row.run].append(row.tag)
+            wanted = set(tags)
+            return [
+                rows.run_line(row, by_run[row.id], own[row.id])
+                for row in found
+                if wanted <= set(own[row.id])
+            ]
 
     def scorers(self, run_ids: Iterable[int]) -> list[ScorerLine]:
         """Metrics and judges of runs, with what they made of them; metrics first."""
@@ -66,20 +66,20 @@ class RunListing:
         with reading(self._engine) as connection:
             found = connection.execute(query).all()
             signatures = signatures_by_number(connection)
-        by_scorer: dict[str, list[Any]] = defaultdict(list)
-        for row in found:
-            by_scorer[row.scorer].append(row)
-        return [
-            ScorerLine(
-                name,
-                table is schema.judgements,
-                sum(row.number for row in several),
-                rows.total_cost(several),
-                tuple(signatures[row.signature] for row in several),
-                max(row.made_by for row in several),
-            )
-            for name, several in by_scorer.items()
-        ]
+            by_scorer: dict[str, list[Any]] = defaultdict(list)
+            for row in found:
+                by_scorer[row.scorer].append(row)
+            return [
+                ScorerLine(
+                    name,
+                    table is schema.judgements,
+                    sum(row.number for row in several),
+                    rows.total_cost(several),
+                    tuple(signatures[row.signature] for row in several),
+                    max(row.made_by for row in several),
+                )
+                for name, several in by_scorer.items()
+            ]
 
     def rename_run(self, run_id: int, name: str | None) -> None:
         """Give a run a name of its own, or take it away."""

@@ -15,6 +15,7 @@ from sqlalchemy.schema import CreateColumn
 from sqlalchemy.types import TypeEngine
 
 from audiocapbench.errors import StoreError
+from audiocapbench.store.cells import TYPES, DamagedCellError
 
 VERSION = 3
 
@@ -37,9 +38,12 @@ class Timestamp(sa.TypeDecorator[str]):
 
     def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
         """Out of the database."""
-        if value is None or isinstance(value, str):
-            return value
-        return str(value.astimezone(UTC).isoformat(timespec="milliseconds"))
+        if isinstance(value, datetime):
+            return str(value.astimezone(UTC).isoformat(timespec="milliseconds"))
+        try:
+            return None if value is None else datetime.fromisoformat(value) and value
+        except (TypeError, ValueError):
+            raise DamagedCellError(f"{value!r:.60} stands where a moment should") from None
 
 
 def now() -> str:
@@ -49,24 +53,14 @@ def now() -> str:
 
 metadata = sa.MetaData()
 
-_TYPES: dict[str, type[TypeEngine[Any]] | TypeEngine[Any]] = {
-    "text": sa.Text,
-    "word": sa.String(16),
-    "hash": sa.String(64),
-    "integer": sa.Integer,
-    "number": sa.Float,
-    "flag": sa.Boolean,
-    "json": sa.JSON,
-    "bytes": sa.LargeBinary,
-    "time": Timestamp,
-}
+_TYPES = TYPES | {"time": Timestamp}
 
 
 def _columns(**names: str) -> list[Column[Any]]:
     """Columns by type; a star marks part of the key, a question mark what may be absent."""
     return [
         Column(
-            name.rstrip("*?"), _TYPES[kind], primary_key=name[-1] == "*", nullable=name[-1] == "?"
+            name.rstrip("*?"), _TYPES[kind](), primary_key=name[-1] == "*", nullable=name[-1] == "?"
         )
         for kind, several in names.items()
         for name in several.split()
@@ -118,14 +112,14 @@ datasets = Table(
     "datasets",
     metadata,
     # Traits by the benchmark's name: several may ask the same about the same clips.
-    *_columns(hash="fingerprint*", text="benchmark root", json="missing traits"),
+    *_columns(hash="fingerprint*", text="benchmark root", list="missing", json="traits"),
 )
 
 samples = Table(
     "samples",
     metadata,
     Column("dataset", ForeignKey("datasets.fingerprint", ondelete="CASCADE"), primary_key=True),
-    *_columns(text="id* category instruction file_name", json="references details"),
+    *_columns(text="id* category instruction file_name", list="references", object="details"),
     *_columns(integer="position rate channels", number="duration_s", hash="clip_sha256"),
 )
 
@@ -134,7 +128,7 @@ runs = Table(
     metadata,
     _numbered(),
     *_columns(hash="identity", integer="generation sample_count", word="kind", time="created_at"),
-    *_columns(text="name? benchmark model contract made_by", json="parameters"),
+    *_columns(text="name? benchmark model contract made_by", object="parameters"),
     Column("dataset", ForeignKey("datasets.fingerprint"), nullable=False, index=True),
     # Counts every change of its outcomes, scores and judgements.
     Column("revision", sa.Integer, nullable=False, default=0),
@@ -167,7 +161,7 @@ scores = Table(
     "scores",
     metadata,
     *_of_run_sample(),
-    *_columns(text="metric*", number="value", json="statistics"),
+    *_columns(text="metric*", number="value", list="statistics"),
     _signature(),
     sqlite_with_rowid=False,
 )
@@ -176,7 +170,7 @@ judgements = Table(
     "judgements",
     metadata,
     *_of_run_sample(),
-    *_columns(text="judge* reasoning? error?", word="status", json="values", time="judged_at"),
+    *_columns(text="judge* reasoning? error?", word="status", table="values", time="judged_at"),
     *_columns(integer="repeat* input_tokens? output_tokens?", number="latency_s cost_usd?"),
     _signature(),
 )
@@ -187,7 +181,7 @@ estimates = Table(
     "estimates",
     metadata,
     _of_run(),
-    *_columns(text="scorer* group* made_by", json="counts lacks?"),
+    *_columns(text="scorer* group* made_by", table="counts", list="lacks?"),
     *_columns(number="value? low? high? as_zero? worst? best?"),
     _signature(),
 )
@@ -195,7 +189,7 @@ estimates = Table(
 judge_checks = Table(
     "judge_checks",
     metadata,
-    *_columns(text="judge* benchmark* contract*", json="document", time="checked_at"),
+    *_columns(text="judge* benchmark* contract*", object="document", time="checked_at"),
 )
 
 responses = Table(
@@ -275,13 +269,16 @@ def bring_up_to_date(
     """
     present = set(inspect(connection).get_table_names())
     if "schema_version" not in present:
-        if present & set(metadata.tables):
-            raise StoreError("this database has tables of the store's names but is not a store")
+        # A database server is shared; a file is its program's own.
+        if present & set(metadata.tables) or (present and connection.dialect.name == "sqlite"):
+            raise StoreError(
+                "is not a store but another program's database; choose another --store"
+            )
         metadata.create_all(connection)
         connection.execute(schema_version.insert().values(version=version))
         return
     found = connection.execute(select(schema_version.c.version)).scalar()
-    if found is None:
+    if found is None or found < 1:
         raise StoreError("this database has the store's tables but no version: it is not a store")
     if found > version:
         raise StoreError(

@@ -20,7 +20,6 @@ from audiocapbench.store import rows, schema
 from audiocapbench.store.connect import (
     DEFAULT_STORE,
     connect,
-    fetch,
     patience,
     reading,
     shown,
@@ -69,19 +68,11 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore):
         file = Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
         if not create and file is not None and not file.exists():
             raise StoreError(f"{file}: no such store; 'audiocapbench run' makes one")
-        version = None
-        if file is None or file.exists():
-            with reading(engine) as connection:
-                version = schema.version_of(connection)
-            if version == schema.VERSION:
-                return cls(engine)
-        # An older store may be busy being upgraded by another process.
-        longer = nullcontext() if version is None else patience(_UPGRADE_S)
-        with longer, writing(engine, alone=True) as connection:
-            try:
-                schema.bring_up_to_date(connection, UPGRADES)
-            except StoreError as error:
-                raise StoreError(f"{shown(engine.url)}: {error}") from None
+        try:
+            _bring_up_to_date(engine, there=file is None or file.exists())
+        except BaseException:
+            engine.dispose()
+            raise
         return cls(engine)
 
     def __repr__(self) -> str:
@@ -153,13 +144,13 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore):
         with reading(self._engine) as connection:
             same = select(whole).where(whole.c.fingerprint == fingerprint)
             head = connection.execute(same).one()
-            found = connection.execute(own).all()
-        return rows.dataset(head, found, benchmark)
+            return rows.dataset(head, connection.execute(own).all(), benchmark)
 
     def outcomes(self, run_id: int) -> dict[str, Outcome]:
         """Outcomes of a run by sample id."""
         query = select(schema.outcomes).where(schema.outcomes.c.run == run_id)
-        return {row.sample: rows.outcome(row) for row in fetch(self._engine, query)}
+        with reading(self._engine) as connection:
+            return {row.sample: rows.outcome(row) for row in connection.execute(query)}
 
     def add_outcome(self, run_id: int, outcome: Outcome, cache_key: str | None = None) -> None:
         """Commit one outcome, and its reply to the cache where a key is given.
@@ -183,8 +174,9 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore):
     def cached_reply(self, key: str) -> Reply | None:
         """The reply that was once given to the same question, if any."""
         query = select(schema.responses).where(schema.responses.c.key == key)
-        found = fetch(self._engine, query)
-        return rows.reply(found[0]) if found else None
+        with reading(self._engine) as connection:
+            found = connection.execute(query).first()
+            return rows.reply(found) if found is not None else None
 
     def put_scores(self, run_id: int, metric: str, scores: Iterable[StoredScore]) -> None:
         """Replace all scores of one metric on one run."""
@@ -244,6 +236,22 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore):
                 same = and_(table.c.dataset == dataset.fingerprint, table.c.id == sample.id)
                 values = {"file_name": now[0], "details": now[1]}
                 connection.execute(table.update().where(same).values(**values))
+
+
+def _bring_up_to_date(engine: Engine, *, there: bool) -> None:
+    version = None
+    if there:
+        with reading(engine) as connection:
+            version = schema.version_of(connection)
+        if version == schema.VERSION:
+            return
+    # An older store may be busy being upgraded by another process.
+    longer = nullcontext() if version is None else patience(_UPGRADE_S)
+    with longer, writing(engine, alone=True) as connection:
+        try:
+            schema.bring_up_to_date(connection, UPGRADES)
+        except StoreError as error:
+            raise StoreError(f"{shown(engine.url)}: {error}") from None
 
 
 def cache_key(

@@ -1,0 +1,154 @@
+"""A store that is damaged, or none at all, is one sentence in every command and no traceback."""
+
+import os
+import random
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Table
+
+from audiocapbench.errors import AudioCapBenchError, StoreError
+from audiocapbench.scores.summary import summarise
+from audiocapbench.store import Store, schema
+from command import run_command
+from made_store import MadeRun, made_samples, put_run
+
+COMMANDS = (
+    "runs",
+    "runs show 1",
+    "runs rename 1 new",
+    "leaderboard",
+    "leaderboard --json",
+    "compare 1 2",
+    "score 1 --metrics rouge_l",
+    "report 1 --out x.html",
+    "figures 1 --out figures --format svg",
+)
+SAMPLES = made_samples(4)
+GARBAGE = ("garbage", b"\xff\x00", 9e999, "[1e999]", '{"a": NaN}', "{", "[[]]", "null", 7)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("store") / "whole.db"
+    scores = {one.id: 0.5 for one in SAMPLES}
+    grades = {"gpt": {one.id: {"accuracy": 4.0} for one in SAMPLES}}
+    with Store.open(str(path)) as kept:
+        for model in ("first", "second"):
+            made = MadeRun(model, {"rouge_l": scores}, grades, cost_usd=0.25)
+            run = put_run(kept, made, SAMPLES)
+        kept.put_judge_check("gpt", "made", "judge-gpt", {"warning": "weak"})
+        summarise(kept, run, ["rouge_l"], ["gpt"])
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("PRAGMA journal_mode = DELETE")
+    return path.read_bytes()
+
+
+@pytest.fixture
+def path(tmp_path: Path, whole: bytes) -> Path:
+    place = tmp_path / "damaged.db"
+    place.write_bytes(whole)
+    return place
+
+
+def read_all(path: Path) -> None:
+    with Store.open(str(path), create=False) as kept:
+        runs = kept.runs()
+        kept.scorers([one.id for one in runs])
+        kept.judge_checks([one.id for one in runs], ["gpt"])
+        for line in runs:
+            run = kept.run(line.id)
+            kept.dataset(run.dataset, run.benchmark)
+            kept.outcomes(run.id)
+            kept.scores(run.id)
+            kept.judgements(run.id)
+            kept.estimates(run.id)
+
+
+def said_by(path: Path, command: str) -> str:
+    done = run_command(*command.split(), "--store", str(path), cwd=path.parent)
+    assert "Traceback" not in done.stderr, done.stderr
+    assert done.returncode == 2, done.stderr
+    return done.stderr
+
+
+TABLES = [
+    table
+    for table in schema.metadata.sorted_tables
+    if table.name not in ("embeddings", "responses", "workers", "claims")
+]
+COLUMNS = [f"{table.name}.{column.name}" for table in TABLES for column in table.columns]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("column", COLUMNS)
+def test_garbage_in_any_cell_is_read_as_it_is_or_refused(path: Path, column: str) -> None:
+    table, name = column.split(".")
+    whole = path.read_bytes()
+    for garbage in GARBAGE:
+        path.write_bytes(whole)
+        with closing(sqlite3.connect(path)) as connection, suppress(sqlite3.Error):
+            connection.execute(f'UPDATE {table} SET "{name}" = ?', (garbage,))
+            connection.commit()
+        with suppress(AudioCapBenchError):
+            read_all(path)
+    with suppress(AudioCapBenchError), Store.open(str(path), create=False) as kept:
+        summarise(kept, kept.run(1), ["rouge_l"], ["gpt"])
+
+
+@pytest.mark.parametrize("table", TABLES, ids=str)
+def test_a_missing_table_or_column_is_refused_with_what_to_do(path: Path, table: Table) -> None:
+    whole, column = path.read_bytes(), table.columns[0].name
+    for change in (f"DROP TABLE {table}", f'ALTER TABLE {table} RENAME COLUMN "{column}" TO gone'):
+        path.write_bytes(whole)
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(change)
+        with pytest.raises(StoreError, match=r"--store|choose another|not a store"):
+            read_all(path)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_file_with_flipped_bytes_or_a_cut_is_read_or_refused(path: Path, seed: int) -> None:
+    draw, content = random.Random(seed), bytearray(path.read_bytes())
+    for _ in range(draw.choice((1, 20, 400))):
+        content[draw.randrange(len(content))] = draw.randrange(256)
+    path.write_bytes(content[: draw.choice((len(content), draw.randrange(len(content))))])
+    with suppress(AudioCapBenchError):
+        read_all(path)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_says_what_is_wrong_in_one_sentence(path: Path, command: str) -> None:
+    whole = path.read_bytes()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP TABLE runs")
+    assert "is damaged or not a store (no such table: runs)" in said_by(path, command)
+    for content in (os.urandom(4096), b"notes " * 2000, whole[: len(whole) // 2]):
+        path.write_bytes(content)
+        assert "choose another --store" in said_by(path, command)
+    path.unlink()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE moz_places (id INTEGER)")
+        connection.commit()
+    assert "another program's" in said_by(path, command)
+    with closing(sqlite3.connect(path)) as connection:
+        found = connection.execute("SELECT name FROM sqlite_master").fetchall()
+    assert found == [("moz_places",)]
+    path.unlink()
+    path.mkdir()
+    assert "is a folder" in said_by(path, command)
+
+
+@pytest.mark.parametrize("version", ["'abc'", "NULL", "0", "-1", "99", "9e999"])
+def test_a_version_that_is_none_is_refused(path: Path, version: str) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP TABLE schema_version")
+        connection.execute("CREATE TABLE schema_version (version)")
+        connection.execute(f"INSERT INTO schema_version VALUES ({version})")
+        connection.commit()
+    with pytest.raises(StoreError):
+        read_all(path)
+    said_by(path, "runs")
