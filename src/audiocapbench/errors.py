@@ -3,6 +3,37 @@
 Every message says what was wrong, where, and what to do; the command line prints it and exits 2.
 """
 
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def meant(name: str, known: Iterable[str], there: str = "") -> str:
+    """How a sentence about a name that stands for nothing goes on: with the one that is near it.
+
+    Case, dashes and a provider that was left out make no difference.
+
+    Args:
+        name: What was written.
+        known: What might have been.
+        there: Words that all that is known follows, such as ``there are``.
+    """
+    known = list(known)
+    end = f"; {there} {', '.join(known) or 'none'}" if there else ""
+    forms: dict[str, str] = {}
+    for one in known:
+        forms.setdefault(_form(one.rpartition("/")[2]), one)
+    forms |= {_form(one): one for one in list(forms.values())}
+    form = _form(name[:200])
+    near = get_close_matches(form, forms, n=1, cutoff=0.6)
+    near = near or [one for one in forms if len(form) > 2 and (one.startswith(form))][:1]
+    found = forms[near[0]] if near else name
+    return (f"; did you mean {found!r}?" if found != name else "") + end
+
+
+def _form(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name).casefold() or name
+
 
 class AudioCapBenchError(Exception):
     """Base of all errors that a user can act on."""

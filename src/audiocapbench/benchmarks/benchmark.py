@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from audiocapbench.benchmarks.mecat import traits as mecat
 from audiocapbench.benchmarks.traits import TraitFields, Traits
 from audiocapbench.data import MissingClip, Sample
-from audiocapbench.errors import BenchmarkError
+from audiocapbench.errors import BenchmarkError, meant
 from audiocapbench.store import RunKind
 
 TRIAL = "trial/"
@@ -98,9 +98,8 @@ class Selection:
         known = list(dict.fromkeys(sample.category for sample in benchmark.samples))
         for category in self.categories:
             if category not in known:
-                raise BenchmarkError(
-                    f"{benchmark.name} has no category {category!r}; it has {', '.join(known)}"
-                )
+                near = meant(category, known, "it has")
+                raise BenchmarkError(f"{benchmark.name} has no category {category!r}{near}")
         if self.limit is not None and self.limit < 1:
             raise BenchmarkError(f"the limit is {self.limit}; it must be at least 1")
         if not benchmark.samples:

@@ -21,7 +21,7 @@ from audiocapbench.benchmarks.captioning import (
 from audiocapbench.benchmarks.mecat import traits as mecat
 from audiocapbench.benchmarks.mecat.dataset import load_captions, load_questions
 from audiocapbench.data import Sample, open_folder
-from audiocapbench.errors import AudioCapBenchError, BenchmarkError, MetricError
+from audiocapbench.errors import AudioCapBenchError, BenchmarkError, MetricError, meant
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.plugins import plugin_failures, plugins
 
@@ -92,8 +92,10 @@ def open_benchmark(name: str, data: Path | None = None) -> Benchmark:
     if Path(name).is_dir():
         folder = open_folder(Path(name))
         return captioning(f"folder/{folder.name}", folder)
+    known_names = [*_BUILT_IN, *plugins("benchmarks")]
     raise BenchmarkError(
-        f"there is no benchmark and no folder {name!r}; 'audiocapbench benchmarks' lists the former"
+        f"there is no benchmark and no folder {name!r}{meant(known, known_names)}; 'audiocapbench "
+        "benchmarks' lists the former"
     )
 
 
@@ -167,7 +169,7 @@ def _options(name: str, takes: Mapping[str, object]) -> dict[str, str]:
     for option in options:
         if option not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
-            raise BenchmarkError(f"{name}: has no option {option!r}; {has}")
+            raise BenchmarkError(f"{name}: has no option {option!r}{meant(option, known)}; {has}")
     return options
 
 

@@ -11,7 +11,7 @@ from typer import Option
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, app
 from audiocapbench.cli.console import print_json, relative, say
-from audiocapbench.errors import AudioCapBenchError, DatasetError
+from audiocapbench.errors import AudioCapBenchError, DatasetError, meant
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -118,7 +118,9 @@ def _mecat_builders(
 
     for name in revisions:
         if name not in REPOSITORIES:
-            raise DatasetError(f"there is no part {name!r}; choose from {', '.join(REPOSITORIES)}")
+            raise DatasetError(
+                f"there is no part {name!r}{meant(name, REPOSITORIES, 'choose from')}"
+            )
     if part == "both" and shards:
         raise DatasetError("shards hold captions or questions: say which with --part")
     named = [domain.strip() for domain in (domains or "").split(",")]

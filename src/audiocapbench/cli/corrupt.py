@@ -10,7 +10,7 @@ from audiocapbench.cli import options
 from audiocapbench.cli.app import app
 from audiocapbench.cli.console import print_json, say, show, table
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
-from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.errors import AudioCapBenchError, meant
 
 if TYPE_CHECKING:
     from audiocapbench.meta.corrupt.captions import CaptionSet, Corruption
@@ -118,7 +118,11 @@ def _kinds(text: str) -> "list[Corruption]":
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if name not in _KINDS]
     if unknown or not names:
-        wrong = f"there is no kind {unknown[0]!r}" if unknown else "--kinds names none"
+        wrong = (
+            f"there is no kind {unknown[0]!r}{meant(unknown[0], _KINDS)}"
+            if unknown
+            else "--kinds names none"
+        )
         raise AudioCapBenchError(f"{wrong}; there are {', '.join(_KINDS)}")
     return [Corruption(name) for name in dict.fromkeys(names)]
 

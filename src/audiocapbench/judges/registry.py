@@ -8,16 +8,19 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
 
+from audiocapbench.errors import meant
 from audiocapbench.judges import audiocapbench, mecat
 from audiocapbench.judges.contract import Contract
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, held_to_schema
 from audiocapbench.metrics.names import ScorerName
-from audiocapbench.models import ModelSettings, create_model
+from audiocapbench.models import ModelSettings, create_model, list_models
+from audiocapbench.models.registry import provider_of
 from audiocapbench.plugins import plugin_failures, plugins
 from audiocapbench.signature import Signature
 
 _NAME = re.compile(r"(?P<name>.+?)(?:\[(?P<options>[^\[\]=]+=[^\[\]]*)\])?", re.DOTALL)
+_OPTIONS = ("contract", "hears", "schema")
 _YES_NO = {"yes": True, "no": False}
 _BUILT_IN: Mapping[str, Callable[[], Contract]] = {
     audiocapbench.NAME: audiocapbench.contract,
@@ -81,6 +84,10 @@ def create_judge(
         one: partial(_from_plugin, one) for one in plugins("judges")
     }
     if plain not in offline:
+        if "/" not in plain and not plain.endswith(".py") and provider_of(plain) is None:
+            near = meant(plain, [*offline, *(one.name for one in list_models())])
+            there = ", ".join(offline)
+            raise JudgeError(f"there is no judge {plain!r}{near}; there are {there}, and any model")
         return _model_judge(name, plain, options, contract, hears, settings)
     if settings is not None and settings.given:
         refused = " and no ".join(settings.given)
@@ -97,8 +104,8 @@ def _model_judge(
     settings: ModelSettings | None,
 ) -> ModelJudge:
     for option in options:
-        if option not in ("contract", "hears", "schema"):
-            raise JudgeError(f"{plain} has no option {option!r}; it has contract, hears, schema")
+        if option not in _OPTIONS:
+            raise JudgeError(f"{plain} has no option {option!r}{meant(option, _OPTIONS, 'it has')}")
     chosen = options.get("contract", contract)
     made = find_contract(chosen)
     hears = _yes("hears", options.get("hears", "yes" if hears else "no"))
@@ -121,7 +128,9 @@ def _elements(options: dict[str, str]) -> Judge:
 
     for option in options:
         if option != "encoder":
-            raise JudgeError(f"elements has no option {option!r}; it has encoder")
+            raise JudgeError(
+                f"elements has no option {option!r}{meant(option, ['encoder'], 'it has')}"
+            )
     return Elements(load(options.get("encoder", "wordllama")))
 
 
@@ -163,9 +172,10 @@ def find_contract(name: str) -> Contract:
         return _BUILT_IN[name]()
     point = plugins("contracts").get(name)
     if point is None:
-        known = ", ".join([*_BUILT_IN, *sorted(plugins("contracts"))])
+        known = [*_BUILT_IN, *sorted(plugins("contracts"))]
+        near = meant(name, known, "there are")
         raise JudgeError(
-            f"there is no contract {name!r} here; there are {known}. Install its plug-in, or "
+            f"there is no contract {name!r} here{near}. Install its plug-in, or "
             "choose one after the judge's name: [contract=NAME]"
         )
     with plugin_failures(point, f"contract {name!r}", JudgeError):

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from audiocapbench.errors import MetricError
+from audiocapbench.errors import MetricError, meant
 from audiocapbench.metrics.bleu import bleu
 from audiocapbench.metrics.coco.cider import cider_d
 from audiocapbench.metrics.coco.meteor_java import corpus_meteor, meteor_1_5
@@ -128,7 +128,9 @@ def find_metric(text: str) -> tuple[Metric, ScorerName]:
     for option in name.options:
         if option not in metric.options and option not in CORPUS_OPTIONS:
             allowed = f"it has {', '.join(metric.options)}" if metric.options else "it has none"
-            raise MetricError(f"{name.name} has no option {option!r}; {allowed}")
+            raise MetricError(
+                f"{name.name} has no option {option!r}{meant(option, metric.options)}; {allowed}"
+            )
     return metric, name
 
 
@@ -141,7 +143,8 @@ def list_metrics() -> list[Metric]:
 def _from_plugin(name: str) -> Metric:
     point = plugins("metrics").get(name)
     if point is None:
-        raise MetricError(f"there is no metric {name!r}; there are {', '.join(METRICS)}")
+        known = [*METRICS, *plugins("metrics")]
+        raise MetricError(f"there is no metric {name!r}{meant(name, known, 'there are')}")
     try:
         metric = point.load()
     except Exception as error:  # a plug-in may raise anything

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from audiocapbench.credentials import credential
-from audiocapbench.errors import ModelError
+from audiocapbench.errors import ModelError, meant
 from audiocapbench.models.model import AudioContract, Model
 from audiocapbench.models.price import Price
 from audiocapbench.models.settings import SETTINGS, ModelSettings
@@ -130,8 +130,9 @@ class Provider:
         if self.known(name) is not None:
             return
         if not self.any_model:
-            choices = ", ".join(model.name for model in self.models)
-            raise ModelError(f"there is no {name}; choose one of {choices}")
+            choices = [model.name for model in self.models]
+            near = meant(name, choices)
+            raise ModelError(f"there is no {name}{near}; choose one of {', '.join(choices)}")
         if not name.partition("/")[2]:
             example = self.models[0].name if self.models else f"{self.name}/MODEL"
             raise ModelError(f"{name!r} names no model; write for example {example}")

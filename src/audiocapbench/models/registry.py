@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from audiocapbench.errors import ModelError
+from audiocapbench.errors import ModelError, meant
 from audiocapbench.models.model import AudioContract, Model
 from audiocapbench.models.plugin_models import provider_in_file, provider_of_plugin
 from audiocapbench.models.price import Price
@@ -65,8 +65,9 @@ def create_model(
         return in_file.create(in_file.name, settings, defaults)
     provider = provider_of(name)
     if provider is None:
+        near = meant(name, [one.name for one in list_models()])
         listing = "'audiocapbench models' lists those that can be asked"
-        raise ModelError(f"there is no model {name!r}; {listing}")
+        raise ModelError(f"there is no model {name!r}{near}; {listing}")
     return provider.create(name, settings, defaults)
 
 

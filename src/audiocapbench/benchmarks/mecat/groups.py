@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from audiocapbench.errors import BenchmarkError
+from audiocapbench.errors import BenchmarkError, meant
 
 DOMAINS = {
     "000": 179, "00A": 848, "0M0": 2593, "0MA": 199, "S00": 7839, "S0A": 2439,
@@ -46,9 +46,11 @@ class Total(NamedTuple):
 def groups_of(subtask: str, domain: str) -> str | None:
     """The group that an answer counts in, or None where it counts in none."""
     if subtask not in SUBTASKS:
-        raise BenchmarkError(f"MECAT has no sub-task {subtask!r}; it has {', '.join(SUBTASKS)}")
+        raise BenchmarkError(
+            f"MECAT has no sub-task {subtask!r}{meant(subtask, SUBTASKS, 'it has')}"
+        )
     if domain not in DOMAINS:
-        raise BenchmarkError(f"MECAT has no domain {domain!r}; it has {', '.join(DOMAINS)}")
+        raise BenchmarkError(f"MECAT has no domain {domain!r}{meant(domain, DOMAINS, 'it has')}")
     if subtask not in CONTENTS:
         return subtask
     if domain == PURE_DOMAINS[subtask]:

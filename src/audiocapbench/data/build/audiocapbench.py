@@ -24,7 +24,7 @@ from audiocapbench.data.build.sources import (
     references,
 )
 from audiocapbench.data.manifest import MissingClip
-from audiocapbench.errors import AudioError, DatasetError
+from audiocapbench.errors import AudioError, DatasetError, meant
 
 NAME = "audiocapbench"
 CUSTOM_NAME = "audiocapbench-custom"
@@ -82,7 +82,7 @@ def build(
     known = [source.name for source in SOURCES]
     for name in (*settings.counts, *settings.revisions):
         if name not in known:
-            raise DatasetError(f"there is no part {name!r}; choose from {', '.join(known)}")
+            raise DatasetError(f"there is no part {name!r}{meant(name, known, 'choose from')}")
     for count in (*settings.counts.values(), settings.limit):
         if count is not None and count < 0:
             raise DatasetError(f"{count} is not a number of clips")

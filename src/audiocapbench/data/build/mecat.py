@@ -29,7 +29,7 @@ from audiocapbench.data.build.results import BuildResult, BuildStep, OnProgress,
 from audiocapbench.data.build.shards import ShardError, ShardPair, Spool, UnusableMember, read_pairs
 from audiocapbench.data.manifest import MissingClip
 from audiocapbench.data.problems import os_errors
-from audiocapbench.errors import AudioError, DatasetError
+from audiocapbench.errors import AudioError, DatasetError, meant
 
 LOCAL, UNPLACED = "local shards", "no domain"
 """What losses are listed under that belong to no domain: a damaged shard, a member of no use."""
@@ -97,7 +97,8 @@ def build_mecat(
     for domain in settings.domains:
         if domain not in words.domains:
             known = ", ".join(words.domains)
-            raise DatasetError(f"MECAT has no domain {domain!r}; it has {known}")
+            near = meant(domain, words.domains)
+            raise DatasetError(f"MECAT has no domain {domain!r}{near}; it has {known}")
     if settings.limit is not None and settings.limit < 1:
         raise DatasetError(f"the limit is {settings.limit}; it must be at least 1")
     name = f"mecat-{settings.part}"

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import csv_records, read_json
-from audiocapbench.errors import DatasetError
+from audiocapbench.errors import DatasetError, meant
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import (
     AGREED,
@@ -277,7 +277,7 @@ def read_pairs(kind: str, paths: Sequence[Path]) -> list[CaptionPair]:
         DatasetError: A file cannot be read, or two files hold the same pairs.
     """
     if kind not in KINDS:
-        raise TrialError(f"there are no pairs of kind {kind!r}; there are {', '.join(KINDS)}")
+        raise TrialError(f"there are no pairs of kind {kind!r}{meant(kind, KINDS, 'there are')}")
     if not paths:
         raise TrialError("a trial needs pairs; give --pairs FILE")
     pairs: dict[str, CaptionPair] = {}

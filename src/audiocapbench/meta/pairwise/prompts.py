@@ -12,6 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from audiocapbench.errors import meant
 from audiocapbench.judges.quoting import RULES, as_data, fill
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.errors import TrialError
@@ -75,7 +76,9 @@ def named_prompt(name: str) -> PairwisePrompt:
     """One of the twelve prompts."""
     found = document()
     if name not in found["prompts"]:
-        raise TrialError(f"there is no prompt {name!r}; choose one of {', '.join(prompt_names())}")
+        raise TrialError(
+            f"there is no prompt {name!r}{meant(name, prompt_names(), 'choose one of')}"
+        )
     called = found["labels"]
     tie = called["tie"] if "-tie" in name else None
     labels = Labels(called["first"], called["second"], tie)

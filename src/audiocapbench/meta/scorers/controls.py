@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from audiocapbench.errors import meant
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
 from audiocapbench.meta.scorers.scorer import Choice
@@ -43,7 +44,7 @@ def create_control(name: str, settings: TrialSettings) -> ControlScorer:
         full = sign("control-random", seed=settings.seed)
         return ControlScorer("control:random", full, partial(_random, settings.seed))
     if name not in RULES:
-        raise TrialError(f"there is no control {name!r}; there are {', '.join(CONTROLS)}")
+        raise TrialError(f"there is no control {name!r}{meant(name, CONTROLS, 'there are')}")
     return ControlScorer(f"control:{name}", sign(f"control-{name}"), RULES[name])
 
 

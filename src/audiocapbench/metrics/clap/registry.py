@@ -7,7 +7,7 @@ function that takes the options of the name and the device, and returns an ``Aud
 
 from collections.abc import Mapping
 
-from audiocapbench.errors import AudioCapBenchError, MetricError
+from audiocapbench.errors import AudioCapBenchError, MetricError, meant
 from audiocapbench.metrics.clap.encoder import DEVICES, AudioTextEncoder
 from audiocapbench.metrics.clap.laion import load_laion
 from audiocapbench.metrics.clap.windows import Windows
@@ -48,8 +48,9 @@ def _load(name: str, options: dict[str, str], device: str) -> AudioTextEncoder:
         return load_laion(name, LAION[name], options, device)
     found = plugins("audio_text_encoders").get(name)
     if found is None:
-        known = ", ".join([*LAION, *sorted(plugins("audio_text_encoders"))])
-        raise MetricError(f"there is no audio-text encoder {name!r}; there are {known}")
+        known = [*LAION, *sorted(plugins("audio_text_encoders"))]
+        near = meant(name, known, "there are")
+        raise MetricError(f"there is no audio-text encoder {name!r}{near}")
     try:
         encoder = found.load()(options, device)
     except AudioCapBenchError:

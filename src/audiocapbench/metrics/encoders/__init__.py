@@ -3,7 +3,7 @@
 import threading
 from pathlib import Path
 
-from audiocapbench.errors import MetricError
+from audiocapbench.errors import MetricError, meant
 from audiocapbench.metrics.encoders.encoder import Encoder
 
 __all__ = ["ENCODERS", "Encoder", "load"]
@@ -47,6 +47,6 @@ def _load(name: str, *, download: bool) -> Encoder:
     if name.strip() and "\0" not in name and Path(name).is_dir():
         return sbert.load_folder(Path(name))
     raise MetricError(
-        f"There is no sentence encoder called {name[:200]!r}: choose one of {', '.join(ENCODERS)}, "
-        "or give the path of a sentence-transformers folder."
+        f"There is no sentence encoder called {name[:200]!r}{meant(name, ENCODERS)}: choose one of "
+        f"{', '.join(ENCODERS)}, or give the path of a sentence-transformers folder."
     )

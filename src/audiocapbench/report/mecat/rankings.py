@@ -22,7 +22,7 @@ from audiocapbench.benchmarks.mecat.published import (
     published_table,
 )
 from audiocapbench.benchmarks.mecat.traits import CAPTION, QA
-from audiocapbench.errors import ReportError
+from audiocapbench.errors import ReportError, meant
 from audiocapbench.report.exports import Heading, Page, number
 from audiocapbench.report.mecat.analysis import WHO, Analysis
 from audiocapbench.report.mecat.merge_published import (
@@ -170,7 +170,7 @@ def split_report(
     benchmark = one_benchmark(scored)
     known = QA_CATEGORIES if benchmark == QA else GROUPS
     if group not in known:
-        raise ReportError(f"there is no group {group!r}; there are {', '.join(known)}")
+        raise ReportError(f"there is no group {group!r}{meant(group, known, 'there are')}")
 
     def figures(one: ScoredAnswers) -> tuple[Figures, str]:
         score = one.groups.get(group)

@@ -8,7 +8,7 @@ import numpy as np
 from audiocapbench.benchmarks.mecat.groups import GROUPS, QA_CATEGORIES, subtask_of
 from audiocapbench.benchmarks.mecat.published import published_stability
 from audiocapbench.benchmarks.mecat.traits import QA
-from audiocapbench.errors import MetricError, ReportError
+from audiocapbench.errors import MetricError, ReportError, meant
 from audiocapbench.metrics.date.corpus import encode_corpus
 from audiocapbench.metrics.date.metric import resampled_date, whole_date
 from audiocapbench.metrics.date.pieces import piece_encoder
@@ -127,7 +127,7 @@ def _by_group(given: AnswerSet, wanted: Sequence[str]) -> dict[str, list[GivenAn
     known = QA_CATEGORIES if given.benchmark == QA else GROUPS
     for group in wanted:
         if group not in known:
-            raise ReportError(f"there is no group {group!r}; there are {', '.join(known)}")
+            raise ReportError(f"there is no group {group!r}{meant(group, known, 'there are')}")
     found: dict[str, list[GivenAnswer]] = {}
     for one in given.answers:
         if one.group in known and (not wanted or one.group in wanted):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from audiocapbench.errors import ReportError
+from audiocapbench.errors import ReportError, meant
 from audiocapbench.files import write_file
 from audiocapbench.report.page.drawing import (
     COLOURS,
@@ -55,7 +55,7 @@ def formats(wanted: str) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(part.strip().lower() for part in wanted.split(",") if part.strip()))
     for name in names:
         if name not in FORMATS:
-            raise ReportError(f"there is no format {name!r}; there are {', '.join(FORMATS)}")
+            raise ReportError(f"there is no format {name!r}{meant(name, FORMATS, 'there are')}")
     if not names:
         raise ReportError(f"no format is named; there are {', '.join(FORMATS)}")
     return names

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.benchmarks.corpora import leaves_null_out
 from audiocapbench.data import Sample
-from audiocapbench.errors import ReportError
+from audiocapbench.errors import ReportError, meant
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.scores.estimate import Estimate
@@ -241,8 +241,9 @@ def headline_of(
     for one in scorers:
         if wanted == one.label or (one in totals and wanted == one.judge):
             return one
-    labels = ", ".join(one.label for one in scorers)
-    raise ReportError(f"there is no score {wanted!r} to rank by; these runs have {labels}")
+    labels = [one.label for one in scorers]
+    near = meant(wanted, labels, "these runs have")
+    raise ReportError(f"there is no score {wanted!r} to rank by{near}")
 
 
 def _is_of(scorer: Scorer, metric: str | None) -> bool:
