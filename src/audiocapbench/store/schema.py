@@ -41,9 +41,11 @@ class Timestamp(sa.TypeDecorator[str]):
         if isinstance(value, datetime):
             return str(value.astimezone(UTC).isoformat(timespec="milliseconds"))
         try:
-            return None if value is None else datetime.fromisoformat(value) and value
+            if value is not None:
+                datetime.fromisoformat(value)
         except (TypeError, ValueError):
             raise DamagedCellError(f"{value!r:.60} stands where a moment should") from None
+        return None if value is None else str(value)
 
 
 def now() -> str:
