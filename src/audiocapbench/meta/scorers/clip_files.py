@@ -13,7 +13,7 @@ WITHOUT_CLIPS = "/no-audio"
 """Ends the name of a run that was asked without the clips."""
 
 _FOLDERS = ("", "audio", "clips")
-_SUFFIXES = ("", ".wav", ".flac", ".mp3", ".ogg")
+_SUFFIXES = ("", ".wav", ".flac", ".mp3", ".ogg", ".opus", ".m4a", ".mp4", ".webm")
 
 
 def find_clip(folder: Path, name: str) -> Path | None:
