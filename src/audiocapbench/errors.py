@@ -61,14 +61,25 @@ class TransientError(ModelError):
     Attributes:
         retry_after_s: How long the provider asks to be left alone, where it says so.
         throttled: Whether it said that it is being asked too much.
+        billed: Whether it may want money for this attempt, as once it has begun to answer.
+        reply: The ``Reply`` that it wants money for; its usage, or else its text, is counted. None
+            where nothing came back, as after a time-out: what an answer likely costs is counted.
     """
 
     def __init__(
-        self, message: str, *, retry_after_s: float | None = None, throttled: bool = False
+        self,
+        message: str,
+        *,
+        retry_after_s: float | None = None,
+        throttled: bool = False,
+        billed: bool = False,
+        reply: object | None = None,
     ) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
         self.throttled = throttled
+        self.billed = billed
+        self.reply = reply
 
 
 class RefusedQuestionError(ModelError):

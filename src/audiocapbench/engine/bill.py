@@ -7,7 +7,7 @@ from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.engine.budget import Budget, Reservation
 from audiocapbench.engine.question_cost import QuestionCost, question_cost, system_of, thoughts
 from audiocapbench.errors import TransientError
-from audiocapbench.models import BilledError, Model, Question
+from audiocapbench.models import Model, Question
 from audiocapbench.models.price import Price, checked_usage
 
 
@@ -56,9 +56,9 @@ class Bill:
 
     def failed(self, error: TransientError) -> None:
         """Count a failed attempt, as far as it was billed or may have been."""
-        if not isinstance(error, BilledError) or self.price is None:
+        if not error.billed or self.price is None:
             self.release()
-        elif error.reply is not None:
+        elif isinstance(error.reply, Reply):
             self.answered(replace(checked_usage(error.reply), status=Status.OK))
         else:
             expected = self.budget.expected_usd(self.model.name, self._cost)

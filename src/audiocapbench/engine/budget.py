@@ -147,7 +147,7 @@ class Budget:
                 expected = self.expected_usd(model, cost)
                 if self._fits(expected):
                     break
-                self.refusal = self._refusal(model, question, expected)
+                self.refusal = self.refusal or self._refusal(model, question, expected)
                 return None
             # An event belongs to the loop that waits for it; a budget may outlive several.
             self._settled = self._settled or anyio.Event()

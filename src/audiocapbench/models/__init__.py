@@ -1,20 +1,12 @@
 """Who answers: providers and their models, the listener, the controls, and plug-ins."""
 
-from audiocapbench.models.model import (
-    AudioContract,
-    BilledError,
-    Model,
-    Question,
-    SentAudio,
-    SimpleModel,
-)
+from audiocapbench.models.model import AudioContract, Model, Question, SentAudio, SimpleModel
 from audiocapbench.models.provider import KnownModel, Provider
 from audiocapbench.models.registry import ModelEntry, create_model, list_models, published_models
 from audiocapbench.models.settings import ModelSettings
 
 __all__ = [
     "AudioContract",
-    "BilledError",
     "KnownModel",
     "Model",
     "ModelEntry",

@@ -20,7 +20,9 @@ from audiocapbench.models.replies import (
     filtered_reply,
     json_object,
     metered,
+    paid_for,
     parsed_object,
+    used_by,
 )
 from audiocapbench.models.settings import ModelSettings
 
@@ -79,7 +81,8 @@ class QwenAudioModel(ConnectedModel):
         if filtered is not None:
             return filtered
         message = f"{code}: {said}" if code else str(said)
-        raise status_error(self._remote, response.status_code, response.headers, message, code)
+        failure = status_error(self._remote, response.status_code, response.headers, message, code)
+        raise paid_for(failure, body)
 
 
 def create(name: str, settings: ModelSettings) -> Model:
@@ -100,7 +103,8 @@ def create(name: str, settings: ModelSettings) -> Model:
 def _generation_reply(body: Any, remote: RemoteModel) -> Reply:
     output = json_object(body).get("output")
     if not isinstance(output, dict):
-        raise no_answer(remote, "answered with something that is not a generation")
+        reason = "answered with something that is not a generation"
+        raise no_answer(remote, reason, reply=used_by(body))
     usage = json_object(body.get("usage"))
     read, heard = count(usage.get("input_tokens")), count(usage.get("audio_tokens"))
     if read is not None and heard is not None and heard > read:

@@ -27,7 +27,16 @@ from audiocapbench.models.model import AudioContract, Parameters, Question, Sent
 from audiocapbench.models.openai_chat import request_options
 from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, KnownModel, Provider
-from audiocapbench.models.replies import Ending, clean, count, json_object, json_objects, metered
+from audiocapbench.models.replies import (
+    Ending,
+    clean,
+    count,
+    json_object,
+    json_objects,
+    metered,
+    paid_for,
+    used_by,
+)
 from audiocapbench.models.settings import ModelSettings
 
 AUDIO = AudioContract("wav", longest_s=34_200.0, largest_bytes=2_000_000_000)
@@ -94,9 +103,9 @@ class Gemini(ConnectedModel):
             try:
                 body = await self._ask(self._client().sdk, question)
             except errors.APIError as error:
-                raise _api_failure(self._remote, error) from None
+                raise paid_for(_api_failure(self._remote, error), error.details) from None
             except auth.TransportError:
-                raise no_answer(self._remote, "could not be signed in to") from None
+                raise no_answer(self._remote, "could not be signed in to", billed=False) from None
             except auth.GoogleAuthError as error:
                 raise FatalError(
                     f"{self.name}: Google does not know who asks ({type(error).__name__}); run "
@@ -187,7 +196,8 @@ class Gemini(ConnectedModel):
 def _content_reply(body: Any, remote: RemoteModel) -> Reply:
     """Read a generateContent reply; its text is cleaned as published."""
     if not isinstance(body, dict) or "error" in body:
-        raise no_answer(remote, "answered with something that is not a generateContent reply")
+        reason = "answered with something that is not a generateContent reply"
+        raise no_answer(remote, reason, reply=used_by(body))
     usage = json_object(body.get("usageMetadata"))
     parts = json_objects(usage.get("promptTokensDetails"))
     heard = [part.get("tokenCount") for part in parts if part.get("modality") == "AUDIO"]

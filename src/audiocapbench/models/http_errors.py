@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 import anyio
 
 from audiocapbench.credentials import short
+from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError
 from audiocapbench.models.access import RemoteModel
 
@@ -108,9 +109,26 @@ def _to_mend(status: int, code: str, message: str) -> str | None:
     return None if of_one else _FATAL_STATUSES.get(status)
 
 
-def no_answer(remote: RemoteModel, reason: str) -> TransientError:
-    """The error for a connection that broke, or a reply that cannot be read."""
-    return TransientError(f"{remote.name}: {remote.host} {short(reason, remote.secrets)}")
+def no_answer(
+    remote: RemoteModel, reason: str, *, billed: bool = True, reply: Reply | None = None
+) -> TransientError:
+    """The error for a connection that broke, or a reply that cannot be read.
+
+    Args:
+        billed: Whether the provider may want money for it, as it does once it has begun to answer.
+        reply: What it wants money for, where that is known.
+    """
+    text = f"{remote.name}: {remote.host} {short(reason, remote.secrets)}"
+    return TransientError(text, billed=billed, reply=reply)
+
+
+def never_sent(error: BaseException | None) -> bool:
+    """Whether a question was not even asked, because there was no connection."""
+    while error is not None:
+        if re.match("Connect(Error|Timeout|ionRefused)|PoolTimeout|gaierror", type(error).__name__):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 @contextmanager
@@ -119,11 +137,12 @@ def time_to_answer(remote: RemoteModel, seconds: float) -> Iterator[None]:
     try:
         with anyio.fail_after(seconds):
             yield
-    except _also_of_httpx("TimeoutException", TimeoutError):
-        raise no_answer(remote, f"did not answer within {seconds:g} s") from None
+    except _also_of_httpx("TimeoutException", TimeoutError) as error:
+        reason = f"did not answer within {seconds:g} s"
+        raise no_answer(remote, reason, billed=not never_sent(error)) from None
     except _also_of_httpx("HTTPError", OSError, anyio.BrokenResourceError) as error:
         reason = f"could not be reached or broke off ({type(error).__name__})"
-        raise no_answer(remote, reason) from None
+        raise no_answer(remote, reason, billed=not never_sent(error)) from None
     except (ValueError, KeyError, RecursionError):
         # An SDK's own words may quote the whole body.
         raise no_answer(remote, "answered with something unreadable") from None

@@ -7,7 +7,6 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.data.sample import Sample
-from audiocapbench.errors import TransientError
 from audiocapbench.models.settings import ModelSettings
 
 Container = Literal["none", "file", "wav", "pcm16"]
@@ -68,19 +67,6 @@ class Question:
     audio: SentAudio | None
 
 
-class BilledError(TransientError):
-    """An attempt that was, or may have been, paid for and is no use: it is counted and made again.
-
-    Attributes:
-        reply: What was paid for; its usage, or else its text, is counted. None where nothing came
-            back, as after a time-out: what an answer likely costs is counted.
-    """
-
-    def __init__(self, message: str, reply: Reply | None = None) -> None:
-        super().__init__(message)
-        self.reply = reply
-
-
 class Model(Protocol):
     """Answers an instruction about a clip with text; what else it can do, other protocols say.
 
@@ -107,7 +93,7 @@ class Model(Protocol):
         """Answer one question.
 
         Raises:
-            TransientError: It may answer later; a BilledError, if this attempt is to be paid for.
+            TransientError: It may answer later; ``billed`` says if this attempt is to be paid for.
             FatalError: It will answer nothing; the message says what to mend.
             ModelError: It could not answer this one; the sample becomes ``failed``.
         """

@@ -11,11 +11,23 @@ from typing import Any
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.models.access import ConnectedModel, RemoteModel, SentBody, remote_model
-from audiocapbench.models.http_errors import no_answer, status_error, time_to_answer
+from audiocapbench.models.http_errors import (
+    never_sent,
+    no_answer,
+    status_error,
+    time_to_answer,
+)
 from audiocapbench.models.model import AudioContract, Parameters, Question
 from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, KnownModel, Provider
-from audiocapbench.models.replies import cleaned, completion_reply, filtered_reply, joined_chunks
+from audiocapbench.models.replies import (
+    cleaned,
+    completion_reply,
+    filtered_reply,
+    joined_chunks,
+    paid_for,
+    parsed_object,
+)
 from audiocapbench.models.settings import ModelSettings
 
 Message = Mapping[str, Any]
@@ -101,8 +113,8 @@ class ChatModel(ConnectedModel):
         with time_to_answer(self._remote, self._timeout_s):
             try:
                 return completion_reply(await self._completion(body), self._remote)
-            except openai.APITimeoutError:
-                raise TimeoutError from None
+            except openai.APITimeoutError as error:
+                raise TimeoutError from error
             except openai.APIError as error:
                 return self._failure(error)
 
@@ -141,7 +153,8 @@ class ChatModel(ConnectedModel):
 
         if isinstance(error, openai.APIConnectionError):
             cause = type(error.__cause__ or error).__name__
-            raise no_answer(self._remote, f"could not be reached or broke off ({cause})") from None
+            reason, sent = f"could not be reached or broke off ({cause})", not never_sent(error)
+            raise no_answer(self._remote, reason, billed=sent) from None
         said, code = _said(error.body) or error.message, str(error.code or "")
         if code.isdigit():
             # llama.cpp repeats the status as its code and says what happened in the type.
@@ -151,7 +164,8 @@ class ChatModel(ConnectedModel):
             return filtered
         if isinstance(error, openai.APIStatusError):
             headers = error.response.headers
-            raise status_error(self._remote, error.status_code, headers, said, code) from None
+            failure = status_error(self._remote, error.status_code, headers, said, code)
+            raise paid_for(failure, parsed_object(error.response.text)) from None
         raise no_answer(self._remote, f"broke off ({said})") from None
 
 

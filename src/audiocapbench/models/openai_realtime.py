@@ -39,6 +39,7 @@ from audiocapbench.models.replies import (
     json_object,
     json_objects,
     metered,
+    paid_for,
     parsed_object,
 )
 from audiocapbench.models.settings import ModelSettings
@@ -112,9 +113,12 @@ class OpenAIRealtime(ConnectedModel):
         if audio is None or (audio.container, audio.rate, audio.channels) != ("pcm16", 24_000, 1):
             raise ModelError(f"{self.name}: takes raw 16-bit PCM, mono, at 24,000 Hz")
         turn = _Turn(self._remote)
-        with time_to_answer(self._remote, self._timeout_s):
-            response = await self._ask(turn, audio, question.instruction)
-        return turn.reply(response)
+        try:
+            with time_to_answer(self._remote, self._timeout_s):
+                response = await self._ask(turn, audio, question.instruction)
+            return turn.reply(response)
+        except TransientError as error:
+            raise paid_for(error, turn.response, turn.said) from None
 
     async def _ask(self, turn: "_Turn", audio: SentAudio, instruction: str) -> Json:
         from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
@@ -135,7 +139,7 @@ class OpenAIRealtime(ConnectedModel):
             raise self._refused(error.response) from None
         except (OSError, EOFError, WebSocketException) as error:
             reason = str(error) or type(error).__name__
-            raise no_answer(self._remote, f"cannot be reached ({reason})") from None
+            raise no_answer(self._remote, f"cannot be reached ({reason})", billed=False) from None
 
     async def _connected(self) -> Any:
         # At its most talkative the WebSocket library's log would write the key down.
@@ -200,6 +204,12 @@ class _Turn:
         self._remote = remote
         self._deltas: list[str] = []
         self._limits: Sequence[Json] = []
+        self.response: Json = {}
+
+    @property
+    def said(self) -> str:
+        """The answer so far."""
+        return "".join(self._deltas)
 
     async def until(self, wanted: str, connection: Any) -> Json:
         """The next event of this type; events in between are taken note of."""
@@ -220,6 +230,7 @@ class _Turn:
 
     def reply(self, response: Json) -> Reply:
         """What the finished response amounts to."""
+        self.response = response
         usage = json_object(response.get("usage"))
         heard = json_object(usage.get("input_token_details")).get("audio_tokens")
         tokens = (usage.get("input_tokens"), usage.get("output_tokens"), heard)
@@ -230,7 +241,7 @@ class _Turn:
         status, reason = response.get("status"), details.get("reason")
         if status == "failed":
             raise _reported(self._remote, json_object(details.get("error")), self._limits)
-        text = clean(_written(response) or "".join(self._deltas), emphasis=False)
+        text = clean(_written(response) or self.said, emphasis=False)
         name = self._remote.name
         if status == "completed":
             return Ending(text, Status.OK if text else Status.EMPTY)

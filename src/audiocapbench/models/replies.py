@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from audiocapbench.credentials import raw_json, short
 from audiocapbench.data.outcome import Reply, Status
+from audiocapbench.errors import ModelError, TransientError
 from audiocapbench.models.access import RemoteModel
 from audiocapbench.models.http_errors import no_answer
 
@@ -19,6 +20,10 @@ Json = Mapping[str, Any]
 
 _TOP = ("id", "model", "usage", "system_fingerprint")
 _SPOKEN = ("content", "refusal")
+_USED = (
+    ("prompt_tokens", "input_tokens", "promptTokenCount"),
+    ("completion_tokens", "output_tokens", "candidatesTokenCount", "thoughtsTokenCount"),
+)
 
 _FILTER_CODES = frozenset(
     {"content_filter", "content_policy_violation", "data_inspection_failed", "datainspectionfailed"}
@@ -64,6 +69,26 @@ def metered(body: Any, remote: RemoteModel, ending: Ending, tokens: tuple[Any, A
     return Reply(*ending, input_tokens=read, output_tokens=written, audio_tokens=heard, raw=raw)
 
 
+def used_by(body: Any, text: str = "") -> Reply | None:
+    """What a body that is no use says was used, in any provider's words; None where it does not."""
+    body = json_object(body)
+    usage = json_object(body.get("usage")) or json_object(body.get("usageMetadata"))
+    read, written = ([count(usage[name]) for name in names if name in usage] for names in _USED)
+    if not any(one for one in [*read, *written]):
+        return None
+    return Reply(
+        text, input_tokens=next(iter(read), None), output_tokens=sum(one or 0 for one in written)
+    )
+
+
+def paid_for(error: ModelError, body: Any, text: str = "") -> ModelError:
+    """The error, with what was paid for where the body or the text says so."""
+    reply = used_by(body, text) or (Reply(text) if text else None)
+    if reply is not None and isinstance(error, TransientError):
+        error.billed, error.reply = True, reply
+    return error
+
+
 def filtered_reply(code: str, body: Any, said: str, remote: RemoteModel) -> Reply | None:
     """The reply that a content filter's error is; None where its code says something else."""
     if code.lower() not in _FILTER_CODES:
@@ -76,7 +101,8 @@ def completion_reply(body: Any, remote: RemoteModel) -> Reply:
     """Read a chat completion; text is as it came."""
     if not isinstance(body, dict) or not isinstance(body.get("choices"), list):
         said = raw_json(body, remote.secrets)
-        raise no_answer(remote, f"answered with something that is not a completion: {said}")
+        reason = f"answered with something that is not a completion: {said}"
+        raise no_answer(remote, reason, reply=used_by(body))
     usage = json_object(body.get("usage"))
     heard = json_object(usage.get("prompt_tokens_details")).get("audio_tokens")
     tokens = (usage.get("prompt_tokens"), usage.get("completion_tokens"), heard)
@@ -91,11 +117,12 @@ def joined_chunks(chunks: Sequence[Any], remote: RemoteModel) -> Json:
     top = {key: body[key] for body in bodies for key in _TOP if body.get(key) is not None}
     choices = [choice for body in bodies for choice in json_objects(body.get("choices"))[:1]]
     reasons = [one["finish_reason"] for one in choices if isinstance(one.get("finish_reason"), str)]
-    # The piece with the usage, which comes last, has no choices.
-    if not reasons and not any(one.get("usage") and not one.get("choices") for one in bodies):
-        raise no_answer(remote, "broke off in the middle of its answer")
     deltas = [json_object(choice.get("delta")) for choice in choices]
     text, refusal = ("".join(_text(one.get(key)) for one in deltas) for key in _SPOKEN)
+    # The piece with the usage, which comes last, has no choices.
+    if not reasons and not any(one.get("usage") and not one.get("choices") for one in bodies):
+        heard = Reply(text) if text else used_by(top)
+        raise no_answer(remote, "broke off in the middle of its answer", reply=heard)
     message = {"content": text, "refusal": refusal or None}
     choice = {"index": 0, "finish_reason": reasons[-1] if reasons else None, "message": message}
     return {**top, "choices": [choice] if reasons else []}

@@ -1,0 +1,221 @@
+"""A budget holds to one question, whatever answers cost, however many are in flight."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from audiocapbench.data.outcome import Reply
+from audiocapbench.engine import Budget, RetryPolicy
+from audiocapbench.engine.limiter import Limiter
+from audiocapbench.engine.retrying_client import OverBudgetError, RetryingClient
+from audiocapbench.errors import AudioCapBenchError, TransientError
+from audiocapbench.models import AudioContract, Question
+from audiocapbench.models.price import FREE, Price
+from audiocapbench.store import Store
+
+AT_ONCE = RetryPolicy(attempts=4, first_s=0.0)
+LONGEST = 4_000
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store.open(str(tmp_path / "runs.db"))
+
+
+@dataclass
+class Provider:
+    """Bills as it likes, and tells or does not tell: what it truly took is in ``took``."""
+
+    name: str
+    price: Price
+    draw: random.Random
+    limit: int | None = None
+    tokens: Callable[[int], int] = lambda _asked: 100
+    silent: float = 0.0
+    broken: float = 0.0
+    hung: float = 0.0
+    took: dict[str, float] = field(default_factory=dict)
+    asked: int = 0
+
+    contract = AudioContract("none")
+    cacheable = False
+    concurrency = 60
+
+    @property
+    def parameters(self) -> dict[str, int]:
+        return {} if self.limit is None else {"max_tokens": self.limit}
+
+    async def answer(self, question: Question) -> Reply:
+        self.asked += 1
+        longest = self.limit or self.price.longest_answer or 32_768
+        written = min(longest, self.tokens(self.asked))
+        read = len(question.instruction) // 4
+        for _ in range(self.draw.randint(1, 20)):
+            await anyio.sleep(0)
+        kind = self.draw.random()
+        if kind < 0.05:
+            raise TransientError("busy", throttled=self.draw.random() < 0.5)
+        cost = (read * self.price.text_in + written * self.price.out) / 1e6
+        self.took[question.sample_id] = self.took.get(question.sample_id, 0.0) + cost
+        if kind < 0.05 + self.hung:
+            raise TransientError("no answer in time", billed=True)
+        # As many words as tokens, each of four letters with its space.
+        text = "dog " * written
+        reply = Reply(text)
+        if self.draw.random() >= self.silent:
+            reply = replace(reply, input_tokens=read, output_tokens=written)
+        if kind < 0.05 + self.hung + self.broken:
+            raise TransientError("cut off", billed=True, reply=reply)
+        return reply
+
+
+def ask(
+    store: Store, budget: Budget, providers: list[Provider], questions: int, in_flight: int
+) -> float:
+    """Ask everybody side by side until the budget is spent; what the outcomes say they cost."""
+    recorded = 0.0
+
+    async def all_of_it() -> None:
+        nonlocal recorded
+        stop = anyio.Event()
+
+        async def work(client: RetryingClient, numbers: Any) -> None:
+            nonlocal recorded
+            for number in numbers:
+                try:
+                    answer = await client.ask_question(Question(f"q{number}", "Why? " * 60, None))
+                except OverBudgetError:
+                    return
+                assert answer is not None
+                recorded += answer.outcome.reply.cost_usd or 0.0
+
+        async with anyio.create_task_group() as group:
+            for one in providers:
+                limiter = Limiter(in_flight, in_flight)
+                client = RetryingClient(
+                    one, store, limiter, AT_ONCE, budget, one.price, use_cache=False, stopping=stop
+                )
+                numbers = iter(range(questions))
+                for _ in range(in_flight):
+                    group.start_soon(work, client, numbers)
+
+    anyio.run(all_of_it)
+    return recorded
+
+
+def heavy_tailed(draw: random.Random) -> Callable[[int], int]:
+    """Lengths of answers: steady, lognormal, Pareto, or short until they are long."""
+    typical, when = draw.choice((20, 120, 800)), draw.randint(5, 60)
+    kinds: list[Callable[[int], float]] = [
+        lambda _asked: typical,
+        lambda _asked: draw.lognormvariate(0, 1.5) * typical,
+        lambda _asked: draw.paretovariate(1.1) * typical,
+        lambda asked: typical if asked < when else 40 * typical,
+    ]
+    length = draw.choice(kinds)
+    return lambda asked: 1 + int(length(asked))
+
+
+def made_up(draw: random.Random, number: int) -> Provider:
+    text_in, out = draw.choice(((0.1, 0.4), (2.5, 10.0), (2.0, 60.0)))
+    longest = draw.choice((None, LONGEST))
+    price = Price.of(text_in, None, out, None, "made up", longest=longest)
+    limit = draw.choice((None, 300, LONGEST))
+    silent, broken = (share if draw.random() < 0.4 else 0.0 for share in (0.3, 0.2))
+    lengths = heavy_tailed(draw)
+    return Provider(f"made-up/{number}", price, draw, limit, lengths, silent, broken)
+
+
+def check_a_random_run(store: Store, seed: int) -> None:
+    draw = random.Random(seed)
+    providers = [made_up(draw, number) for number in range(draw.choice((1, 1, 2, 4)))]
+    typical = max(one.price.estimate(0.0) for one in providers)
+    budget = Budget(typical * draw.choice((3, 20, 100, 400)) * draw.uniform(1, 2))
+    assert budget.limit_usd is not None
+    in_flight = draw.choice((1, 3, 8, 20, 60))
+    recorded = ask(store, budget, providers, draw.choice((40, 150)), in_flight)
+    took = [cost for one in providers for cost in one.took.values()]
+    assert sum(took) <= budget.limit_usd + max(took, default=0.0), seed
+    assert budget.spent_usd == pytest.approx(recorded), seed
+    assert budget.spent_usd >= 0.999 * sum(took), seed
+    assert (budget.held_usd, budget.in_flight) == (0.0, 0)
+
+
+@pytest.mark.parametrize("first", [0, pytest.param(40, marks=pytest.mark.slow)])
+def test_random_runs_pass_the_limit_by_one_question_at_most(store: Store, first: int) -> None:
+    for seed in range(first, first + (160 if first else 40)):
+        check_a_random_run(store, seed)
+
+
+def steady(**how: Any) -> Provider:
+    price = Price.of(1000, None, 1000, None, "a tenth of a cent for a token")
+    return Provider("made-up/steady", price, random.Random(1), **how)
+
+
+@pytest.mark.parametrize("in_flight", [1, 60])
+def test_a_budget_is_used_up_to_the_last_question_that_fits(store: Store, in_flight: int) -> None:
+    budget = Budget(10.0)
+    recorded = ask(store, budget, [steady(limit=200)], 200, in_flight)
+    assert 10.0 - 2 * 0.175 <= recorded <= 10.0
+    assert budget.spending is not None
+    assert budget.spending.overshoot is None
+    assert "the budget is spent: $9" in (budget.refusal or "")
+    assert "asking made-up/steady about q" in (budget.refusal or "")
+
+
+def test_far_from_the_limit_as_many_are_in_flight_as_without_one(store: Store) -> None:
+    most: list[int] = []
+    for limit in (None, 500.0):
+        provider, budget = steady(limit=200), Budget(limit)
+        provider.tokens = lambda _asked, budget=budget: most.append(budget.in_flight) or 100  # type: ignore[misc, func-returns-value]
+        ask(store, budget, [provider], 120, 30)
+    assert most.count(30) > 150
+
+
+def test_one_answer_that_is_too_long_is_said_aloud(store: Store) -> None:
+    budget = Budget(1.0)
+    ask(store, budget, [steady(tokens=lambda asked: 5_000 if asked == 4 else 20)], 40, 20)
+    spending = budget.spending
+    assert spending is not None
+    assert spending.over_usd == pytest.approx(budget.spent_usd - 1.0)
+    assert spending.overshoot == (
+        f"${budget.spent_usd:.2f} was spent of a budget of $1.00: "
+        "the last question cost more than was thought likely"
+    )
+
+
+def test_a_budget_too_small_for_one_question_says_what_that_needs(store: Store) -> None:
+    budget, provider = Budget(0.05), steady()
+    ask(store, budget, [provider], 40, 20)
+    assert provider.asked == 0
+    assert budget.refusal == (
+        "a budget of $0.05 is too small: asking made-up/steady about q0 would likely cost $0.195"
+    )
+
+
+def test_time_outs_are_counted_as_what_an_answer_costs(store: Store) -> None:
+    budget, provider = Budget(10.0), steady(limit=200, hung=0.3)
+    recorded = ask(store, budget, [provider], 200, 20)
+    assert budget.spent_usd == pytest.approx(recorded)
+    assert sum(provider.took.values()) <= 10.0 + 4 * 0.175
+    assert 0 < budget.estimated < provider.asked
+
+
+@pytest.mark.parametrize(
+    "given", [-1, -0.01, float("nan"), float("inf"), "5", b"5", True, [5], 1j, object()]
+)
+def test_a_budget_that_is_no_amount_is_refused(given: Any) -> None:
+    with pytest.raises(AudioCapBenchError, match="budget is "):
+        Budget(given)
+
+
+def test_what_is_free_is_asked_whatever_was_spent(store: Store) -> None:
+    free = Provider("made-up/free", FREE, random.Random(1))
+    for budget in (Budget(0), Budget(1.0, spent_usd=1.5)):
+        ask(store, budget, [free], 5, 2)
+    assert free.asked >= 10

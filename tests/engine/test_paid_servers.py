@@ -1,0 +1,212 @@
+"""Budgets against real servers that bill more, or for more, than was thought."""
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
+from audiocapbench.engine import (
+    Budget,
+    RateLimits,
+    RetryPolicy,
+    RunEnd,
+    RunOptions,
+    Stop,
+    run_benchmark,
+)
+from audiocapbench.judges import ModelJudge, create_judge, judge_run
+from audiocapbench.models import ModelSettings, create_model
+from audiocapbench.models.controls import ControlModel
+from audiocapbench.models.price import Price
+from audiocapbench.store import Store
+from fakes import faults
+from fakes.faults import Fault, Plan
+from fakes.http_server import Request
+from fakes.openai_server import OpenAIServer, completion
+from folders import write_folder
+
+pytest.importorskip("openai", reason="the servers are asked through the openai package")
+
+CLIPS = 70
+PRICE = Price.of(2.5, 40, 10, 10, "as gpt-4o-audio-preview")
+RETRY = RetryPolicy(attempts=4, first_s=0.01, longest_s=0.02)
+
+USAGE = b'{"prompt_tokens": 9, "completion_tokens": 70}'
+
+
+class Till:
+    """What a server has billed: every answer, whether it was of use or not."""
+
+    def __init__(self) -> None:
+        self.bills: list[float] = []
+        self._lock = threading.Lock()
+
+    def bill(self, tokens: int, read: int = 120) -> dict[str, int]:
+        with self._lock:
+            self.bills.append((read * 2.5 + 2.5 * 37.5 + tokens * 10) / 1e6)
+        return {"prompt_tokens": read, "completion_tokens": tokens, "total_tokens": read + tokens}
+
+    def check(self, limit: float) -> None:
+        assert sum(self.bills) <= limit + max(self.bills)
+
+
+@pytest.fixture(scope="module")
+def tones(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
+    return open_benchmark(str(write_folder(tmp_path_factory.mktemp("tones"), CLIPS)))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store.open(str(tmp_path / "runs.db"))
+
+
+@pytest.fixture
+def till() -> Till:
+    return Till()
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    with OpenAIServer(key=None) as running:
+        yield running
+
+
+def run(
+    server: OpenAIServer,
+    tones: Benchmark,
+    store: Store,
+    usd: float,
+    in_flight: int = 60,
+    limit: int | None = None,
+    samples: int | None = None,
+) -> tuple[RunEnd, Budget]:
+    budget = Budget(usd)
+    model = create_model(f"endpoint/fake@{server.base_url}", ModelSettings(max_tokens=limit))
+    limits = RateLimits(in_flight, retry=RETRY)
+    chosen = Selection(limit=samples)
+    how: RunOptions = {"selection": chosen, "rate_limits": limits, "budget": budget, "price": PRICE}
+    end = run_benchmark(tones, model, store, **how)
+    return end, budget
+
+
+@pytest.mark.parametrize(("usd", "tokens"), [(0.10, 1_200), (0.35, 2_000), (0.10, 4_000)])
+def test_answers_longer_than_guessed_pass_the_limit_by_one_at_most(
+    server: OpenAIServer, tones: Benchmark, store: Store, till: Till, usd: float, tokens: int
+) -> None:
+    server.reply = lambda _request: completion() | {"usage": till.bill(tokens)}
+    end, budget = run(server, tones, store, usd)
+    assert end.stop is Stop.BUDGET
+    till.check(usd)
+    assert sum(till.bills) == pytest.approx(budget.spent_usd)
+    assert store.runs()[0].cost_usd == pytest.approx(budget.spent_usd)
+
+
+def test_sixty_in_flight_turn_long_at_once_and_the_budget_holds(
+    server: OpenAIServer, tones: Benchmark, store: Store, till: Till
+) -> None:
+    tokens = iter([20] * 10 + [900] * 200)
+    server.reply = lambda _request: completion() | {"usage": till.bill(next(tokens))}
+    run(server, tones, store, 0.35, limit=900)
+    till.check(0.35)
+    assert sum(till.bills) > 0.3
+
+
+@pytest.mark.parametrize("in_flight", [1, 20])
+def test_billed_retries_are_counted_and_recorded(
+    server: OpenAIServer, tones: Benchmark, store: Store, till: Till, in_flight: int
+) -> None:
+    def reply(_request: Request) -> dict[str, Any]:
+        body = completion() | {"usage": till.bill(600)}
+        return body if len(till.bills) % 2 else body | {"choices": None}
+
+    server.reply = reply
+    end, budget = run(server, tones, store, 0.10, in_flight)
+    assert end.stop is Stop.BUDGET
+    till.check(0.10)
+    assert budget.spent_usd == pytest.approx(sum(till.bills))
+    assert store.runs()[0].cost_usd == pytest.approx(sum(till.bills))
+
+
+@pytest.mark.parametrize(
+    ("fault", "usd"),
+    [
+        (faults.status(500, b'{"error": {"message": "no"}, "usage": ' + USAGE + b"}"), 7e-4),
+        (faults.body(b'{"usage": ' + USAGE + b"}"), 7e-4),
+        (faults.half(), 1.2e-3),
+        (faults.malformed(), 1.2e-3),
+        (faults.status(500), 0.0),
+        (faults.throttled(), 0.0),
+    ],
+)
+def test_an_outcome_costs_what_all_its_attempts_did(
+    server: OpenAIServer, tones: Benchmark, store: Store, till: Till, fault: Fault, usd: float
+) -> None:
+    server.plan = Plan([fault])
+    server.reply = lambda _request: completion() | {"usage": till.bill(7)}
+    end, budget = run(server, tones, store, 5.0, 1, samples=1)
+    (outcome,) = store.outcomes(end.run.id).values()
+    assert outcome.attempts == 2
+    assert outcome.reply.cost_usd == pytest.approx(budget.spent_usd)
+    assert budget.spent_usd - till.bills[0] == pytest.approx(usd, abs=3e-4)
+    assert (budget.estimated == 1) == (usd == 1.2e-3)
+
+
+def test_a_dead_port_bills_nothing(tones: Benchmark, store: Store) -> None:
+    with OpenAIServer(key=None) as server:
+        pass
+    end, budget = run(server, tones, store, 5.0, 1, samples=1)
+    assert (end.statuses, budget.spent_usd) == ({"failed": 1}, 0.0)
+
+
+def test_usage_that_is_not_reported_is_counted_from_text_and_seconds(
+    server: OpenAIServer, tones: Benchmark, store: Store, till: Till
+) -> None:
+    def reply(_request: Request) -> dict[str, Any]:
+        till.bill(1_000, 30)
+        return completion("dog " * 1_000) | {"usage": None}
+
+    server.reply = reply
+    end, budget = run(server, tones, store, 0.10)
+    assert end.stop is Stop.BUDGET
+    till.check(0.10)
+    assert sum(till.bills) <= 1.05 * budget.spent_usd
+    assert budget.estimated == len(till.bills)
+    assert store.runs()[0].cost_usd == pytest.approx(budget.spent_usd)
+
+
+@pytest.mark.parametrize("tokens", [10**20, -7, float("nan"), "many", True, 2**63])
+def test_absurd_usage_ends_no_run_and_is_not_kept(
+    server: OpenAIServer, tones: Benchmark, store: Store, tokens: Any
+) -> None:
+    usage = {"prompt_tokens": tokens, "completion_tokens": tokens}
+    server.reply = lambda _request: completion() | {"usage": usage}
+    end, budget = run(server, tones, store, 5.0, in_flight=8)
+    assert (end.stop, end.statuses) == (None, {"ok": CLIPS})
+    kept = store.outcomes(end.run.id).values()
+    assert {one.reply.input_tokens for one in kept} == {None}
+    assert 0 < budget.spent_usd < 0.1
+
+
+def test_a_panel_of_judges_shares_a_budget_that_holds(
+    server: OpenAIServer, tones: Benchmark, store: Store, till: Till, tmp_path: Path
+) -> None:
+    asked = run_benchmark(tones, ControlModel("right"), store).run
+    names = [f"endpoint/{name}@{server.base_url}" for name in ("one", "two")]
+    judges = [create_judge(name) for name in names]
+    assert all(isinstance(judge, ModelJudge) for judge in judges)
+    entry = json.loads(PRICE.model_dump_json())
+    table = {"currency": "USD", "unit": "per 1,000,000 tokens"}
+    prices = tmp_path / "prices.json"
+    prices.write_text(json.dumps(table | {"models": dict.fromkeys(names, entry)}))
+    scores = {"accuracy": 8, "completeness": 6, "hallucination": 9, "reasoning": "so " * 700}
+    text = json.dumps(scores)
+    server.reply = lambda _request: completion(text) | {"usage": till.bill(700, 450)}
+    budget = Budget(0.06)
+    end = judge_run(store, asked, judges, budget=budget, prices=prices)
+    assert end.stop is Stop.BUDGET
+    till.check(0.06)
+    assert sum(one.cost_usd or 0.0 for one in end.judges) == pytest.approx(budget.spent_usd)
