@@ -1,7 +1,7 @@
 """A real WebSocket server that speaks the Realtime API in both dialects and checks every event.
 
 A fault of its plan is taken per connection: ``status`` and ``reset`` spoil the handshake; ``half``,
-``drip``, ``hang``, ``body``, ``event`` and ``close`` spoil the answer.
+``drip``, ``hang``, ``body``, ``flood``, ``event`` and ``close`` spoil the answer.
 """
 
 import base64
@@ -248,6 +248,9 @@ class RealtimeServer:
             case Fault(kind="close"):
                 connection.close(fault.status, (fault.body or b"").decode())
                 return True
+            case Fault(kind="flood"):
+                for _ in range(fault.status):
+                    connection.send(fault.body or b"", text=True)
             case Fault(kind="event" | "body"):
                 connection.send(fault.body or b"", text=True)
             case _:

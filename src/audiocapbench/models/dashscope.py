@@ -9,6 +9,7 @@ from typing import Any
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ModelError
 from audiocapbench.models.access import Address, ConnectedModel, RemoteModel, SentBody, remote_model
+from audiocapbench.models.http_client import client_options
 from audiocapbench.models.http_errors import no_answer, status_error, time_to_answer
 from audiocapbench.models.model import AudioContract, Model, Question
 from audiocapbench.models.openai_chat import CHAT_SETTINGS, ChatDialect, ChatModel, request_options
@@ -58,7 +59,7 @@ class QwenAudioModel(ConnectedModel):
             response = await self._client().post(_GENERATION, content=body, headers=body.headers)
             if response.status_code != 200:
                 return self._failure(response)
-            return cleaned(_generation_reply(json.loads(response.text), self._remote))
+            return cleaned(_generation_reply(json.loads(response.content), self._remote))
 
     async def _close(self, client: Any) -> None:
         await client.aclose()
@@ -66,11 +67,13 @@ class QwenAudioModel(ConnectedModel):
     def _connect(self) -> Any:
         import httpx
 
+        options = client_options(httpx, self._remote)
+        options["headers"]["Authorization"] = f"Bearer {self._remote.key}"
         return httpx.AsyncClient(
             base_url=self._remote.address.url,
-            headers={"Authorization": f"Bearer {self._remote.key}"},
             timeout=self._timeout_s,
-            limits=httpx.Limits(max_connections=1000, max_keepalive_connections=100),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=100),
+            **options,
         )
 
     def _failure(self, response: Any) -> Reply:

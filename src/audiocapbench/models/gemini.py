@@ -10,9 +10,6 @@ import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from importlib import import_module
-from importlib.metadata import requires
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import anyio
@@ -22,6 +19,7 @@ from audiocapbench.credentials import short
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, ModelError, TransientError
 from audiocapbench.models.access import Address, ConnectedModel, RemoteModel, checked_url, key_of
+from audiocapbench.models.http_client import client_options, http_library
 from audiocapbench.models.http_errors import no_answer, span_s, status_error, time_to_answer
 from audiocapbench.models.model import AudioContract, Parameters, Question, SentAudio
 from audiocapbench.models.openai_chat import request_options
@@ -101,7 +99,7 @@ class Gemini(ConnectedModel):
 
         with time_to_answer(self._remote, self._timeout_s):
             try:
-                body = await self._ask(self._client().sdk, question)
+                return _content_reply(await self._ask(self._client().sdk, question), self._remote)
             except errors.APIError as error:
                 raise paid_for(_api_failure(self._remote, error), error.details) from None
             except auth.TransportError:
@@ -111,7 +109,6 @@ class Gemini(ConnectedModel):
                     f"{self.name}: Google does not know who asks ({type(error).__name__}); run "
                     "'gcloud auth application-default login', or set GOOGLE_APPLICATION_CREDENTIALS"
                 ) from None
-        return _content_reply(body, self._remote)
 
     async def _ask(self, client: Any, question: Question) -> Any:
         from google.genai import types
@@ -169,10 +166,12 @@ class Gemini(ConnectedModel):
         from google import genai
         from google.genai import types
 
-        library = _http_library()
+        library = http_library("google-genai")
         # Handed to the SDK, which else takes aiohttp where that happens to be installed; how many
         # questions are asked at once is decided elsewhere.
-        http = library.AsyncClient(timeout=None, limits=library.Limits(max_connections=None))
+        options = client_options(library, self._remote)
+        limits = library.Limits(max_connections=None)
+        http = library.AsyncClient(timeout=None, limits=limits, **options)
         # Preview models are only in v1beta; which one the SDK would choose has changed over time.
         chosen = self._vertex or os.environ.get("GOOGLE_GENAI_API_VERSION")
         http_options = types.HttpOptions(
@@ -181,6 +180,7 @@ class Gemini(ConnectedModel):
             timeout=round(self._timeout_s * 1000),
             retry_options=types.HttpRetryOptions(attempts=1),
             httpx_async_client=http,
+            client_args=client_options(library, self._remote, blocking=True),
         )
         access: Mapping[str, Any] = self._vertex or {"api_key": self._remote.key}
         sdk = genai.Client(vertexai=bool(self._vertex), http_options=http_options, **access)
@@ -279,13 +279,6 @@ def _address(variable: str, standard: str) -> Address:
 def _state(file: Any) -> str:
     """A file's state; the SDK gives an enumeration, or nothing."""
     return str(getattr(file.state, "name", file.state) or "")
-
-
-def _http_library() -> Any:
-    """The HTTP library that the installed SDK stands on: httpx, or since its version 3 httpx2."""
-    needed = " ".join(requires("google-genai") or ())
-    names = [one for one in ("httpx2", "httpx") if re.search(rf"\b{one}\b", needed)]
-    return import_module(next((one for one in names if find_spec(one)), "httpx"))
 
 
 _PRICING = "https://ai.google.dev/gemini-api/docs/pricing"

@@ -14,6 +14,9 @@ from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError
 from audiocapbench.models.access import RemoteModel
 
+LARGEST_REPLY = 8 << 20
+"""Bytes of a whole reply, unzipped, past which no more is read."""
+
 _AGAIN = frozenset({408, 409, 425, 429})
 _KEY = "check {0.key_name}"
 _PERMISSION = "the key in {0.key_name} may not use {0.model_id}"
@@ -107,6 +110,12 @@ def _to_mend(status: int, code: str, message: str) -> str | None:
     alone = _OF_ONE_QUESTION.get(status)
     of_one = alone is not None and re.search(alone, said, re.IGNORECASE)
     return None if of_one else _FATAL_STATUSES.get(status)
+
+
+def too_large(remote: RemoteModel) -> RefusedQuestionError:
+    """The error for a reply that is larger than any answer."""
+    text = f"{remote.name}: {remote.host} answered with more than {LARGEST_REPLY >> 20} MiB"
+    return RefusedQuestionError(text, reason="too large a reply")
 
 
 def no_answer(

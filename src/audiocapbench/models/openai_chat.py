@@ -10,7 +10,9 @@ from functools import partial
 from typing import Any
 
 from audiocapbench.data.outcome import Reply
+from audiocapbench.errors import ModelError
 from audiocapbench.models.access import ConnectedModel, RemoteModel, SentBody, remote_model
+from audiocapbench.models.http_client import client_options, http_library
 from audiocapbench.models.http_errors import (
     never_sent,
     no_answer,
@@ -127,7 +129,7 @@ class ChatModel(ConnectedModel):
         if not self._dialect.streamed:
             # The answer is read here and not by the SDK, which would drop what it does not know.
             response = await post(options={"headers": headers | _RAW})
-            return json.loads(response.http_response.text)
+            return json.loads(response.http_response.content)
         stream = openai.AsyncStream[ChatCompletionChunk]
         async with await post(options={"headers": headers}, stream=True, stream_cls=stream) as it:
             return joined_chunks([chunk async for chunk in it], self._remote)
@@ -135,8 +137,13 @@ class ChatModel(ConnectedModel):
     def _connect(self) -> Any:
         import openai
 
-        key, url = self._remote.key or "none", self._remote.address.url
-        return openai.AsyncOpenAI(api_key=key, base_url=url, max_retries=0, timeout=self._timeout_s)
+        library, key = http_library("openai"), self._remote.key or "none"
+        # How many questions are asked at once is decided elsewhere.
+        limits = library.Limits(max_connections=None, max_keepalive_connections=100)
+        options = client_options(library, self._remote)
+        http = library.AsyncClient(timeout=self._timeout_s, limits=limits, **options)
+        url = self._remote.address.url
+        return openai.AsyncOpenAI(api_key=key, base_url=url, max_retries=0, http_client=http)
 
     def _left_out(self) -> dict[str, Any]:
         """Headers that the SDK would send of its own accord and that this server must not get."""
@@ -151,6 +158,8 @@ class ChatModel(ConnectedModel):
         """The reply that an error of the SDK is, or the error that it stands for."""
         import openai
 
+        if isinstance(error.__cause__, ModelError):
+            raise error.__cause__ from None  # our own, which older versions of the SDK wrap
         if isinstance(error, openai.APIConnectionError):
             cause = type(error.__cause__ or error).__name__
             reason, sent = f"could not be reached or broke off ({cause})", not never_sent(error)

@@ -22,11 +22,13 @@ from audiocapbench.errors import FatalError, ModelError, TransientError
 from audiocapbench.models.access import Address, ConnectedModel, RemoteModel, remote_model
 from audiocapbench.models.http_errors import (
     FATAL_CODES,
+    LARGEST_REPLY,
     error_of,
     no_answer,
     span_s,
     status_error,
     time_to_answer,
+    too_large,
 )
 from audiocapbench.models.model import AudioContract, Parameters, Question, SentAudio
 from audiocapbench.models.openai_chat import DOCS, PRICING
@@ -51,6 +53,7 @@ DIALECT_VARIABLE = "OPENAI_REALTIME_DIALECT"
 LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE = 0.6, 1.2
 CHUNK_BYTES = 1 << 18
 CLOSING_S = 1.0
+_TOO_BIG = 1009
 
 _AUDIO = AudioContract("pcm16", rate=24_000, longest_s=2_400.0)
 _TEXT_DELTAS = frozenset({"response.output_text.delta", "response.text.delta"})
@@ -115,8 +118,7 @@ class OpenAIRealtime(ConnectedModel):
         turn = _Turn(self._remote)
         try:
             with time_to_answer(self._remote, self._timeout_s):
-                response = await self._ask(turn, audio, question.instruction)
-            return turn.reply(response)
+                return turn.reply(await self._ask(turn, audio, question.instruction))
         except TransientError as error:
             raise paid_for(error, turn.response, turn.said) from None
 
@@ -129,9 +131,14 @@ class OpenAIRealtime(ConnectedModel):
                 return await self._converse(connection, turn, audio, instruction)
             finally:
                 # Without waiting long: an answer that is here is not lost to a server that stalls.
-                with anyio.move_on_after(CLOSING_S, shield=True), contextlib.suppress(Exception):
+                with (
+                    anyio.move_on_after(2 * CLOSING_S, shield=True),
+                    contextlib.suppress(Exception),
+                ):
                     await connection.close()
         except ConnectionClosed as error:
+            if error.sent and error.sent.code == _TOO_BIG and not error.rcvd_then_sent:
+                raise too_large(self._remote) from None
             frame = error.rcvd
             code, reason = (frame.code, frame.reason) if frame else (None, "")
             raise _closed(self._remote, code, reason) from None
@@ -145,8 +152,9 @@ class OpenAIRealtime(ConnectedModel):
         # At its most talkative the WebSocket library's log would write the key down.
         logger = logging.getLogger(f"{__name__}.connection")
         logger.setLevel(logging.WARNING)
-        # A limit on what comes in; nothing that is asked for here is anywhere near it.
-        options = {"max_size": 1 << 24, "compression": None, "logger": logger}
+        options: dict[str, Any] = {"max_size": LARGEST_REPLY, "compression": None}
+        options |= {"logger": logger, "close_timeout": CLOSING_S}
+        options["create_connection"] = _connection_type()
         connecting = self._client().realtime.connect(
             model=self._remote.model_id,
             extra_headers={"OpenAI-Beta": "realtime=v1"} if self._dialect == "beta" else {},
@@ -204,6 +212,7 @@ class _Turn:
         self._remote = remote
         self._deltas: list[str] = []
         self._limits: Sequence[Json] = []
+        self._count = 0
         self.response: Json = {}
 
     @property
@@ -214,8 +223,12 @@ class _Turn:
     async def until(self, wanted: str, connection: Any) -> Json:
         """The next event of this type; events in between are taken note of."""
         while True:
+            message = await connection.recv_bytes()
+            self._count += len(message)
+            if self._count > LARGEST_REPLY:
+                raise too_large(self._remote)
             try:
-                event = json_object(json.loads(await connection.recv_bytes()))
+                event = json_object(json.loads(message))
             except (ValueError, RecursionError):
                 raise no_answer(self._remote, "sent what is not JSON") from None
             kind = event.get("type")
@@ -251,6 +264,23 @@ class _Turn:
             why = reason or "no reason given"
             return Ending(text, Status.TRUNCATED, f"{name}: the answer is cut off ({why})")
         raise TransientError(f"{name}: the response ended as {status!r} ({reason})")
+
+
+def _connection_type() -> Any:
+    """The library's connection, which would take the key wherever a redirect sends it."""
+    from websockets.asyncio.client import ClientConnection
+    from websockets.exceptions import InvalidStatus
+
+    class Connection(ClientConnection):  # type: ignore[misc]
+        async def handshake(self, *args: Any, **options: Any) -> None:
+            try:
+                await super().handshake(*args, **options)
+            except InvalidStatus as error:
+                # Without this header a redirect is an answer like any other.
+                error.response.headers.pop("Location", None)
+                raise
+
+    return Connection
 
 
 async def _tell(connection: Any, pcm: bytes, instruction: str) -> None:
@@ -310,7 +340,7 @@ def _closed(remote: RemoteModel, code: int | None, reason: str) -> ModelError:
     text = f"{remote.name}: {remote.host} closed the connection ({code or 'broken'}: {why})"
     if code in _CLOSED_FOR_GOOD:
         return FatalError(f"{text}; {_CLOSED_FOR_GOOD[code]}")
-    if code == 1009:
+    if code == _TOO_BIG:
         return ModelError(f"{text}; this sample is too large for the model")
     return TransientError(text, throttled=code == 1013)
 

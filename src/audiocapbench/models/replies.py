@@ -111,7 +111,7 @@ def completion_reply(body: Any, remote: RemoteModel) -> Reply:
 
 def joined_chunks(chunks: Sequence[Any], remote: RemoteModel) -> Json:
     """The completion that the chunks of a stream are, as a server without streams would send it."""
-    bodies = [one.to_dict() if hasattr(one, "to_dict") else one for one in chunks]
+    bodies = [one.to_dict(warnings=False) if hasattr(one, "to_dict") else one for one in chunks]
     if not all(isinstance(body, dict) for body in bodies):
         raise no_answer(remote, "sent a piece that is not part of a completion")
     top = {key: body[key] for body in bodies for key in _TOP if body.get(key) is not None}
