@@ -131,8 +131,10 @@ def evaluate(
             judges=judges,
             selection=selection,
             rate_limits=limits,
-            refused=refused if all_models else None,
+            refused=refused,
         )
+        if refused and not ends and not all_models:
+            raise refused[0]
         for error in refused:
             say(f"audiocapbench: {error}")
             some_failed = True

@@ -17,7 +17,6 @@ import pytest
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine import Budget, RateLimits, RetryPolicy, Stop, run_benchmark
-from audiocapbench.errors import FatalError
 from audiocapbench.judges import JudgeError, ModelJudge, create_judge, judge_run, missing_judgements
 from audiocapbench.judges.executor import JudgeProgress
 from audiocapbench.models import create_model
@@ -125,9 +124,9 @@ def test_a_judge_can_be_asked_without_a_schema(
 def test_only_what_is_missing_is_asked(server: OpenAIServer, store: Store, run: Run) -> None:
     judge = judge_at(server)
     server.plan = Plan([None, None, status(401)])
-    with pytest.raises(FatalError):
-        judge_run(store, run, [judge], rate_limits=RateLimits(concurrency=1))
-    assert len(store.judgements(run.id)) == 2
+    end = judge_run(store, run, [judge], rate_limits=RateLimits(concurrency=1))
+    assert end.judges[0].fatal is not None
+    assert end.judges[0].statuses == {"ok": 2, "failed": CLIPS - 2}
     before = len(server.requests)
     assert len(missing_judgements(store, run, judge)) == CLIPS - 2
     end = judge_run(store, run, [judge])
@@ -357,8 +356,8 @@ def test_a_server_that_knows_no_schemas_is_told_apart(
 ) -> None:
     body = {"error": {"message": "unknown field response_format", "type": "x", "code": None}}
     server.plan = Plan(always=status(400, json.dumps(body).encode()))
-    with pytest.raises(FatalError, match=r"write \[schema=no\]"):
-        judge_run(store, run, [judge_at(server)])
+    [refusal] = judge_run(store, run, [judge_at(server)]).refusals
+    assert "write [schema=no]" in str(refusal)
 
 
 SCRIPT = textwrap.dedent(

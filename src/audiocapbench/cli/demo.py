@@ -47,7 +47,9 @@ def demo(
     seconds = sum(sample.clip.duration_s for sample in benchmark.samples)
     say(f"{len(benchmark.samples)} clips, {seconds / 60:.1f} minutes; {len(MODELS)} models.")
     models, judges = [create_model(name) for name in MODELS], [create_judge(JUDGE)]
-    ends = ask_and_score(benchmark, models, kept, traits.metrics, judges=judges, fresh=fresh)
+    ends = ask_and_score(
+        benchmark, models, kept, traits.metrics, judges=judges, fresh=fresh, refused=[]
+    )
     for end in ends:
         explain_end(end, kept)
     if ends[-1].stop is not None:

@@ -44,6 +44,7 @@ def check(
     limit: Annotated[int | None, typer.Option(min=1)] = None,
     budget: options.Budget = None,
     prices: options.Prices = None,
+    timeout: options.Timeout = None,
     yes: options.Yes = False,
     judge_hears: options.JudgeHears = False,
     credentials: options.Credentials = None,
@@ -68,7 +69,7 @@ def check(
     from audiocapbench.store import Store
 
     opened = open_benchmark(data) if benchmark is None else open_benchmark(benchmark, Path(data))
-    [asked] = create_judges([judge], opened.traits.judge, hears=judge_hears)
+    [asked] = create_judges([judge], opened.traits.judge, hears=judge_hears, timeout=timeout)
     kept, selection = Store.open(store), Selection(limit=limit)
     spent = preview_check(asked, opened, kept, selection=selection, repeats=repeats, prices=prices)
     confirm([spent], budget_usd=budget, yes=yes)

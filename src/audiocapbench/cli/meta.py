@@ -8,10 +8,10 @@ import typer
 from typer import Option
 
 from audiocapbench.cli import options
-from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, app
+from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, WRONG_USE, app
 from audiocapbench.cli.console import print_json, say, show, show_lines
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
-from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.errors import AudioCapBenchError, FatalError
 
 if TYPE_CHECKING:
     from audiocapbench.meta.errors import TrialStoppedError
@@ -107,7 +107,8 @@ def meta(
         budget=Budget(budget),
         prices=prices,
     )
-    trials, stopped = _try_all(scorer, judged, settings, yes=yes)
+    refused: list[FatalError] = []
+    trials, stopped = _try_all(scorer, judged, settings, refused, yes=yes)
     if trials and per_pair is not None:
         write_choices(per_pair, trials)
     if trials and html is not None:
@@ -120,9 +121,12 @@ def meta(
         say(*(f"{trial.scorer}: {note}" for note in trial.notes))
         if trial.warning:
             say(f"Warning: {trial.warning}.")
+    say(*(f"audiocapbench: {error}" for error in refused))
     if stopped is not None:
         say(f"audiocapbench: {stopped}")
         raise typer.Exit(INTERRUPTED)
+    if refused:
+        raise typer.Exit(WRONG_USE)
     failed = sum(trial.failed for trial in trials)
     if failed:
         say(f"{failed:,} captions, clips or questions got no answer; they count as unknown.")
@@ -142,9 +146,17 @@ def _check_options(scorers: Sequence[str], of_models: Mapping[str, object], swap
 
 
 def _try_all(
-    names: Sequence[str], pairs: "PairSet", settings: "TrialSettings", *, yes: bool
+    names: Sequence[str],
+    pairs: "PairSet",
+    settings: "TrialSettings",
+    refused: list[FatalError],
+    *,
+    yes: bool,
 ) -> "tuple[list[ScorerTrial], TrialStoppedError | None]":
-    """Try every scorer in turn; what was finished before a stop is kept."""
+    """Try every scorer in turn; what was finished before a stop is kept.
+
+    The error of a scorer that refuses all questions is put among the ``refused``.
+    """
     from dataclasses import replace
     from itertools import chain
 
@@ -164,6 +176,8 @@ def _try_all(
         for scorer in scorers:
             try:
                 trials.append(try_scorer(scorer, pairs, swap=settings.swap))
+            except FatalError as error:
+                refused.append(error)
             except TrialStoppedError as error:
                 return trials, error
     return trials, None

@@ -52,6 +52,10 @@ Concurrency = Annotated[
     Option(min=1, metavar="N", help="Questions at once. [default: the model's own]"),
 ]
 Yes = Annotated[bool, Option(help="Agree to what it will cost; do not ask.")]
+Timeout = Annotated[
+    float | None,
+    Option(min=1, metavar="S", help="Seconds to wait for an answer or a verdict. [default: 120]"),
+]
 JudgeHears = Annotated[bool, Option(help="Give the judge the clip as well.")]
 Repeats = Annotated[int, Option(min=1, metavar="N", help="Rounds that a model judges.")]
 Form = Annotated[Format, Option("--format", help="How to write it.")]

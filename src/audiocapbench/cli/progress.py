@@ -45,14 +45,14 @@ def ask_and_score(
     *,
     judges: Sequence[Judge],
     prices: Path | None = None,
-    refused: list[FatalError] | None = None,
+    refused: list[FatalError],
     **how: Unpack[RunOptions],
 ) -> list[RunEnd]:
     """Ask each model in turn with a bar on stderr, score and judge it, and stop where told to.
 
     Args:
-        refused: Where to put the error of a model that refuses all questions, so that the others
-            are still asked; without it, the error is raised.
+        refused: Where the errors of models and judges that refuse all questions are put; the
+            others are still asked.
     """
     ends: list[RunEnd] = []
     with bars_on_stderr() as bars:
@@ -61,8 +61,6 @@ def ask_and_score(
             try:
                 end = run_benchmark(benchmark, model, store, **how)
             except FatalError as error:
-                if refused is None:
-                    raise
                 refused.append(error)
                 continue
             score_run(store, end.run, metrics)
@@ -78,6 +76,7 @@ def ask_and_score(
                     progress=judge_watcher(bars),
                 )
                 end = replace(end, stop=judging.stop)
+                refused += judging.refusals
             ends.append(end)
             if end.stop is not None:
                 break

@@ -20,6 +20,7 @@ def print_tables(summaries: Sequence[RunSummary], metrics: Sequence[str], headli
             agreed = "" if alpha is None else f", Krippendorff's alpha {alpha:.2f}"
             say(f"{one.run.model}: the panel's mean is {overall or 0.0:.2f}{agreed}")
     if not metrics:
+        show_lines(*tables.failure_lines(summaries, headline))
         return
     ranked_by = headline if headline in metrics else metrics[0]
     show(tables.leaderboard(summaries, metrics, ranked_by))

@@ -29,7 +29,7 @@ def run(
     prices: options.Prices = None,
     temperature: Annotated[float | None, Option(min=0)] = None,
     max_tokens: Annotated[int | None, Option(min=1)] = None,
-    timeout: Annotated[float | None, Option(min=1)] = None,
+    timeout: options.Timeout = None,
     system: str | None = None,
     credentials: options.Credentials = None,
     yes: options.Yes = False,
@@ -53,7 +53,6 @@ def run(
         tpm (N): The provider's tokens a minute.
         temperature (T): [default: as published]
         max_tokens (N): Longest answer, in tokens.
-        timeout (S): Seconds to wait for one answer. [default: 120]
         system (TEXT): What a chat model is told beforehand.
         fresh: Begin a new run and ask everything again.
     """
@@ -75,7 +74,7 @@ def run(
     models = [create_model(name, settings) for name in dict.fromkeys(model)]
     opened = open_benchmark(benchmark, data)
     traits = opened.traits
-    judges = create_judges(judge or (), traits.judge, hears=judge_hears)
+    judges = create_judges(judge or (), traits.judge, hears=judge_hears, timeout=timeout)
     names = split_names(metrics) if metrics is not None else list(traits.metrics)
     check_metrics(traits.aggregation, names)
     selection = Selection(tuple(category or ()), limit)
@@ -114,7 +113,7 @@ def run(
     warn_about(kept, judge_names, [end.run.id for end in ends])
     for end in ends:
         explain_end(end, kept)
-    say(*(f"audiocapbench: {error}" for error in refused))
+    say(*dict.fromkeys(f"audiocapbench: {error}" for error in refused))
     if refused:
         raise typer.Exit(WRONG_USE)
     if any(end.stop is not None for end in ends):

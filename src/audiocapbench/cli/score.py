@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from typer import Option
 
 from audiocapbench.cli import options
-from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, app
+from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, WRONG_USE, app
 from audiocapbench.cli.console import SHOWN, print_json, say, show, some
 from audiocapbench.cli.outputs import reference_files, refuse_overwriting, store_file
-from audiocapbench.errors import AudioCapBenchError, BenchmarkError, DatasetError
+from audiocapbench.errors import AudioCapBenchError, BenchmarkError, DatasetError, FatalError
 
 if TYPE_CHECKING:
     from audiocapbench.benchmarks.mecat.predictions import Answers
@@ -43,6 +43,7 @@ def score(
     repeats: options.Repeats = 1,
     budget: options.Budget = None,
     prices: options.Prices = None,
+    timeout: options.Timeout = None,
     yes: options.Yes = False,
     credentials: options.Credentials = None,
     per_sample: Path | None = None,
@@ -65,7 +66,7 @@ def score(
 
     if run is not None and predictions is None and references is None and benchmark is None:
         refuse_overwriting(per_sample, [store_file(store)])
-        asked = _Panel(judge or [], judge_hears, repeats, budget, prices, yes)
+        asked = _Panel(judge or [], judge_hears, repeats, budget, prices, timeout, yes)
         _score_run(run, metrics, asked, store, per_sample, json=json)
     elif judge:
         raise AudioCapBenchError("--judge needs a RUN, where its questions and answers are kept")
@@ -87,6 +88,7 @@ class _Panel(NamedTuple):
     repeats: int
     budget_usd: float | None
     prices: Path | None
+    timeout: float | None
     yes: bool
 
 
@@ -121,14 +123,16 @@ def _score_run(
     traits = stored_traits(kept.dataset(found.dataset, found.benchmark))
     names = split_names(metrics) if metrics is not None else list(traits.metrics)
     check_metrics(traits.aggregation, names)
-    judges = create_judges(panel.judges, traits.judge, hears=panel.hears)
+    how: dict[str, Any] = {"hears": panel.hears, "timeout": panel.timeout}
+    judges = create_judges(panel.judges, traits.judge, **how)
     missing = [missing_judgements(kept, found, one, repeats=panel.repeats) for one in judges]
     previews = map(partial(preview_judging, prices=panel.prices), judges, missing)
     confirm(previews, budget_usd=panel.budget_usd, yes=panel.yes)
     score_run(kept, found, names)
+    refused: list[FatalError] = []
     if judges:
         with bars_on_stderr() as bars:
-            stop = judge_run(
+            end = judge_run(
                 kept,
                 found,
                 judges,
@@ -136,9 +140,10 @@ def _score_run(
                 budget=Budget(panel.budget_usd),
                 prices=panel.prices,
                 progress=judge_watcher(bars),
-            ).stop
-        if stop is not None:
-            say(f"Stopped ({stop}); what was judged is kept. The same command goes on from here.")
+            )
+        refused = end.refusals
+        if end.stop is not None:
+            say(f"Stopped ({end.stop}); what was judged is kept, and the same command goes on.")
             raise typer.Exit(INTERRUPTED)
     summary = summarise(kept, found, names, [one.name for one in judges])
     if per_sample is not None:
@@ -149,6 +154,9 @@ def _score_run(
         print_tables([summary], names, traits.headline)
     keep_estimates(kept, [summary.table])
     warn_about(kept, [one.name for one in judges], [number])
+    say(*(f"audiocapbench: {error}" for error in refused))
+    if refused:
+        raise typer.Exit(WRONG_USE)
     if summary.has_failures:
         raise typer.Exit(SOME_FAILED)
 

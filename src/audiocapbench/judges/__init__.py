@@ -9,6 +9,7 @@ from audiocapbench.judges.executor import (
     JudgeProgress,
     JudgingEnd,
     ajudge_run,
+    check_prices,
     judge_run,
     missing_judgements,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "Verdict",
     "ajudge_run",
     "check_judge",
+    "check_prices",
     "create_judge",
     "create_judges",
     "expected_answers",

@@ -123,6 +123,8 @@ def check_judge(
     for kind, run, rounds in _known_answers(benchmark, store, selection, options.get("repeats", 3)):
         options["repeats"] = rounds
         end = judge_run(store, run, [judge], **options)
+        for refusal in end.refusals:
+            raise refusal
         if end.stop is not None:
             raise JudgeError(f"the check was stopped ({end.stop}); run it again to go on")
         judged[kind] = _read(judge, store, run.id)

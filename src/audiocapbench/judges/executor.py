@@ -1,7 +1,7 @@
 """Has a run's answers judged: asks what is missing, commits each judgement, can be interrupted."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, TypedDict, Unpack
@@ -15,6 +15,7 @@ from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.refusals import Refusals
 from audiocapbench.engine.retrying_client import RetryingClient
 from audiocapbench.engine.worker_pool import WorkerPool, close
+from audiocapbench.errors import FatalError
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, judge_texts
 from audiocapbench.judges.questioning import case_of, question_judge
@@ -44,6 +45,7 @@ class JudgeEnd:
         known: How many had been made before.
         statuses: How many judgements of each status there are now.
         cost_usd: Dollars that all of them cost, where known; apart from the model's own.
+        fatal: The error of a judge that refuses all questions; what it was not asked has failed.
     """
 
     judge: str
@@ -52,6 +54,7 @@ class JudgeEnd:
     known: int
     statuses: Counter[str]
     cost_usd: float | None
+    fatal: FatalError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,11 @@ class JudgingEnd:
 
     judges: tuple[JudgeEnd, ...]
     stop: Stop | None
+
+    @property
+    def refusals(self) -> list[FatalError]:
+        """The errors of judges that refuse all questions."""
+        return [FatalError(f"judge {one.judge}: {one.fatal}") for one in self.judges if one.fatal]
 
 
 class JudgeOptions(TypedDict, total=False):
@@ -85,8 +93,10 @@ def judge_run(
 ) -> JudgingEnd:
     """Have the answers of a run judged, as far as they have not been, by judges side by side.
 
+    A judge whose provider refuses all questions stops alone: what it was not asked is kept as
+    failed, with the reason, and asked the next time.
+
     Raises:
-        FatalError: A provider refuses all questions; what was judged is kept.
         ModelError: There is a budget, and no price is known for a judge.
         JudgeError: Two judges have the same name, or there is nothing to repeat.
     """
@@ -139,7 +149,7 @@ def _queue(
     return JudgeQueue(judge, rounds, len(tasks), missing)
 
 
-def _end(store: Store, run: Run, queue: JudgeQueue) -> JudgeEnd:
+def _end(store: Store, run: Run, queue: JudgeQueue, fatal: FatalError | None) -> JudgeEnd:
     judge = queue.judge
     made = store.judgements(run.id, judge.name)
     found = [one for one in made if one.signature == judge.signature and one.repeat < queue.rounds]
@@ -151,6 +161,7 @@ def _end(store: Store, run: Run, queue: JudgeQueue) -> JudgeEnd:
         queue.total - len(queue.missing),
         Counter(str(one.status) for one in found),
         sum(costs) if costs else None,
+        fatal,
     )
 
 
@@ -167,23 +178,29 @@ class _Judging:
             raise JudgeError("the same judge is named twice; use repeats to ask it more than once")
         self.store, self.run, self.fresh = store, run, options.get("fresh", False)
         self.prices, budget = options.get("prices"), options.get("budget")
-        for judge in judges:
-            if budget is not None and isinstance(judge, ModelJudge):
-                budget.check(judge.model.name, price_of(judge.model.name, self.prices))
         self.budget = budget or Budget()
         self.rate_limits = options.get("rate_limits") or RateLimits()
         self.progress = options.get("progress") or JudgeProgress()
         items = answered(store, run)
         self.queues = [_queue(store, run, judge, items, repeats, self.fresh) for judge in judges]
-        self.pool = WorkerPool(self.progress.stopping)
+        check_prices([one.judge for one in self.queues if one.missing], self.budget, self.prices)
+        self.pool = WorkerPool(self._interrupted)
+        # A judge that is refused, or whose questions no longer fit the budget, stops alone.
+        self.pools = {judge.name: WorkerPool(lambda: None) for judge in judges}
+
+    def _interrupted(self) -> None:
+        for pool in self.pools.values():
+            pool.interrupt()
+        self.progress.stopping()
 
     def end(self) -> JudgingEnd:
-        """How far every judge got, or a provider's refusal."""
-        if self.pool.fatal is not None:
-            raise self.pool.fatal
-        ends = tuple(_end(self.store, self.run, queue) for queue in self.queues)
-        missing = any(end.statuses.total() < end.total for end in ends)
-        return JudgingEnd(ends, self.pool.stop if missing else None)
+        """How far every judge got."""
+        ends = tuple(
+            _end(self.store, self.run, queue, self.pools[queue.judge.name].fatal)
+            for queue in self.queues
+        )
+        stops = [self.pools[one.judge].stop for one in ends if one.statuses.total() < one.total]
+        return JudgingEnd(ends, next((one for one in stops if one is not Stop.REFUSED), None))
 
     async def judge_all(self) -> None:
         """Have every queue judged, side by side."""
@@ -198,7 +215,7 @@ class _Judging:
 
     async def _compute(self, judge: TextJudge, missing: Sequence[_Task]) -> None:
         for start in range(0, len(missing), _AT_A_TIME):
-            if self.pool.stop is not None:
+            if self.pools[judge.name].stop is not None:
                 return
             part = missing[start : start + _AT_A_TIME]
             made = await to_thread.run_sync(_computed, judge, part)
@@ -207,7 +224,7 @@ class _Judging:
                 self.progress.arrived(one)
 
     async def _ask(self, judge: ModelJudge, missing: list[_Task], refusals: Refusals) -> None:
-        limiter = self.rate_limits.limiter(judge.model)
+        limiter, pool = self.rate_limits.limiter(judge.model), self.pools[judge.name]
         rounds = {repeat for _, repeat in missing}
         clients = {one: self._client(judge, one, limiter, refusals) for one in rounds}
 
@@ -224,9 +241,27 @@ class _Judging:
             self.progress.arrived(made)
 
         try:
-            await self.pool.share(missing, limiter, ask)
+            await pool.share(missing, limiter, ask)
+            if pool.fatal is not None:
+                await to_thread.run_sync(self._fail, judge, missing, str(pool.fatal))
         finally:
             await close(judge.model)
+
+    def _fail(self, judge: ModelJudge, tasks: Sequence[_Task], reason: str) -> None:
+        """Keep of what a judge will not be asked why not, unless something better is known."""
+        known = {
+            (one.sample_id, one.repeat)
+            for one in self.store.judgements(self.run.id, judge.name)
+            if one.status not in ASKED_AGAIN or one.cost_usd
+        }
+        failed = [
+            Judgement(judge.name, item.sample.id, repeat, judge.signature, Status.FAILED)
+            for item, repeat in tasks
+            if (item.sample.id, repeat) not in known
+        ]
+        for start in range(0, len(failed), _AT_A_TIME):
+            part = [replace(one, error=reason) for one in failed[start : start + _AT_A_TIME]]
+            self.store.add_judgements(self.run.id, part)
 
     def _client(
         self, judge: ModelJudge, repeat: int, limiter: Limiter, refusals: Refusals
@@ -239,9 +274,16 @@ class _Judging:
             self.budget,
             price_of(judge.model.name, self.prices),
             use_cache=not self.fresh,
-            stopping=self.pool.stopping,
+            stopping=self.pools[judge.name].stopping,
             refusals=refusals,
         )
+
+
+def check_prices(judges: Iterable[Judge], budget: Budget, prices: Path | None) -> None:
+    """Refuse a budget that cannot be kept because a judge has no price; ModelError says so."""
+    for judge in judges:
+        if isinstance(judge, ModelJudge):
+            budget.check(f"judge {judge.name}", price_of(judge.model.name, prices))
 
 
 def _computed(judge: TextJudge, tasks: Sequence[_Task]) -> list[Judgement]:

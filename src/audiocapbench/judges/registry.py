@@ -5,6 +5,7 @@ A contract is a function without arguments that returns a ``Contract``; a benchm
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -54,9 +55,20 @@ def list_judges() -> list[JudgeEntry]:
     ]
 
 
-def create_judges(names: Iterable[str], contract: str, *, hears: bool) -> list[Judge]:
-    """The judges of a benchmark's answers, each once, with the contract that is its trait."""
-    return [create_judge(name, contract=contract, hears=hears) for name in dict.fromkeys(names)]
+def create_judges(
+    names: Iterable[str], contract: str, *, hears: bool = False, timeout: float | None = None
+) -> list[Judge]:
+    """The judges of a benchmark's answers, each once, with the contract that is its trait.
+
+    Args:
+        names: As for ``create_judge``, as ``hears`` is.
+        contract: The benchmark's.
+        timeout: Seconds to wait for one answer of a judge that takes such a setting.
+    """
+    chosen = list(dict.fromkeys(names))
+    if hears and not chosen:
+        raise JudgeError("--judge-hears is for a judge, and none is named; add --judge")
+    return [create_judge(name, contract=contract, hears=hears, timeout=timeout) for name in chosen]
 
 
 def create_judge(
@@ -65,6 +77,7 @@ def create_judge(
     contract: str = audiocapbench.NAME,
     hears: bool = False,
     settings: ModelSettings | None = None,
+    timeout: float | None = None,
 ) -> Judge:
     """Make the judge that a name stands for.
 
@@ -74,6 +87,7 @@ def create_judge(
         contract: What a model is asked unless the name says otherwise, as for ``hears``.
         hears: Whether a model is given the clip.
         settings: For a model; temperature 0 and the contract's longest reply unless given.
+        timeout: Seconds to wait for one answer, of a model that takes this setting.
 
     Raises:
         JudgeError: There is no such judge, option or contract.
@@ -88,7 +102,13 @@ def create_judge(
             near = meant(plain, [*offline, *(one.name for one in list_models())])
             there = ", ".join(offline)
             raise JudgeError(f"there is no judge {plain!r}{near}; there are {there}, and any model")
-        return _model_judge(name, plain, options, contract, hears, settings)
+        defaults = ModelSettings(temperature=0.0, timeout=timeout)
+        return _model_judge(plain, options, contract, hears, settings, defaults)
+    if hears:
+        raise JudgeError(
+            f"{plain} judges the words alone; leave out --judge-hears, and write [hears=yes] after "
+            "the name of a judge that is to hear the clips"
+        )
     if settings is not None and settings.given:
         refused = " and no ".join(settings.given)
         raise JudgeError(f"{plain} takes no {refused}; it takes options in brackets")
@@ -96,12 +116,12 @@ def create_judge(
 
 
 def _model_judge(
-    name: str,
     plain: str,
     options: dict[str, str],
     contract: str,
     hears: bool,
     settings: ModelSettings | None,
+    defaults: ModelSettings,
 ) -> ModelJudge:
     for option in options:
         if option not in _OPTIONS:
@@ -109,8 +129,7 @@ def _model_judge(
     chosen = options.get("contract", contract)
     made = find_contract(chosen)
     hears = _yes("hears", options.get("hears", "yes" if hears else "no"))
-    defaults = ModelSettings(temperature=0.0, max_tokens=made.max_tokens)
-    model = create_model(plain, settings, defaults)
+    model = create_model(plain, settings, replace(defaults, max_tokens=made.max_tokens))
     schema = _yes("schema", options.get("schema", "yes"))
     held = held_to_schema(model, made, hears=hears) if schema else None
     if held is None and options.get("schema") == "yes":

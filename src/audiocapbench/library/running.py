@@ -23,7 +23,14 @@ from audiocapbench.engine import (
     score_run,
 )
 from audiocapbench.errors import ModelError
-from audiocapbench.judges import Judge, JudgeOptions, ajudge_run, create_judges, judge_run
+from audiocapbench.judges import (
+    Judge,
+    JudgeOptions,
+    ajudge_run,
+    check_prices,
+    create_judges,
+    judge_run,
+)
 from audiocapbench.library.estimates import estimate_page, estimate_records, find_scorer
 from audiocapbench.library.result import Result, check_options
 from audiocapbench.metrics.names import split_names
@@ -85,6 +92,7 @@ class RunResult(Result):
         run = self.run
         statuses = self.summary.table.statuses
         notes = [f"{count:,} {status}" for status, count in statuses.items() if status != "ok"]
+        notes += [one.failure for one in self.summary.judges.values() if one.failure]
         notes += [f"Stopped: {self.stop}."] if self.stop is not None else []
         title = f"Run {run.id}: {run.model} on {run.benchmark}, with 95 % intervals"
         return [estimate_page(title, self.summary.table, self.scorers, notes)]
@@ -208,11 +216,16 @@ class _Plan:
         check_metrics(benchmark.traits.aggregation, metrics)
         budget, fresh = Budget(options.get("budget")), options.get("fresh", False)
         limits, prices = RateLimits(options.get("concurrency")), options.get("prices")
+        timeout = settings.timeout if settings is not None else None
+        names, contract = _judges(options.get("judge")), benchmark.traits.judge
+        judges = create_judges(names, contract, timeout=timeout)
+        # Before the model is paid, not when its answers are to be judged.
+        check_prices(judges, budget, prices)
         return cls(
             benchmark,
             model,
             metrics,
-            create_judges(_judges(options.get("judge")), benchmark.traits.judge, hears=False),
+            judges,
             {
                 "selection": Selection(tuple(options.get("categories", ())), options.get("limit")),
                 "rate_limits": limits,
@@ -234,10 +247,12 @@ class JudgeSettings(AskSettings, total=False):
     Attributes:
         hears: Whether a model judge is given the clip too.
         repeats: How often a model judges each answer.
+        timeout: Seconds to wait for one verdict.
     """
 
     hears: bool
     repeats: int
+    timeout: float | None
 
 
 def judge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) -> RunResult:
@@ -249,8 +264,8 @@ def judge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) 
         **options: See ``JudgeSettings``.
 
     Raises:
-        AudioCapBenchError: There is no such run or judge, or a provider refuses all questions.
-            What was judged is kept.
+        AudioCapBenchError: There is no such run or judge. A judge that refuses all questions is
+            told of in the result.
     """
     check_options(options, JudgeSettings)
     with opened_store(options.get("store", DEFAULT_STORE), create=False) as store:
@@ -273,7 +288,8 @@ def _judging(
 ) -> tuple[Run, list[Judge], JudgeOptions]:
     found = store.run(run if isinstance(run, int) else run.run.id)
     traits = stored_traits(store.dataset(found.dataset, found.benchmark))
-    judges = create_judges(_judges(names), traits.judge, hears=options.get("hears", False))
+    hears, timeout = options.get("hears", False), options.get("timeout")
+    judges = create_judges(_judges(names), traits.judge, hears=hears, timeout=timeout)
     asking: JudgeOptions = {
         "repeats": options.get("repeats", 1),
         "rate_limits": RateLimits(options.get("concurrency")),

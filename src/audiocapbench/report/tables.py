@@ -146,6 +146,8 @@ def failure_lines(summaries: Sequence[RunSummary], metric: str) -> list[str]:
                 missing = f"{judge.total - judge.judged} of {judge.total} have no verdict of {name}"
                 estimate = judge.overall["overall"]
                 lines.append(_failures(model, missing, "overall", estimate, _JUDGE_DIGITS))
+            if judge.failure is not None:
+                lines.append(f"{model}: {judge.failure}")
     return lines
 
 

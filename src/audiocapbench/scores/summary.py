@@ -1,7 +1,8 @@
 """What a run amounts to: the part of its score table that some metrics and judges make up."""
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from statistics import mean, stdev
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.judges.aggregation import OVERALL, ByJudge, How, Scores, overall, panel
-from audiocapbench.judges.errors import JudgeError
 from audiocapbench.scores.compute import point_estimate, with_interval
 from audiocapbench.scores.estimate import Estimate
 from audiocapbench.scores.groups import ALL, Group, GroupKey, SampleScores, category
@@ -23,6 +23,9 @@ from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats.agreement import category_counts, fleiss_kappa, krippendorff_alpha
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
+
+_LONGEST_REASON = 300
+_DETAILS = re.compile(r"\S*\d\S*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class JudgeSummary:
         stale: Judgements that were made in another way and are left out.
         overall: Estimates by dimension, and ``overall``.
         round_spread: Mean standard deviation over rounds; None for a single round.
+        reasons: Why judgements have no scores and how many it kept from them, most of them first.
     """
 
     judge: str
@@ -49,11 +53,23 @@ class JudgeSummary:
     by_category: dict[str, Estimates]
     round_spread: float | None
     cost_usd: float | None
+    reasons: Mapping[str, int]
 
     @property
     def failed(self) -> int:
         """Answers that there is no verdict on."""
         return self.answered - self.judged
+
+    @property
+    def failure(self) -> str | None:
+        """How many judgements failed and why most of them did, in words; None where none did."""
+        if not self.reasons:
+            return None
+        (reason, count), total = next(iter(self.reasons.items())), sum(self.statuses.values())
+        failed = sum(self.reasons.values())
+        often = f", most often ({count:,})" if count < failed else ""
+        words = reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]} …"
+        return f"{self.judge} failed in {failed:,} of {total:,} judgements{often}: {words}"
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as a JSON object."""
@@ -61,6 +77,8 @@ class JudgeSummary:
             "signature": str(self.signature),
             "coverage": self.judged / self.total if self.total else 0.0,
             "judged": self.judged,
+            "failed": self.failed,
+            "reasons": [{"reason": why, "count": count} for why, count in self.reasons.items()],
             "statuses": dict(self.statuses),
             "stale": self.stale,
             "cost_usd": self.cost_usd,
@@ -155,8 +173,9 @@ class RunSummary:
 
     @cached_property
     def panel(self) -> PanelSummary | None:
-        """The judges together, where there are several."""
-        return summarise_panel(self.table, self.judge_names) if len(self.judge_names) > 1 else None
+        """The judges together, where there are several that gave a verdict."""
+        judges = [name for name, one in self.judges.items() if one.judged]
+        return summarise_panel(self.table, judges) if len(judges) > 1 else None
 
     @property
     def has_failures(self) -> bool:
@@ -207,7 +226,7 @@ def summarise_judge(table: RunTable, judge: str) -> JudgeSummary:
     """
     total = len(table.run.sample_ids)
     if judge not in table.judgements and table.is_hopeless:
-        return JudgeSummary(judge, UNSIGNED, total, 0, 0, {}, 0, {}, {}, None, None)
+        return JudgeSummary(judge, UNSIGNED, total, 0, 0, {}, 0, {}, {}, None, None, {})
     current, made = table.current_judgements(judge), table.judge_signature(judge)
     scorers = [*table.dimensions(judge), Scorer(judge, OVERALL)]
     costs = [one.cost_usd for one in current if one.cost_usd is not None]
@@ -227,14 +246,26 @@ def summarise_judge(table: RunTable, judge: str) -> JudgeSummary:
         {name: estimates(category(name)) for name in table.categories},
         _round_spread(current),
         sum(costs) if costs else None,
+        _reasons(current),
     )
 
 
+def _reasons(judgements: Iterable[Judgement]) -> dict[str, int]:
+    """Why judgements failed; reasons that differ in numbers and ids alone count as one."""
+    counts: Counter[str] = Counter()
+    examples: dict[str, str] = {}
+    for one in judgements:
+        if one.status is not Status.OK:
+            reason = one.error or f"the judgement is {one.status}"
+            own_id = rf"(?<!\w){re.escape(one.sample_id)}(?!\w)"
+            kind = _DETAILS.sub("", re.sub(own_id, "0", reason))[:_LONGEST_REASON]
+            counts[examples.setdefault(kind, reason)] += 1
+    return dict(counts.most_common())
+
+
 def summarise_panel(table: RunTable, judges: Sequence[str], how: How = "mean") -> PanelSummary:
-    """Put several judges' judgements together."""
-    opinions: ByJudge = {
-        judge: table.verdicts(judge) if judge in table.judgements else {} for judge in judges
-    }
+    """Put several judges' judgements together; each has some."""
+    opinions: ByJudge = {judge: table.verdicts(judge) for judge in judges}
     together = panel(opinions, how)
     spreads = [one.spread for one in together.values() if one.spread is not None]
     ratings = _ratings(opinions)
@@ -249,7 +280,7 @@ def summarise_panel(table: RunTable, judges: Sequence[str], how: How = "mean") -
             for name, given in ratings.items()
             if name != OVERALL
         },
-        {judge: _left_out(opinions, judge, how) for judge in judges if len(judges) > 1},
+        {judge: one for judge in opinions if (one := _left_out(opinions, judge, how))},
     )
 
 
@@ -294,12 +325,13 @@ def _rating(scores: Scores | None, name: str) -> float:
     return overall(scores) if name == OVERALL else scores[name]
 
 
-def _left_out(opinions: ByJudge, judge: str, how: How) -> JudgeInfluence:
+def _left_out(opinions: ByJudge, judge: str, how: How) -> JudgeInfluence | None:
+    """A judge's influence; None where it has judged no answer that the others have."""
     others = {name: given for name, given in opinions.items() if name != judge}
     rest, own = panel(others, how), opinions[judge]
     both = rest.keys() & own.keys()
     if not both:
-        raise JudgeError(f"{judge} and the rest of the panel have judged no answer in common")
+        return None
     everybody = panel(opinions, how)
     score = mean(one.overall for one in rest.values())
     return JudgeInfluence(

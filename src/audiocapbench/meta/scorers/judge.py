@@ -119,6 +119,8 @@ class JudgeScorer(PointwiseScorer):
             prices=settings.prices,
             progress=JudgeProgress(arrived=lambda _judgement: count()),
         )
+        for refusal in end.refusals:
+            raise refusal
         if end.stop is not None:
             raise TrialStoppedError(
                 f"{self.name} was stopped ({end.stop}); what was judged is kept in "

@@ -86,7 +86,11 @@ def overview(store: Store, data: ReportData) -> dict[str, Any]:
         ],
         "signatures": sorted(map(str, set().union(*map(data.signatures, data.scorers)))),
         "settings": [_settings(one) for one in data.runs],
-        "warnings": [*(one.warning for one in checks if one.warning), *_unlike(data)],
+        "warnings": [
+            *(one.warning for one in checks if one.warning),
+            *_judge_failures(data),
+            *_unlike(data),
+        ],
         "missing_clips": max(one.table.missing_clips for one in data.runs),
         "rounds": ROUNDS,
         "seed": SEED,
@@ -226,6 +230,15 @@ def _failures(run: ReportRun, headline: Scorer) -> list[str]:
         dollars(table.cost_usd),
         dollars(sum(judging) if judging else None),
         "–" if table.latency_s is None else f"{table.latency_s:.2f} s",
+    ]
+
+
+def _judge_failures(data: ReportData) -> list[str]:
+    return [
+        f"{run.label}: {judge.failure}"
+        for run in data.runs
+        for judge in run.summary.judges.values()
+        if judge.failure is not None
     ]
 
 
