@@ -64,14 +64,23 @@ class MadeRun:
     kind: RunKind = "asked"
 
 
-def put_run(store: Store, made: MadeRun, samples: Sequence[Sample], benchmark: str = "made") -> Run:
-    """Put a run and its dataset into a store."""
+def put_run(
+    store: Store,
+    made: MadeRun,
+    samples: Sequence[Sample],
+    benchmark: str = "made",
+    *,
+    missing: int = 0,
+) -> Run:
+    """Put a run and its dataset into a store; so many clips of the dataset were not there."""
     content = repr([(one.id, one.clip.sha256, one.references, one.category) for one in samples])
     fingerprint = hashlib.sha256(f"{benchmark} {content}".encode()).hexdigest()
     ids = tuple(one.id for one in samples) if made.only is None else tuple(made.only)
     spec = RunSpec(benchmark, fingerprint, made.model, {}, "wav", ids, made.kind)
     traits = TRAITS.get(base_name(benchmark), Traits()).to_dict()
-    dataset = Dataset(fingerprint, benchmark, "clips", tuple(samples), (), traits)
+    dataset = Dataset(
+        fingerprint, benchmark, "clips", tuple(samples), ({"id": "gone"},) * missing, traits
+    )
     run = store.begin_run(spec, dataset, fresh=True)
     for key in ids:
         status = made.statuses.get(key, Status.OK)

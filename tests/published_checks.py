@@ -149,6 +149,36 @@ def music_is_worst(results: PublishedResults) -> Iterator[Misfit]:
             yield Misfit("worst on music", row.model, "music", worst)
 
 
+def widest_on_sound(results: PublishedResults) -> Iterator[Misfit]:
+    """Figure 3: the gaps between models are largest on sound."""
+    ranges = {
+        name: max(row.by_category[name] for row in results.rows)
+        - min(row.by_category[name] for row in results.rows)
+        for name in results.counts
+    }
+    widest = max(ranges, key=lambda name: ranges[name])
+    if widest != "sound":
+        found = f"{ranges['sound']:.2f} against {ranges[widest]:.2f} of {widest}"
+        yield Misfit("gaps are largest on sound", "sound", "largest", found)
+
+
+def underlined_second_best(results: PublishedResults) -> Iterator[Misfit]:
+    """Table 1: the second best of a column is underlined, where any is."""
+    for column, model in (
+        ("accuracy", "gemini/gemini-2.5-pro"),
+        ("completeness", "gemini/gemini-2.5-pro"),
+        ("hallucination", "openai/gpt-4o-audio-preview"),
+        ("overall", "gemini/gemini-2.5-pro"),
+        ("bleu_4", "gemini/gemini-3-pro-preview"),
+        ("rouge_l", "openai-realtime/gpt-4o-realtime-preview"),
+    ):
+        order = sorted(results.rows, key=lambda row: -_column(row, column))
+        place = [row.model for row in order].index(model) + 1
+        if place != 2:
+            value = _column(_row(results, model), column)
+            yield Misfit(f"second best {column}", model, "2", f"{place} with {value:.2f}")
+
+
 def metrics_hardly_follow(results: PublishedResults) -> Iterator[Misfit]:
     """Section 3.3: traditional metrics correlate weakly with the judge; here over models."""
     judged = np.array([row.judged["overall"] for row in results.rows])
@@ -169,6 +199,8 @@ CHECKS: tuple[Check, ...] = (
     gemini_more_complete,
     speech_is_best,
     music_is_worst,
+    widest_on_sound,
+    underlined_second_best,
     metrics_hardly_follow,
 )
 

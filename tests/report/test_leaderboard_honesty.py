@@ -16,7 +16,7 @@ from audiocapbench.report.exports import fitted
 from audiocapbench.report.leaderboard.board import Board, Leaderboard, LeaderboardQuery
 from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.report.leaderboard.pages import pages
-from audiocapbench.report.leaderboard.records import document, records
+from audiocapbench.report.leaderboard.records import document, pair_records
 from audiocapbench.scores.run_table import TableReader
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.summary import summarise
@@ -92,7 +92,7 @@ def test_a_test_that_points_against_the_order_is_flagged(store: Store) -> None:
     (said,) = document(everything)["boards"][0]["pairs"]
     assert said["against_order"] is True
     assert said["difference"] == pytest.approx(-0.05, abs=0.02)
-    (row,) = [row for row in records(everything) if row["source"] == "test"]
+    (row,) = pair_records(everything)
     assert (row["model"], row["other_model"]) == ("plain", "good but broken")
     assert row["difference"] == said["difference"]
     assert row["ranked_by"] == "as_zero"
@@ -274,7 +274,7 @@ def test_ranks_hold_what_the_letters_say(store: Store) -> None:
         assert entry.overall.ranks == (1 + better, 6 - worse)
 
 
-def test_a_narrow_table_folds_and_leaves_out_what_matters_least(store: Store) -> None:
+def test_a_narrow_table_folds_and_is_broken_in_parts_but_loses_nothing(store: Store) -> None:
     grades = {"gpt": {key: dict.fromkeys(("accuracy", "recall"), 5.0) for key in IDS}}
     put_run(store, MadeRun("provider/model-of-some-length", grades=grades), SAMPLES)
     failed = dict.fromkeys(IDS[:5], Status.FAILED)
@@ -282,10 +282,14 @@ def test_a_narrow_table_folds_and_leaves_out_what_matters_least(store: Store) ->
     put_run(store, MadeRun("other", grades=some, statuses=failed), SAMPLES)
     (page,) = pages(built(store))
     narrow = fitted(page, 80)
-    assert fitted(page, 300) == page
-    assert "score\n95 %" in [heading.text for heading in narrow.headings]
-    assert not {"cost", "s/answer"} & {heading.text for heading in narrow.headings}
-    assert narrow.notes[-1].startswith("Left out for want of room: ")
+    assert fitted(page, 300) == [page]
+    assert "score\n95 %" in [heading.text for heading in narrow[0].headings]
+    assert len(narrow) == 3
+    shown = {line for part in narrow for one in part.headings for line in one.text.split("\n")}
+    assert shown == {one.text for one in page.headings}
+    assert [one.headings[1].text for one in narrow] == ["model"] * 3
+    assert narrow[2].title == f"{page.title} (continued)"
+    assert [one.notes for one in narrow] == [(), (), page.notes]
 
 
 def test_too_many_ties_to_letter_are_said_to_be(store: Store) -> None:

@@ -30,6 +30,8 @@ class PublishedResults:
     Attributes:
         source: Title of the paper, and which tables.
         counts: Samples by category.
+        composition: What the data are made of: category, source, samples, and the mean length of a
+            caption in characters.
         misfits: Statements of the paper that its tables do not bear out: what was checked, which
             row does not fit, what is said of it, and what its numbers give.
         rows: The models, in printed order.
@@ -40,6 +42,7 @@ class PublishedResults:
     code: str
     judge: str
     counts: Mapping[str, int]
+    composition: tuple[Mapping[str, str | int], ...]
     misfits: tuple[Mapping[str, str], ...]
     rows: tuple[PublishedRow, ...]
 
@@ -57,4 +60,5 @@ def published_results(benchmark: str | None) -> PublishedResults | None:
     folder = resources.files("audiocapbench.benchmarks").joinpath("published")
     document = json.loads(folder.joinpath(f"{benchmark}.json").read_text("utf-8"))
     rows = tuple(PublishedRow(**row) for row in document.pop("rows"))
-    return PublishedResults(**document | {"misfits": tuple(document["misfits"])}, rows=rows)
+    lists = {name: tuple(document[name]) for name in ("composition", "misfits")}
+    return PublishedResults(**document | lists, rows=rows)

@@ -18,6 +18,7 @@ def figures(
     out: Path = Path("figures"),
     kinds: Annotated[str, typer.Option("--format")] = "png,svg,pdf",
     by: ByOption = None,
+    published: bool = False,
     store: options.Store = options.DEFAULT_STORE,
     json: options.Json = False,
 ) -> None:
@@ -26,6 +27,7 @@ def figures(
     Args:
         out (DIR): The folder to write into.
         kinds (A,B): Comma-separated: png, svg, pdf.
+        published: Draw the paper's models too.
     """
     from audiocapbench.report.page.figure_data import figure_data
     from audiocapbench.report.page.plots import formats, write_figures
@@ -35,7 +37,7 @@ def figures(
 
     wanted = formats(kinds)
     kept = Store.open(store, create=False)
-    data = gather(stored_summaries(kept, runs), by)
+    data = gather(stored_summaries(kept, runs), by, published=published)
     drawn = figure_data(data)
     paths = write_figures(drawn, out, wanted)
     keep_estimates(kept, (one.table for one in data.runs))

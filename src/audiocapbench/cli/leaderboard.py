@@ -1,10 +1,13 @@
 """``audiocapbench leaderboard``: models of a store, and which of them cannot be told apart."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
 from audiocapbench.cli.console import say
+from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.report.exports import Format
 
 
@@ -17,6 +20,8 @@ def leaderboard(
     judge: str | None = None,
     published: bool = False,
     all_runs: bool = False,
+    table: Annotated[int | None, Option(min=1, max=3)] = None,
+    columns: str | None = None,
     correction: options.Correction = "holm",
     form: options.Form = Format.TABLE,
     out: options.Out = None,
@@ -30,28 +35,53 @@ def leaderboard(
         by: One score, or one for each category too.
         metric (M): Rank by this metric.
         judge (J): Rank by this judge's overall score.
-        published: Show the paper's results too.
+        published: Show the paper's results too; they need no store.
         all_runs: Show all runs, not each model's newest.
+        table (N): A table of AudioCapBench's paper: 1 all scores, 2 by category, 3 the data.
+        columns (A,B): Which columns of that table, comma-separated.
     """
     from audiocapbench import library
     from audiocapbench.cli.results import warn_about
     from audiocapbench.cli.tables import write
-    from audiocapbench.store import Store
+    from audiocapbench.library.comparing import board_store
 
-    kept = Store.open(store, create=False)
-    found = library.leaderboard(
-        store=kept,
-        benchmark=benchmark,
-        by_category=by == "category",
-        metric=metric,
-        judge=judge,
-        published=published,
-        all_runs=all_runs,
-        correction=correction,
-    )
-    form = Format.JSON if json else form
-    write(form, out, pages=found.pages, records=found.records, document=found.to_dict, fit=True)
-    say(*found.leaderboard.notes)
-    for board in found.leaderboard.boards:
-        if board.scorer.dimension:
-            warn_about(kept, [board.scorer.name], [entry.run.id for entry in board.entries])
+    if columns is not None and table is None:
+        raise AudioCapBenchError("--columns chooses those of a --table")
+    with board_store(store, published=published) as kept:
+        found = library.leaderboard(
+            store=kept,
+            benchmark=benchmark,
+            by_category=by == "category" or table == 2,
+            metric=metric,
+            judge=judge,
+            published=published,
+            all_runs=all_runs,
+            correction=correction,
+        )
+        form = Format.JSON if json else form
+        if table is None:
+            write(
+                form,
+                out,
+                pages=found.pages,
+                records=found.records,
+                document=found.to_dict,
+                tests=found.tests,
+                fit=True,
+            )
+        else:
+            chosen = [name.strip() for name in columns.split(",")] if columns is not None else ()
+            tables = found.table(table, chosen)
+            rows = [record for one in tables for record in one.records]
+            write(
+                form,
+                out,
+                pages=lambda: [one.page for one in tables],
+                records=lambda: rows,
+                document=lambda: {"tables": rows, "notes": list(found.leaderboard.notes)},
+                fit=True,
+            )
+        say(*found.leaderboard.notes)
+        for board in found.leaderboard.boards:
+            if board.scorer.dimension and board.entries:
+                warn_about(kept, [board.scorer.name], [entry.run.id for entry in board.entries])

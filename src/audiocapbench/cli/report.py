@@ -30,6 +30,7 @@ def report(
     audio: Literal["none", "link", "embed"] = "link",
     title: str | None = None,
     by: ByOption = None,
+    published: bool = False,
     store: options.Store = options.DEFAULT_STORE,
     json: options.Json = False,
 ) -> None:
@@ -39,6 +40,7 @@ def report(
         out (FILE): Where to write the page.
         audio: Leave clips out, link to where they lie, or embed them.
         title (TEXT): [default: the benchmark's name]
+        published: Show the paper's models too.
     """
     from audiocapbench.report.page.html import write_report
     from audiocapbench.report.page.report_data import gather, stored_summaries
@@ -46,7 +48,7 @@ def report(
 
     refuse_overwriting(out, [store_file(store)])
     kept = Store.open(store, create=False)
-    data = gather(stored_summaries(kept, runs), by)
+    data = gather(stored_summaries(kept, runs), by, published=published)
     refuse_overwriting(out, (sample.clip.path for sample in data.samples))
     written = write_report(kept, data, out, title=title or data.benchmark, audio=audio)
     if json:

@@ -19,6 +19,7 @@ def write(
     pages: Callable[[], Sequence[Page]],
     records: Callable[[], Sequence[Record]],
     document: Callable[[], dict[str, Any]],
+    tests: Callable[[], Sequence[Record]] | None = None,
     fit: bool = False,
 ) -> None:
     """Write what a command found in the form that was asked for.
@@ -29,6 +30,7 @@ def write(
         pages: What people read.
         records: What spreadsheets read.
         document: What programs read.
+        tests: What spreadsheets read in a file of its own, beside the first.
         fit: Whether pages are fitted into the terminal's width; files get them whole.
 
     Raises:
@@ -41,23 +43,40 @@ def write(
         raise AudioCapBenchError("--format parquet needs --out FILE; it is not text")
     if form is Format.TABLE:
         for page in pages():
-            _print(exports.fitted(page, stdout().width) if fit else page)
-        return
-    if form is Format.PARQUET and file is not None:
-        exports.write_parquet(file, records())
+            for part in exports.fitted(page, stdout().width) if fit else [page]:
+                _print(part)
+    elif form in (Format.CSV, Format.PARQUET) and file is not None:
+        _write_rows(form, file, records())
+        beside = tests() if tests is not None else ()
+        if beside:
+            _write_rows(form, file.with_name(f"{file.stem}_tests{file.suffix}"), beside)
     else:
-        if form is Format.JSON:
-            text = f"{json_text(document())}\n"
-        elif form is Format.CSV:
-            text = exports.csv_text(records())
-        else:
-            text = (
-                exports.markdown_text(pages()) if form is Format.MD else exports.latex_text(pages())
-            )
+        text = _text(form, pages, records, document)
         if file is None:
             show_text(text)
-            return
-        write_file(file, text)
+        else:
+            write_file(file, text)
+            say(f"Written: {file}")
+
+
+def _text(
+    form: Format,
+    pages: Callable[[], Sequence[Page]],
+    records: Callable[[], Sequence[Record]],
+    document: Callable[[], dict[str, Any]],
+) -> str:
+    if form is Format.JSON:
+        return f"{json_text(document())}\n"
+    if form is Format.CSV:
+        return exports.csv_text(records())
+    return exports.markdown_text(pages()) if form is Format.MD else exports.latex_text(pages())
+
+
+def _write_rows(form: Format, file: Path, records: Sequence[Record]) -> None:
+    if form is Format.PARQUET:
+        exports.write_parquet(file, records)
+    else:
+        write_file(file, exports.csv_text(records))
     say(f"Written: {file}")
 
 

@@ -1,7 +1,9 @@
 """Two runs side by side, and all runs of a store on a leaderboard."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from audiocapbench.library.result import Result, check_options, in_thread
@@ -16,10 +18,12 @@ from audiocapbench.report.exports import Page, Record
 from audiocapbench.report.leaderboard.board import Leaderboard, LeaderboardQuery
 from audiocapbench.report.leaderboard.build import build_leaderboard, ranking_scorer
 from audiocapbench.report.leaderboard.pages import pages as leaderboard_pages
+from audiocapbench.report.leaderboard.paper_tables import PaperTable, paper_tables
 from audiocapbench.report.leaderboard.records import document as leaderboard_document
+from audiocapbench.report.leaderboard.records import pair_records
 from audiocapbench.report.leaderboard.records import records as leaderboard_records
 from audiocapbench.stats.multiple import Correction
-from audiocapbench.store import DEFAULT_STORE
+from audiocapbench.store import DEFAULT_STORE, Store
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,9 +59,21 @@ class LeaderboardResult(Result):
         """A table for each board."""
         return leaderboard_pages(self.leaderboard)
 
+    def table(self, number: int, columns: Sequence[str] = ()) -> list[PaperTable]:
+        """Table 1, 2 or 3 of AudioCapBench's paper, for each board.
+
+        Args:
+            columns: Which columns, in which order; the paper's by default.
+        """
+        return paper_tables(self.leaderboard, number, columns)
+
     def records(self) -> list[Record]:
-        """A row for each run and category, and for each test between two."""
+        """A row for each run and category, and for each published model."""
         return list(leaderboard_records(self.leaderboard))
+
+    def tests(self) -> list[Record]:
+        """A row for each test between two runs."""
+        return list(pair_records(self.leaderboard))
 
     def to_dict(self) -> dict[str, Any]:
         """As ``audiocapbench leaderboard --json`` prints it."""
@@ -156,8 +172,15 @@ def leaderboard(**options: Unpack[LeaderboardSettings]) -> LeaderboardResult:
         options.get("published", False),
         Correction(options.get("correction", Correction.HOLM)),
     )
-    with opened_store(options.get("store", DEFAULT_STORE), create=False) as store:
+    with board_store(options.get("store", DEFAULT_STORE), published=query.published) as store:
         return LeaderboardResult(build_leaderboard(store, query))
+
+
+def board_store(store: StoreLike, *, published: bool) -> AbstractContextManager[Store]:
+    """Where runs are to be found; published results need none, where none was named or made."""
+    if published and store == DEFAULT_STORE and not Path(DEFAULT_STORE).exists():
+        return Store.open("sqlite:///:memory:")
+    return opened_store(store, create=False)
 
 
 aleaderboard = in_thread(leaderboard)

@@ -45,7 +45,7 @@ def estimate_page(
         Heading("95 %", folds=True),
         Heading("scored"),
         *([Heading("as zero")] if failed else []),
-        *(Heading(name, spare=True) for name in groups),
+        *(Heading(name) for name in groups),
     ]
     rows = []
     for scorer in scorers:

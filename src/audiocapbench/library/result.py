@@ -102,7 +102,7 @@ def page_text(pages: Sequence[Page], width: int = _WIDTH) -> str:
 
     stream = io.StringIO()
     console = Console(file=stream, width=width, color_system=None, legacy_windows=False)
-    for page in (fitted(one, width, "to_frame()") for one in pages):
+    for page in (part for one in pages for part in fitted(one, width)):
         console.print(rich_table(page), soft_wrap=True, crop=False)
         for note in page.notes:
             console.print(Text(escape_controls(note)), soft_wrap=True)
@@ -125,8 +125,11 @@ def rich_table(page: Page) -> Any:
     for heading in page.headings:
         whole = heading is not last
         table.add_column(Text(escape_controls(heading.text)), justify=heading.align, no_wrap=whole)
-    for row in page.rows:
-        table.add_row(*(Text(escape_controls(cell)) for cell in row))
+    styles = {"best": "bold", "second": "underline"}
+    for line, row in enumerate(page.rows):
+        marks = [styles.get(page.marks.get((line, place), ""), "") for place in range(len(row))]
+        cells = zip(row, marks, strict=True)
+        table.add_row(*(Text(escape_controls(cell), style) for cell, style in cells))
     return table
 
 

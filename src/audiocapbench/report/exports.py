@@ -3,7 +3,7 @@
 import io
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
@@ -16,6 +16,7 @@ from audiocapbench.report.escape_controls import escape_controls
 Value = str | int | float | bool | None
 Record = Mapping[str, Value]
 Align = Literal["left", "right"]
+Mark = Literal["best", "second"]
 
 
 class Format(StrEnum):
@@ -35,24 +36,28 @@ class Heading:
 
     Attributes:
         folds: Whether its cells may stand below those of the column before it, in a narrow place.
-        spare: Whether a narrow place can do without it, the last such column first.
     """
 
     text: str
     align: Align = "right"
     folds: bool = False
-    spare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A table for people, rounded; ``wraps`` says that its last column is running text."""
+    """A table for people, rounded.
+
+    Attributes:
+        wraps: Whether its last column is running text.
+        marks: Cells, by row and column, that hold the best or the second best of their column.
+    """
 
     title: str
     headings: tuple[Heading, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
     wraps: bool = False
+    marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)
 
 
 _BETWEEN, _EDGES = 3, 2
@@ -89,27 +94,39 @@ def dollars(value: float | None) -> str:
     return "–" if value is None else f"${value:,.2f}"
 
 
-def fitted(page: Page, width: int, whole: str = "--format csv") -> Page:
-    """The page in so many columns of text, or as few as it can do with.
+def fitted(page: Page, width: int) -> list[Page]:
+    """The page in so many columns of text: folded, and broken in several where that is not enough.
 
-    First columns fold under those before them, then spare ones are left out, and a note says so
-    and where the whole is to be had.
+    Every part begins with the columns that say what a row is about.
     """
     if _width(page) > width:
         page = _folded(page)
-    left_out: list[str] = []
-    while _width(page) > width and any(one.spare for one in page.headings):
-        place = max(number for number, one in enumerate(page.headings) if one.spare)
-        left_out.insert(0, page.headings[place].text)
-        page = replace(
-            page,
-            headings=page.headings[:place] + page.headings[place + 1 :],
-            rows=tuple(row[:place] + row[place + 1 :] for row in page.rows),
-        )
-    if not left_out:
-        return page
-    note = f"Left out for want of room: {', '.join(left_out)}; {whole} has all."
-    return replace(page, notes=(*page.notes, note))
+    if _width(page) <= width:
+        return [page]
+    keys = 1 + next((at for at, one in enumerate(page.headings) if one.align == "left"), 0)
+    parts: list[list[int]] = [list(range(keys))]
+    for column in range(keys, len(page.headings)):
+        if len(parts[-1]) > keys and _width(_part(page, [*parts[-1], column])) > width:
+            parts.append(list(range(keys)))
+        parts[-1].append(column)
+    pages = [replace(_part(page, part), notes=()) for part in parts]
+    pages[1:] = [replace(one, title=f"{page.title} (continued)") for one in pages[1:]]
+    return [*pages[:-1], replace(pages[-1], notes=page.notes)]
+
+
+def _part(page: Page, columns: Sequence[int]) -> Page:
+    """Some columns of a page."""
+    marks = {
+        (line, columns.index(column)): mark
+        for (line, column), mark in page.marks.items()
+        if column in columns
+    }
+    return replace(
+        page,
+        headings=tuple(page.headings[column] for column in columns),
+        rows=tuple(tuple(row[column] for column in columns) for row in page.rows),
+        marks=marks,
+    )
 
 
 def _folded(page: Page) -> Page:
@@ -129,7 +146,8 @@ def _folded(page: Page) -> Page:
         )
         for place in kept
     )
-    return replace(page, headings=headings, rows=rows)
+    marks = {(line, kept.index(at)): one for (line, at), one in page.marks.items() if at in kept}
+    return replace(page, headings=headings, rows=rows, marks=marks)
 
 
 def _width(page: Page) -> int:
@@ -159,7 +177,7 @@ def markdown_text(pages: Sequence[Page]) -> str:
         lines = [
             _markdown_row([heading.text for heading in page.headings]),
             f"|{'|'.join(rules)}|",
-            *(_markdown_row(row) for row in page.rows),
+            *(_markdown_row(row, _marks(page, line)) for line, row in enumerate(page.rows)),
         ]
         notes = [f"- {markdown(note)}" for note in page.notes]
         blocks.append("\n".join([f"## {markdown(page.title)}", "", *lines, "", *notes]).rstrip())
@@ -174,7 +192,7 @@ def latex_text(pages: Sequence[Page]) -> str:
         body = [
             _latex_row([heading.text for heading in page.headings]),
             r"\midrule",
-            *(_latex_row(row) for row in page.rows),
+            *(_latex_row(row, _marks(page, line)) for line, row in enumerate(page.rows)),
         ]
         notes = [rf"\par\footnotesize {latex(note)}" for note in page.notes]
         lines = [
@@ -229,13 +247,34 @@ def _one_line(text: str) -> str:
     return " ".join(escape_controls(text).split())
 
 
-def _markdown_row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(markdown(cell) for cell in cells) + " |"
+def _marks(page: Page, line: int) -> dict[int, Mark]:
+    return {column: mark for (row, column), mark in page.marks.items() if row == line}
 
 
-def _latex_row(cells: Sequence[str]) -> str:
+_NO_MARKS: Mapping[int, Mark] = {}
+_MARKDOWN_MARKS = {"best": ("**", "**"), "second": ("<u>", "</u>")}
+_LATEX_MARKS = {"best": (r"\textbf{", "}"), "second": (r"\underline{", "}")}
+
+
+def _markdown_row(cells: Sequence[str], marks: Mapping[int, Mark] = _NO_MARKS) -> str:
+    texts = (
+        _marked(markdown(cell), marks.get(place), _MARKDOWN_MARKS)
+        for place, cell in enumerate(cells)
+    )
+    return "| " + " | ".join(texts) + " |"
+
+
+def _latex_row(cells: Sequence[str], marks: Mapping[int, Mark] = _NO_MARKS) -> str:
+    texts = (
+        _marked(latex(cell), marks.get(place), _LATEX_MARKS) for place, cell in enumerate(cells)
+    )
     # A cell that begins with a bracket would be read as the option of the line break before it.
-    return " & ".join("{}" + latex(cell) for cell in cells) + r" \\"
+    return " & ".join("{}" + text for text in texts) + r" \\"
+
+
+def _marked(text: str, mark: Mark | None, signs: Mapping[str, tuple[str, str]]) -> str:
+    before, after = signs[mark] if mark is not None else ("", "")
+    return f"{before}{text}{after}"
 
 
 def _type(pa: Any, values: Sequence[Value]) -> Any:

@@ -162,10 +162,10 @@ def _differences(title: str, rows: list[Difference], comparison: Comparison) -> 
         (Heading("B"), lambda one: one.scorer.shown(one.second)),
         (Heading("B − A"), lambda one: _signed(one.difference, one.scorer.digits)),
         (Heading("95 %", folds=True), _interval),
-        (Heading("p", spare=True), lambda one: _probability(one.p_value)),
+        (Heading("p"), lambda one: _probability(one.p_value)),
         (Heading(_corrected(comparison)), lambda one: _probability(one.adjusted)),
-        (Heading("effect", spare=True), lambda one: _signed(one.effect, 2)),
-        (Heading("visible", spare=True), lambda one: one.scorer.shown(one.detectable)),
+        (Heading("effect"), lambda one: _signed(one.effect, 2)),
+        (Heading("visible"), lambda one: one.scorer.shown(one.detectable)),
     ]
     cells = tuple(tuple(shown(one) for _, shown in columns) for one in rows)
     return Page(title, tuple(heading for heading, _ in columns), cells, notes(comparison))

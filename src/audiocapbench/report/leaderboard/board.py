@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from audiocapbench.report.leaderboard.ranking import Placement, Ranking, UntestedReason
+from audiocapbench.scores.groups import ALL, GroupKey
 from audiocapbench.scores.run_table import RunTable
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.signature import UNSIGNED, Signature
-from audiocapbench.stats import FEWEST_FOR_INTERVAL
+from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import Run
 
@@ -35,8 +36,12 @@ class RunEntry:
     @property
     def dimensions(self) -> dict[str, float]:
         """Scores of the judge's dimensions, where its overall score ranks."""
+        return self.dimensions_of(ALL)
+
+    def dimensions_of(self, key: GroupKey) -> dict[str, float]:
+        """The same of one group of samples."""
         own = self.table.dimensions(self.scorer.name) if self.scorer.is_overall else ()
-        values = {one.column: self.table.point(one).value for one in own}
+        values = {one.column: self.table.point(one, key).value for one in own}
         return {name: value for name, value in values.items() if value is not None}
 
     @property
@@ -56,6 +61,7 @@ class PublishedEntry:
     score: float
     dimensions: dict[str, float]
     by_category: dict[str, float]
+    metrics: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,21 @@ class Board:
     correction: Correction = Correction.HOLM
     published: tuple[PublishedEntry, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def bounds(self, entry: RunEntry) -> Interval | None:
+        """What failures, and clips that published rows have and the run has not, could make of it.
+
+        A clip that was not there may have scored anything from nothing to the best.
+        """
+        estimate = entry.overall.estimate
+        if not self.published or not self.missing_clips or entry.table.aggregation is not None:
+            return estimate.bounds
+        if estimate.value is None:
+            return None
+        low, high = estimate.bounds or (estimate.value, estimate.value)
+        asked, total = self.samples, self.samples + self.missing_clips
+        best = self.missing_clips * self.scorer.max_value
+        return Interval(low * asked / total, (high * asked + best) / total)
 
     @property
     def too_few(self) -> list[str]:

@@ -6,6 +6,7 @@ Runs on different samples, or with scores made in different ways, stand on diffe
 from collections import Counter
 from collections.abc import Sequence
 
+from audiocapbench.benchmarks.captioning import AUDIOCAPBENCH
 from audiocapbench.benchmarks.published_results import published_results
 from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
@@ -44,7 +45,7 @@ def build_leaderboard(store: Store, query: LeaderboardQuery) -> Leaderboard:
     """
     notes: list[str] = []
     runs = _runs(store, query, notes)
-    if not runs and not (query.published and published_results(query.benchmark)):
+    if not runs and not (query.published and published_results(query.benchmark or AUDIOCAPBENCH)):
         of = f" of {query.benchmark}" if query.benchmark else ""
         advice = "'audiocapbench runs' lists them."
         raise ReportError(" ".join([f"{store.name} has no run{of};", advice, *notes]))

@@ -23,7 +23,7 @@ def pages(leaderboard: Leaderboard) -> list[Page]:
     found = []
     for board in leaderboard.boards:
         found.append(_overall(board))
-        if any(one.by_category for one in _in_order(board)):
+        if any(one.by_category for one in in_order(board)):
             found.append(_by_category(board))
     return found
 
@@ -39,7 +39,7 @@ def _overall(board: Board) -> Page:
             else (column.published(one) if column.published else "")
             for column in columns
         )
-        for one in _in_order(board)
+        for one in in_order(board)
     ]
     notes = [*board.notes, *([f"Signature: {board.signature}"] if board.signature else [])]
     return Page(_title(board), tuple(one.heading for one in columns), tuple(rows), tuple(notes))
@@ -54,7 +54,9 @@ def _columns(board: Board) -> Iterator[_Column]:
         lambda one: "" if board.entries else str(one.printed_rank),
     )
     yield _Column(
-        Heading("model", _LEFT), lambda one: one.label, lambda one: _published_name(one, board)
+        Heading("model", _LEFT),
+        lambda one: shown_name(one, board),
+        lambda one: shown_name(one, board),
     )
     yield _Column(
         Heading("score"),
@@ -76,28 +78,32 @@ def _columns(board: Board) -> Iterator[_Column]:
         def dimension(one: RunEntry | PublishedEntry, name: str = name) -> str:
             return shown(one.dimensions.get(name))
 
-        yield _Column(Heading(name, spare=True), dimension, dimension)
+        yield _Column(Heading(name), dimension, dimension)
     yield _Column(
         Heading("scored"),
         lambda one: f"{one.overall.estimate.n:,}/{one.overall.estimate.coverage.total:,}",
     )
-    if any(one.n < one.coverage.total for one in estimates):
+    failures = any(one.n < one.coverage.total for one in estimates)
+    if failures:
         yield _Column(Heading("as zero"), lambda one: shown(one.overall.estimate.as_zero))
+    if failures or (board.published and board.missing_clips):
         yield _Column(
-            Heading("worst–best", folds=True),
-            lambda one: spanned(one.overall.estimate.bounds, digits),
+            Heading("worst–best", folds=True), lambda one: spanned(board.bounds(one), digits)
         )
-    yield _Column(Heading("cost", spare=True), lambda one: dollars(one.table.cost_usd))
+    yield _Column(Heading("cost"), lambda one: dollars(one.table.cost_usd))
     if any(one.judge_cost_usd is not None for one in board.entries):
-        yield _Column(Heading("judge's cost", spare=True), lambda one: dollars(one.judge_cost_usd))
-    yield _Column(Heading("s/answer", spare=True), lambda one: number(one.table.latency_s, 2))
+        yield _Column(Heading("judge's cost"), lambda one: dollars(one.judge_cost_usd))
+    yield _Column(Heading("s/answer"), lambda one: number(one.table.latency_s, 2))
 
 
-def _published_name(one: PublishedEntry, board: Board) -> str:
+def shown_name(one: RunEntry | PublishedEntry, board: Board) -> str:
+    """A model's name; a published one is marked where it stands among runs."""
+    if isinstance(one, RunEntry):
+        return one.label
     return f"{one.model} (published)" if board.entries else one.model
 
 
-def _in_order(board: Board) -> list[RunEntry | PublishedEntry]:
+def in_order(board: Board) -> list[RunEntry | PublishedEntry]:
     """Runs in their order, each published row above the first run that it beats."""
     found: list[RunEntry | PublishedEntry] = []
     waiting = list(board.published)
@@ -131,8 +137,8 @@ def _by_category(board: Board) -> Page:
             *([Heading("tied", _LEFT, folds=True)] if board.entries else []),
         ]
     rows = []
-    for one in _in_order(board):
-        cells = [one.label if isinstance(one, RunEntry) else _published_name(one, board)]
+    for one in in_order(board):
+        cells = [shown_name(one, board)]
         for name in board.categories:
             if isinstance(one, PublishedEntry):
                 blanks = [""] * (2 if board.entries else 1)

@@ -30,7 +30,7 @@ def with_published(
         # Published scores stand among a board's where they are of the same kind.
         if results is not None and (
             _has_metric(board.scorer, results)
-            or (_is_judge(board.scorer, results) and board.samples == results.total)
+            or (_is_judge(board.scorer, results) and _of_all(board, results))
         ):
             found.append(_among(board, results, by_category=query.by_category))
             mixed = True
@@ -63,8 +63,12 @@ def has_published(query: LeaderboardQuery) -> bool:
     results = published_results(query.benchmark or AUDIOCAPBENCH)
     if results is None:
         return False
-    scorer = query.scorer
-    return scorer is None or _is_judge(scorer, results) or _has_metric(scorer, results)
+    return query.scorer is None or is_published(query.scorer, results)
+
+
+def is_published(scorer: Scorer, results: PublishedResults) -> bool:
+    """Whether a score is of a kind that the paper prints: its judge's, or one of its metrics."""
+    return _is_judge(scorer, results) or _has_metric(scorer, results)
 
 
 def _has_any(scorer: Scorer | None, results: PublishedResults) -> bool:
@@ -82,6 +86,11 @@ def _is_judge(scorer: Scorer, results: PublishedResults) -> bool:
     return scorer.dimension == OVERALL and bool(re.fullmatch(named, scorer.name, re.IGNORECASE))
 
 
+def _of_all(board: Board, results: PublishedResults) -> bool:
+    """Whether a board is about every sample of the benchmark, but for clips that were not there."""
+    return board.samples + board.missing_clips == results.total
+
+
 def _among(board: Board, results: PublishedResults, *, by_category: bool) -> Board:
     entries = _entries(results, board.scorer, by_category=by_category)
     judge = f"were judged by {results.judge}, " if board.scorer.dimension is not None else ""
@@ -90,7 +99,12 @@ def _among(board: Board, results: PublishedResults, *, by_category: bool) -> Boa
         f"Rows marked 'published' {judge}were not run here, and are part of no test. Source: "
         f"{results.source}.",
     ]
-    if board.samples != results.total:
+    if board.missing_clips and _of_all(board, results):
+        notes.append(
+            f"The published rows are about {results.total:,} samples; {board.missing_clips:,} of "
+            "them were not there for the runs: 'worst–best' is what they could make of a score."
+        )
+    elif board.samples != results.total:
         notes.append(
             f"The published rows are about {results.total:,} samples, the runs about "
             f"{board.samples:,}: their scores are not comparable."
@@ -127,6 +141,15 @@ def _entries(
             judge, parts = results.judge, dict(row.by_category) if by_category else {}
         if score is not None:
             found.append(
-                PublishedEntry(row.model, judge, results.source, row.rank, score, judged, parts)
+                PublishedEntry(
+                    row.model,
+                    judge,
+                    results.source,
+                    row.rank,
+                    score,
+                    judged,
+                    parts,
+                    dict(row.metrics),
+                )
             )
     return tuple(sorted(found, key=lambda one: -one.score))

@@ -8,6 +8,8 @@ from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.exports import Record, Value
 from audiocapbench.report.leaderboard.board import Board, Leaderboard, RunEntry
 from audiocapbench.report.leaderboard.ranking import PairTest, Placement, Ranking
+from audiocapbench.scores.groups import ALL, GroupKey
+from audiocapbench.scores.groups import category as in_category
 from audiocapbench.stats import METHOD, ROUNDS, SEED
 from audiocapbench.stats.power import ALPHA
 
@@ -15,22 +17,35 @@ PUBLISHED = "published, not run here"
 _COLUMNS = (
     "board benchmark dataset scorer judge signature category model run begun source paper "
     "ranked_by rank rank_best rank_worst tied score low high scored samples as_zero worst best "
-    "cost_usd judge_cost_usd latency_s other_model other_run difference p p_adjusted "
-    "p_common against_order"
+    "cost_usd judge_cost_usd latency_s"
 ).split()
 _TEST = ("difference", "p", "p_adjusted", "p_common", "against_order")
 
 
 def records(leaderboard: Leaderboard) -> list[Record]:
-    """A row for each model, for each of its categories and for each test; unrounded.
+    """A row for each model and each of its categories, with all dimensions and metrics; unrounded.
 
-    ``source`` says which: ``run``, ``test``, or that a row was published. A test's ``difference``
-    is that of ``model`` less ``other_model`` on the samples that both have.
+    ``source`` says whether a row is of a run or was published.
     """
-    return [
-        dict.fromkeys(_COLUMNS) | {"board": number} | row
+    found = [
+        {"board": number, **row}
         for number, board in enumerate(leaderboard.boards, 1)
         for row in _rows(board)
+    ]
+    names = dict.fromkeys([*_COLUMNS, *(name for row in found for name in row)])
+    return [dict.fromkeys(names) | row for row in found]
+
+
+def pair_records(leaderboard: Leaderboard) -> list[Record]:
+    """A row for each test between two runs.
+
+    ``difference`` is that of ``model`` less ``other_model`` on the samples that both have.
+    """
+    return [
+        {"board": number, **_head(board), "category": name, **_test_row(board, ranking, pair)}
+        for number, board in enumerate(leaderboard.boards, 1)
+        for name, ranking in [("all", board.overall), *board.parts.items()]
+        for pair in ranking.pairs
     ]
 
 
@@ -54,13 +69,7 @@ def document(leaderboard: Leaderboard) -> dict[str, Any]:
 def _rows(board: Board) -> Iterator[dict[str, Value]]:
     """What a board has to say, of each row only the columns that it has."""
     rankings = [("all", board.overall), *board.parts.items()]
-    head: dict[str, Value] = {
-        "benchmark": board.benchmark,
-        "dataset": board.dataset,
-        "scorer": board.scorer.label,
-        "judge": board.scorer.judge or "",
-        "signature": str(board.signature),
-    }
+    head = _head(board)
     for number, entry in enumerate(board.entries):
         costs: dict[str, Value] = {
             "cost_usd": entry.table.cost_usd,
@@ -70,16 +79,33 @@ def _rows(board: Board) -> Iterator[dict[str, Value]]:
         for name, ranking in rankings:
             own = _run_row(entry, ranking, ranking.runs[number])
             more = costs if ranking is board.overall else {}
-            yield {**head, "category": name, **own, **more}
-    for name, ranking in rankings:
-        for pair in ranking.pairs:
-            yield {**head, "category": name, **_test_row(board, ranking, pair)}
+            key = ALL if ranking is board.overall else in_category(name)
+            beside = {**entry.dimensions_of(key), **_metrics(entry, key)}
+            yield {**beside, **head, "category": name, **own, **more}
     for one in board.published:
         scorer = board.scorer.name if board.scorer.judge is None else f"{one.judge}: {OVERALL}"
         unsigned = {"dataset": "", "signature": "", "scorer": scorer, "judge": one.judge}
         about = {"model": one.model, "source": PUBLISHED, "paper": one.source}
-        for name, score in [("all", one.score), *one.by_category.items()]:
-            yield {**head, **unsigned, **about, "category": name, "score": score}
+        own = {**head, **unsigned, **about}
+        yield {**one.dimensions, **one.metrics, **own, "category": "all", "score": one.score}
+        for name, score in one.by_category.items():
+            yield {**own, "category": name, "score": score}
+
+
+def _metrics(entry: RunEntry, key: GroupKey) -> dict[str, Value]:
+    """Every metric of a run, whatever it is ranked by."""
+    own = (one for one in entry.table.scorers if one.judge is None)
+    return {one.name: entry.table.point(one, key).value for one in own}
+
+
+def _head(board: Board) -> dict[str, Value]:
+    return {
+        "benchmark": board.benchmark,
+        "dataset": board.dataset,
+        "scorer": board.scorer.label,
+        "judge": board.scorer.judge or "",
+        "signature": str(board.signature),
+    }
 
 
 def _run_row(entry: RunEntry, ranking: Ranking, place: Placement) -> dict[str, Value]:
@@ -107,7 +133,6 @@ def _test_row(board: Board, ranking: Ranking, pair: PairTest) -> dict[str, Value
     return {
         "model": first.model,
         "run": first.id,
-        "source": "test",
         "ranked_by": _ranked_by(ranking),
         "scored": pair.n,
         "other_model": second.model,

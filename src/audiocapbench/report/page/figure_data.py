@@ -1,9 +1,11 @@
 """The data of the paper's four figures, for the page's drawings and for those of a paper alike."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
+from audiocapbench.benchmarks.published_results import PublishedRow
 from audiocapbench.report.page.report_data import ReportData, ReportRun
 from audiocapbench.scores.groups import category as in_category
 from audiocapbench.scores.scorer import Scorer
@@ -75,7 +77,7 @@ class Figures(NamedTuple):
     """The data of all four figures.
 
     Attributes:
-        durations, lengths: Figure 1: seconds of each clip, and characters of each reference.
+        durations, lengths: Figure 1: seconds of each clip, and characters of its first caption.
         overall: Figure 2, by ``measure``, as are the panels of figure 3.
         points: Figure 4; empty without a judge of accuracy and hallucination.
         providers: Every provider, in the order of its colour.
@@ -98,20 +100,23 @@ class Figures(NamedTuple):
 
 
 def figure_data(data: ReportData) -> Figures:
-    """Put the data of the four figures together."""
+    """Put the data of the four figures together, with published models among the runs."""
     durations: dict[str, dict[str, float]] = {name: {} for name in data.categories}
     lengths: dict[str, list[float]] = {name: [] for name in data.categories}
     for sample in data.samples:
         durations[sample.category][data.clip_of(sample)] = sample.clip.duration_s
-        lengths[sample.category] += [float(len(text)) for text in sample.references]
+        lengths[sample.category].append(float(len(sample.references[0])))
     judge = _judge_of_both(data)
-    present = dict.fromkeys(provider_of(one.run.model) for one in data.runs)
+    models = [*(one.run.model for one in data.runs), *(one.model for one in data.published)]
+    present = dict.fromkeys(map(provider_of, models))
+    overall = [_bar(one, data.headline, None) for one in data.runs]
+    overall += [_printed(one, data.headline) for one in data.published]
     known = [name for name in PROVIDERS.values() if name in present]
     return Figures(
         data.headline,
         _histograms({name: list(given.values()) for name, given in durations.items()}),
         _histograms(lengths),
-        tuple(_bar(one, data.headline, None) for one in data.runs),
+        _best_first(overall),
         _panels(data),
         _points(data, judge) if judge is not None else (),
         judge,
@@ -151,6 +156,27 @@ def _bar(run: ReportRun, measure: Scorer, name: str | None) -> Bar:
     return Bar(run.label, provider_of(run.run.model), _span(run, measure, name))
 
 
+def _printed(row: PublishedRow, measure: Scorer, name: str | None = None) -> Bar:
+    """A published model's bar: a printed number without interval."""
+    overall = row.metrics.get(measure.name) if measure.judge is None else row.judged["overall"]
+    parts = {} if measure.judge is None else row.by_category
+    score = overall if name is None else parts.get(name)
+    return Bar(_published(row), provider_of(row.model), _bare(score))
+
+
+def _published(row: PublishedRow) -> str:
+    return f"{row.model} (published)"
+
+
+def _bare(score: float | None) -> Span | None:
+    return None if score is None else Span(score, score, score)
+
+
+def _best_first(bars: Iterable[Bar]) -> tuple[Bar, ...]:
+    """The order of the runs is kept where scores are equal, or missing."""
+    return tuple(sorted(bars, key=lambda bar: -bar.span.score if bar.span else 0.0))
+
+
 def _span(run: ReportRun, measure: Scorer, name: str | None = None) -> Span | None:
     estimate = run.estimate(measure, name)
     if estimate is None or estimate.value is None:
@@ -167,10 +193,12 @@ def _panels(data: ReportData) -> tuple[Panel, ...]:
         for name in run.table.categories if run.has(headline) else ():
             count = len(run.table.group(headline, in_category(name)).samples)
             sizes[name] = max(count, sizes.get(name, 0))
-    return tuple(
-        Panel(name, count, tuple(_bar(one, data.headline, name) for one in data.runs))
-        for name, count in sizes.items()
-    )
+    panels = []
+    for name, count in sizes.items():
+        bars = [_bar(one, headline, name) for one in data.runs]
+        bars += [_printed(one, headline, name) for one in data.published]
+        panels.append(Panel(name, count, tuple(bars)))
+    return tuple(panels)
 
 
 def _judge_of_both(data: ReportData) -> str | None:
@@ -192,4 +220,7 @@ def _points(data: ReportData, judge: str) -> tuple[Point, ...]:
         spans = [_span(run, by_name[name]) for name in ("accuracy", "hallucination")]
         if None not in spans:
             points.append(Point(run.label, provider_of(run.run.model), *filter(None, spans)))
+    for row in data.published if data.headline.judge == judge else ():
+        spans = [_bare(row.judged[name]) for name in ("accuracy", "hallucination")]
+        points.append(Point(_published(row), provider_of(row.model), *filter(None, spans)))
     return tuple(points)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from audiocapbench.benchmarks.published_results import PublishedRow
 from audiocapbench.data.outcome import Status
 from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.exports import dollars
@@ -141,15 +142,28 @@ def _board(data: ReportData, scorers: Sequence[Scorer], ranking: Ranking) -> Pag
             zero = data.headline.shown(place.estimate.as_zero)
             row = row._replace(places=_places(place), tied=place.tied, zero=zero)
         rows.append(row)
+    printed = [_printed(one, scorers) for one in data.published if _is_beside(data, scorers)]
     return PageBoard(
         "Metrics" if judge is None else f"Judge {judge}",
         ranked,
         ranked and ranking.by_zero,
         "answered" if judge is None else "judged",
         [one.column for one in scorers],
-        rows,
+        [*rows, *printed],
         _note(data, scorers, rows),
     )
+
+
+def _is_beside(data: ReportData, scorers: Sequence[Scorer]) -> bool:
+    """Whether published models have these scores: those of the judge that ranks, or metrics."""
+    return data.headline in scorers or scorers[0].judge is None
+
+
+def _printed(row: PublishedRow, scorers: Sequence[Scorer]) -> ModelRow:
+    """A published model's line, below the runs: it is part of no test."""
+    known = row.metrics if scorers[0].judge is None else row.judged
+    cells = [ScoreCell(one.shown(known.get(one.column)), "") for one in scorers]
+    return ModelRow(f"printed {row.rank}", "", "", f"{row.model} (published)", NO_SCORE, cells)
 
 
 def _note(data: ReportData, scorers: Sequence[Scorer], rows: Sequence[ModelRow]) -> str:
@@ -255,7 +269,9 @@ def _drawings(figures: Figures) -> dict[str, Any]:
     whole = f"{measure.label} of each model with its 95 percent interval; the table has the numbers"
     return {
         "durations": histograms(figures.durations, "s", "Durations of {} clips in seconds"),
-        "lengths": histograms(figures.lengths, "chars", "Reference lengths of {} in characters"),
+        "lengths": histograms(
+            figures.lengths, "chars", "Lengths of first captions of {} in characters"
+        ),
         "overall": bars(figures.overall, whole),
         "panels": [
             (panel, bars(panel.bars, f"{measure.label} on {panel.category}"))

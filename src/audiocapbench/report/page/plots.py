@@ -110,7 +110,7 @@ def figure_sheets(data: Figures) -> Iterator[tuple[str, str]]:
     cells = [
         [
             (f"{seconds.category} ({seconds.total})", draw_histogram(seconds, "s", "durations")),
-            ("", draw_histogram(characters, "chars", "lengths of references")),
+            ("", draw_histogram(characters, "chars", "lengths of first captions")),
         ]
         for seconds, characters in zip(data.durations, data.lengths, strict=True)
     ]

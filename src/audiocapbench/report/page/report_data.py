@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.benchmarks.corpora import leaves_null_out
+from audiocapbench.benchmarks.published_results import PublishedRow, published_results
 from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError, meant
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics.names import parse_name
+from audiocapbench.report.leaderboard.published import is_published
 from audiocapbench.scores.estimate import Estimate
 from audiocapbench.scores.groups import ALL, GroupKey, category
 from audiocapbench.scores.run_table import RunTable, TableReader, labels
@@ -70,6 +72,7 @@ class ReportData:
         scorers: What there are scores of.
         scores: By scorer: shape (runs, samples), NaN where there is none.
         notes: What was left out, in sentences.
+        published: The paper's models, to be shown beside the runs.
     """
 
     benchmark: str
@@ -79,6 +82,7 @@ class ReportData:
     headline: Scorer
     scores: dict[Scorer, Scores]
     notes: tuple[str, ...] = ()
+    published: tuple[PublishedRow, ...] = ()
 
     @property
     def aggregation(self) -> Aggregation | None:
@@ -138,8 +142,12 @@ def stored_summaries(store: Store, run_ids: Sequence[int]) -> list[RunSummary]:
     return [RunSummary(table, metrics, tuple(table.judgements)) for table in tables]
 
 
-def gather(summaries: Sequence[RunSummary], by: str | None = None) -> ReportData:
+def gather(
+    summaries: Sequence[RunSummary], by: str | None = None, *, published: bool = False
+) -> ReportData:
     """What a page shows of summarised runs, ranked as ``headline_of`` says.
+
+    Published models stand beside them where they were scored in the same way.
 
     Raises:
         ReportError: The runs are not of one benchmark, hold no captions, or have no scores.
@@ -152,6 +160,7 @@ def gather(summaries: Sequence[RunSummary], by: str | None = None) -> ReportData
     runs = [ReportRun(label, one) for label, one in zip(labels(tables), summaries, strict=True)]
     runs.sort(key=lambda one: one.table.point(headline).best_first)
     unknown = sorted({name for one in tables for name in one.unknown_metrics})
+    rows, notes = _published(summaries[0].run.benchmark, headline, len(samples))
     return ReportData(
         summaries[0].run.benchmark,
         tuple(samples),
@@ -159,8 +168,28 @@ def gather(summaries: Sequence[RunSummary], by: str | None = None) -> ReportData
         scorers,
         headline,
         _score_columns(runs, samples, scorers),
-        tuple(map(without_plugin, unknown)),
+        (*map(without_plugin, unknown), *(notes if published else ())),
+        rows if published else (),
     )
+
+
+def _published(
+    benchmark: str, headline: Scorer, samples: int
+) -> tuple[tuple[PublishedRow, ...], list[str]]:
+    """The paper's models where they may stand beside the runs, and what to know of them."""
+    results = published_results(benchmark)
+    if results is None:
+        return (), [f"There are no published results of {benchmark} in this package."]
+    if not is_published(headline, results):
+        return (), [f"The published models are not shown: they have no score of {headline.label}."]
+    judged = f"were judged by {results.judge}, " if headline.judge is not None else ""
+    notes = [f"Models marked 'published' {judged}were not run here. Source: {results.source}."]
+    if samples != results.total:
+        notes.append(
+            f"The published scores are about {results.total:,} samples, the runs about "
+            f"{samples:,}: compare them with care."
+        )
+    return results.rows, notes
 
 
 def _check_benchmark(runs: Sequence[Run]) -> None:

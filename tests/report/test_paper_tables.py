@@ -1,0 +1,172 @@
+"""The paper's tables from one's own runs, and the published models beside them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from audiocapbench.errors import ReportError
+from audiocapbench.judges.aggregation import OVERALL
+from audiocapbench.report.exports import fitted, latex_text, markdown_text
+from audiocapbench.report.leaderboard.board import Leaderboard, LeaderboardQuery
+from audiocapbench.report.leaderboard.build import build_leaderboard
+from audiocapbench.report.leaderboard.pages import pages
+from audiocapbench.report.leaderboard.paper_tables import paper_tables
+from audiocapbench.report.leaderboard.records import pair_records, records
+from audiocapbench.report.page.figure_data import figure_data
+from audiocapbench.report.page.overview import overview
+from audiocapbench.report.page.report_data import gather, stored_summaries
+from audiocapbench.scores.scorer import Scorer
+from audiocapbench.store import Store
+from command import run_command
+from made_store import MadeRun, made_samples, put_run
+
+JUDGE = "openai/gpt-4.1"
+SAMPLES = made_samples(997, categories=("sound", "music", "speech"))
+
+PAPER = """
+gemini-3-pro-preview 6.18 6.39 5.42 6.00 0.234 0.037 0.152
+gemini-2.5-pro 6.00 6.27 5.37 5.88 0.220 0.021 0.127
+gemini-2.5-flash 5.78 5.78 5.66 5.74 0.225 0.031 0.141
+gpt-4o-audio-preview 5.52 5.12 6.30 5.65 0.211 0.018 0.162
+gemini-3-flash-preview 5.68 5.81 5.11 5.53 0.240 0.041 0.172
+gemini-2.0-flash 5.01 4.43 6.47 5.30 0.174 0.025 0.188
+gpt-audio 4.83 4.53 6.37 5.24 0.196 0.013 0.136
+gpt-4o-realtime-preview 4.65 4.29 5.25 4.73 0.204 0.022 0.185
+gpt-realtime 4.67 4.46 4.90 4.68 0.209 0.021 0.165
+gemini-2.5-flash-lite 4.28 4.03 4.91 4.41 0.184 0.014 0.124
+gpt-realtime-mini 4.29 3.89 5.01 4.40 0.188 0.020 0.168
+gpt-audio-mini 2.59 2.37 6.84 3.93 0.143 0.011 0.102
+gpt-4o-mini-audio-preview 1.63 1.41 7.90 3.65 0.107 0.010 0.103
+"""
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    with Store.open("sqlite:///:memory:") as opened:
+        yield opened
+
+
+def put_mine(store: Store, score: float = 5.8, *, missing: int = 3) -> int:
+    grades = {
+        one.id: {"accuracy": score, "completeness": score - 1, "hallucination": score + 1}
+        for one in SAMPLES
+    }
+    meteor = {one.id: 0.2345 for one in SAMPLES}
+    run = MadeRun("own/mine", {"meteor": meteor}, {JUDGE: grades})
+    return put_run(store, run, SAMPLES, "audiocapbench", missing=missing).id
+
+
+def board(store: Store, **wanted: object) -> Leaderboard:
+    query = LeaderboardQuery(published=True, **wanted)  # type: ignore[arg-type]
+    return build_leaderboard(store, query)
+
+
+def test_the_published_rows_are_the_papers_digits(store: Store) -> None:
+    (table,) = paper_tables(board(store), 1)
+    shown = "\n".join(" ".join([row[1].partition("/")[2], *row[2:]]) for row in table.page.rows)
+    assert shown == PAPER.strip()
+    assert [row[0] for row in table.page.rows] == [str(place) for place in range(1, 14)]
+
+
+def test_best_and_second_are_marked_as_in_the_paper(store: Store) -> None:
+    (table,) = paper_tables(board(store), 1)
+    marked = {
+        (table.page.headings[column].text, mark): table.page.rows[line][column]
+        for (line, column), mark in table.page.marks.items()
+    }
+    assert marked["accuracy", "best"] == "6.18"
+    assert marked["hallucination", "second"] == "6.84", "the paper underlines 6.30, the fifth"
+    assert "**6.18**" in markdown_text([table.page])
+    assert r"\underline{6.00}" in latex_text([table.page])
+
+
+def test_tables_two_and_three_are_the_papers(store: Store) -> None:
+    (table,) = paper_tables(board(store, by_category=True), 2)
+    assert table.page.rows[0] == ("gemini/gemini-3-pro-preview", "6.40", "5.68", "5.79")
+    (table,) = paper_tables(board(store), 3)
+    assert [row[2:] for row in table.page.rows] == [
+        ("200", "90"),
+        ("200", "104"),
+        ("300", "264"),
+        ("300", "182"),
+        ("1,000", "–"),
+    ]
+
+
+def test_a_run_without_three_clips_stands_among_the_published_with_bounds(store: Store) -> None:
+    put_mine(store)
+    (only,) = board(store, scorer=Scorer(JUDGE, OVERALL)).boards
+    assert (len(only.entries), len(only.published)) == (1, 13)
+    low, high = only.bounds(only.entries[0]) or (0.0, 0.0)
+    assert low == pytest.approx(5.8 * 997 / 1000)
+    assert high == pytest.approx((5.8 * 997 + 30) / 1000)
+    (page,) = pages(Leaderboard((only,), ()))
+    assert "worst–best" in [one.text for one in page.headings]
+    (table,) = paper_tables(Leaderboard((only,), ()), 1)
+    mine = next(one for one in table.records if one["model"] == "own/mine")
+    assert [mine["accuracy"], mine["meteor"]] == pytest.approx([5.8, 0.2345])
+    assert (mine["scored"], mine["bleu_4"]) == (997, None)
+    assert any("3 of them were not there" in note for note in table.page.notes)
+
+
+def test_columns_are_chosen_and_an_unknown_one_is_refused(store: Store) -> None:
+    put_mine(store)
+    (table,) = paper_tables(board(store), 1, ["model", "meteor"])
+    assert [one.text for one in table.page.headings] == ["model", "meteor"]
+    with pytest.raises(ReportError, match="there is no column 'melody'; there are rank, model"):
+        paper_tables(board(store), 1, ["melody"])
+
+
+def test_rows_for_programs_have_every_dimension_and_tests_are_apart(store: Store) -> None:
+    put_mine(store)
+    put_mine(store, 4.0)
+    found = board(store, all_runs=True, scorer=Scorer(JUDGE, OVERALL))
+    rows = records(found)
+    assert {row["source"] for row in rows} == {"run", "published, not run here"}
+    own = [row["completeness"] for row in rows if row["source"] == "run"]
+    assert own == pytest.approx([4.8, 3.0])
+    (pair,) = pair_records(found)
+    assert [pair["scored"], pair["difference"]] == pytest.approx([997, 1.8])
+
+
+def test_figures_and_the_page_show_published_models_beside_runs(store: Store) -> None:
+    number = put_mine(store, missing=0)
+    data = gather(stored_summaries(store, [number]), published=True)
+    figures = figure_data(data)
+    assert [len(figures.overall), len(figures.points), len(figures.panels[0].bars)] == [14, 14, 14]
+    labels = [bar.label for bar in figures.overall]
+    assert labels[:3] == [
+        "gemini/gemini-3-pro-preview (published)",
+        "gemini/gemini-2.5-pro (published)",
+        "own/mine",
+    ]
+    first = overview(store, data)["boards"][0]
+    assert [row.model for row in first.rows][:2] == ["own/mine", f"{labels[0]}"]
+    assert any("about 1,000 samples, the runs about 997" in note for note in data.notes)
+    assert gather(stored_summaries(store, [number])).published == ()
+
+
+def test_published_models_without_the_score_are_not_drawn_and_that_is_said(store: Store) -> None:
+    run = MadeRun("own/mine", {"cider_d": {one.id: 0.2 for one in SAMPLES}})
+    number = put_run(store, run, SAMPLES, "audiocapbench").id
+    data = gather(stored_summaries(store, [number]), published=True)
+    assert data.published == ()
+    assert "The published models are not shown: they have no score of cider_d." in data.notes
+
+
+def test_published_tables_need_no_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run_command("leaderboard", "--published", "--table", "1")
+    assert (done.returncode, done.stdout.count("gemini/gemini-3-pro-preview")) == (0, 3)
+    assert list(tmp_path.iterdir()) == [], "nothing is made"
+    wrong = run_command("leaderboard", "--published", "--store", "nowhere.db")
+    assert wrong.returncode == 2
+    assert "no such store" in wrong.stderr
+
+
+def test_a_broken_table_keeps_its_marks(store: Store) -> None:
+    (table,) = paper_tables(board(store), 1)
+    parts = fitted(table.page, 80)
+    assert len(parts) == 3
+    assert sum(len(part.marks) for part in parts) == len(table.page.marks)
