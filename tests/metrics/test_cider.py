@@ -55,7 +55,7 @@ def test_resampling_keeps_the_weights_of_the_full_corpus() -> None:
     result = cider_d(["a dog", "rain", "wind"], [["a dog barks"], ["rain falls"], ["strong wind"]])
     assert (result.statistics[:, 0] == result.samples).all()
     assert str(result.signature).startswith(
-        "cider_d|tok:ptb-java-free|n:4|sigma:6|idf:corpus-refs|boot:idf-fixed|"
+        "cider_d|tok:ptb-3.4.1|n:4|sigma:6|idf:corpus-refs|boot:idf-fixed|"
     )
 
 

@@ -1,38 +1,65 @@
 """Which kind each non-ASCII character is to the Penn Treebank tokenizer, and how it is rewritten.
 
 The rules in ``ptb.rules`` read a *shape*: the text with every foreign character replaced by one
-stand-in for its kind, so that a pattern needs one code point where Unicode has thousands.
+stand-in for its kind, so that a pattern needs one code point where Unicode has thousands. The kinds
+are what the original does with each character, whatever Unicode says today: a table, and not
+``unicodedata``, which changes with Python.
 """
 
 import re
-import unicodedata
-from bisect import bisect_right
 from functools import cache
 
 from audiocapbench.metrics.word_lists import read_lists
 
-# Stand-ins for every non-ASCII letter; for combining marks, which belong to words but not after
-# digits; for every non-ASCII digit; for symbols that are tokens by themselves; and for characters
-# that end a token and leave no trace.
-LETTER, MARK, DIGIT, SYMBOL, DROPPED = "\u00e9\u0301\u0660\u00a7\uffff"
-
-THEMSELVES = frozenset(
-    "\u0091\u0092\u0093\u0094\u2018\u2019\u201b\u201c\u201d\u2039\u203a\u00ab\u00bb"  # quotes
-    "\u0096\u0097\u2013\u2014\u2015\u2010\u2011\u058a\u00ad"  # dashes and hyphens
-    "\u00bc\u00bd\u00be\u2153\u2154\u2044\u066b\u066c"  # fractions and separators of numbers
-    "\u0080\u00a2\u00a3\u00a4\u20a0\u20ac"  # currencies that are rewritten
-    "\u2026\u3001"
-)
-"""Characters that have rules of their own."""
+LETTER = "\u00e9"
+"""Stands for every non-ASCII letter."""
+MARK = "\u0301"
+"""For combining marks, which belong to words but not after digits."""
+DIGIT = "\u0660"
+SYMBOL = "\u00a7"
+"""For characters that are tokens by themselves."""
+SUPERSCRIPT, SUBSCRIPT, SIGN = "\u00b2\u2082\u207a"
+"""For raised and lowered digits, and the signs before them."""
+NO_BREAK, WIDE_SPACE = "\u00a0\u2000"
+"""For spaces that addresses may have inside."""
+DROPPED = "\uffff"
+"""For characters that end a token and leave no trace."""
 
 _TABLES = read_lists("audiocapbench.metrics.ptb", "characters.toml")
 _SIGNS: dict[str, str] = _TABLES["signs"]
 _QUOTES: dict[str, str] = _TABLES["quotes"]
 _ENTITIES: dict[str, str] = _TABLES["entities"]
 _FOREIGN = re.compile("[^ -~]")
+_AMPERSAND = re.compile("(?i:&amp;)")
 _GRAVE_LIKE = re.compile("[\u2018\u0091\u201b]")
-_SYMBOL_RANGES: list[list[int]] = _TABLES["symbols"]
-_SYMBOL_STARTS = [start for start, _ in _SYMBOL_RANGES]
+_ITSELF = "T"
+_STAND_INS = {
+    "L": LETTER,
+    "M": MARK,
+    "D": DIGIT,
+    "S": SYMBOL,
+    "X": DROPPED,
+    "E": " ",
+    "P": SUPERSCRIPT,
+    "B": SUBSCRIPT,
+    "G": SIGN,
+    "N": NO_BREAK,
+    "W": WIDE_SPACE,
+}
+_FIRST_KIND = 0x80
+
+
+def _unpacked(runs: str) -> str:
+    """The letter of each character's kind, from U+0080 on."""
+    return "".join(run[0] * int(run[1:], 16) for run in runs.split())
+
+
+_KINDS = _unpacked(_TABLES["kinds"])
+
+THEMSELVES = frozenset(
+    chr(_FIRST_KIND + place) for place, letter in enumerate(_KINDS) if letter == _ITSELF
+)
+"""Characters that have rules of their own."""
 
 
 def shape_of(text: str) -> str:
@@ -42,20 +69,14 @@ def shape_of(text: str) -> str:
 
 @cache
 def _kind(character: str) -> str:
-    if character in THEMSELVES:
-        return character
-    if character.isspace():
-        return " "
     code = ord(character)
     if code > 0xFFFF:
         return DROPPED  # the original sees two surrogates, and knows neither
-    category = unicodedata.category(character)
-    if category == "Nd":
-        return DIGIT
-    if category[0] in "LM":
-        return LETTER if category[0] == "L" else MARK
-    place = bisect_right(_SYMBOL_STARTS, code) - 1
-    return SYMBOL if place >= 0 and code <= _SYMBOL_RANGES[place][1] else DROPPED
+    if code >= _FIRST_KIND:
+        return _STAND_INS.get(_KINDS[code - _FIRST_KIND], character)
+    if character == "\t":
+        return character
+    return " " if character in "\n\v\f\r" else DROPPED
 
 
 def sign(token: str) -> str:
@@ -86,7 +107,7 @@ def unbroken(token: str) -> str:
 
 def ampersand(token: str) -> str:
     """Resolve ``&amp;`` inside a token."""
-    return token.replace("&amp;", "&")
+    return _AMPERSAND.sub("&", token)
 
 
 def unsoftened(token: str) -> str:
@@ -98,4 +119,4 @@ def entity(token: str) -> str:
     """Resolve the character entities that the original resolves."""
     if token in ("&quot;", "&apos;"):
         return "'"
-    return _ENTITIES.get(token.lower(), token)
+    return _ENTITIES.get(token.casefold(), token)

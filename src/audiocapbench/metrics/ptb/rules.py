@@ -2,20 +2,27 @@ r"""The token rules of the Penn Treebank tokenizer, checked against the output o
 
 A rule's whole match decides which rule wins (the longest, then the first); its group 1 is the
 token. What a pattern matches after group 1 is context that the next token reads again.
-Patterns see shapes (``ptb.characters``), and how far they scan ahead is bounded, so that no text
-takes more than linear time.
+Patterns see shapes (``ptb.characters``). No text takes more than linear time: a rule that could
+scan far ahead in vain has a guard, and every other scans little more than the token it ends in.
 """
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from audiocapbench.metrics.ptb.characters import (
     DIGIT,
+    DROPPED,
     LETTER,
     MARK,
+    NO_BREAK,
+    SIGN,
+    SUBSCRIPT,
+    SUPERSCRIPT,
     SYMBOL,
     THEMSELVES,
+    WIDE_SPACE,
     ampersand,
     brackets,
     contraction,
@@ -31,15 +38,35 @@ ABBREVIATIONS = read_lists("audiocapbench.metrics.ptb", "abbreviations.toml")
 """Words whose period belongs to them, by where it does."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Guard:
+    """What a rule's match must contain, and how far the characters go that it may consist of.
+
+    Attributes:
+        run: Matches to the end of the run, from wherever in the run it begins.
+        needle: Without one ahead in the run the rule cannot match; with one, it reaches it.
+    """
+
+    run: re.Pattern[str]
+    needle: re.Pattern[str]
+
+
 class Rule(NamedTuple):
-    """One kind of token, and how its text is rewritten."""
+    """One kind of token, how its text is rewritten, and where it need not be tried."""
 
     pattern: re.Pattern[str]
     spell: Callable[[str], str] | None
+    guard: Guard | None
 
 
-def _rule(pattern: str, spell: Callable[[str], str] | None = None) -> Rule:
-    return Rule(re.compile(pattern), spell)
+def _rule(
+    pattern: str, spell: Callable[[str], str] | None = None, guard: Guard | None = None
+) -> Rule:
+    return Rule(re.compile(pattern), spell, guard)
+
+
+def _guard(run: str, needle: str) -> Guard:
+    return Guard(re.compile(run), re.compile(needle))
 
 
 def _either(words: str) -> str:
@@ -50,90 +77,116 @@ def _capitalised(words: str) -> str:
     return "|".join(f"{word[0].upper()}(?i:{word[1:]})" for word in words.split())
 
 
-_OPENERS = ABBREVIATIONS["openers"]
-_FAR = 1000
-_APOS = "(?:['\u0092\u2019]|&apos;)"
-_APOS_LIKE = "(?:['\u0092\u2019`\u0091\u2018\u201b]|&apos;)"
+_APOS = "(?:['\u0092\u2019]|(?i:&apos;))"
+_APOS_LIKE = "(?:['\u0092\u2019`\u0091\u2018\u201b]|(?i:&apos;))"
 _D = f"[0-9{DIGIT}]"
-_ACCENTED = "&[aeiouAEIOU](?:acute|grave|uml);"
-_L = f"(?:[A-Za-z{LETTER}{MARK}\u00ad]|{_ACCENTED})"
-_LD = f"(?:[A-Za-z{LETTER}{MARK}\u00ad0-9{DIGIT}]|{_ACCENTED})"
-_ALNUM = f"[A-Za-z0-9{LETTER}{DIGIT}]"
+_JOINING = f" {NO_BREAK}"
+_S = f"[ \t{NO_BREAK}{WIDE_SPACE}]"
+_SPACED = f"[ \t\n{NO_BREAK}{WIDE_SPACE}"
+# Long s, dotless and dotted i and the Kelvin sign: S, I and K where case does not matter.
+_CASELESS = "\u017f\u0131\u0130\u212a"
+_LETTER = f"A-Za-z{LETTER}{_CASELESS}"
+_ACCENTED = "&[aeiouAEIOU](?i:acute|grave|uml);"
+_L = f"(?:[{_LETTER}{MARK}\u00ad]|{_ACCENTED})"
+_LD = f"(?:[{_LETTER}{MARK}\u00ad0-9{DIGIT}]|{_ACCENTED})"
+_ALNUM = f"[{_LETTER}0-9{DIGIT}]"
 _HYPHEN = "[-_\u058a\u2010\u2011]"
 _ACRONYM = r"[A-Za-z](?:\.[A-Za-z])+"
 _WORD = rf"{_L}{_LD}*+(?:[.!?]{_L}{_LD}*+)*+"
 _PREFIX = f"[dDoOlL]{_APOS_LIKE}{_ALNUM}"
 _THING = f"(?:{_PREFIX})?{_ALNUM}++(?:{_HYPHEN}(?:{_PREFIX})?{_ALNUM}++)*+"
-_INITIALS = "[A-Z]++(?:(?:[+&]|&amp;)[A-Z]++)++"
-_LONG_COMPOUND = rf"[A-Za-z0-9][A-Za-z0-9.,]{{0,{_FAR}}}+(?:-(?:{_ACRONYM}\.|[A-Za-z0-9]++))+"
+_INITIALS = "[A-Z]++(?:(?:(?i:&amp;)|[+&])[A-Z]++)++"
+_LONG_COMPOUND = rf"[A-Za-z0-9][A-Za-z0-9.,\u00ad]*+(?:-(?:{_ACRONYM}\.|[A-Za-z0-9\u00ad]++))+"
+_LONG_COMPOUND_AHEAD = _guard(r"[A-Za-z0-9.,\u00ad]*+(?:-[A-Za-z0-9\u00ad])?", "-")
 _NUMBER = f"(?:{_D}+(?:[.:,\u00ad\u066b\u066c]{_D}+)*|(?:[.:,\u00ad\u066b\u066c]{_D}+)+)"
 _AUXILIARY = f"{_APOS}(?:[msdMSD]|(?i:re|ve|ll))"
-_URL_END = r'[^ \n"<>|.!?(){},\-]'
-_HOST = rf"[^ \n\"`'<>|.!?(){{}},-_$]{{1,{_FAR}}}"
-_URL = r'[^ \n"<>|(){}]'
-_WWW = rf'[^ \n"<>|.!?(){{}},]{{1,{_FAR}}}'
-_MAIL = r'[^ \n"<>|(){}]'
-_MAIL_HOST = r'[^ \n"<>|(){}.]'
+_URL_END = r'[^ \t\n"<>|.!?(){},\-]'
+_URL = r'[^ \t\n"<>|(){}]'
+_PATH = rf'/[^ \t\n"<>|()]+{_URL_END}'
+_HOST = r"[^ \t\n\"`'<>|.!?(){},-_$]++"
+_TOP = "(?i:com|net|org|edu)"
+_HOST_AHEAD = _guard(rf"(?:{_HOST}\.)*+(?:{_HOST})?", rf"\.{_TOP}")
+_WWW = r'[^ \t\n"<>|.!?(){},]++'
+_WWW_AHEAD = _guard(rf"(?:{_WWW}\.)*+(?:{_WWW})?", r"\.[a-zA-Z]{2}")
+_WWW_PATH_AHEAD = _guard(_WWW_AHEAD.run.pattern, r"\.[a-zA-Z]{2,4}/")
+_MAIL = r'[^ \t\n\u00a0"<>|(){}]'
+_MAIL_HOST = r'[^ \t\n\u00a0"<>|(){}.]'
+_MAIL_AHEAD = _guard(f"<?{_MAIL}*+", f"@{_MAIL_HOST}")
 _TAG_NAME = "[A-Za-z][A-Za-z0-9_:.-]*+"
-_QUOTED = rf"(?:'[^'\"]{{0,{_FAR}}}'|\"[^'\"]{{0,{_FAR}}}\")"
+_QUOTED = r"(?:'[^'\"]*+'|\"[^'\"]*+\")"
+_TAG = (
+    r"<(?:[!?][A-Za-z-][^>]*+"
+    rf"|/?{_TAG_NAME}(?: +{_TAG_NAME}(?: *= *{_QUOTED})?){{0,100}} */?)>"
+)
+_TAG_AHEAD = _guard("[^>]*+>?", ">")
 
 _CONTRACTED = (
     _rule("((?i:can(?=not)|gon(?=na)|got(?=ta)|lem(?=me)|gim(?=me)|wan(?=na)))(?i:not|ta|me|na)"),
-    _rule(f"([A-Za-z]*[A-MO-Za-mo-z])[nN]{_APOS_LIKE}[tT]"),
+    _rule(f"([A-Za-z\u00ad]*[A-MO-Za-mo-z]\u00ad*)[nN]{_APOS_LIKE}[tT]", unsoftened),
     _rule(f"([nN]{_APOS_LIKE}[tT])", contraction),
     _rule(f"({_WORD}){_AUXILIARY}", unsoftened),
 )
 _APOSTROPHED = (
-    _rule(f"([A-HJ-XZn]{_APOS_LIKE}{_L}{{2}}{_L}*+)"),
-    _rule(f"({_L}+[aeiouyAEIOUY]{_APOS_LIKE}[aeiouA-Z]{_L}*+)"),
-    _rule(f"((?i:dunkin|somethin|ol|[ldj]){_APOS}|(?i:cap{_APOS}n|c{_APOS}mon|c{_APOS}est))"),
-    _rule("((?i:e'er|li'l|nat'l))"),
-    _rule(f"([yY]{_APOS}){_L}"),
+    _rule(f"([A-HJ-XZn]{_APOS_LIKE}[{_LETTER}]{{2}}[{_LETTER}]*+)"),
+    _rule(f"([{_LETTER}]+[aeiouyAEIOUY]{_APOS_LIKE}[aeiouA-Z][{_LETTER}]*+)"),
+    _rule(f"((?i:dunkin|somethin|ol|[ldj]){_APOS}|(?i:cap{_APOS}n|c{_APOS}est))"),
+    _rule("((?i:c'mon|e'er|li'l|nat'l))"),
+    _rule(f"([yY]{_APOS})[{_LETTER}]"),
+    _rule(f"([oO]{_APOS_LIKE}[oO])"),
 )
+_OPENERS = _capitalised(ABBREVIATIONS["openers"])
 _ABBREVIATED = (
     _rule(rf"((?i:{_either(ABBREVIATIONS['anywhere'])})\.)"),
-    _rule(rf"((?i:{_either(ABBREVIATIONS['numbered'])})\.) *{_D}"),
-    _rule(rf"([A-Za-z])\. +(?:{_either(_OPENERS + ' ' + _OPENERS.upper())})[ \n]"),
+    _rule(rf"((?i:{_either(ABBREVIATIONS['numbered'])})\.){_S}?{_D}"),
+    _rule(rf"([A-Za-z])\.{_S}++(?:{_OPENERS}|M[rRsS]\.){_SPACED}]"),
+    _rule(rf"([A-Za-z])\.{_S}++{_TAG}{_SPACED}]", guard=_TAG_AHEAD),
     _rule(r"([A-Za-z]\.)"),
-    _rule(rf"({_ACRONYM}\.)"),
+    _rule(rf"((?:{_ACRONYM}|(?i:a\.k\.a))\.)"),
 )
 _FINALLY_ABBREVIATED = (
     _rule(rf"((?i:{_either(ABBREVIATIONS['final'])}|ph\.d|ed\.d)\.)(?s:..)?"),
     _rule(rf"((?:{_capitalised(ABBREVIATIONS['capitalised'])})\.)(?s:..)?"),
 )
 _BEFORE_COMMA = (
-    _rule(rf"((?:{_WORD}|{_INITIALS}|{_LONG_COMPOUND}|{_THING})\.)[,;:\u3001]", unsoftened),
+    _rule(rf"((?:{_WORD}|{_INITIALS}|{_THING})\.)[,;:\u3001]", unsoftened),
+    _rule(rf"({_LONG_COMPOUND}\.)[,;:\u3001]", unsoftened, _LONG_COMPOUND_AHEAD),
 )
 _COMPOUND = (
     _rule(f"({_INITIALS})", ampersand),
     _rule(r"([A-Za-z0-9]++(?:-[A-Za-z]++){0,2}+(?:\\?/[A-Za-z0-9]++(?:-[A-Za-z]++){0,2}+){1,2}+)"),
-    _rule(f"({_LONG_COMPOUND})"),
+    _rule(f"({_LONG_COMPOUND})", unsoftened, _LONG_COMPOUND_AHEAD),
     _rule(f"({_THING})"),
 )
+_EXTENSION = (
+    r"\.(?i:bat|bmp|c|cgi|class|cpp|dll|docx?|exe|gif|gz|h|html?|jar|java|jpe?g|mov|mp3|pdf|php|pl"
+    r"|png|ppt|ps|py|sql|tar|txt|wav|x|xml|zip)"
+)
 _FILE_NAME = _rule(
-    rf"((?:{_ALNUM}++\.)+(?i:bat|bmp|c|cgi|class|cpp|dll|docx?|exe|gif|gz|h|html?|jar|java|jpe?g|mov"
-    r"|mp3|pdf|php|pl|png|ppt|ps|py|sql|tar|txt|wav|x|xml|zip))[ \n.,?!]"
+    rf"({_LD}++(?:\.{_LD}++)*{_EXTENSION}){_SPACED}.,?!]",
+    guard=_guard(rf"(?:{_LD}++\.)*+{_LD}*+", f"{_EXTENSION}{_SPACED}.,?!]"),
 )
 _NUMBERS = (
     _rule(f"({_D}{{1,2}}[-/]{_D}{{1,2}}[-/]{_D}{{2,4}})"),
-    _rule(f"((?:{_D}{{1,4}}[- ])?{_D}{{1,4}}(?:\\\\?/|\u2044){_D}{{1,4}})", unbroken),
+    _rule(f"((?:{_D}{{1,4}}[-{_JOINING}])?{_D}{{1,4}}(?:\\\\?/|\u2044){_D}{{1,4}})", unbroken),
     _rule(f"([-+]?{_NUMBER})", unsoftened),
     _rule(
-        r"((?:\([0-9]{2,3}\) ?|(?:\+\+?)?(?:[0-9]{2,4}[- ])?[0-9]{2,4}[- ])"
-        r"[0-9]{3,4}[- ]?[0-9]{3,5}"
+        rf"((?:\([0-9]{{2,3}}\)[{_JOINING}]?"
+        rf"|(?:\+\+?)?(?:[0-9]{{2,4}}[-{_JOINING}])?[0-9]{{2,4}}[-{_JOINING}])"
+        rf"[0-9]{{3,4}}[-{_JOINING}]?[0-9]{{3,5}}"
         r"|(?:(?:\+\+?)?[0-9]{2,4}\.)?[0-9]{2,4}\.[0-9]{3,4}\.[0-9]{3,5})",
         unbroken,
     ),
 )
 _ADDRESSES = (
-    _rule(rf"(https?://{_URL}{{1,{_FAR}}}{_URL_END})"),
-    _rule(rf"((?:{_HOST}\.)+(?:com|net|org|edu)(?:/{_URL}{{1,{_FAR}}}{_URL_END})?)"),
+    _rule(rf"((?i:https?)://{_URL}+{_URL_END})"),
+    _rule(rf"((?:{_HOST}\.)+{_TOP}(?:{_PATH})?)", guard=_HOST_AHEAD),
     _rule(
-        rf"((?:<|&lt;)?[a-zA-Z0-9]{_MAIL}{{0,{_FAR}}}@(?:{_MAIL_HOST}{{1,{_FAR}}}\.)*"
-        rf"{_MAIL_HOST}{{1,{_FAR}}}(?:>|&gt;)?)"
+        rf"((?:<|(?i:&lt;))?[a-zA-Z0-9]{_MAIL}*@(?:{_MAIL_HOST}++\.)*{_MAIL_HOST}++"
+        r"(?:>|(?i:&gt;))?)",
+        guard=_MAIL_AHEAD,
     ),
-    _rule(rf"(www\.(?:{_WWW}\.)+[a-zA-Z]{{2,4}})"),
-    _rule(rf"(www\.(?:{_WWW}\.)+?[a-zA-Z]{{2,4}}/{_URL}{{1,{_FAR}}}{_URL_END})"),
+    _rule(rf"((?i:www)\.(?:{_WWW}\.)+[a-zA-Z]{{2,4}})", guard=_WWW_AHEAD),
+    _rule(rf"((?i:www)\.(?:{_WWW}\.)+?[a-zA-Z]{{2,4}}{_PATH})", guard=_WWW_PATH_AHEAD),
 )
 _FACES = (
     _rule(r"([<>]?[:;=][-o*']?[()DPdpO\\{@|\[\]])[^A-Za-z0-9]", brackets),
@@ -143,26 +196,25 @@ _FACES = (
     ),
 )
 _MARKUP = (
-    _rule(
-        rf"(<(?:[!?][A-Za-z-][^>]{{0,{_FAR}}}"
-        rf"|/?{_TAG_NAME}(?: +{_TAG_NAME}(?: *= *{_QUOTED})?){{0,100}} */?)>)",
-        unbroken,
-    ),
+    _rule(f"({_TAG})", unbroken, _TAG_AHEAD),
     _rule("(<<|>>)"),
 )
 _APOSTROPHE_FIRST = (
     _rule(f"({_AUXILIARY})[^A-Za-z]", contraction),
     _rule("('[tT])(?i:is|was)"),
     _rule(f"({_APOS}(?i:n{_APOS}?|em|cause|till?|[2-9]0s))"),
-    _rule(f"({_APOS}{_D}{{2}})[ \n]"),
-    _rule(r"(')[A-Za-z][^ \n]"),
+    _rule(f"({_APOS}[0-9]{{2}}){_SPACED}]"),
+    _rule(f"(')[A-Za-z][^ \t\n{NO_BREAK}]"),
     _rule(f"({_AUXILIARY})", contraction),
 )
 _PLAIN_WORD = _rule(f"({_WORD})", unsoftened)
-_ENTITY = _rule("((?i:&(?:amp|lt|gt|quot|apos|nbsp);)|&[mn]dash;|&MD;|&#[0-9]+;)", entity)
+_ENTITY = _rule(
+    "((?i:&(?:amp|lt|gt|quot|apos|nbsp|ht|lr|q[clr]|tl|ur|[co]dq|md|[mn]dash);)|&#[0-9]+;)", entity
+)
 _RUNS = _rule(r"([!?]+|#+|\*+|_+|@{2,}|-{5,}|-{1,4}|\\\*|'')", sign)
-_ELLIPSIS = _rule(r"(\.{3,5}|\.(?: \.){2,4})", lambda dots: "...")
-_QUOTES = _rule("([`\u0091-\u0094\u2018-\u201d\u2039\u203a\u00ab\u00bb]{1,2})", quotes)
+_ELLIPSIS = _rule(rf"(\.{{3,5}}|\.(?:[{_JOINING}]\.){{2,4}})", lambda dots: "...")
+_QUOTES = _rule("([`\u0091-\u0094\u2018-\u201f\u2039\u203a\u00ab\u00bb]{1,2})", quotes)
+_SCRIPTS = _rule(f"({SIGN}?(?:{SUPERSCRIPT}+|{SUBSCRIPT}+))")
 _TAGS = (_rule(f"(#{_L}+)"), _rule("(@[A-Za-z_][A-Za-z_0-9]*)"))
 _SHARPS = (_rule(r"([cC]\+\+|[cCfF]#)"), _rule(r"([A-Z]*\$)"))
 _BRACKET_NAMES = _rule("(-(?i:[LR][RSC]B)-)")
@@ -170,7 +222,7 @@ _BRACKET_NAMES = _rule("(-(?i:[LR][RSC]B)-)")
 _SHORTENED = (*_CONTRACTED, *_APOSTROPHED, *_ABBREVIATED, *_BEFORE_COMMA, *_SHARPS, *_FACES[1:])
 _LONGER = (_PLAIN_WORD, *_ADDRESSES, *_FINALLY_ABBREVIATED, _FILE_NAME, *_COMPOUND)
 _WORDS = (*_SHORTENED, *_LONGER)
-_FOREIGN = (_CONTRACTED[-1], _APOSTROPHED[1], *_BEFORE_COMMA, _COMPOUND[-1], _FILE_NAME)
+_FOREIGN = (*_CONTRACTED[1::2], _APOSTROPHED[1], *_BEFORE_COMMA, _COMPOUND[-1], _FILE_NAME)
 _FOREIGN_WORDS = (*_FOREIGN, _PLAIN_WORD, _ADDRESSES[1])
 
 
@@ -178,14 +230,15 @@ def _rules_by_first() -> dict[str, tuple[Rule, ...]]:
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
     table: dict[str, tuple[Rule, ...]] = dict.fromkeys(letters, _WORDS)
     table |= dict.fromkeys(LETTER + MARK, _FOREIGN_WORDS)
+    table |= dict.fromkeys(_CASELESS, _WORDS)
     digits = (*_NUMBERS, *_BEFORE_COMMA, *_COMPOUND, _FILE_NAME, _ADDRESSES[2])
     table |= dict.fromkeys("0123456789", digits)
-    table[DIGIT] = (*_NUMBERS, *_BEFORE_COMMA, _COMPOUND[-1], _FILE_NAME)
+    table[DIGIT] = (*_NUMBERS, *_BEFORE_COMMA, _COMPOUND[-1], _FILE_NAME, _ADDRESSES[1])
     table |= {
         "'": (*_APOSTROPHE_FIRST, *_FACES, _RUNS),
         "\u2019": (*_APOSTROPHE_FIRST, _QUOTES),
         "\u0092": (*_APOSTROPHE_FIRST, _QUOTES),
-        "&": (*_APOSTROPHE_FIRST, _ENTITY, _PLAIN_WORD, _ADDRESSES[1]),
+        "&": (*_APOSTROPHE_FIRST, _ENTITY, _PLAIN_WORD, *_ADDRESSES[1:3]),
         "-": (_NUMBERS[2], _BRACKET_NAMES, *_FACES, _RUNS),
         "+": (*_NUMBERS[2:], _ADDRESSES[1]),
         "\u00ad": (_NUMBERS[2], *_FOREIGN_WORDS),
@@ -199,17 +252,19 @@ def _rules_by_first() -> dict[str, tuple[Rule, ...]]:
         "*": (_RUNS, _ADDRESSES[1]),
         "~": (*_FACES, _ADDRESSES[1]),
         "%": (_ADDRESSES[1],),
-        SYMBOL: (_ADDRESSES[1],),
     }
+    table |= dict.fromkeys(SYMBOL + DROPPED + NO_BREAK + WIDE_SPACE, (_ADDRESSES[1],))
+    table |= dict.fromkeys(SIGN + SUPERSCRIPT + SUBSCRIPT, (_SCRIPTS, _ADDRESSES[1]))
     table |= dict.fromkeys(",\u066b\u066c", _NUMBERS[2:3])
     table["."] = (_NUMBERS[2], _ELLIPSIS)
     table |= dict.fromkeys(
-        "`\u0091\u0093\u0094\u2018\u201b\u201c\u201d\u2039\u203a\u00ab\u00bb", (_QUOTES,)
+        "`\u0091\u0093\u0094\u2018\u201a\u201b\u201c\u201d\u201e\u201f\u2039\u203a\u00ab\u00bb",
+        (_QUOTES,),
     )
     table |= dict.fromkeys(":", (_NUMBERS[2], *_FACES))
     table |= dict.fromkeys(";=^", _FACES)
     table |= dict.fromkeys("!?_", (_RUNS,))
-    for character in THEMSELVES:
+    for character in THEMSELVES - set(_CASELESS):
         table[character] = (*table.get(character, ()), _ADDRESSES[1])
     return table
 

@@ -4,13 +4,20 @@ without Java; the rules themselves are in ``ptb.rules``."""
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from string import ascii_lowercase
+from string import ascii_letters, ascii_lowercase, digits
 
-from audiocapbench.metrics.ptb.characters import DROPPED, shape_of, sign
-from audiocapbench.metrics.ptb.rules import ABBREVIATIONS, RULES_BY_FIRST, Rule
+from audiocapbench.metrics.ptb.characters import (
+    DIGIT,
+    DROPPED,
+    NO_BREAK,
+    WIDE_SPACE,
+    shape_of,
+    sign,
+)
+from audiocapbench.metrics.ptb.rules import ABBREVIATIONS, RULES_BY_FIRST, Guard
 
-TOKENIZER = "ptb-java-free"
-"""How signatures name this tokenizer."""
+TOKENIZER = "ptb-3.4.1"
+"""How signatures name this tokenizer: by the version of the original that it equals."""
 
 PUNCTUATION = frozenset(["''", "'", "``", "`", ".", "?", "!", ",", ":", "-", "--", "...", ";", ""])
 """What is dropped. Brackets stay: the original lower-cases before it compares with "-LRB-"."""
@@ -19,7 +26,18 @@ PUNCTUATION = frozenset(["''", "'", "``", "`", ".", "?", "!", ",", ":", "-", "--
 _PLAIN_WORDS = re.compile(
     r"(?:[A-Za-z][A-Za-z0-9]*+(?:-[A-Za-z0-9]++)*+[,.]?+(?: ++|(?=\n))){1,64}+"
 )
-_SPACES = re.compile(" ++")
+_TRACELESS = frozenset([" ", "\t", NO_BREAK, WIDE_SPACE, DROPPED])
+_PLAIN_FIRST = frozenset(ascii_letters)
+_LONGEST_NEEDLE = 8
+# What most characters between words are; only before these do the rules say more.
+_DROPPED_UNLESS_BEFORE = {
+    " ": frozenset(),
+    "\t": frozenset(),
+    ",": frozenset(f"{digits}{DIGIT}"),
+    ".": frozenset(f"{digits}{DIGIT}. {NO_BREAK}"),
+}
+_Ahead = dict[Guard, tuple[int, int]]
+"""For each guard the end of the run that was searched last, and where the last needle stands."""
 _SPLIT_WORDS = "cannot gonna gotta lemme gimme wanna"
 _PERIOD_KEPT = [name for name in ABBREVIATIONS if name != "openers"]
 _ABBREVIATED = " ".join([*(ABBREVIATIONS[name] for name in _PERIOD_KEPT), *ascii_lowercase])
@@ -38,19 +56,23 @@ def tokenize(text: str) -> list[str]:
     # The line break is what rules see behind the last token.
     shape = shape_of(text) + "\n"
     tokens: list[str] = []
+    ahead: _Ahead = {}
     position, end = 0, len(text)
     while position < end:
-        run = _PLAIN_WORDS.match(shape, position)
-        words = _plain_tokens(run.group()) if run else None
-        if run and words is not None:
-            tokens += words
-            position = run.end()
+        first = shape[position]
+        leads = _DROPPED_UNLESS_BEFORE.get(first)
+        if leads is not None and shape[position + 1] not in leads:
+            position += 1
             continue
-        token, position = _next_token(text, shape, position)
+        if first in _PLAIN_FIRST and (run := _PLAIN_WORDS.match(shape, position)):
+            words = _plain_tokens(run.group())
+            if words is not None:
+                tokens += words
+                position = run.end()
+                continue
+        token, position = _next_token(text, shape, position, ahead)
         if token not in PUNCTUATION:
             tokens.append(token)
-        if spaces := _SPACES.match(shape, position):
-            position = spaces.end()
     return tokens
 
 
@@ -74,24 +96,35 @@ def _plain_tokens(run: str) -> list[str] | None:
     return [word.rstrip(".") for word in words] if "." in run else words
 
 
-def _next_token(text: str, shape: str, position: int) -> tuple[str, int]:
-    """Read one token by the rules: its text, and where the next one may begin."""
+def _next_token(text: str, shape: str, position: int, ahead: _Ahead) -> tuple[str, int]:
+    """Read one token by the rules: its text, and where the next one may begin.
+
+    The longest match wins, the first rule among equals.
+    """
     first = shape[position]
-    found = _longest(RULES_BY_FIRST.get(first, ()), shape, position)
-    if found:
-        rule, stop = found
-        token = text[position:stop]
-        return (rule.spell(token) if rule.spell else token).lower(), stop
-    if first in (" ", DROPPED):
-        return "", position + 1
-    return sign(text[position]).lower(), position + 1
-
-
-def _longest(rules: tuple[Rule, ...], shape: str, position: int) -> tuple[Rule, int] | None:
-    """Find the rule with the longest match, the first among equals, and its token's end."""
-    best, longest = None, position
-    for rule in rules:
-        match = rule.pattern.match(shape, position)
+    best, stop, longest = None, position + 1, position
+    for rule in RULES_BY_FIRST.get(first, ()):
+        pattern, _, guard = rule
+        if guard is not None:
+            known = ahead.get(guard)
+            if known is None or position >= known[0]:
+                known = ahead[guard] = _searched(shape, guard, position)
+            if position > known[1]:
+                continue
+        match = pattern.match(shape, position)
         if match and match.end() > longest:
-            best, longest = (rule, match.end(1)), match.end()
-    return best
+            best, stop, longest = rule, match.end(1), match.end()
+    token = text[position:stop]
+    if best is not None:
+        return (best.spell(token) if best.spell else token).lower(), stop
+    return "" if first in _TRACELESS else sign(token).lower(), stop
+
+
+def _searched(shape: str, guard: Guard, position: int) -> tuple[int, int]:
+    """Where a run ends, and where the last thing in it stands that the guard looks for."""
+    run = guard.run.match(shape, position)
+    end, last = max(run.end() if run else 0, position + 1), -1
+    # What is looked for may stick out of the run.
+    for found in guard.needle.finditer(shape, position, end + _LONGEST_NEEDLE):
+        last = found.start() if found.start() < end else last
+    return end, last
