@@ -92,9 +92,7 @@ def test_no_samples_score_zero() -> None:
 
 def test_signatures_say_how_the_numbers_were_made() -> None:
     result = bleu_coco(["a"], [["a"]])[3]
-    assert str(result.signature).startswith(
-        "bleu_coco_4|tok:ptb-3.4.1|case:lower|reflen:closest"
-    )
+    assert str(result.signature).startswith("bleu_coco_4|tok:ptb-3.4.1|case:lower|reflen:closest")
     assert "|beta:1.2|" in str(rouge_l_coco(["a"], [["a"]]).signature)
 
 
