@@ -58,6 +58,7 @@ def evaluate(
     model: str | None = None,
     all_models: bool = False,
     data_dir: Path = Path("data/audio_caption"),
+    follow_links: options.FollowLinks = False,
     metadata: Path | None = None,
     output: Path | None = None,
     credentials: options.Credentials = None,
@@ -111,7 +112,7 @@ def evaluate(
     settings = ModelSettings(temperature, max_tokens)
     models = [create_model(one.name, settings) for one in asked]
     judge = None if no_llm_judge else _judge(judge_model)
-    benchmark = load_audiocapbench(data_dir)
+    benchmark = load_audiocapbench(data_dir, follow_links=follow_links)
     _check_metadata(benchmark, metadata)
     selection = Selection((category,) if category is not None else (), max_samples)
     selection.of(benchmark)

@@ -41,7 +41,9 @@ def demo_clips() -> Path:
     return Path(str(files("audiocapbench.benchmarks").joinpath("demo_clips")))
 
 
-def load_audiocapbench(data: Path = Path(AUDIOCAPBENCH)) -> Benchmark:
+def load_audiocapbench(
+    data: Path = Path(AUDIOCAPBENCH), *, follow_links: bool = False
+) -> Benchmark:
     """AudioCapBench over a folder of ``audiocapbench build``, or of the published tool.
 
     A folder that was built from other ID lists than the published ones is called
@@ -55,7 +57,7 @@ def load_audiocapbench(data: Path = Path(AUDIOCAPBENCH)) -> Benchmark:
         raise BenchmarkError(
             f"{data}: no such folder; make it with: audiocapbench build audiocapbench --out {data}"
         )
-    folder = open_folder(data)
+    folder = open_folder(data, follow_links=follow_links)
     others = {entry.row.category for entry in folder.entries} - _CATEGORIES
     if others:
         raise BenchmarkError(

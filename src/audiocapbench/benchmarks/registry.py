@@ -1,7 +1,8 @@
 """Which benchmarks there are and how a name or a folder becomes one.
 
 A benchmark is opened by a function, ours or a plug-in's: its parameter ``data`` takes the folder of
-``--data``, every other one is an option in brackets after the benchmark's name.
+``--data``, ``follow_links`` takes ``--follow-links``, and every other one is an option in brackets
+after the benchmark's name.
 """
 
 import inspect
@@ -25,7 +26,7 @@ from audiocapbench.errors import AudioCapBenchError, BenchmarkError, MetricError
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.plugins import plugin_failures, plugins
 
-_DATA = "data"
+_SAID = _DATA, _LINKS = ("data", "follow_links")
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -67,13 +68,14 @@ _ENTRIES = (
 )
 
 
-def open_benchmark(name: str, data: Path | None = None) -> Benchmark:
+def open_benchmark(name: str, data: Path | None = None, *, follow_links: bool = False) -> Benchmark:
     """Find a benchmark by name, or take a folder as one.
 
     Args:
         name: A benchmark's name, such as ``mecat-caption[prompts=i1]`` with an option, or a
             folder; one whose name equals a benchmark's is ``./NAME``.
         data: The folder that holds the benchmark's data, for those that are not embedded.
+        follow_links: Whether clips may be links that lead out of their folder.
 
     Raises:
         BenchmarkError: There is neither such a benchmark nor such a folder, it takes no such
@@ -83,14 +85,14 @@ def open_benchmark(name: str, data: Path | None = None) -> Benchmark:
     known = mecat.base_name(name)
     if known in _BUILT_IN:
         load = _BUILT_IN[known]
-        return load(**_given(name, load, data))
+        return load(**_given(name, load, data, follow_links))
     point = plugins("benchmarks").get(known)
     if point is not None:
-        return _from_plugin(point, name, data)
+        return _from_plugin(point, name, data, follow_links)
     if data is not None:
         raise BenchmarkError(f"{name} takes no --data; it is no benchmark's name")
     if Path(name).is_dir():
-        folder = open_folder(Path(name))
+        folder = open_folder(Path(name), follow_links=follow_links)
         return captioning(f"folder/{folder.name}", folder)
     known_names = [*_BUILT_IN, *plugins("benchmarks")]
     raise BenchmarkError(
@@ -110,23 +112,23 @@ def list_benchmarks() -> list[BenchmarkEntry]:
         except BenchmarkError as error:
             entries.append(BenchmarkEntry(name, str(error), ""))
             continue
-        options = ", ".join(one for one in takes if one != _DATA)
+        options = ", ".join(one for one in takes if one not in _SAID)
         also = f"; options in brackets: {options}" if options else ""
         where = "yours: --data DIR" if _DATA in takes else "its own"
         entries.append(BenchmarkEntry(name, f"plug-in {point.value}{also}", where))
     return entries
 
 
-def _from_plugin(point: EntryPoint, name: str, data: Path | None) -> Benchmark:
+def _from_plugin(point: EntryPoint, name: str, data: Path | None, follow_links: bool) -> Benchmark:
     factory, what = _factory(point), f"benchmark {point.name!r}"
-    given = _given(name, factory, data)
+    given = _given(name, factory, data, follow_links)
     with plugin_failures(point, what, BenchmarkError):
         made = factory(**given)
     if not isinstance(made, Benchmark):
         raise BenchmarkError(f"{what}: {point.value} returned something else than a Benchmark")
     if made.name == point.name:
         # Two ways to ask never share a name.
-        options = {key: str(value) for key, value in sorted(given.items()) if key != _DATA}
+        options = {key: str(value) for key, value in sorted(given.items()) if key not in _SAID}
         made = replace(made, name=str(ScorerName(point.name, options)))
     if mecat.base_name(made.name) != point.name:
         raise BenchmarkError(f"{what}: {point.value} calls it {made.name!r}; call it {point.name}")
@@ -165,7 +167,7 @@ def _options(name: str, takes: Mapping[str, object]) -> dict[str, str]:
     except MetricError:
         what = "is no benchmark; write name or name[option=value]"
         raise BenchmarkError(f"{name!r} {what}") from None
-    known = [one for one in takes if one != _DATA]
+    known = [one for one in takes if one not in _SAID]
     for option in options:
         if option not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
@@ -173,13 +175,18 @@ def _options(name: str, takes: Mapping[str, object]) -> dict[str, str]:
     return options
 
 
-def _given(name: str, factory: Callable[..., object], data: Path | None) -> dict[str, object]:
+def _given(
+    name: str, factory: Callable[..., object], data: Path | None, follow_links: bool
+) -> dict[str, object]:
     """What the user says, as arguments that the function takes."""
     takes, plain = _parameters(factory), mecat.base_name(name)
     given: dict[str, object] = dict(_options(name, takes))
     if data is not None and _DATA not in takes:
         raise BenchmarkError(f"{plain} takes no --data; it brings its own")
+    if follow_links and _LINKS not in takes:
+        raise BenchmarkError(f"{plain} takes no --follow-links; it reads its clips in its own way")
     given |= {} if data is None else {_DATA: data}
+    given |= {_LINKS: True} if follow_links else {}
     for one in takes.values():
         if one.default is inspect.Parameter.empty and one.name not in given:
             how = "--data DIR" if one.name == _DATA else f"{plain}[{one.name}=…]"

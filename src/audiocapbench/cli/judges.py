@@ -40,6 +40,7 @@ def check(
     *,
     data: str = "demo",
     benchmark: str | None = None,
+    follow_links: options.FollowLinks = False,
     repeats: options.Repeats = 3,
     limit: Annotated[int | None, typer.Option(min=1)] = None,
     budget: options.Budget = None,
@@ -68,7 +69,8 @@ def check(
     from audiocapbench.judges import check_judge, create_judges, preview_check
     from audiocapbench.store import Store
 
-    opened = open_benchmark(data) if benchmark is None else open_benchmark(benchmark, Path(data))
+    named = (data, None) if benchmark is None else (benchmark, Path(data))
+    opened = open_benchmark(*named, follow_links=follow_links)
     [asked] = create_judges([judge], opened.traits.judge, hears=judge_hears, timeout=timeout)
     kept, selection = Store.open(store), Selection(limit=limit)
     spent = preview_check(asked, opened, kept, selection=selection, repeats=repeats, prices=prices)

@@ -38,6 +38,7 @@ def meta(
     votes_from: list[Path] | None = None,
     as_is: Annotated[bool | None, Option("--as-is/--normalise", show_default=False)] = None,
     data: Path | None = None,
+    follow_links: options.FollowLinks = False,
     prompt: Annotated[
         str | None,
         Option(
@@ -97,6 +98,7 @@ def meta(
     agreed = agreement(read_pairs(kind, votes_from) if votes_from else found)
     settings = TrialSettings(
         data=data,
+        follow_links=follow_links,
         store_url=store,
         prompt=prompt or "simple",
         prompt_file=prompt_file,

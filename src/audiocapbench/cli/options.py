@@ -51,6 +51,10 @@ Concurrency = Annotated[
     int | None,
     Option(min=1, metavar="N", help="Questions at once. [default: the model's own]"),
 ]
+FollowLinks = Annotated[
+    bool,
+    Option(help="Read clips that are links out of the folder, as in a Hugging Face cache."),
+]
 Yes = Annotated[bool, Option(help="Agree to what it will cost; do not ask.")]
 Timeout = Annotated[
     float | None,

@@ -17,6 +17,7 @@ def run(
     *,
     model: list[str],
     data: Path | None = None,
+    follow_links: options.FollowLinks = False,
     metrics: str | None = None,
     judge: list[str] | None = None,
     judge_hears: options.JudgeHears = False,
@@ -72,7 +73,7 @@ def run(
 
     settings = ModelSettings(temperature, max_tokens, timeout, system)
     models = [create_model(name, settings) for name in dict.fromkeys(model)]
-    opened = open_benchmark(benchmark, data)
+    opened = open_benchmark(benchmark, data, follow_links=follow_links)
     traits = opened.traits
     judges = create_judges(judge or (), traits.judge, hears=judge_hears, timeout=timeout)
     names = split_names(metrics) if metrics is not None else list(traits.metrics)

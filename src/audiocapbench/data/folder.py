@@ -9,9 +9,10 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from audiocapbench.data.links import why_outside
 from audiocapbench.data.manifest import Manifest, MissingClip, facts_of, read_manifest
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import json_lines, read_json
@@ -48,8 +49,12 @@ class _MetadataLine(NamedTuple):
     position: int
 
 
-def open_folder(root: Path) -> Folder:
+def open_folder(root: Path, *, follow_links: bool = False) -> Folder:
     """Read and check a dataset folder.
+
+    Args:
+        follow_links: Whether clips may be links that lead out of the folder, as a Hugging Face
+            cache has them.
 
     Raises:
         InvalidDataError: The folder has problems; all of them are listed.
@@ -63,7 +68,7 @@ def open_folder(root: Path) -> Folder:
     problems += _repetitions(lines)
     absent = {one.file_name for one in manifest.missing} | {one.id for one in manifest.missing}
     present = [line for line in lines if not {line.row.file_name, line.row.key} & absent]
-    found = _in_threads(lambda line: _clip(root, line, manifest), present)
+    found = _in_threads(lambda line: _clip(root, line, manifest, follow_links), present)
     problems += [one for one in found if isinstance(one, Problem)]
     if not problems and not lines:
         problems.append(Problem(str(root), "", "its metadata holds no samples"))
@@ -157,12 +162,15 @@ def _repetitions(lines: list[_MetadataLine]) -> list[Problem]:
     return problems
 
 
-def _clip(root: Path, line: _MetadataLine, manifest: Manifest) -> Clip | Problem:
+def _clip(
+    root: Path, line: _MetadataLine, manifest: Manifest, follow_links: bool
+) -> Clip | Problem:
     name = line.row.file_name
     path = root / name
     try:
-        if _leaves(root, name):
-            return Problem(line.where, "file_name", f"{name!r} leads out of the folder")
+        outside = why_outside(root, name, follow_links=follow_links)
+        if outside:
+            return Problem(line.where, "file_name", f"{name!r} {outside}")
         if not path.exists():
             return Problem(line.where, "file_name", f"{name!r} does not exist")
         facts = facts_of(path)
@@ -177,9 +185,3 @@ def _clip(root: Path, line: _MetadataLine, manifest: Manifest) -> Clip | Problem
         what = f"{name!r} has another SHA-256 than in manifest.json"
         return Problem(line.where, "file_name", what)
     return Clip(path, name, facts.sha256, facts.duration_s, facts.sample_rate, facts.channels)
-
-
-def _leaves(root: Path, name: str) -> bool:
-    if PurePosixPath(name).is_absolute() or PureWindowsPath(name).is_absolute():
-        return True
-    return not (root / name).resolve().is_relative_to(root.resolve())

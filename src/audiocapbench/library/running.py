@@ -132,6 +132,7 @@ class RunSettings(AskSettings, total=False):
         metrics: Names in a list or between commas; the benchmark's own by default.
         judge: Who judges the answers: a name, or several for a panel.
         data: The folder that ``audiocapbench build`` made, for a benchmark that needs one.
+        follow_links: Whether clips may be links that lead out of the folder.
         settings: What the model is told, such as its temperature.
         categories: Only these.
         limit: Only the first so many samples.
@@ -141,6 +142,7 @@ class RunSettings(AskSettings, total=False):
     metrics: Names | None
     judge: Names | None
     data: str | PathLike[str] | None
+    follow_links: bool
     settings: ModelSettings | None
     categories: Sequence[str]
     limit: int | None
@@ -206,7 +208,11 @@ class _Plan:
     ) -> "_Plan":
         data = options.get("data")
         if not isinstance(benchmark, Benchmark):
-            benchmark = open_benchmark(str(benchmark), None if data is None else Path(data))
+            benchmark = open_benchmark(
+                str(benchmark),
+                None if data is None else Path(data),
+                follow_links=options.get("follow_links", False),
+            )
         settings = options.get("settings")
         if isinstance(model, str):
             model = create_model(model, settings)

@@ -34,6 +34,7 @@ class TrialSettings:
 
     Attributes:
         data: Folder with the clips, for scorers that hear them.
+        follow_links: Whether clips may be links that lead out of that folder.
         prompt: Name of the prompt that a model is asked to compare with.
         prompt_file: A prompt of the user's own, in place of a named one.
         swap: Whether models are asked in both orders.
@@ -44,6 +45,7 @@ class TrialSettings:
     """
 
     data: Path | None = None
+    follow_links: bool = False
     store_url: str = "audiocapbench.db"
     prompt: str = "simple"
     prompt_file: Path | None = None

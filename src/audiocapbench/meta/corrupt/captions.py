@@ -155,7 +155,8 @@ def read_captions(path: Path) -> CaptionSet:
     if path.is_dir():
         from audiocapbench.data.folder import open_folder
 
-        rows = [entry.row for entry in open_folder(path).entries]
+        # Where the clips lie does not matter: nothing of them is kept.
+        rows = [entry.row for entry in open_folder(path, follow_links=True).entries]
         return caption_set([(row.key, row.file_name, row.references) for row in rows])
     from audiocapbench.data.tables import read_references
 

@@ -146,7 +146,7 @@ class PairwiseScorer:
         """Pairs in each order that it is asked in, and what it is asked."""
         clips = unheard(pairs)
         if self._hears and self._settings.data is not None:
-            clips = find_clips(pairs, self._settings.data)
+            clips = find_clips(pairs, self._settings.data, follow_links=self._settings.follow_links)
         shown = [pairs, [pair.swapped() for pair in pairs]][: 1 + self._settings.swap]
         return [
             (order, self._questions(order, clips, place == 1)) for place, order in enumerate(shown)

@@ -53,6 +53,7 @@ class ClapScorer(PointwiseScorer):
         with_references: bool = False,
         batch: int = DEFAULT_BATCH,
     ) -> None:
+        self._follow_links = settings.follow_links
         self._data = _folder(name, settings)
         self.name = name
         self.signature = sign_clap(encoder, cutting, references=with_references)
@@ -99,7 +100,7 @@ class ClapScorer(PointwiseScorer):
         """Shape (seeds, 2 × pairs), first captions before second ones; NaN for the unheard."""
         if self._with_references and not all(references(pairs)):
             raise TrialError(f"{self.name}: some pairs have no references to hold captions to")
-        files, missing = _files(self._data, pairs)
+        files, missing = _files(self._data, pairs, self._follow_links)
         wanted = [row for row, file in enumerate([*files, *files]) if file is not None]
         texts, theirs = captions(pairs), references(pairs)
         found = clap_scores(
@@ -178,7 +179,9 @@ def _audio_name(pair: CaptionPair) -> str:
     return pair.audio or f"(clip {pair.clip})"
 
 
-def _files(data: Path, pairs: Sequence[CaptionPair]) -> tuple[list[Path | None], dict[str, str]]:
+def _files(
+    data: Path, pairs: Sequence[CaptionPair], follow_links: bool
+) -> tuple[list[Path | None], dict[str, str]]:
     """The file of each pair, None where the pair names none or one outside the folder."""
     files: list[Path | None] = []
     missing: dict[str, str] = {}
@@ -186,7 +189,8 @@ def _files(data: Path, pairs: Sequence[CaptionPair]) -> tuple[list[Path | None],
         try:
             if not pair.audio:
                 raise TrialError(f"pair {pair.id} names no audio file")
-            files.append(find_clip(data, pair.audio) or data / pair.audio)
+            found = find_clip(data, pair.audio, follow_links=follow_links)
+            files.append(found or data / pair.audio)
         except TrialError as error:
             files.append(None)
             missing[_audio_name(pair)] = str(error)

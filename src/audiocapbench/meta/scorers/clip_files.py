@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from audiocapbench.data import Clip, facts_of
+from audiocapbench.data.links import why_outside
 from audiocapbench.errors import AudioError
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair
@@ -16,7 +17,7 @@ _FOLDERS = ("", "audio", "clips")
 _SUFFIXES = ("", ".wav", ".flac", ".mp3", ".ogg", ".opus", ".m4a", ".mp4", ".webm")
 
 
-def find_clip(folder: Path, name: str) -> Path | None:
+def find_clip(folder: Path, name: str, *, follow_links: bool = False) -> Path | None:
     """The file of a clip, with or without its suffix, in the folder or in ``audio`` or ``clips``.
 
     Raises:
@@ -26,20 +27,22 @@ def find_clip(folder: Path, name: str) -> Path | None:
         raise TrialError(f"the pairs name a clip {name[:80]!r} that is not a name within a folder")
     for place in _FOLDERS:
         for suffix in _SUFFIXES:
-            path = folder / place / f"{name}{suffix}"
+            within = f"{PurePosixPath(place, f'{name}{suffix}')}"
             try:
-                inside = path.resolve().is_relative_to(folder.resolve())
-                found = path.is_file()
+                outside = why_outside(folder, within, follow_links=follow_links)
+                found = (folder / within).is_file()
             except (OSError, RuntimeError):  # a link to itself, or a name that no disk takes
                 continue
-            if not inside:
-                raise TrialError(f"the clip {name[:80]!r} leads out of {folder}")
+            if outside:
+                raise TrialError(f"{folder}: the clip {name[:80]!r} {outside}")
             if found:
-                return path
+                return folder / within
     return None
 
 
-def find_clips(pairs: Sequence[CaptionPair], folder: Path) -> dict[str, Clip]:
+def find_clips(
+    pairs: Sequence[CaptionPair], folder: Path, *, follow_links: bool = False
+) -> dict[str, Clip]:
     """The clips of pairs that a folder has, by their name in the pairs; at least one."""
     if not folder.is_dir():
         raise TrialError(f"{folder}: no such folder; --data names the folder with the clips")
@@ -47,7 +50,7 @@ def find_clips(pairs: Sequence[CaptionPair], folder: Path) -> dict[str, Clip]:
     for pair in pairs:
         if pair.clip in found:
             continue
-        path = find_clip(folder, pair.audio or pair.clip)
+        path = find_clip(folder, pair.audio or pair.clip, follow_links=follow_links)
         if path is not None:
             try:
                 facts = facts_of(path)

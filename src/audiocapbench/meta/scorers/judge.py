@@ -135,7 +135,7 @@ class JudgeScorer(PointwiseScorer):
             return unheard(pairs)
         if self._settings.data is None:
             raise TrialError(f"{self.name} hears the clips; --data names their folder")
-        return find_clips(pairs, self._settings.data)
+        return find_clips(pairs, self._settings.data, follow_links=self._settings.follow_links)
 
 
 def _sides(pairs: Sequence[CaptionPair]) -> tuple[list[_CaptionCase], list[_CaptionCase]]:

@@ -112,7 +112,8 @@ def _sound(clip: Clip, choice: AudioChoice, page: Path) -> Sound:
 
 def _link(path: Path, page: Path) -> str:
     """A relative address, so that a page that moves together with its clips still plays them."""
-    target, folder = path.resolve(), page.resolve().parent
+    # A clip that is a link keeps its own name, which says what kind of file it is.
+    target, folder = path.parent.resolve() / path.name, page.resolve().parent
     try:
         return quote(Path(os.path.relpath(target, folder)).as_posix())
     except ValueError:
