@@ -54,10 +54,10 @@ def score(
 
     Args:
         run ([RUN]): A run's number; see 'audiocapbench runs'.
-        predictions (FILE): CSV with id,prediction; or JSONL with the same. Of MECAT also JSON and
-            TXT, and a file for each sub-task as long=FILE; repeat for several.
-        references (FILE): CSV with id,reference, a row a reference; or JSONL with id and
-            references. A category adds scores by group. Of MECAT: its reference folder.
+        predictions (FILE): CSV, JSONL or JSON with id and prediction. Of MECAT also TXT, and a
+            file for each sub-task as long=FILE; repeat for several.
+        references (FILE): CSV with id and reference, a row a reference; or JSONL or JSON
+            with id and references. A category adds scores by group. Of MECAT: its reference folder.
         benchmark (NAME): Score the files as mecat-caption or mecat-qa does: group by group.
         judge (JUDGE): Judge a RUN; repeat for a panel.
         per_sample (FILE): Write each sample's scores as CSV.
@@ -181,7 +181,7 @@ def _score_files(
         print_json(scores.to_dict() | {"bad_lines": bad})
     else:
         show(score_table(scores))
-    say(*bad[:SHOWN])
+    say(*([f"{scores.note}."] if scores.note else []), *bad[:SHOWN])
     if len(bad) > SHOWN:
         say(f"… and {len(bad) - SHOWN} more bad lines; --json lists them all")
     _say_ids(scores.missing, "samples have references but no prediction")
