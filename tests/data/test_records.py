@@ -114,7 +114,7 @@ def test_a_json_document_is_read_like_lines(
     by_key = {one["id"]: one["text"] for one in WHOLE}
     documents = [WHOLE, {"version": 1, "samples": WHOLE}]
     if name == "a.json" or indent:
-        documents += [by_key, {one["id"]: {"text": one["text"]} for one in WHOLE}]  # type: ignore[list-item]
+        documents += [by_key, {one["id"]: {"text": one["text"]} for one in WHOLE}]
     for document in documents:
         if name == "a.jsonl" and not indent and isinstance(document, dict):
             continue

@@ -320,7 +320,7 @@ def _delimiter(lines: Sequence[tuple[str, str | Problem]], usual: str) -> str:
     """What stands between the most names of the first line; the usual one where that is equal."""
     first = next((text for _, text in lines if isinstance(text, str) and text.strip()), "")
     unquoted = re.sub(r'"[^"]*"', "", first)
-    return max((usual, *",;\t"), key=unquoted.count)
+    return max([usual, ",", ";", "\t"], key=lambda one: unquoted.count(one))
 
 
 def _row(
@@ -352,7 +352,7 @@ def _row(
 def _lines(path: PurePath, content: bytes | None) -> Iterator[tuple[str, str | Problem]]:
     with (
         os_errors(path, "read"),
-        Path(path).open("rb") if content is None else io.BufferedReader(io.BytesIO(content)) as raw,  # type: ignore[type-var]
+        Path(path).open("rb") if content is None else io.BufferedReader(io.BytesIO(content)) as raw,
         # Bytes that are not UTF-8 become lone surrogates, so that their line can be named.
         io.TextIOWrapper(raw, _encoding(raw.peek(4)), "surrogateescape") as stream,
     ):
