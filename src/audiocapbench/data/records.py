@@ -320,7 +320,8 @@ def _delimiter(lines: Sequence[tuple[str, str | Problem]], usual: str) -> str:
     """What stands between the most names of the first line; the usual one where that is equal."""
     first = next((text for _, text in lines if isinstance(text, str) and text.strip()), "")
     unquoted = re.sub(r'"[^"]*"', "", first)
-    return max([usual, ",", ";", "\t"], key=lambda one: unquoted.count(one))
+    counts = {one: unquoted.count(one) for one in (usual, ",", ";", "\t")}
+    return max(counts, key=counts.__getitem__)
 
 
 def _row(
