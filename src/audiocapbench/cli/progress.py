@@ -1,6 +1,6 @@
 """A progress bar for runs, and the words for how a run ended."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -98,7 +98,15 @@ def judge_watcher(bars: Progress) -> JudgeProgress:
         for task in tasks.values():
             bars.update(task, note="stopping; Ctrl-C again drops what is in flight")
 
-    return JudgeProgress(planned, arrived, stopping)
+    def elsewhere(judge: str, count: int) -> None:
+        bars.advance(tasks[judge], count)
+
+    return JudgeProgress(planned, arrived, stopping, elsewhere, _noted(bars))
+
+
+def _noted(bars: Progress) -> Callable[[str], None]:
+    """Words that stay above the bars, or in a log."""
+    return lambda words: bars.console.print(Text(escape_controls(words)), soft_wrap=True)
 
 
 @contextmanager
@@ -141,7 +149,10 @@ def _watcher(bars: Progress, name: str) -> Watcher:
         waiting = f"waiting for {in_flight} in flight; Ctrl-C again drops them"
         bars.update(task, note=f"stopping: {waiting}")
 
-    return Watcher(planned, arrived, stopping)
+    def elsewhere(count: int) -> None:
+        bars.advance(task, count)
+
+    return Watcher(planned, arrived, stopping, elsewhere, _noted(bars))
 
 
 def explain_end(end: RunEnd, store: Store) -> None:
