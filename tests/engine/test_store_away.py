@@ -256,19 +256,13 @@ def test_a_file_of_another_store_or_behind_a_link_is_left_alone(
 
 
 def test_the_state_folder_is_used_where_nothing_can_be_written_beside_the_store(
-    store: Store, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from audiocapbench.store import unsaved
-
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    whole = unsaved.write_file
-
-    def full_beside(path: Path, content: str, *, private: bool = False) -> int:
-        if path.parent == tmp_path:
-            raise OSError(28, "No space left on device")
-        return whole(path, content, private=private)
-
-    monkeypatch.setattr(unsaved, "write_file", full_beside)
-    path = store.keep_unsaved(run, [answer(run)])
-    assert path.parent == tmp_path / "state" / "audiocapbench"
-    assert len(store.take_in(run)) == 1
+    with Store.open(str(tmp_path / ("long" * 60))) as store:  # no longer name fits beside it
+        put_run(store, MadeRun("one"), made_samples(3))
+        run = store.run(1)
+        path = store.keep_unsaved(run, [answer(run)])
+        assert path.parent == tmp_path / "state" / "audiocapbench"
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+        assert len(store.take_in(run)) == 1
