@@ -87,7 +87,7 @@ class RetryingClient:
     price: Price | None
     use_cache: bool
     stopping: anyio.Event
-    access: StoreAccess
+    access: StoreAccess = field(default_factory=StoreAccess)
     draw: random.Random = field(default_factory=random.Random)
     refusals: Refusals = field(default_factory=Refusals)
 

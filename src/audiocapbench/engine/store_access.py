@@ -46,7 +46,7 @@ class StoreAccess:
         is_away: Whether the last call found the store away.
     """
 
-    def __init__(self, note: Note) -> None:
+    def __init__(self, note: Note = log_note) -> None:
         self._note = note
         self.is_away = False
 
