@@ -20,14 +20,15 @@ from rich.text import Text
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.cli.console import SHOWN, say, stderr
 from audiocapbench.data.outcome import SCORED, Outcome, Status
-from audiocapbench.engine import Progress as Watcher
 from audiocapbench.engine import (
+    Budget,
     RunEnd,
     RunOptions,
     Stop,
     run_benchmark,
     score_run,
 )
+from audiocapbench.engine import Progress as Watcher
 from audiocapbench.errors import FatalError
 from audiocapbench.judges import Judge, JudgeProgress, judge_run
 from audiocapbench.models import Model
@@ -75,7 +76,7 @@ def ask_and_score(
                     prices=prices,
                     progress=judge_watcher(bars),
                 )
-                end = replace(end, stop=judging.stop)
+                end = replace(end, stop=judging.stop, spending=judging.spending)
                 refused += judging.refusals
             ends.append(end)
             if end.stop is not None:
@@ -159,7 +160,7 @@ def explain_end(end: RunEnd, store: Store) -> None:
     """Say on stderr what did not go well in a run, and how to go on."""
     if end.stop is not None:
         done = sum(end.statuses.values())
-        why = ": the budget is spent" if end.stop is Stop.BUDGET else ""
+        why = f": {end.stop.because(end.spending)}" if end.stop is Stop.BUDGET else ""
         say(f"Stopped after {done} of {end.total}{why}. Answers are kept in {store.name}.")
         say("The same command goes on from here.")
         return
@@ -174,6 +175,15 @@ def explain_end(end: RunEnd, store: Store) -> None:
         say(f"  … and {len(failed) - SHOWN} more")
     if any(one.reply.status is Status.FAILED for one in failed):
         say("The same command asks the failed ones again.")
+
+
+def explain_spending(budget: Budget) -> None:
+    """Say on stderr what was spent above the budget, and how many costs are estimates."""
+    if budget.spending is not None and budget.spending.overshoot is not None:
+        say(f"Warning: {budget.spending.overshoot}.")
+    if budget.estimated:
+        many = f"{budget.estimated:,} answers or attempts came"
+        say(f"{many} without usage; their cost is estimated from seconds of audio and text.")
 
 
 class TrialBars(ExitStack):

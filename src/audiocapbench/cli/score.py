@@ -104,7 +104,7 @@ def _score_run(
     from audiocapbench.benchmarks import stored_traits
     from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.cli.preview import confirm
-    from audiocapbench.cli.progress import bars_on_stderr, judge_watcher
+    from audiocapbench.cli.progress import bars_on_stderr, explain_spending, judge_watcher
     from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.engine import Budget, score_run
     from audiocapbench.judges import create_judges, judge_run, missing_judgements, preview_judging
@@ -131,19 +131,22 @@ def _score_run(
     score_run(kept, found, names)
     refused: list[FatalError] = []
     if judges:
+        purse = Budget(panel.budget_usd)
         with bars_on_stderr() as bars:
             end = judge_run(
                 kept,
                 found,
                 judges,
                 repeats=panel.repeats,
-                budget=Budget(panel.budget_usd),
+                budget=purse,
                 prices=panel.prices,
                 progress=judge_watcher(bars),
             )
         refused = end.refusals
+        explain_spending(purse)
         if end.stop is not None:
-            say(f"Stopped ({end.stop}); what was judged is kept, and the same command goes on.")
+            why = end.stop.because(end.spending)
+            say(f"Stopped: {why}. What was judged is kept; the same command goes on from here.")
             raise typer.Exit(INTERRUPTED)
     summary = summarise(kept, found, names, [one.name for one in judges])
     if per_sample is not None:

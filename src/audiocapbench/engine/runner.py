@@ -10,7 +10,7 @@ from anyio import to_thread
 from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome
-from audiocapbench.engine.budget import Budget
+from audiocapbench.engine.budget import Budget, Spending
 from audiocapbench.engine.claims import LEASE_S, ClaimedTasks, Lease
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.refusals import Refusals
@@ -43,6 +43,7 @@ class RunEnd:
         known: How many had been answered before.
         statuses: How many outcomes of each status there are now.
         stop: Why it ended before the last sample; None if it did not.
+        spending: How its budget stands, where there is one.
     """
 
     run: Run
@@ -50,6 +51,7 @@ class RunEnd:
     known: int
     statuses: Counter[str]
     stop: Stop | None
+    spending: Spending | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +219,8 @@ class _Asking:
         # Whoever interrupts wants no other model asked, even if the last answer was in flight.
         stopped = self.pool.stop is Stop.INTERRUPTED or len(outcomes) < len(self.samples)
         stop = self.pool.stop if stopped else None
-        return RunEnd(self.run, len(self.samples), self.known, statuses, stop)
+        spending = self.budget.spending if self.budget is not None else None
+        return RunEnd(self.run, len(self.samples), self.known, statuses, stop, spending)
 
 
 def _spec(benchmark: Benchmark, model: Model, samples: tuple[Sample, ...]) -> RunSpec:

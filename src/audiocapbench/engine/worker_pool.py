@@ -9,6 +9,7 @@ from typing import TypeVar
 import anyio
 from anyio.from_thread import start_blocking_portal
 
+from audiocapbench.engine.budget import Spending
 from audiocapbench.engine.claims import ClaimedTasks
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.retrying_client import OverBudgetError
@@ -28,6 +29,13 @@ class Stop(StrEnum):
     INTERRUPTED = "interrupted"
     BUDGET = "budget"
     REFUSED = "refused"
+
+    def because(self, spending: Spending | None) -> str:
+        """The reason in words; a budget says how it stands."""
+        if self is Stop.BUDGET and spending is not None and spending.refusal is not None:
+            return spending.refusal
+        reasons = {Stop.INTERRUPTED: "it was interrupted", Stop.BUDGET: "the budget is spent"}
+        return reasons.get(self, "the provider refuses all questions")
 
 
 class WorkerPool:

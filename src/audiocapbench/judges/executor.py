@@ -10,7 +10,7 @@ import anyio
 from anyio import to_thread
 
 from audiocapbench.data.outcome import ASKED_AGAIN, Status
-from audiocapbench.engine import AnsweredSample, Budget, RateLimits, Stop, answered
+from audiocapbench.engine import AnsweredSample, Budget, RateLimits, Spending, Stop, answered
 from audiocapbench.engine.claims import LEASE_S, ClaimedTasks, Lease
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.refusals import Refusals
@@ -73,10 +73,11 @@ class JudgeEnd:
 
 @dataclass(frozen=True, slots=True)
 class JudgingEnd:
-    """How the judging of a run ended; ``stop`` says why before its last answer, if so."""
+    """How the judging of a run ended, why before its last answer, if so, and its budget."""
 
     judges: tuple[JudgeEnd, ...]
     stop: Stop | None
+    spending: Spending | None = None
 
     @property
     def refusals(self) -> list[FatalError]:
@@ -223,7 +224,8 @@ class _Judging:
             for queue in self.queues
         )
         stops = [self.pools[one.judge].stop for one in ends if one.statuses.total() < one.total]
-        return JudgingEnd(ends, next((one for one in stops if one is not Stop.REFUSED), None))
+        stop = next((one for one in stops if one is not Stop.REFUSED), None)
+        return JudgingEnd(ends, stop, self.budget.spending)
 
     async def judge_all(self) -> None:
         """Have every queue judged, side by side."""

@@ -280,7 +280,8 @@ _SHORT = "prompts up to 200,000 tokens"
 
 def _price(text_in: float, audio_in: float, out: float, note: str = _TOOLS) -> Price:
     day = "2026-10-15" if _GONE in note else "2026-11-15"
-    return Price.of(text_in, audio_in, out, 32, f"{_PRICING} ({note})", day)
+    source = f"{_PRICING} ({note})"
+    return Price.of(text_in, audio_in, out, 32, source, day, longest=THINKING_MAX_TOKENS)
 
 
 PROVIDER = Provider(

@@ -377,6 +377,11 @@ def _temperature(name: str, dialect: Dialect, asked: float | None) -> float | No
     return asked
 
 
+def _price(text_in: float, audio_in: float, out: float, source: str) -> Price:
+    # "inf", which is sent where the user gives no limit, means this many tokens.
+    return Price.of(text_in, audio_in, out, 10, source, longest=4_096)
+
+
 PROVIDER = Provider(
     "openai-realtime",
     "OpenAI Realtime",
@@ -389,9 +394,9 @@ PROVIDER = Provider(
     models=tuple(
         KnownModel(f"openai-realtime/{model_id}", PAPER, LOWEST_TEMPERATURE, price=price)
         for model_id, price in (
-            ("gpt-4o-realtime-preview", Price.of(5, 40, 20, 10, _ONE_SOURCE)),
-            ("gpt-realtime", Price.of(4, 32, 16, 10, PRICING)),
-            ("gpt-realtime-mini", Price.of(0.6, 10, 2.4, 10, PRICING)),
+            ("gpt-4o-realtime-preview", _price(5, 40, 20, _ONE_SOURCE)),
+            ("gpt-realtime", _price(4, 32, 16, PRICING)),
+            ("gpt-realtime-mini", _price(0.6, 10, 2.4, PRICING)),
         )
     ),
 )
