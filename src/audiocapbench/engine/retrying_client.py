@@ -8,7 +8,6 @@ import base64
 import random
 import re
 import time
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -23,7 +22,6 @@ from audiocapbench.engine.budget import Budget
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.prepare import prepare
 from audiocapbench.engine.refusals import Refusals
-from audiocapbench.engine.store_access import StoreAccess
 from audiocapbench.errors import (
     AudioCapBenchError,
     AudioError,
@@ -50,12 +48,16 @@ class RetryPolicy:
         longest_s: Longest wait of all, unless the provider asks for more.
         deadline_s: Seconds of asking and waiting to ask again after which a question is given up
             whatever the reason; waiting for its turn does not count.
+        unreachable_s: Seconds after which a provider that was never reached is given up.
+        outage_s: The same for one that had answered before.
     """
 
     attempts: int = 6
     first_s: float = 1.0
     longest_s: float = 60.0
     deadline_s: float = 900.0
+    unreachable_s: float = 15.0
+    outage_s: float = 120.0
 
     def wait_s(self, failures: int, retry_after_s: float | None, draw: random.Random) -> float:
         """Seconds to wait after so many failures; never less than the provider asks for."""
@@ -87,7 +89,6 @@ class RetryingClient:
     price: Price | None
     use_cache: bool
     stopping: anyio.Event
-    access: StoreAccess = field(default_factory=StoreAccess)
     draw: random.Random = field(default_factory=random.Random)
     refusals: Refusals = field(default_factory=Refusals)
 
@@ -110,7 +111,7 @@ class RetryingClient:
         sent = question.audio
         key = self._key(question)
         if key is not None and self.use_cache:
-            known = await self.access.call(self.store.cached_reply, key)
+            known = await to_thread.run_sync(self.store.cached_reply, key)
             if known is not None:
                 outcome = _outcome(question.sample_id, known, sent, 0.0, 0)
                 return ClientAnswer(replace(outcome, cached=True), None)
@@ -147,7 +148,8 @@ class RetryingClient:
                 if not bill.has_costs:
                     raise OverBudgetError(self.budget.refusal)
                 return given_up(f"not asked again, because {self.budget.refusal}")
-            if not await self._entered(_tokens(question)):
+            start = await self.limiter.enter(self.stopping, _tokens(question))
+            if start is None:
                 return given_up("stopped") if bill.has_costs else None
             attempts += 1
             started = time.perf_counter()
@@ -158,23 +160,32 @@ class RetryingClient:
                 bill.failed(error)
             else:
                 latency = time.perf_counter() - started
-                self.limiter.answered(latency)
+                self.limiter.answered(start)
                 bill.answered(reply)
                 return ended(reply)
             finally:
                 self.limiter.leave()
+            latency = time.perf_counter() - started
             if problem.throttled:
                 refusals += 1
-                self.limiter.refused(problem.retry_after_s)
-            else:
+            elif not self.limiter.unreachable(start, problem):
                 failures += 1
-            latency = time.perf_counter() - started
             pause = self.retry.wait_s(failures + refusals, problem.retry_after_s, self.draw)
             asking_s += latency + pause
+            if problem.throttled:
+                self.limiter.refused(start, problem, self.retry.deadline_s)
+                # The door knows when to ask again; only who is refused alone steps back.
+                pause = self.retry.wait_s(refusals - 1, None, self.draw) if refusals > 1 else 0.0
             if asking_s > self.retry.deadline_s or failures >= self.retry.attempts:
-                return given_up(f"given up after {attempts} attempts")
-            if not await self._unless_stopping(lambda: self.limiter.rest(pause)):  # noqa: B023
-                return given_up("stopped") if bill.has_costs else None
+                return given_up(f"given up after {attempts} attempts{self._too_late(problem)}")
+            await self.limiter.rest(pause, self.stopping)
+
+    def _too_late(self, problem: TransientError) -> str:
+        """Words for a provider that asks for more patience than a question has."""
+        wait_s, most_s = problem.retry_after_s or 0.0, self.retry.deadline_s
+        if wait_s <= most_s:
+            return ""
+        return f", for it asks to wait {wait_s:g} s and a question is given {most_s:g} s"
 
     async def _answer(self, question: Question) -> Reply:
         """The model's reply, or the failure of a question that it alone refuses."""
@@ -187,31 +198,6 @@ class RetryingClient:
             raise FatalError(f"{error} (asked about {question.sample_id})") from error
         self.refusals.note(reply)
         return reply
-
-    async def _entered(self, tokens: int) -> bool:
-        entered = await self._unless_stopping(lambda: self.limiter.enter(tokens))
-        if entered and self.stopping.is_set():
-            # Whoever stopped the run may have freed this very place.
-            self.limiter.leave()
-            return False
-        return entered
-
-    async def _unless_stopping(self, wait: Callable[[], Awaitable[None]]) -> bool:
-        """Wait for something; False if the run is told to stop before or meanwhile."""
-        if self.stopping.is_set():
-            return False
-        done = False
-        async with anyio.create_task_group() as group:
-
-            async def watch() -> None:
-                await self.stopping.wait()
-                group.cancel_scope.cancel()
-
-            group.start_soon(watch)
-            await wait()
-            done = True
-            group.cancel_scope.cancel()
-        return done
 
 
 def _tokens(question: Question) -> int:

@@ -126,8 +126,7 @@ def check_judge(
         for refusal in end.refusals:
             raise refusal
         if end.stop is not None:
-            why = end.stop.because(end.spending)
-            raise JudgeError(f"the check was stopped: {why}; run it again to go on")
+            raise JudgeError(f"the check was stopped ({end.stop}); run it again to go on")
         judged[kind] = _read(judge, store, run.id)
     return _result(judge, judged)
 

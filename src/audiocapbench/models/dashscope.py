@@ -10,7 +10,7 @@ from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ModelError
 from audiocapbench.models.access import Address, ConnectedModel, RemoteModel, SentBody, remote_model
 from audiocapbench.models.http_client import client_options
-from audiocapbench.models.http_errors import no_answer, status_error, time_to_answer
+from audiocapbench.models.http_errors import CONNECT_S, no_answer, status_error, time_to_answer
 from audiocapbench.models.model import AudioContract, Model, Question
 from audiocapbench.models.openai_chat import CHAT_SETTINGS, ChatDialect, ChatModel, request_options
 from audiocapbench.models.provider import TOOL, KnownModel, Provider
@@ -71,7 +71,7 @@ class QwenAudioModel(ConnectedModel):
         options["headers"]["Authorization"] = f"Bearer {self._remote.key}"
         return httpx.AsyncClient(
             base_url=self._remote.address.url,
-            timeout=self._timeout_s,
+            timeout=httpx.Timeout(self._timeout_s, connect=min(CONNECT_S, self._timeout_s)),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=100),
             **options,
         )
@@ -114,7 +114,7 @@ def _generation_reply(body: Any, remote: RemoteModel) -> Reply:
         # Older models count the audio beside the input, not within it.
         read += heard
     tokens = (read, usage.get("output_tokens"), heard)
-    return metered(body, remote, choice_ending(body, output.get("choices"), remote), tokens)
+    return metered(body, remote, choice_ending(output.get("choices"), remote), tokens)
 
 
 def _audio_then_text(instruction: str, data: str) -> list[Mapping[str, Any]]:

@@ -54,6 +54,17 @@ _ONE_SAMPLE_CODES = frozenset(
 )
 # llama.cpp answers 500 to audio that its model cannot take; no later attempt will do better.
 _NO_AUDIO = re.compile(r"audio input is not supported", re.IGNORECASE)
+CONNECT_S = 10.0
+"""Seconds after which a connection will not be made any more."""
+
+# What HTTP libraries call a connection that was never made.
+_UNCONNECTED = {
+    "ConnectError": "no connection",
+    "ConnectTimeout": "no connection in time",
+    "ClientConnectorError": "no connection",
+    "ConnectionRefusedError": "connection refused",
+    "gaierror": "no such host",
+}
 _SPAN = re.compile(r"(?P<count>\d{1,9}(?:\.\d{1,9})?)(?P<unit>ms|h|m|s)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -131,13 +142,19 @@ def no_answer(
     return TransientError(text, billed=billed, reply=reply)
 
 
-def never_sent(error: BaseException | None) -> bool:
-    """Whether a question was not even asked, because there was no connection."""
-    while error is not None:
-        if re.match("Connect(Error|Timeout|ionRefused)|PoolTimeout|gaierror", type(error).__name__):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
+def broken_connection(remote: RemoteModel, error: BaseException) -> TransientError:
+    """The error for a connection that broke, or that could not even be made."""
+    names = [type(error).__name__]
+    while (error := error.__cause__ or error.__context__) is not None:  # type: ignore[assignment]
+        names.append(type(error).__name__)
+    why = next((_UNCONNECTED[name] for name in reversed(names) if name in _UNCONNECTED), None)
+    if why is not None:
+        failure = no_answer(remote, f"could not be reached ({why})", billed=False)
+        failure.unreachable = True
+        return failure
+    what = next((name for name in names if not name.startswith("API")), names[0])
+    reason = f"could not be reached or broke off ({what})"
+    return no_answer(remote, reason, billed="PoolTimeout" not in names)
 
 
 @contextmanager
@@ -146,12 +163,13 @@ def time_to_answer(remote: RemoteModel, seconds: float) -> Iterator[None]:
     try:
         with anyio.fail_after(seconds):
             yield
+    except _also_of_httpx("ConnectTimeout") as error:
+        raise broken_connection(remote, error) from None
     except _also_of_httpx("TimeoutException", TimeoutError) as error:
-        reason = f"did not answer within {seconds:g} s"
-        raise no_answer(remote, reason, billed=not never_sent(error)) from None
+        pooled = type(error).__name__ == "PoolTimeout"
+        raise no_answer(remote, f"did not answer within {seconds:g} s", billed=not pooled) from None
     except _also_of_httpx("HTTPError", OSError, anyio.BrokenResourceError) as error:
-        reason = f"could not be reached or broke off ({type(error).__name__})"
-        raise no_answer(remote, reason, billed=not never_sent(error)) from None
+        raise broken_connection(remote, error) from None
     except (ValueError, KeyError, RecursionError):
         # An SDK's own words may quote the whole body.
         raise no_answer(remote, "answered with something unreadable") from None

@@ -14,7 +14,8 @@ from audiocapbench.errors import ModelError
 from audiocapbench.models.access import ConnectedModel, RemoteModel, SentBody, remote_model
 from audiocapbench.models.http_client import client_options, http_library
 from audiocapbench.models.http_errors import (
-    never_sent,
+    CONNECT_S,
+    broken_connection,
     no_answer,
     status_error,
     time_to_answer,
@@ -116,7 +117,7 @@ class ChatModel(ConnectedModel):
             try:
                 return completion_reply(await self._completion(body), self._remote)
             except openai.APITimeoutError as error:
-                raise TimeoutError from error
+                raise error.__cause__ or TimeoutError from None
             except openai.APIError as error:
                 return self._failure(error)
 
@@ -141,7 +142,8 @@ class ChatModel(ConnectedModel):
         # How many questions are asked at once is decided elsewhere.
         limits = library.Limits(max_connections=None, max_keepalive_connections=100)
         options = client_options(library, self._remote)
-        http = library.AsyncClient(timeout=self._timeout_s, limits=limits, **options)
+        timeout = library.Timeout(self._timeout_s, connect=min(CONNECT_S, self._timeout_s))
+        http = library.AsyncClient(timeout=timeout, limits=limits, **options)
         url = self._remote.address.url
         return openai.AsyncOpenAI(api_key=key, base_url=url, max_retries=0, http_client=http)
 
@@ -161,9 +163,7 @@ class ChatModel(ConnectedModel):
         if isinstance(error.__cause__, ModelError):
             raise error.__cause__ from None  # our own, which older versions of the SDK wrap
         if isinstance(error, openai.APIConnectionError):
-            cause = type(error.__cause__ or error).__name__
-            reason, sent = f"could not be reached or broke off ({cause})", not never_sent(error)
-            raise no_answer(self._remote, reason, billed=sent) from None
+            raise broken_connection(self._remote, error) from None
         said, code = _said(error.body) or error.message, str(error.code or "")
         if code.isdigit():
             # llama.cpp repeats the status as its code and says what happened in the type.
@@ -219,12 +219,9 @@ _TEXT_ALONE = PRICING.removesuffix(")") + "; the model's own page gives text pri
 def _published(
     model_id: str, text_in: float, audio_in: float, out: float, page: str = ""
 ) -> KnownModel:
-    source = page or f"{DOCS}/models/{model_id}"
-    price = Price.of(text_in, audio_in, out, 10, source, longest=16_384)
+    price = Price.of(text_in, audio_in, out, 10, page or f"{DOCS}/models/{model_id}")
     return KnownModel(f"openai/{model_id}", PAPER, temperature=0.0, price=price)
 
-
-_TEXT_PRICE = Price.of(2, None, 8, None, PRICING, longest=32_768)
 
 PROVIDER = Provider(
     "openai",
@@ -240,6 +237,6 @@ PROVIDER = Provider(
         _published("gpt-4o-mini-audio-preview", 0.15, 10, 0.6),
         _published("gpt-audio", 2.5, 32, 10),
         _published("gpt-audio-mini", 0.6, 10, 2.4, _TEXT_ALONE),
-        KnownModel("openai/gpt-4.1", temperature=0.0, price=_TEXT_PRICE),
+        KnownModel("openai/gpt-4.1", temperature=0.0, price=Price.of(2, None, 8, None, PRICING)),
     ),
 )

@@ -1,0 +1,160 @@
+"""Limits that nobody told: found within seconds, used to the full, and seldom run against."""
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from audiocapbench.data.outcome import Status
+from audiocapbench.engine import RetryPolicy
+from engine.simulated_providers import (
+    FixedWindow,
+    Limit,
+    Places,
+    SimulatedModel,
+    SlidingWindow,
+    TokenBucket,
+    ask_all,
+)
+from engine.virtual_time import run_in_virtual_time
+
+QUESTIONS = 600
+
+
+def quick(draw: random.Random) -> float:
+    return draw.uniform(0.3, 1.5)
+
+
+def slow(_draw: random.Random) -> float:
+    return 4.0
+
+
+def steady_rate(model: SimulatedModel) -> float:
+    """Questions a second that were let in, once the first quarter has passed."""
+    first, last = model.accepted[len(model.accepted) // 4], model.accepted[-1]
+    return 0.75 * len(model.accepted) / (last - first)
+
+
+@pytest.mark.parametrize("rate", [5, 20, 60, 150])
+@pytest.mark.parametrize(("latency", "mean_s"), [(quick, 0.9), (slow, 4.0)])
+def test_a_limit_on_the_rate_is_used_to_the_full(
+    rate: float, latency: Callable[[random.Random], float], mean_s: float
+) -> None:
+    model = SimulatedModel(TokenBucket(rate, rate / 2), latency)
+    figures = run_in_virtual_time(ask_all, model, QUESTIONS)
+    assert figures.answered == QUESTIONS
+    assert steady_rate(model) >= 0.95 * rate
+    assert figures.seconds <= 1.15 * (QUESTIONS / rate + mean_s)
+    assert figures.refused <= 0.05
+
+
+KINDS: dict[str, tuple[Callable[[], Limit], float]] = {
+    "hardly a burst": (lambda: TokenBucket(20, 1.5), 20),
+    "a burst of ten seconds": (lambda: TokenBucket(20, 200, tokens=200), 20),
+    "20 in each second": (lambda: FixedWindow(20, 1), 20),
+    "20 in any second": (lambda: SlidingWindow(20, 1), 20),
+    "60 in each minute": (lambda: FixedWindow(60, 60), 1),
+    "300 in any minute": (lambda: SlidingWindow(300, 60), 5),
+    "4 at once": (lambda: Places(4), 4 / 0.9),
+    "40 at once": (lambda: Places(40), 40 / 0.9),
+}
+
+
+@pytest.mark.parametrize(("limit", "rate"), KINDS.values(), ids=KINDS.keys())
+def test_other_kinds_of_limits_are_found_too(limit: Callable[[], Limit], rate: float) -> None:
+    model = SimulatedModel(limit())
+    figures = run_in_virtual_time(ask_all, model, QUESTIONS)
+    assert figures.answered == QUESTIONS
+    assert figures.seconds <= 1.25 * (QUESTIONS / rate + 0.9)
+    assert figures.refused <= 0.1
+
+
+def test_a_limit_that_is_lowered_is_found_again() -> None:
+    model = SimulatedModel(TokenBucket(60, 30))
+
+    class Lowered(TokenBucket):
+        def admit(self, now: float, in_flight: int) -> bool:
+            self.rate = 60 if now < 10 else 10
+            return super().admit(now, in_flight)
+
+    model.limit = Lowered(60, 5)
+    figures = run_in_virtual_time(ask_all, model, 1200)
+    assert figures.answered == 1200
+    assert figures.seconds <= 1.2 * (10 + 600 / 10)
+    assert figures.refused <= 0.08
+
+
+def test_what_the_provider_asks_for_holds_for_everybody() -> None:
+    model = SimulatedModel(FixedWindow(30, 60), retry_after_s=20.0)
+    figures = run_in_virtual_time(ask_all, model, 90)
+    assert figures.answered == 90
+    asked = sorted(model.asked)
+    refusals = [one for one in asked if one not in set(model.accepted)]
+    for refusal in refusals:
+        # What was on its way may still arrive; nothing else for as long as was asked for.
+        assert not [one for one in asked if refusal + 0.1 < one < refusal + 19.9]
+
+
+def test_more_patience_than_a_question_has_is_refused_with_the_reason() -> None:
+    class Closed(TokenBucket):
+        def admit(self, now: float, in_flight: int) -> bool:
+            return False
+
+    model = SimulatedModel(Closed(1, 1), retry_after_s=86_400.0)
+    figures = run_in_virtual_time(ask_all, model, QUESTIONS)
+    assert figures.seconds < 30
+    assert "86400 s" in str(figures.pool.fatal)
+    assert "the same command goes on" in str(figures.pool.fatal)
+    for reply in figures.replies:
+        assert reply.status is Status.FAILED
+        assert "it asks to wait 86400 s and a question is given 900 s" in (reply.error or "")
+
+
+def test_one_absurd_wait_costs_one_question() -> None:
+    class Once(TokenBucket):
+        def admit(self, now: float, in_flight: int) -> bool:
+            model.retry_after_s = 1e9
+            return not 2.0 < now < 2.04
+
+    model = SimulatedModel(Once(1, 1), latency=slow)
+    model.concurrency = 10
+    figures = run_in_virtual_time(ask_all, model, 100)
+    assert figures.pool.fatal is None
+    assert figures.answered >= 97
+    assert figures.seconds < 60
+
+
+def test_a_provider_that_was_never_there_is_given_up_at_once() -> None:
+    model = SimulatedModel(TokenBucket(50, 50), away=(0.0, 1e9))
+    figures = run_in_virtual_time(ask_all, model, QUESTIONS)
+    assert figures.seconds < 20
+    assert figures.replies == []
+    assert "nobody is there; tried" in str(figures.pool.fatal)
+    assert "never answered" in str(figures.pool.fatal)
+    assert len(model.asked) < 20
+
+
+@pytest.mark.parametrize("questions", [1, 2])
+def test_even_a_single_question_gives_up_soon(questions: int) -> None:
+    model = SimulatedModel(TokenBucket(50, 50), away=(0.0, 1e9))
+    figures = run_in_virtual_time(ask_all, model, questions)
+    assert figures.seconds < 25
+    assert figures.pool.fatal is not None
+
+
+def test_an_outage_is_waited_for_and_costs_no_question() -> None:
+    model = SimulatedModel(TokenBucket(20, 10), away=(5.0, 65.0))
+    figures = run_in_virtual_time(ask_all, model, 200)
+    assert (figures.pool.fatal, figures.answered) == (None, 200)
+    assert figures.seconds < 90
+    during = [one for one in model.asked if 6.5 < one < 65]
+    assert len(during) < 20  # one at a time tries whether it is back
+
+
+def test_an_outage_without_end_ends_the_run_and_keeps_what_was_answered() -> None:
+    model = SimulatedModel(TokenBucket(20, 10), away=(5.0, 1e9))
+    retry = RetryPolicy(outage_s=60.0)
+    figures = run_in_virtual_time(ask_all, model, QUESTIONS, retry)
+    assert figures.seconds < 80
+    assert figures.answered == len(figures.replies) == len(model.accepted)
+    assert f"after {figures.answered} answers" in str(figures.pool.fatal)
