@@ -54,6 +54,15 @@ def _kept() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in _KEYS}
 
 
+def said(process: subprocess.Popen[str], words: str) -> str:
+    """Wait for a line with these words on a process's stderr."""
+    assert process.stderr is not None
+    for line in process.stderr:
+        if words in line:
+            return line
+    raise AssertionError(f"it ended without a word of: {words}")
+
+
 def outcomes(place: Path) -> dict[str, Outcome]:
     """What the only run of the store has so far, by sample id."""
     if not (place / STORE).exists():

@@ -19,11 +19,14 @@ _GUARDED = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]")
 _NEVER_REPLACED = ("/dev/std", "/dev/fd/", "/proc/")
 
 
-def write_file(path: Path, content: str | bytes) -> int:
+def write_file(path: Path, content: str | bytes, *, private: bool = False) -> int:
     """Write a file beside its place and rename it: a full disk leaves what was there.
 
     A terminal or a pipe is written to, never replaced; a link stays a link, and a file that is
     replaced keeps its mode. Half of a surrogate pair is written out.
+
+    Args:
+        private: Whether a new file is for its owner's eyes only.
 
     Returns:
         How many bytes it has.
@@ -39,19 +42,20 @@ def write_file(path: Path, content: str | bytes) -> int:
             with path.open("ab") as stream:
                 stream.write(data)
         else:
-            _replace(Path(os.path.realpath(path)), data)
+            _replace(Path(os.path.realpath(path)), data, 0o600 if private else 0o666)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ReportError(f"{path}: cannot be written ({reason})") from None
     return len(data)
 
 
-def _replace(target: Path, data: bytes) -> None:
+def _replace(target: Path, data: bytes, mode: int) -> None:
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(None, "Permission denied")
     beside = target.with_name(f".audiocapbench-{secrets.token_hex(6)}.part")
     try:
-        with beside.open("xb") as stream:
+        made = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with open(made, "wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())

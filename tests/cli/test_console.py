@@ -60,8 +60,14 @@ def test_hostile_captions_and_names_are_written_out_in_every_form(
     rows = []
     for number in range(3):
         write_tone(folder / f"{number}.wav", 200 + 50 * number)
-        rows.append({"file_name": f"{number}.wav", "id": f"{number}{hostile}",
-                     "category": hostile, "references": ["A dog barks."]})  # fmt: skip
+        rows.append(
+            {
+                "file_name": f"{number}.wav",
+                "id": f"{number}{hostile}",
+                "category": hostile,
+                "references": ["A dog barks."],
+            }
+        )
     write_lines(folder, rows)
     said = run_command("run", str(folder), "--model", "control/safe", cwd=tmp_path)
     said2 = run_command("leaderboard", *form, cwd=tmp_path)

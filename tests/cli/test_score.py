@@ -119,3 +119,31 @@ def test_score_without_anything_says_what_it_needs(place: Path) -> None:
     done = run_command("score", cwd=place)
     assert done.returncode == 2
     assert "score needs a RUN, or --predictions and --references" in done.stderr
+
+
+def test_missing_predictions_stand_as_zero_beside_the_score(place: Path) -> None:
+    lines = (place / "predictions.csv").read_text().splitlines(keepends=True)
+    assert "missing as zero" not in score(place, "--metrics", "rouge_l").stdout
+    (place / "predictions.csv").write_text("".join(lines[:7]))
+    done = score(place, "--metrics", "rouge_l")
+    assert done.returncode == 1
+    document = json.loads(score(place, "--metrics", "rouge_l", "--json").stdout)
+    figure = document["metrics"]["rouge_l"]
+    assert "missing as zero" in done.stdout
+    assert f"{figure['score']:.3f}" in done.stdout
+    assert f"{figure['score'] / 2:.3f}" in done.stdout
+
+
+def test_ids_with_an_extension_meet_and_it_is_said(place: Path) -> None:
+    text = (place / "predictions.csv").read_text()
+    (place / "predictions.csv").write_text(
+        text.replace("clip", "audio/clip").replace(",a", ".WAV,a")
+    )
+    done = score(place, "--metrics", "rouge_l")
+    assert done.returncode == 0, done.stderr
+    assert "12 predictions were taken for the references that differ" in done.stderr
+    assert "such as 'audio/clip0.WAV' for 'clip0'" in done.stderr
+    (place / "predictions.csv").write_text("id,prediction\nclip0.wav,x\nother,y\n")
+    done = score(place, "--metrics", "rouge_l")
+    assert done.returncode == 2
+    assert "'clip0.wav' has no references, and 'clip0' differs from it only by" in done.stderr

@@ -200,3 +200,57 @@ def test_a_byte_order_mark_and_blank_lines_are_forgiven(tmp_path: Path) -> None:
     line = b'\xef\xbb\xbf{"file_name": "a.wav", "references": ["x"]}\r\n\r\n'
     (tmp_path / "metadata.jsonl").write_bytes(line)
     assert len(open_folder(tmp_path).entries) == 1
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "file_name,caption,category\na.wav,A dog.,sound\nb.wav,A cat.,\n",
+        "file_name;caption_1;caption_2;category\na.wav;A dog.;;sound\nb.wav;A cat.;;\n",
+        "﻿audio\treferences\tcategory\r\na.wav\tA dog.\tsound\r\nb.wav\tA cat.\t\r\n",
+    ],
+)
+def test_a_folder_with_metadata_csv_is_read_as_audiofolder_does(tmp_path: Path, table: str) -> None:
+    for name in ("a.wav", "b.wav"):
+        write_tone(tmp_path / name, 200 + ord(name[0]))
+    (tmp_path / "metadata.csv").write_text(table, encoding="utf-8", newline="")
+    rows = [
+        (one.row.key, one.row.references, one.row.category) for one in open_folder(tmp_path).entries
+    ]
+    assert rows == [("a.wav", ["A dog."], "sound"), ("b.wav", ["A cat."], "other")]
+
+
+def test_several_rows_of_one_file_are_captions_of_one_clip(tmp_path: Path) -> None:
+    write_tone(tmp_path / "a.wav")
+    (tmp_path / "metadata.csv").write_text("file_name,caption\na.wav,A dog.\na.wav,It barks.\n")
+    (entry,) = open_folder(tmp_path).entries
+    assert entry.row.references == ["A dog.", "It barks."]
+
+
+def test_metadata_of_folders_below_is_read_where_the_folder_itself_has_none(tmp_path: Path) -> None:
+    for number, part in enumerate(("test", "train")):
+        write_tone(tmp_path / part / "a.wav", 200 + 50 * number)
+    (tmp_path / "test" / "metadata.csv").write_text("file_name,caption\na.wav,A dog.\n")
+    line = {"audio": {"path": "a.wav"}, "caption": "A cat."}
+    write_lines(tmp_path / "train", [line | {"file_name": "a.wav"}])
+    found = {one.row.key: one.row.references for one in open_folder(tmp_path).entries}
+    assert found == {"test/a.wav": ["A dog."], "train/a.wav": ["A cat."]}
+
+
+def test_text_that_no_database_keeps_is_refused_in_keys_and_values_however_deep(
+    tmp_path: Path,
+) -> None:
+    write_tone(tmp_path / "a.wav")
+    for fields in (
+        '"\\ud800": 1',
+        '"x": {"\\udc00": 1}',
+        '"x": ["\\ud83d"]',
+        '"category": "\\udfff"',
+        '"id": "\\ud800"',
+        '"x\\u0000": 1',
+        '"x": [{"y": "\\u0000"}]',
+    ):
+        line = f'{{"file_name": "a.wav", "references": ["x"], {fields}}}\n'
+        (tmp_path / "metadata.jsonl").write_text(line)
+        (said,) = problems(tmp_path)
+        assert "surrogate" in said or "NUL" in said

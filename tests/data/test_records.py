@@ -1,8 +1,12 @@
 """The reader of records: every form, the same strictness, and every fault with its line."""
 
+import contextlib
+import json
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from audiocapbench.data.problems import Problem
 from audiocapbench.data.records import LONGEST_LINE, read_json, read_records
@@ -77,10 +81,66 @@ def test_a_bad_line_is_named_and_the_others_are_read(
 
 def test_a_first_line_that_is_no_text_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match=r"its first line is not UTF-8 \(byte 1\)"):
-        read(tmp_path / "utf16.csv", "id,text\na,b\n".encode("utf-16"))
+        read(tmp_path / "latin.csv", "é,text\na,b\n".encode("latin-1"))
 
 
 def test_a_fault_in_a_document_has_its_line(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"a": 1,\n "b": }')
     found = read_json(tmp_path / "a.json")
     assert str(found) == "a.json: is not JSON (Expecting value, line 2 column 7)"
+
+
+WHOLE = [{"id": "a", "text": "A dog; barks,\ntwice"}, {"id": "b", "text": "Größe"}]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_tables_are_read_whatever_stands_between_their_fields(
+    tmp_path: Path, delimiter: str, end: str, encoding: str
+) -> None:
+    rows = [["id", " text "], *([one["id"], f'"{one["text"]}"'] for one in WHOLE)]
+    text = end.join(delimiter.join(row) for row in rows).replace("barks,\n", f"barks,{end}")
+    for name in ("a.csv", "a.tsv"):
+        assert read(tmp_path / name, text.encode(encoding)) == (WHOLE, [])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("indent", [None, 1, 4])
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+def test_a_json_document_is_read_like_lines(
+    tmp_path: Path, name: str, indent: int | None, encoding: str
+) -> None:
+    by_key = {one["id"]: one["text"] for one in WHOLE}
+    documents = [WHOLE, {"version": 1, "samples": WHOLE}]
+    if name == "a.json" or indent:
+        documents += [by_key, {one["id"]: {"text": one["text"]} for one in WHOLE}]
+    for document in documents:
+        if name == "a.jsonl" and not indent and isinstance(document, dict):
+            continue
+        text = json.dumps(document, indent=indent, ensure_ascii=False)
+        (tmp_path / name).write_bytes(text.encode(encoding))
+        problems: list[Problem] = []
+        found = read_records(tmp_path / name, problems, ("id", "text"))
+        assert [one.fields for one in found] == WHOLE
+        assert problems == []
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity", "-Infinity", "9" * 5000])
+def test_a_number_that_no_computer_holds_is_refused(tmp_path: Path, number: str) -> None:
+    for text in (f'{{"id": "a", "n": {number}}}', f'{{"id": "a", "n": [{{"x": {number}}}]}}'):
+        fields, problems = read(tmp_path / "a.jsonl", text.encode())
+        assert fields == []
+        assert "is not JSON (" in problems[0]
+        assert len(problems[0]) < 200
+
+
+@given(st.binary(max_size=300), st.sampled_from(["a.csv", "a.tsv", "a.jsonl", "a.json"]))
+@example(b"\xff\xfe\x00", "a.csv")
+@example(b"\xff\xfe{\x00\x00\xd8", "a.json")
+def test_any_bytes_are_records_or_problems(content: bytes, name: str) -> None:
+    problems: list[Problem] = []
+    with contextlib.suppress(DatasetError):
+        for one in read_records(Path(name), problems, (), content):
+            json.dumps(one.fields, ensure_ascii=False, allow_nan=False).encode()
+    assert all(str(one) for one in problems)

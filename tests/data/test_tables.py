@@ -5,7 +5,13 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.data import InvalidDataError
-from audiocapbench.data.tables import read_predictions, read_references
+from audiocapbench.data.tables import (
+    Predictions,
+    References,
+    meet,
+    read_predictions,
+    read_references,
+)
 from audiocapbench.errors import DatasetError
 
 
@@ -100,7 +106,7 @@ def test_bad_references_are_refused_with_every_reason(tmp_path: Path) -> None:
         ("p.csv", "key,text\na,b\n", "has no column 'id'; its first line has key, text"),
         ("p.csv", "", "has no column 'id'; its first line has nothing"),
         ("p.csv", "id,prediction,id\na,b,c\n", "names a column twice"),
-        ("p.txt", "a b", r"is neither \.csv, \.tsv nor \.jsonl"),
+        ("p.txt", "a b", r"is neither \.csv, \.tsv, \.jsonl nor \.json"),
     ],
 )
 def test_a_file_of_another_kind_is_one_sentence(
@@ -124,3 +130,91 @@ def test_odd_text_is_text(tmp_path: Path) -> None:
     assert found.bad == []
     assert found.texts["long"] == long
     assert found.texts["zh"] == "狗叫"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("r.csv", "file_name,caption_1,caption_2\na.wav,One.,Two.\nb.wav,Three.,\n"),
+        ("r.csv", "File;Caption\na.wav;One.\na.wav;Two.\nb.wav;Three.\n"),
+        ("r.json", '{"a.wav": ["One.", "Two."], "b.wav": "Three."}'),
+        (
+            "r.json",
+            '[{"audio": "a.wav", "captions": ["One.", "Two."]},\n'
+            ' {"audio": "b.wav", "caption": "Three."}]',
+        ),
+        (
+            "r.jsonl",
+            '{"file": "a.wav", "captions": ["One.", "Two."]}\n'
+            '{"file": "b.wav", "reference": "Three."}',
+        ),
+    ],
+)
+def test_references_are_read_under_the_names_that_people_give(
+    tmp_path: Path, name: str, content: str
+) -> None:
+    found = read_references(write(tmp_path / name, content))
+    assert found.texts == {"a.wav": ["One.", "Two."], "b.wav": ["Three."]}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("p.csv", "file_name;caption\na.wav;A dog\n"),
+        ("p.json", '{\n "a.wav": "A dog"\n}'),
+        ("p.jsonl", '[\n {"audio": "a.wav",\n  "caption": "A dog"}\n]'),
+        ("p.jsonl", '{"file": "a.wav", "answer": "A dog"}'),
+    ],
+)
+def test_predictions_are_read_under_the_names_that_people_give(
+    tmp_path: Path, name: str, content: str
+) -> None:
+    found = read_predictions(write(tmp_path / name, content))
+    assert (found.texts, found.bad) == ({"a.wav": "A dog"}, [])
+
+
+def texts(*ids: str) -> Predictions:
+    return Predictions({key: f"about {key}" for key in ids})
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        (["a.wav", "b.wav"], ["a", "b"]),
+        (["a", "b"], ["a.wav", "b.flac"]),
+        (["clips/a.wav", "clips/b.wav"], ["a", "b", "c"]),
+        (["A.WAV", "b"], ["a", "b"]),
+        (["x\\a.mp3"], ["y/a.wav"]),
+    ],
+)
+def test_ids_that_differ_by_extension_folder_or_case_meet_and_say_so(
+    given: list[str], wanted: list[str]
+) -> None:
+    met, note = meet(texts(*given), References({key: ["One."] for key in wanted}))
+    assert set(met.texts) <= set(wanted)
+    assert list(met.texts.values()) == [f"about {key}" for key in given]
+    assert "differ from them only by extension, folder or case" in note
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        (["a.wav", "odd"], ["a", "b"]),  # one meets, one does not
+        (["x/a.wav", "y/a.wav"], ["a", "b"]),  # two for one
+        (["a.wav", "b"], ["x/a", "y/a", "b"]),  # one for two
+        (["a.wav", "a"], ["a", "b"]),  # the place is taken
+    ],
+)
+def test_ids_that_meet_only_in_part_are_refused_with_an_example(
+    given: list[str], wanted: list[str]
+) -> None:
+    with pytest.raises(DatasetError, match="only by extension, folder or case"):
+        meet(texts(*given), References({key: ["One."] for key in wanted}))
+
+
+def test_ids_that_have_nothing_in_common_are_refused_and_true_strangers_are_left_over() -> None:
+    wanted = References({"a": ["One."], "b": ["Two."]})
+    with pytest.raises(DatasetError, match=r"such as 'x', references such as 'a'"):
+        meet(texts("x", "y"), wanted)
+    assert meet(texts("a", "x"), wanted)[1] == ""
+    assert meet(texts("a"), wanted)[1] == ""

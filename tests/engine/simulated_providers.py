@@ -147,6 +147,16 @@ class Figures(NamedTuple):
         return sum(one.status is Status.OK for one in self.replies)
 
 
+class Numbers:
+    """Questions that are known by their number."""
+
+    def __init__(self, count: int) -> None:
+        self._left = iter(range(count))
+
+    async def next(self) -> int | None:
+        return next(self._left, None)
+
+
 async def ask_all(
     model: SimulatedModel, questions: int = 600, retry: RetryPolicy | None = None
 ) -> Figures:
@@ -173,6 +183,6 @@ async def ask_all(
             replies.append(asked.outcome.reply)
 
     model.begun = anyio.current_time()
-    await pool.share(range(questions), limiter, ask)
+    await pool.share(Numbers(questions), limiter, ask)
     refused = 1 - len(model.accepted) / len(model.asked)
     return Figures(model.now, refused, pool, replies)

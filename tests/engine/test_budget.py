@@ -11,6 +11,7 @@ import pytest
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.engine import Budget, RetryPolicy
+from audiocapbench.engine.budget import dollars
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.retrying_client import OverBudgetError, RetryingClient
 from audiocapbench.errors import AudioCapBenchError, TransientError
@@ -184,7 +185,7 @@ def test_one_answer_that_is_too_long_is_said_aloud(store: Store) -> None:
     assert spending is not None
     assert spending.over_usd == pytest.approx(budget.spent_usd - 1.0)
     assert spending.overshoot == (
-        f"${budget.spent_usd:.2f} was spent of a budget of $1.00: "
+        f"{dollars(budget.spent_usd)} was spent of a budget of $1.00: "
         "the last question cost more than was thought likely"
     )
 
@@ -219,3 +220,11 @@ def test_what_is_free_is_asked_whatever_was_spent(store: Store) -> None:
     for budget in (Budget(0), Budget(1.0, spent_usd=1.5)):
         ask(store, budget, [free], 5, 2)
     assert free.asked >= 10
+
+
+@pytest.mark.parametrize(
+    ("usd", "words"),
+    [(0, "$0.00"), (0.1, "$0.10"), (0.1034, "$0.1034"), (2, "$2.00"), (3e-5, "$0.00003")],
+)
+def test_amounts_are_told_to_the_hundredth_of_a_cent(usd: float, words: str) -> None:
+    assert dollars(usd) == words

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import audiocapbench
 from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
 from audiocapbench.engine import (
     Budget,
@@ -18,7 +19,8 @@ from audiocapbench.engine import (
     Stop,
     run_benchmark,
 )
-from audiocapbench.judges import ModelJudge, create_judge, judge_run
+from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.judges import create_judge, judge_run
 from audiocapbench.models import ModelSettings, create_model
 from audiocapbench.models.controls import ControlModel
 from audiocapbench.models.price import Price
@@ -28,6 +30,7 @@ from fakes.faults import Fault, Plan
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
+from whole_run import finish
 
 pytest.importorskip("openai", reason="the servers are asked through the openai package")
 
@@ -52,6 +55,13 @@ class Till:
 
     def check(self, limit: float) -> None:
         assert sum(self.bills) <= limit + max(self.bills)
+
+
+def write_prices(path: Path, *models: str) -> Path:
+    entry = json.loads(PRICE.model_dump_json())
+    table = {"currency": "USD", "unit": "per 1,000,000 tokens"}
+    path.write_text(json.dumps(table | {"models": dict.fromkeys(models, entry)}))
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -197,11 +207,7 @@ def test_a_panel_of_judges_shares_a_budget_that_holds(
     asked = run_benchmark(tones, ControlModel("right"), store).run
     names = [f"endpoint/{name}@{server.base_url}" for name in ("one", "two")]
     judges = [create_judge(name) for name in names]
-    assert all(isinstance(judge, ModelJudge) for judge in judges)
-    entry = json.loads(PRICE.model_dump_json())
-    table = {"currency": "USD", "unit": "per 1,000,000 tokens"}
-    prices = tmp_path / "prices.json"
-    prices.write_text(json.dumps(table | {"models": dict.fromkeys(names, entry)}))
+    prices = write_prices(tmp_path / "prices.json", *names)
     scores = {"accuracy": 8, "completeness": 6, "hallucination": 9, "reasoning": "so " * 700}
     text = json.dumps(scores)
     server.reply = lambda _request: completion(text) | {"usage": till.bill(700, 450)}
@@ -210,3 +216,56 @@ def test_a_panel_of_judges_shares_a_budget_that_holds(
     assert end.stop is Stop.BUDGET
     till.check(0.06)
     assert sum(one.cost_usd or 0.0 for one in end.judges) == pytest.approx(budget.spent_usd)
+
+
+def test_replies_of_no_use_are_on_record_when_the_budget_ends_before_a_verdict(
+    server: OpenAIServer, tones: Benchmark, store: Store, till: Till, tmp_path: Path
+) -> None:
+    asked = run_benchmark(tones, ControlModel("right"), store, selection=Selection(limit=3)).run
+    name = f"endpoint/judge@{server.base_url}"
+    judge, prices = create_judge(name), write_prices(tmp_path / "prices.json", name)
+    server.reply = lambda _request: completion("No idea.") | {"usage": till.bill(1_000, 450)}
+    budget = Budget(0.025)
+    limits = RateLimits(concurrency=1)
+    end = judge_run(store, asked, [judge], budget=budget, prices=prices, rate_limits=limits)
+    assert end.judges[0].statuses == {"failed": 1}
+    assert (end.stop, len(till.bills)) == (Stop.BUDGET, 2)
+    (failed,) = store.judgements(asked.id, judge.name)
+    assert "not asked again, because the budget is spent: $0.02" in (failed.error or "")
+    assert end.judges[0].cost_usd == pytest.approx(budget.spent_usd)
+
+
+def test_the_command_says_what_was_spent_and_what_is_estimated(
+    server: OpenAIServer, tmp_path: Path, till: Till
+) -> None:
+    (tmp_path / "tones").mkdir()
+    write_folder(tmp_path / "tones", 6)
+    model = f"endpoint/fake@{server.base_url}"
+    prices = str(write_prices(tmp_path / "prices.json", model))
+    server.reply = lambda _request: completion("dog " * 1_000) | {"usage": None}
+    end = finish(tmp_path, model, "--prices", prices, "--budget", "0.025", "--yes")
+    assert end.code == 130
+    assert "Stopped after 2 of 6: the budget is spent: $0.02" in end.err
+    assert "2 answers or attempts came without usage" in end.err
+    budget = json.loads(end.out)["budget"]
+    assert (budget["limit_usd"], budget["over_usd"], budget["estimated"]) == (0.025, 0.0, 2)
+    server.reply = lambda _request: completion() | {"usage": till.bill(9_000)}
+    end = finish(tmp_path, model, "--prices", prices, "--budget", "0.002", "--yes")
+    assert "Warning: $0.0904 was spent of a budget of $0.002: the last question cost" in end.err
+    assert json.loads(end.out)["budget"]["over_usd"] == pytest.approx(0.0884, abs=1e-4)
+    end = finish(tmp_path, model, "--prices", prices, "--budget", "0.0001", "--yes")
+    assert "a budget of $0.0001 is too small: asking endpoint/fake@" in end.err
+    assert "would likely cost $0.0013" in end.err
+
+
+@pytest.mark.parametrize("given", ["-1", "nan", "inf"])
+def test_the_command_refuses_a_budget_that_is_no_amount(tmp_path: Path, given: str) -> None:
+    end = finish(tmp_path, "control/safe", "--budget", given)
+    assert end.code == 2
+    assert "is not an amount of dollars" in end.err
+
+
+@pytest.mark.parametrize("given", [-1, float("nan"), "5"])
+def test_the_library_refuses_a_budget_that_is_no_amount(tmp_path: Path, given: Any) -> None:
+    with pytest.raises(AudioCapBenchError, match="budget is "):
+        audiocapbench.run("demo", "control/safe", budget=given, store=tmp_path / "runs.db")

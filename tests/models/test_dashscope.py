@@ -92,8 +92,8 @@ def test_qwen_audio_answers_with_tokens_and_its_raw_reply(
         (generation("A dog b", "content_filter"), Status.FILTERED, ""),
         (generation(None), Status.EMPTY, ""),
         (generation("  "), Status.EMPTY, ""),
-        (generation() | {"output": {"choices": []}}, Status.EMPTY, ""),
-        (generation() | {"output": {"choices": [3]}, "usage": None}, Status.EMPTY, ""),
+        (generation() | {"output": {"choices": []}}, Status.FAILED, ""),
+        (generation() | {"output": {"choices": [3]}, "usage": None}, Status.FAILED, ""),
     ],
 )
 def test_what_is_no_caption_has_a_status_of_its_own(
@@ -260,13 +260,44 @@ def test_a_stream_that_ends_early_is_never_taken_for_an_answer(
         answer(OMNI, asked)
 
 
-def test_a_stream_with_nothing_but_its_usage_is_empty(
+def test_a_stream_with_nothing_but_its_usage_is_no_answer(
     server: DashScopeServer, asked: Question
 ) -> None:
     events = stream(completion()).split(b"\n\n")
     cut = b"\n\n".join(events[-3:])
     server.plan = Plan([faults.body(cut, "text/event-stream")])
-    assert answer(OMNI, asked).status is Status.EMPTY
+    assert answer(OMNI, asked).status is Status.FAILED
+
+
+def pieces(*choices: dict[str, Any] | None) -> bytes:
+    """A stream of these choices, one a piece, and its usage."""
+    bodies: list[dict[str, Any]] = [{"choices": [one] if one else []} for one in choices]
+    bodies.append({"choices": [], "usage": {"prompt_tokens": 120, "completion_tokens": 7}})
+    return b"".join(f"data: {json.dumps(one)}\n\n".encode() for one in bodies)
+
+
+SPOKEN: dict[str, Any] = {"index": 0, "delta": {"content": "A dog barks."}}
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (pieces(SPOKEN), "did not say how its answer ended"),
+        (pieces(SPOKEN, {"index": 0, "delta": {}, "finish_reason": "abort"}), "abort"),
+        (pieces(SPOKEN, {"index": 1, "delta": {}, "finish_reason": "stop"}), "did not say"),
+        (pieces(SPOKEN | {"finish_reason": "stop"}, SPOKEN | {"finish_reason": "error"}), "error"),
+        (pieces(SPOKEN | {"finish_reason": "stop", "error": {"message": "Upstream died"}}), "died"),
+        (pieces(SPOKEN | {"index": 1, "finish_reason": "stop"}), "did not say"),
+    ],
+)
+def test_a_stream_that_does_not_end_well_is_a_failure(
+    server: DashScopeServer, asked: Question, content: bytes, words: str
+) -> None:
+    server.plan = Plan([faults.body(content, "text/event-stream")])
+    reply = answer(OMNI, asked)
+    assert (reply.status, reply.text) == (Status.FAILED, "")
+    assert words in (reply.error or "")
+    assert (reply.input_tokens, reply.output_tokens) == (120, 7)
 
 
 @pytest.mark.parametrize("piece", [b"3", b"[]", b'"x"', b"{", b'{"error": {"message": "busy"}}'])

@@ -98,7 +98,7 @@ def test_an_answer_comes_with_tokens_and_its_raw_reply(
         (completion(" \n\t "), Status.EMPTY, ""),
         (completion(None), Status.EMPTY, ""),
         (completion("![](http://a.b/c.png)"), Status.EMPTY, ""),
-        (completion() | {"choices": []}, Status.EMPTY, ""),
+        (completion() | {"choices": []}, Status.FAILED, ""),
     ],
 )
 def test_what_is_no_caption_has_a_status_of_its_own(
@@ -410,3 +410,83 @@ except ModelError as error:
         check=True,
     )
     assert done.stdout == "openai/… needs: pip install 'audiocapbench[openai]'\n"
+
+
+def choice(**changes: Any) -> dict[str, Any]:
+    """A completion whose only choice is changed."""
+    body = completion()
+    body["choices"][0] |= changes
+    return body
+
+
+def message(**changes: Any) -> dict[str, Any]:
+    """A completion whose message is changed."""
+    return choice(message={"role": "assistant", **changes})
+
+
+CALL = {"id": "1", "type": "function", "function": {"name": "caption", "arguments": "{}"}}
+TWO = [completion("No.")["choices"][0] | {"index": 1}, completion("Yes.")["choices"][0]]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        (choice(finish_reason="abort"), "failed", "ended as 'abort'"),
+        (choice(finish_reason="error"), "failed", "ended as 'error'"),
+        (choice(finish_reason="never_heard_of"), "failed", "never_heard_of"),
+        (choice(finish_reason=None), "failed", "did not say how its answer ended"),
+        (choice(finish_reason=3), "failed", "ended as '3'"),
+        (choice(finish_reason=["stop"]), "failed", "ended as"),
+        (choice(finish_reason="tool_calls"), "failed", "tool_calls"),
+        (choice(error={"code": 502, "message": "Upstream died"}), "failed", "Upstream died"),
+        (choice(error="Upstream died"), "failed", "Upstream died"),
+        (completion() | {"error": {"message": "Upstream died"}}, "failed", "Upstream died"),
+        (choice(index=1), "failed", "no answer"),
+        (choice(index="0"), "failed", "no answer"),
+        (completion() | {"choices": [*TWO, TWO[1]]}, "failed", "no answer"),
+        (completion() | {"choices": ["A dog barks."]}, "failed", "no answer"),
+        (choice(message="A dog barks."), "failed", "no answer"),
+        (message(content=None, tool_calls=[CALL]), "failed", "called a tool"),
+        (message(content=[{"type": "refusal", "refusal": "I cannot."}]), "refused", "I cannot."),
+        (message(content=[{"type": "thinking", "text": "Hm."}]), "empty", ""),
+        (message(content=None, reasoning_content="A dog, maybe."), "empty", ""),
+        (message(content={"text": "A dog barks."}), "empty", ""),
+        (choice(finish_reason="max_tokens"), "truncated", "limit"),
+        (choice(finish_reason="sensitive"), "filtered", "sensitive"),
+    ],
+)
+def test_only_a_known_good_ending_is_an_answer(
+    server: OpenAIServer, asked: Question, body: dict[str, Any], status: str, words: str
+) -> None:
+    reply = reply_to(server, asked, body)
+    assert reply.status == status
+    assert words in (reply.error or "")
+    assert reply.text == ("A dog barks." if status == "truncated" else "")
+    assert reply.raw is not None
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (completion() | {"choices": TWO}, "Yes."),
+        (choice(index=None), "A dog barks."),
+        (choice(finish_reason="STOP"), "A dog barks."),
+        (choice(finish_reason="eos_token"), "A dog barks."),
+        (message(content=[{"type": "thinking", "text": "Hm."}, {"text": "Rain."}]), "Rain."),
+        (message(content="Rain.", tool_calls=[]), "Rain."),
+    ],
+)
+def test_the_choice_of_number_zero_is_the_answer(
+    server: OpenAIServer, asked: Question, body: dict[str, Any], text: str
+) -> None:
+    reply = reply_to(server, asked, body)
+    assert (reply.status, reply.text) == (Status.OK, text)
+
+
+@pytest.mark.parametrize("count", [10**20, -1, 1.5, "many", None, True, [1], 1e308])
+def test_absurd_usage_is_read_without_harm(
+    server: OpenAIServer, asked: Question, count: Any
+) -> None:
+    names = ("prompt_tokens", "completion_tokens", "total_tokens")
+    usage = dict.fromkeys(names, count) | {"prompt_tokens_details": {"audio_tokens": count}}
+    assert reply_to(server, asked, completion() | {"usage": usage}).text == "A dog barks."

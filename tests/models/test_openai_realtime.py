@@ -169,6 +169,9 @@ def test_text_that_only_the_deltas_bring_is_read(server: RealtimeServer, name: s
         (response("A do", status="incomplete", reason="max_output_tokens"), "truncated", "A do"),
         (response(None, status="incomplete", reason="max_output_tokens"), "truncated", ""),
         (response("A do", status="incomplete", reason="content_filter"), "filtered", ""),
+        (response("A do", status="incomplete", reason="never_heard_of"), "failed", ""),
+        (response("A do", status="incomplete", reason="stop"), "failed", ""),
+        (response("A do", status="incomplete"), "failed", ""),
     ],
 )
 def test_answers_that_are_none_have_a_status_of_their_own(

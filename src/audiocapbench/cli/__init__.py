@@ -1,7 +1,12 @@
 """The command line: one file a command; parses, calls, prints."""
 
 import io
+import os
 import sys
+import threading
+
+_INTERRUPTED = 130
+_LAST_WAIT_S = 1.0
 
 
 def main() -> None:
@@ -13,4 +18,20 @@ def main() -> None:
         # A terminal that cannot show a dash gets a question mark, not a traceback.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    app()
+    try:
+        app()
+    except SystemExit as ended:
+        if ended.code == _INTERRUPTED:
+            _leave_threads(_INTERRUPTED)
+        raise
+
+
+def _leave_threads(code: int) -> None:
+    """Whoever interrupts does not wait for threads that wait for a disk or a server."""
+    for thread in threading.enumerate():
+        if thread.name == "AnyIO worker thread":
+            thread.join(_LAST_WAIT_S)
+            if thread.is_alive():
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(code)

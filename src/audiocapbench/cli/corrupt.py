@@ -60,7 +60,7 @@ def corrupt(
         model (MODEL): Ask a language model, not the rules.
     """
     from audiocapbench.cli.preview import confirm
-    from audiocapbench.cli.progress import TrialBars
+    from audiocapbench.cli.progress import TrialBars, explain_spending
     from audiocapbench.data.folder import METADATA, SEED_METADATA
     from audiocapbench.data.manifest import FILE_NAME as MANIFEST
     from audiocapbench.engine import Budget, RateLimits
@@ -94,6 +94,7 @@ def corrupt(
             spent = preview_by_model(found, asked, settings, wanted, **how)
             confirm([spent], budget_usd=budget, yes=yes)
             made = make_by_model(found, asked, settings, wanted, **how, dataset=name)
+        explain_spending(settings.budget)
     total = sum(len(one.pairs) for one in made)
     if not total:
         raise AudioCapBenchError(

@@ -64,7 +64,7 @@ def check(
     """
     from audiocapbench.benchmarks import Selection, open_benchmark
     from audiocapbench.cli.preview import confirm
-    from audiocapbench.cli.progress import bars_on_stderr, judge_watcher
+    from audiocapbench.cli.progress import bars_on_stderr, explain_spending, judge_watcher
     from audiocapbench.engine import Budget
     from audiocapbench.judges import check_judge, create_judges, preview_check
     from audiocapbench.store import Store
@@ -75,6 +75,7 @@ def check(
     kept, selection = Store.open(store), Selection(limit=limit)
     spent = preview_check(asked, opened, kept, selection=selection, repeats=repeats, prices=prices)
     confirm([spent], budget_usd=budget, yes=yes)
+    purse = Budget(budget)
     with bars_on_stderr() as bars:
         found = check_judge(
             asked,
@@ -82,7 +83,7 @@ def check(
             kept,
             selection=selection,
             repeats=repeats,
-            budget=Budget(budget),
+            budget=purse,
             prices=prices,
             progress=judge_watcher(bars),
         )
@@ -94,6 +95,7 @@ def check(
         _print(found)
     if found.warning:
         say(f"Warning: {found.warning}.")
+    explain_spending(purse)
 
 
 def _print(found: "JudgeCheck") -> None:

@@ -81,6 +81,7 @@ def meta(
         html (FILE): Write a report page.
         per_pair (FILE): Write every choice as CSV.
     """
+    from audiocapbench.cli.progress import explain_spending
     from audiocapbench.engine import Budget
     from audiocapbench.meta.pairs.files import pair_set, read_pairs
     from audiocapbench.meta.pairs.pair import agreement
@@ -123,6 +124,7 @@ def meta(
         say(*(f"{trial.scorer}: {note}" for note in trial.notes))
         if trial.warning:
             say(f"Warning: {trial.warning}.")
+    explain_spending(settings.budget)
     say(*(f"audiocapbench: {error}" for error in refused))
     if stopped is not None:
         say(f"audiocapbench: {stopped}")

@@ -28,6 +28,13 @@ def _use(credentials: Path | None) -> Path | None:
     return credentials
 
 
+def _amount(usd: float | None) -> float | None:
+    """Refuse what is no amount of money while the options are parsed."""
+    if usd is not None and not 0 <= usd < float("inf"):
+        raise typer.BadParameter(f"{usd} is not an amount of dollars, 0 or more.")
+    return usd
+
+
 Store = Annotated[
     str,
     Option(
@@ -38,7 +45,12 @@ Store = Annotated[
 ]
 Json = Annotated[bool, Option(help="Print one JSON document instead.")]
 Budget = Annotated[
-    float | None, Option(min=0, metavar="USD", help="Stop before this command spends more.")
+    float | None,
+    Option(
+        metavar="USD",
+        callback=_amount,
+        help="Most that this command may spend, judges and retries included.",
+    ),
 ]
 Prices = Annotated[
     Path | None, Option(metavar="FILE", help="Prices that replace the built-in table's.")

@@ -21,6 +21,7 @@ from audiocapbench.engine import (
     missing_samples,
     preview_questions,
 )
+from audiocapbench.engine.budget import dollars
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.judges import Judge, expected_answers, missing_judgements, preview_judging
 from audiocapbench.models import Model
@@ -43,7 +44,7 @@ def confirm(previews: Iterable[Preview], *, budget_usd: float | None = None, yes
         return
     say(*map(str, paid))
     if budget_usd is not None:
-        say(f"The budget is ${budget_usd:.2f}; the run stops before it is overspent.")
+        say(f"The budget is {dollars(budget_usd)}; the run stops before it is overspent.")
     answer = True if yes else ask("Go on?")
     if answer is None:
         raise AudioCapBenchError(

@@ -1,6 +1,6 @@
 """A progress bar for runs, and the words for how a run ended."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,14 +20,15 @@ from rich.text import Text
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.cli.console import SHOWN, say, stderr
 from audiocapbench.data.outcome import SCORED, Outcome, Status
-from audiocapbench.engine import Progress as Watcher
 from audiocapbench.engine import (
+    Budget,
     RunEnd,
     RunOptions,
     Stop,
     run_benchmark,
     score_run,
 )
+from audiocapbench.engine import Progress as Watcher
 from audiocapbench.errors import FatalError
 from audiocapbench.judges import Judge, JudgeProgress, judge_run
 from audiocapbench.models import Model
@@ -75,7 +76,7 @@ def ask_and_score(
                     prices=prices,
                     progress=judge_watcher(bars),
                 )
-                end = replace(end, stop=judging.stop)
+                end = replace(end, stop=judging.stop, spending=judging.spending)
                 refused += judging.refusals
             ends.append(end)
             if end.stop is not None:
@@ -98,7 +99,15 @@ def judge_watcher(bars: Progress) -> JudgeProgress:
         for task in tasks.values():
             bars.update(task, note="stopping; Ctrl-C again drops what is in flight")
 
-    return JudgeProgress(planned, arrived, stopping)
+    def elsewhere(judge: str, count: int) -> None:
+        bars.advance(tasks[judge], count)
+
+    return JudgeProgress(planned, arrived, stopping, elsewhere, _noted(bars))
+
+
+def _noted(bars: Progress) -> Callable[[str], None]:
+    """Words that stay above the bars, or in a log."""
+    return lambda words: bars.console.print(Text(escape_controls(words)), soft_wrap=True)
 
 
 @contextmanager
@@ -141,14 +150,17 @@ def _watcher(bars: Progress, name: str) -> Watcher:
         waiting = f"waiting for {in_flight} in flight; Ctrl-C again drops them"
         bars.update(task, note=f"stopping: {waiting}")
 
-    return Watcher(planned, arrived, stopping)
+    def elsewhere(count: int) -> None:
+        bars.advance(task, count)
+
+    return Watcher(planned, arrived, stopping, elsewhere, _noted(bars))
 
 
 def explain_end(end: RunEnd, store: Store) -> None:
     """Say on stderr what did not go well in a run, and how to go on."""
     if end.stop is not None:
         done = sum(end.statuses.values())
-        why = ": the budget is spent" if end.stop is Stop.BUDGET else ""
+        why = f": {end.stop.because(end.spending)}" if end.stop is Stop.BUDGET else ""
         say(f"Stopped after {done} of {end.total}{why}. Answers are kept in {store.name}.")
         say("The same command goes on from here.")
         return
@@ -163,6 +175,15 @@ def explain_end(end: RunEnd, store: Store) -> None:
         say(f"  … and {len(failed) - SHOWN} more")
     if any(one.reply.status is Status.FAILED for one in failed):
         say("The same command asks the failed ones again.")
+
+
+def explain_spending(budget: Budget) -> None:
+    """Say on stderr what was spent above the budget, and how many costs are estimates."""
+    if budget.spending is not None and budget.spending.overshoot is not None:
+        say(f"Warning: {budget.spending.overshoot}.")
+    if budget.estimated:
+        many = f"{budget.estimated:,} answers or attempts came"
+        say(f"{many} without usage; their cost is estimated from seconds of audio and text.")
 
 
 class TrialBars(ExitStack):

@@ -60,7 +60,7 @@ def run(
     from audiocapbench.benchmarks import Selection, open_benchmark
     from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.cli.preview import confirm, preview_run
-    from audiocapbench.cli.progress import ask_and_score, explain_end
+    from audiocapbench.cli.progress import ask_and_score, explain_end, explain_spending
     from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.engine import Budget, RateLimits
     from audiocapbench.errors import FatalError
@@ -87,6 +87,7 @@ def run(
         yes=yes,
     )
     refused: list[FatalError] = []
+    purse = Budget(budget)
     ends = ask_and_score(
         opened,
         models,
@@ -95,7 +96,7 @@ def run(
         judges=judges,
         selection=selection,
         rate_limits=RateLimits(concurrency, rpm, tpm),
-        budget=Budget(budget),
+        budget=purse,
         prices=prices,
         fresh=fresh,
         refused=refused,
@@ -105,7 +106,8 @@ def run(
         summarise(kept, end.run, names, judge_names if end.stop is None else ()) for end in ends
     ]
     if json:
-        print_json({"store": kept.name, "runs": [one.to_dict() for one in summaries]})
+        spent = {} if purse.spending is None else {"budget": purse.spending.to_dict()}
+        print_json({"store": kept.name, "runs": [one.to_dict() for one in summaries], **spent})
     elif summaries:
         print_tables(summaries, names if metrics is not None else traits.columns, traits.headline)
     keep_estimates(kept, (one.table for one in summaries))
@@ -114,6 +116,7 @@ def run(
     warn_about(kept, judge_names, [end.run.id for end in ends])
     for end in ends:
         explain_end(end, kept)
+    explain_spending(purse)
     say(*dict.fromkeys(f"audiocapbench: {error}" for error in refused))
     if refused:
         raise typer.Exit(WRONG_USE)

@@ -54,10 +54,10 @@ def score(
 
     Args:
         run ([RUN]): A run's number; see 'audiocapbench runs'.
-        predictions (FILE): CSV with id,prediction; or JSONL with the same. Of MECAT also JSON and
-            TXT, and a file for each sub-task as long=FILE; repeat for several.
-        references (FILE): CSV with id,reference, a row a reference; or JSONL with id and
-            references. A category adds scores by group. Of MECAT: its reference folder.
+        predictions (FILE): CSV, JSONL or JSON with id and prediction. Of MECAT also TXT, and a
+            file for each sub-task as long=FILE; repeat for several.
+        references (FILE): CSV with id and reference, a row a reference; or JSONL or JSON
+            with id and references. A category adds scores by group. Of MECAT: its reference folder.
         benchmark (NAME): Score the files as mecat-caption or mecat-qa does: group by group.
         judge (JUDGE): Judge a RUN; repeat for a panel.
         per_sample (FILE): Write each sample's scores as CSV.
@@ -104,7 +104,7 @@ def _score_run(
     from audiocapbench.benchmarks import stored_traits
     from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.cli.preview import confirm
-    from audiocapbench.cli.progress import bars_on_stderr, judge_watcher
+    from audiocapbench.cli.progress import bars_on_stderr, explain_spending, judge_watcher
     from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.engine import Budget, score_run
     from audiocapbench.judges import create_judges, judge_run, missing_judgements, preview_judging
@@ -131,19 +131,22 @@ def _score_run(
     score_run(kept, found, names)
     refused: list[FatalError] = []
     if judges:
+        purse = Budget(panel.budget_usd)
         with bars_on_stderr() as bars:
             end = judge_run(
                 kept,
                 found,
                 judges,
                 repeats=panel.repeats,
-                budget=Budget(panel.budget_usd),
+                budget=purse,
                 prices=panel.prices,
                 progress=judge_watcher(bars),
             )
         refused = end.refusals
+        explain_spending(purse)
         if end.stop is not None:
-            say(f"Stopped ({end.stop}); what was judged is kept, and the same command goes on.")
+            why = end.stop.because(end.spending)
+            say(f"Stopped: {why}. What was judged is kept; the same command goes on from here.")
             raise typer.Exit(INTERRUPTED)
     summary = summarise(kept, found, names, [one.name for one in judges])
     if per_sample is not None:
@@ -181,7 +184,7 @@ def _score_files(
         print_json(scores.to_dict() | {"bad_lines": bad})
     else:
         show(score_table(scores))
-    say(*bad[:SHOWN])
+    say(*([f"{scores.note}."] if scores.note else []), *bad[:SHOWN])
     if len(bad) > SHOWN:
         say(f"… and {len(bad) - SHOWN} more bad lines; --json lists them all")
     _say_ids(scores.missing, "samples have references but no prediction")

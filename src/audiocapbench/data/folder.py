@@ -1,4 +1,6 @@
-"""The dataset folder: audio files, metadata.jsonl and manifest.json, checked before use.
+"""The dataset folder: audio files, metadata and manifest.json, checked before use.
+
+The metadata is metadata.jsonl or metadata.csv, or the published tool's metadata.json.
 
 A folder is either whole, with whatever its manifest calls missing, or it is refused with every
 problem that it has.
@@ -7,7 +9,7 @@ problem that it has.
 import os
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,13 +17,22 @@ from typing import Any, NamedTuple
 from audiocapbench.data.links import why_outside
 from audiocapbench.data.manifest import Manifest, MissingClip, facts_of, read_manifest
 from audiocapbench.data.problems import InvalidDataError, Problem
-from audiocapbench.data.records import json_lines, read_json
+from audiocapbench.data.records import (
+    csv_records,
+    given_names,
+    json_lines,
+    plain,
+    read_json,
+    renamed,
+)
 from audiocapbench.data.row import MetadataRow, read_row
 from audiocapbench.data.sample import Clip
+from audiocapbench.data.tables import FILES, NUMBERED, REFERENCES, captions_of
 from audiocapbench.errors import AudioError, DatasetError
 
 METADATA = "metadata.jsonl"
 SEED_METADATA = "metadata.json"
+TABLE = "metadata.csv"
 _READERS = 8
 
 
@@ -105,25 +116,56 @@ def _read_metadata(root: Path) -> tuple[list[_MetadataLine], list[Problem]]:
     if not root.is_dir():
         raise DatasetError(f"{root}: no such folder")
     problems: list[Problem] = []
-    seed = not (root / METADATA).is_file()
-    if not seed:
-        records: Iterable[tuple[str, Any]] = json_lines(root / METADATA, problems)
-    elif (root / SEED_METADATA).is_file():
-        records = _seed_samples(root / SEED_METADATA, problems)
-    else:
-        raise DatasetError(
-            f"{root}: has no {METADATA}. Write one line a clip, such as "
-            '{"file_name": "dog.wav", "references": ["A dog barks twice."]}'
-        )
-    lines = []
-    for index, (where, fields) in enumerate(records):
-        row = read_row(fields, where, seed=seed)
+    lines: list[_MetadataLine] = []
+    for index, (where, fields) in enumerate(_records(root, problems)):
+        row = read_row(fields, where, seed=where.startswith(f"{SEED_METADATA} "))
         if isinstance(row, MetadataRow):
             position = index if row.position is None else row.position
             lines.append(_MetadataLine(where, row, position))
         else:
             problems += row
     return lines, problems
+
+
+def _records(root: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
+    """What the folder's metadata says, or that of its folders, as Hugging Face's audiofolder."""
+    for name in (METADATA, TABLE, SEED_METADATA):
+        if (root / name).is_file():
+            yield from _READERS_OF[name](root / name, problems)
+            return
+    below = sorted(path for name in (METADATA, TABLE) for path in root.rglob(name))
+    if not below:
+        raise DatasetError(
+            f"{root}: has no {METADATA}. Write one line a clip, such as "
+            '{"file_name": "dog.wav", "references": ["A dog barks twice."]}; or a metadata.csv '
+            "with the columns file_name and caption"
+        )
+    for path in below:
+        folder = path.parent.relative_to(root).as_posix()
+        for where, fields in _READERS_OF[path.name](path, problems):
+            given = given_names(fields, {"file_name": FILES}) if isinstance(fields, dict) else {}
+            moved = dict(fields) if given else fields
+            for name in given.values():
+                moved[name] = f"{folder}/{fields[name]}"
+            yield f"{folder}/{where}", moved
+
+
+def _table(path: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
+    """The rows of a CSV file; several of one file are captions of one clip, blanks are left out."""
+    found: dict[object, tuple[str, dict[str, Any]]] = {}
+    for where, cells in csv_records(path, problems, (FILES, (*REFERENCES, *NUMBERED))):
+        fields = renamed(
+            {name: cell for name, cell in cells.items() if cell.strip()},
+            {"file_name": FILES, "references": REFERENCES},
+        )
+        if fields.get("position", "").isdecimal():
+            fields["position"] = int(fields["position"])
+        captions = [one for one in captions_of(fields) if one is not None]
+        fields = {name: one for name, one in fields.items() if plain(name) not in NUMBERED}
+        key = (fields.get("id"), fields.get("file_name", where), fields.get("instruction"))
+        _, first = found.setdefault(key, (where, fields | {"references": []}))
+        first["references"] += captions
+    yield from found.values()
 
 
 def _seed_samples(path: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
@@ -135,6 +177,9 @@ def _seed_samples(path: Path, problems: list[Problem]) -> Iterator[tuple[str, An
     else:
         wrong = value if isinstance(value, Problem) else None
         problems.append(wrong or Problem(path.name, "samples", "is not a list of samples"))
+
+
+_READERS_OF = {METADATA: json_lines, TABLE: _table, SEED_METADATA: _seed_samples}
 
 
 def _place(problem: Problem) -> tuple[bool, int]:

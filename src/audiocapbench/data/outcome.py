@@ -36,9 +36,10 @@ class Reply:
         error: What went wrong, for people.
         withheld: Index of the reference that the answer was taken from, which is then left out
             when the answer is scored; only controls set it.
-        input_tokens, output_tokens: As the provider reports them.
+        input_tokens, output_tokens: As the provider reports them, of all attempts that were billed;
+            None where it did not for one of them.
         audio_tokens: Those of the input tokens that were audio, where the provider says.
-        cost_usd: Dollars, where the price is known.
+        cost_usd: Dollars that all attempts cost, where the price is known.
         raw: The provider's reply as JSON text, without audio, kept to look into later.
     """
 
@@ -51,6 +52,11 @@ class Reply:
     audio_tokens: int | None = None
     cost_usd: float | None = None
     raw: str | None = None
+
+    @property
+    def cost_is_estimated(self) -> bool:
+        """Whether its cost, or that of an attempt before it, is none that a provider reported."""
+        return bool(self.cost_usd) and None in (self.input_tokens, self.output_tokens)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,20 @@
 """The one reader of records: CSV, TSV, JSON lines and JSON from files that nobody vouches for.
 
+A CSV file may have commas, semicolons or tabs between its fields, as its first line shows. A file
+of JSON lines may be one JSON document instead. Text is UTF-8, or UTF-16 with its mark.
+
 Each record comes with its place. A line that cannot be read goes into a list of problems and the
 next one is read all the same. What the fields mean is not known here.
 """
 
+import codecs
 import csv
 import io
 import json
+import math
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple, NoReturn
 
@@ -20,11 +26,14 @@ LONGEST_LINE = 1 << 24
 LARGEST_DOCUMENT = 1 << 30
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
+LISTS = ("samples", "data", "items", "predictions", "references", "annotations")
+"""Names that the one list of a JSON document may have."""
 
 _MOST_LINES_OF_A_ROW = 1000
 _OPEN_QUOTE = "unexpected end of data"
 
 Problems = list[Problem]
+Columns = Sequence[str | Sequence[str]]
 
 
 class Record(NamedTuple):
@@ -35,14 +44,15 @@ class Record(NamedTuple):
 
 
 def read_records(
-    path: PurePath, problems: Problems, columns: Sequence[str] = (), content: bytes | None = None
+    path: PurePath, problems: Problems, columns: Columns = (), content: bytes | None = None
 ) -> Iterator[Record]:
     """The records of a file of whatever form its name says.
 
     Args:
         path: The file.
         problems: Where to put what cannot be read.
-        columns: What the first line of a CSV or TSV file must name.
+        columns: What the first line of a CSV or TSV file must name, each by one name or any of
+            several; the first two also name the keys and texts of a JSON object without fields.
         content: The bytes of the file, where they are not to be read from disk.
 
     Raises:
@@ -51,29 +61,33 @@ def read_records(
     suffix = path.suffix.lower()
     if suffix in DELIMITERS:
         yield from csv_records(path, problems, columns, content)
-    elif suffix in JSON_LINES:
+    elif suffix in JSON_LINES and not _is_document(path, content):
         yield from json_lines(path, problems, content)
+    elif suffix in (*JSON_LINES, ".json"):
+        yield from json_records(path, problems, columns, content)
     else:
-        raise DatasetError(f"{path}: is neither .csv, .tsv nor .jsonl")
+        raise DatasetError(f"{path}: is neither .csv, .tsv, .jsonl nor .json")
 
 
 def csv_records(
-    path: PurePath, problems: Problems, columns: Sequence[str] = (), content: bytes | None = None
+    path: PurePath, problems: Problems, columns: Columns = (), content: bytes | None = None
 ) -> Iterator[Record]:
     """The rows of a CSV file, or of a TSV file if its name says so, by the names above them.
 
     Raises:
         DatasetError: The file cannot be read, or its first line lacks a column.
     """
-    rows = _rows(path, content)
+    rows = _rows(path, content, headed=True)
     names = next(rows, (path.name, []))[1]
     if isinstance(names, Problem):
         raise DatasetError(f"{path}: its first line {names.what}")
+    names = [name.strip() for name in names]
     check_names(path, names)
     for column in columns:
-        if column not in names:
+        if not _is_there(column, names):
             there = ", ".join(names) or "nothing"
-            raise DatasetError(f"{path}: has no column {column!r}; its first line has {there}")
+            name = _names(column)[0]
+            raise DatasetError(f"{path}: has no column {name!r}; its first line has {there}")
     for where, cells in rows:
         if isinstance(cells, Problem):
             problems.append(cells)
@@ -81,6 +95,37 @@ def csv_records(
             problems.append(uneven(where, cells, len(names)))
         else:
             yield Record(where, dict(zip(names, cells, strict=True)))
+
+
+def _names(column: str | Sequence[str]) -> Sequence[str]:
+    return (column,) if isinstance(column, str) else column
+
+
+def _is_there(column: str | Sequence[str], names: Sequence[str]) -> bool:
+    return bool({plain(name) for name in names} & set(map(plain, _names(column))))
+
+
+def plain(name: str) -> str:
+    """A field's name as names are compared."""
+    return name.strip().casefold()
+
+
+def renamed(fields: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Fields under our names, each taken from the first of the names that people give it."""
+    found = dict(fields)
+    for ours, theirs in given_names(fields, names).items():
+        found[ours] = found.pop(theirs)
+    return found
+
+
+def given_names(fields: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Which field of a record each of our names stands for, where it is there."""
+    given = {plain(name): name for name in fields}
+    found = {
+        ours: ours if ours in fields else next((given[one] for one in theirs if one in given), None)
+        for ours, theirs in names.items()
+    }
+    return {ours: theirs for ours, theirs in found.items() if theirs is not None}
 
 
 def csv_rows(
@@ -127,6 +172,48 @@ def json_lines(
             problems.append(wrong or Problem(where, "", "is not a JSON object"))
 
 
+def json_records(
+    path: PurePath, problems: Problems, columns: Columns = (), content: bytes | None = None
+) -> Iterator[Record]:
+    """The objects of a JSON document: of a list, of its one list, or of one entry for each key.
+
+    Raises:
+        DatasetError: The file cannot be read.
+    """
+    value = read_json(Path(path)) if content is None else parse_json(content, path.name)
+    if isinstance(value, dict):
+        own = [value[name] for name in LISTS if isinstance(value.get(name), list)]
+        value = own[0] if own else _by_key(value, columns)
+    if not isinstance(value, list):
+        wrong = value if isinstance(value, Problem) else None
+        problems.append(wrong or Problem(path.name, "", "is no list of JSON objects"))
+        return
+    for place, fields in enumerate(value):
+        where = f"{path.name} [{place}]"
+        if isinstance(fields, dict):
+            yield Record(where, fields)
+        else:
+            problems.append(Problem(where, "", "is not a JSON object"))
+
+
+def _by_key(value: dict[str, Any], columns: Columns) -> list[Any]:
+    """Entries by id as objects that say their id; one object that names its fields is itself."""
+    if len(columns) < 2 or all(_is_there(one, list(value)) for one in columns):
+        return [value]
+    key, text = (_names(one)[0] for one in columns[:2])
+    return [
+        {key: name} | (one if isinstance(one, dict) else {text: one}) for name, one in value.items()
+    ]
+
+
+def _is_document(path: PurePath, content: bytes | None) -> bool:
+    """Whether a file of JSON lines is none, as its first line is no whole object."""
+    first = next(
+        (one for _, one in _lines(path, content) if isinstance(one, Problem) or one.strip()), ""
+    )
+    return isinstance(first, str) and (first.lstrip()[:1] == "[" or first.strip() == "{")
+
+
 def text_lines(
     path: PurePath, problems: Problems, content: bytes | None = None
 ) -> Iterator[tuple[str, str]]:
@@ -153,7 +240,7 @@ def read_json(path: Path) -> Any:
 def parse_json(content: str | bytes, where: str) -> Any:
     """The value of JSON text, or the ``Problem`` that it has; no key may stand twice."""
     try:
-        text = content if isinstance(content, str) else content.decode("utf-8-sig")
+        text = content if isinstance(content, str) else content.decode(_encoding(content))
         value = _DECODER.decode(text)
         if "\\ud" in text or "\\uD" in text:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
@@ -180,10 +267,15 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
+    raise ValueError(f"{name[:40]} is not a JSON number")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse, object_pairs_hook=_once)
+def _finite(text: str) -> float:
+    value = float(text)
+    return value if math.isfinite(value) else _refuse(text)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_once)
 
 
 def _rows(
@@ -192,9 +284,13 @@ def _rows(
     begins: Callable[[str], bool] | None = None,
     *,
     spaced: bool = False,
+    headed: bool = False,
 ) -> Iterator[tuple[str, list[str] | Problem]]:
     csv.field_size_limit(LONGEST_LINE)
+    lines = list(_lines(path, content))
     delimiter = DELIMITERS.get(path.suffix.lower(), ",")
+    if headed:
+        delimiter = _delimiter(lines, delimiter)
 
     def parse(text: str) -> list[str]:
         if '"' in text:
@@ -208,7 +304,6 @@ def _rows(
     def begins_row(text: str) -> bool:
         return begins is not None and begins(text.partition(delimiter)[0].strip().strip('"'))
 
-    lines = list(_lines(path, content))
     at = 0
     while at < len(lines):
         where, text = lines[at]
@@ -219,6 +314,14 @@ def _rows(
             taken, cells = _row(lines, at, parse, begins_row)
             yield where, cells
         at += taken
+
+
+def _delimiter(lines: Sequence[tuple[str, str | Problem]], usual: str) -> str:
+    """What stands between the most names of the first line; the usual one where that is equal."""
+    first = next((text for _, text in lines if isinstance(text, str) and text.strip()), "")
+    unquoted = re.sub(r'"[^"]*"', "", first)
+    counts = {one: unquoted.count(one) for one in (usual, ",", ";", "\t")}
+    return max(counts, key=counts.__getitem__)
 
 
 def _row(
@@ -250,20 +353,33 @@ def _row(
 def _lines(path: PurePath, content: bytes | None) -> Iterator[tuple[str, str | Problem]]:
     with (
         os_errors(path, "read"),
-        Path(path).open("rb") if content is None else io.BytesIO(content) as raw,
+        Path(path).open("rb") if content is None else io.BufferedReader(io.BytesIO(content)) as raw,
         # Bytes that are not UTF-8 become lone surrogates, so that their line can be named.
-        io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape") as stream,
+        io.TextIOWrapper(raw, _encoding(raw.peek(4)), "surrogateescape") as stream,
     ):
         number = 0
-        while line := stream.readline(LONGEST_LINE):
+        while line := _next_line(stream, path):
             number += 1
             where = f"{path.name} line {number}"
             if len(line) < LONGEST_LINE or line.endswith("\n"):
                 yield where, _text(line.removesuffix("\n"), where)
                 continue
             while line and not line.endswith("\n"):
-                line = stream.readline(LONGEST_LINE)
+                line = _next_line(stream, path)
             yield where, Problem(where, "", f"is longer than {LONGEST_LINE >> 20} MiB")
+
+
+def _next_line(stream: io.TextIOWrapper, path: PurePath) -> str:
+    try:
+        return stream.readline(LONGEST_LINE)
+    except UnicodeDecodeError:
+        raise DatasetError(f"{path}: is not UTF-16 throughout; save it as UTF-8") from None
+
+
+def _encoding(beginning: bytes) -> str:
+    """UTF-8, unless the file says in its first bytes that it is UTF-16."""
+    marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    return "utf-16" if beginning.startswith(marks) else "utf-8-sig"
 
 
 def _text(line: str, where: str) -> str | Problem:

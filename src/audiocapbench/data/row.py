@@ -1,16 +1,17 @@
-"""One line of a dataset's metadata: metadata.jsonl, or a sample in the seed's metadata.json."""
+"""One line of a dataset's metadata: metadata.jsonl, metadata.csv, or the seed's metadata.json."""
 
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from audiocapbench.data.problems import Problem
+from audiocapbench.data.records import given_names, renamed
+from audiocapbench.data.tables import FILES, REFERENCES, captions_of
 
 UNCATEGORISED = "other"
 
-# The published tool's metadata.json names two fields differently.
-SEED_NAMES = {"audio_file": "file_name", "reference_captions": "references"}
-_SEED_NAMES_BACK = {ours: theirs for theirs, ours in SEED_NAMES.items()}
+_NAMES = {"file_name": FILES, "references": REFERENCES}
+_SEED_NAMES = {"file_name": "audio_file", "references": "reference_captions"}
 _WORDS = {
     "missing": "is missing",
     "too_short": "is empty; give at least one caption",
@@ -61,17 +62,39 @@ class MetadataRow(BaseModel):
         return dict(self.__pydantic_extra__ or {})
 
 
-def read_row(fields: object, where: str, *, seed: bool = False) -> MetadataRow | list[Problem]:
-    """Check one decoded JSON value; returns the row, or every problem that it has."""
-    if not isinstance(fields, dict):
+def read_row(given: object, where: str, *, seed: bool = False) -> MetadataRow | list[Problem]:
+    """Check one decoded JSON value; returns the row, or every problem that it has.
+
+    The file and its references may have the names that the published tool (``seed``) and other
+    datasets give them.
+    """
+    if not isinstance(given, dict):
         return [Problem(where, "", "is not a JSON object")]
-    if seed:
-        fields = {SEED_NAMES.get(name, name): value for name, value in fields.items()}
+    fields = renamed(given, _NAMES)
+    if isinstance(fields.get("file_name"), dict):
+        fields["file_name"] = fields["file_name"].get("path")
+    if "references" not in given and (captions := captions_of(fields)):
+        fields["references"] = captions
     try:
-        return MetadataRow.model_validate(fields)
+        row = MetadataRow.model_validate(fields)
+        _check_details(row.details)
     except ValidationError as error:
-        names = _SEED_NAMES_BACK if seed else {}
+        names = (_SEED_NAMES if seed else {}) | given_names(given, _NAMES)
         return [_problem(where, details, names) for details in error.errors(include_url=False)]
+    except ValueError as error:
+        return [Problem(where, "", str(error))]
+    return row
+
+
+def _check_details(value: object) -> None:
+    """Refuse text that no database keeps, in keys and values however deep."""
+    if isinstance(value, str):
+        _storable(value)
+    elif isinstance(value, list | dict):
+        for one in value:
+            _check_details(one)
+        for one in value.values() if isinstance(value, dict) else ():
+            _check_details(one)
 
 
 def _problem(where: str, details: Any, names: dict[str, str]) -> Problem:

@@ -1,6 +1,6 @@
 """Asks at full speed and loses nothing; scores what was answered."""
 
-from audiocapbench.engine.budget import Budget
+from audiocapbench.engine.budget import Budget, Spending
 from audiocapbench.engine.preview import Preview, as_questions, preview_questions
 from audiocapbench.engine.question_cost import likely_cost
 from audiocapbench.engine.retrying_client import RetryPolicy
@@ -27,6 +27,7 @@ __all__ = [
     "RunEnd",
     "RunOptions",
     "RunScores",
+    "Spending",
     "Stop",
     "answered",
     "arun_benchmark",

@@ -1,7 +1,7 @@
 """A budget in dollars: what is spent, what is in flight, and when to stop."""
 
 from dataclasses import dataclass, field
-from math import isfinite
+from math import floor, isfinite, log10
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -186,5 +186,8 @@ class Budget:
 
 
 def dollars(usd: float) -> str:
-    """An amount with as many digits as tell it from nothing."""
-    return f"${usd:.2f}" if usd >= 1 or usd == 0 else f"${usd:.3g}"
+    """An amount to a hundredth of a cent, or to as many digits as tell it from nothing."""
+    digits = 4 if usd >= 0.01 or usd == 0 else 2 - floor(log10(usd))
+    text = f"{usd:.{digits}f}".rstrip("0")
+    whole, _, part = text.partition(".")
+    return f"${whole}.{part:0<2}"

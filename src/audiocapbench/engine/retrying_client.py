@@ -22,6 +22,7 @@ from audiocapbench.engine.budget import Budget
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.prepare import prepare
 from audiocapbench.engine.refusals import Refusals
+from audiocapbench.engine.store_access import StoreAccess
 from audiocapbench.errors import (
     AudioCapBenchError,
     AudioError,
@@ -89,6 +90,7 @@ class RetryingClient:
     price: Price | None
     use_cache: bool
     stopping: anyio.Event
+    access: StoreAccess = field(default_factory=StoreAccess)
     draw: random.Random = field(default_factory=random.Random)
     refusals: Refusals = field(default_factory=Refusals)
 
@@ -111,7 +113,7 @@ class RetryingClient:
         sent = question.audio
         key = self._key(question)
         if key is not None and self.use_cache:
-            known = await to_thread.run_sync(self.store.cached_reply, key)
+            known = await self.access.call(self.store.cached_reply, key)
             if known is not None:
                 outcome = _outcome(question.sample_id, known, sent, 0.0, 0)
                 return ClientAnswer(replace(outcome, cached=True), None)

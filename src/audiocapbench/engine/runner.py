@@ -5,17 +5,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypedDict, Unpack
 
-import anyio
 from anyio import to_thread
 
 from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome
-from audiocapbench.engine.budget import Budget
+from audiocapbench.engine.budget import Budget, Spending
+from audiocapbench.engine.claims import LEASE_S, ClaimedTasks, Lease
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.outage import Outage
 from audiocapbench.engine.refusals import Refusals
 from audiocapbench.engine.retrying_client import RetryingClient, RetryPolicy
+from audiocapbench.engine.store_access import (
+    RecordWriter,
+    StoreAccess,
+    log_note,
+    take_in_unsaved,
+)
 from audiocapbench.engine.worker_pool import Stop, WorkerPool, close
 from audiocapbench.errors import ModelError
 from audiocapbench.models import Model
@@ -23,9 +29,8 @@ from audiocapbench.models.controls import RuleFollower
 from audiocapbench.models.model import CorpusModel
 from audiocapbench.models.price import Price
 from audiocapbench.store import Dataset, Run, RunSpec, Store
-
-# Fewer than a store has connections, so that a slow disk makes nobody wait for one in vain.
-_WRITERS = 8
+from audiocapbench.store.claims import TaskKey
+from audiocapbench.store.unsaved import AnswerRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,7 @@ class RunEnd:
         known: How many had been answered before.
         statuses: How many outcomes of each status there are now.
         stop: Why it ended before the last sample; None if it did not.
+        spending: How its budget stands, where there is one.
     """
 
     run: Run
@@ -44,15 +50,21 @@ class RunEnd:
     known: int
     statuses: Counter[str]
     stop: Stop | None
+    spending: Spending | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Callbacks for whoever watches: the plan, then each outcome, then a call to stop."""
+    """Callbacks for whoever watches: the plan, then each outcome, then a call to stop.
+
+    Others may deal with samples, too, of which only the number is told; words say what is awaited.
+    """
 
     planned: Callable[[Run, int, int], None] = lambda _run, _total, _known: None
     arrived: Callable[[Outcome], None] = lambda _outcome: None
     stopping: Callable[[int], None] = lambda _in_flight: None
+    elsewhere: Callable[[int], None] = lambda _count: None
+    noted: Callable[[str], None] = log_note
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +99,7 @@ class RunOptions(TypedDict, total=False):
         budget: What may be spent; shared by runs that share the purse.
         price: What the model costs, where it is known.
         fresh: Begin a new run and ask everything again, cache or not.
+        lease_s: Seconds without a sign of life after which others take over what is claimed.
     """
 
     selection: Selection | None
@@ -94,6 +107,7 @@ class RunOptions(TypedDict, total=False):
     budget: Budget | None
     price: Price | None
     fresh: bool
+    lease_s: float
     progress: Progress | None
 
 
@@ -141,16 +155,37 @@ class _Asking:
         if isinstance(model, CorpusModel):
             model.prepare(benchmark.samples)
         spec = _spec(benchmark, model, self.samples)
+        self.progress = options.get("progress") or Progress()
         self.run = store.begin_run(spec, _dataset(benchmark), fresh=self.fresh)
+        take_in_unsaved(store, self.run, self.progress.noted)
+        self.seen = store.task_states(self.run.id)
         self.missing = _unanswered(store, self.run, self.samples)
         self.known = len(self.samples) - len(self.missing)
-        self.progress = options.get("progress") or Progress()
         self.pool = WorkerPool(lambda: self.progress.stopping(self.limiter.in_flight))
+        self.lease = Lease(store, options.get("lease_s", LEASE_S))
 
     async def ask_all(self) -> None:
         """Ask whatever has no answer yet, and commit each outcome as it arrives."""
         self.progress.planned(self.run, len(self.samples), self.known)
-        client = RetryingClient(
+        access, noted = StoreAccess(self.progress.noted), self.progress.noted
+        writer = RecordWriter(self.store, self.run, access, self.lease.worker.id, noted)
+        client = self._client(access)
+
+        async def ask(sample: Sample) -> None:
+            asked = await client.ask(sample)
+            if asked is not None:
+                await writer.commit(AnswerRecord(asked.outcome, asked.cache_key))
+                self.progress.arrived(asked.outcome)
+
+        try:
+            await self.pool.share(self._tasks(access), self.limiter, ask)
+        finally:
+            await writer.close()
+            self.pool.store_is_away = not await self.lease.close()
+            await close(self.model)
+
+    def _client(self, access: StoreAccess) -> RetryingClient:
+        return RetryingClient(
             self.model,
             self.store,
             self.limiter,
@@ -160,23 +195,21 @@ class _Asking:
             use_cache=not self.fresh,
             stopping=self.pool.stopping,
             refusals=Refusals(answered=self.known > 0),
+            access=access,
         )
-        committing = anyio.CapacityLimiter(_WRITERS)
 
-        async def ask(sample: Sample) -> None:
-            asked = await client.ask(sample)
-            if asked is None:
-                return
-            # An answer that came is kept even if everything else is dropped: it has been paid for.
-            kept = (self.run.id, asked.outcome, asked.cache_key)
-            with anyio.CancelScope(shield=True):
-                await to_thread.run_sync(self.store.add_outcome, *kept, limiter=committing)
-            self.progress.arrived(asked.outcome)
-
-        try:
-            await self.pool.share(self.missing, self.limiter, ask)
-        finally:
-            await close(self.model)
+    def _tasks(self, access: StoreAccess) -> ClaimedTasks[Sample]:
+        return ClaimedTasks(
+            self.lease,
+            access,
+            self.run.id,
+            {TaskKey("", sample.id): sample for sample in self.missing},
+            self.seen,
+            at_a_time=self.limiter.most,
+            stopped=lambda: self.pool.stop is not None,
+            elsewhere=self.progress.elsewhere,
+            note=self.progress.noted,
+        )
 
     def end(self) -> RunEnd:
         """How it ended, or the provider's refusal."""
@@ -187,7 +220,8 @@ class _Asking:
         # Whoever interrupts wants no other model asked, even if the last answer was in flight.
         stopped = self.pool.stop is Stop.INTERRUPTED or len(outcomes) < len(self.samples)
         stop = self.pool.stop if stopped else None
-        return RunEnd(self.run, len(self.samples), self.known, statuses, stop)
+        spending = self.budget.spending if self.budget is not None else None
+        return RunEnd(self.run, len(self.samples), self.known, statuses, stop, spending)
 
 
 def _spec(benchmark: Benchmark, model: Model, samples: tuple[Sample, ...]) -> RunSpec:

@@ -2,19 +2,32 @@
 
 import signal
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from enum import StrEnum
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import anyio
 from anyio.from_thread import start_blocking_portal
 
+from audiocapbench.engine.budget import Spending
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.retrying_client import OverBudgetError
 from audiocapbench.errors import FatalError
 from audiocapbench.models.model import ClosableModel, Model
+from audiocapbench.store.connect import patience
 
 Task = TypeVar("Task")
+Given_co = TypeVar("Given_co", covariant=True)
+
+_PATIENCE_S = 1.0  # the engine itself waits for a store that is away
+_CLOSING_S = 2.0
+
+
+class TaskQueue(Protocol[Given_co]):
+    """Hands out what is to be done."""
+
+    async def next(self) -> Given_co | None:
+        """Something to do; None when nothing is left."""
 
 
 class Stop(StrEnum):
@@ -24,6 +37,13 @@ class Stop(StrEnum):
     BUDGET = "budget"
     REFUSED = "refused"
 
+    def because(self, spending: Spending | None) -> str:
+        """The reason in words; a budget says how it stands."""
+        if self is Stop.BUDGET and spending is not None and spending.refusal is not None:
+            return spending.refusal
+        reasons = {Stop.INTERRUPTED: "it was interrupted", Stop.BUDGET: "the budget is spent"}
+        return reasons.get(self, "the provider refuses all questions")
+
 
 class WorkerPool:
     """Everyone who asks for one command; ``interrupted`` is told when a signal asks for an end.
@@ -32,6 +52,8 @@ class WorkerPool:
         stopping: Set once nothing more may be asked.
         stop: Why nothing more may be asked.
         fatal: The error of a provider that refuses all questions.
+        dropped: Whether what was in flight was dropped, too.
+        store_is_away: Whether the store could not be told of the end.
     """
 
     def __init__(self, interrupted: Callable[[], None]) -> None:
@@ -41,6 +63,7 @@ class WorkerPool:
         self.stopping = anyio.Event()
         self.stop: Stop | None = None
         self.fatal: FatalError | None = None
+        self.dropped = self.store_is_away = False
 
     def run_blocking(self, work: Callable[[], Awaitable[None]]) -> None:
         """Do the work for a caller that is not async, be it inside a running event loop.
@@ -50,6 +73,7 @@ class WorkerPool:
         if not _in_event_loop():
             self._watches_signals = threading.current_thread() is threading.main_thread()
             anyio.run(self.run, work)
+            self._leave()
             return
         with start_blocking_portal() as portal:
             future = portal.start_task_soon(self.run, work)
@@ -59,6 +83,12 @@ class WorkerPool:
                     break
                 except KeyboardInterrupt:
                     portal.call(self.interrupt)
+        self._leave()
+
+    def _leave(self) -> None:
+        """Whoever interrupts twice waits for no store."""
+        if self.dropped and self.store_is_away:
+            raise KeyboardInterrupt
 
     async def run(self, work: Callable[[], Awaitable[None]]) -> None:
         """Do the work, and answer signals if that was asked for."""
@@ -67,7 +97,8 @@ class WorkerPool:
                 self._everything = everything.cancel_scope
                 if self._watches_signals:
                     everything.start_soon(self._watch_signals)
-                await work()
+                with patience(_PATIENCE_S):
+                    await work()
                 everything.cancel_scope.cancel()
         except BaseExceptionGroup as group:
             # Several workers may meet the same full disk; one of them can tell.
@@ -77,10 +108,9 @@ class WorkerPool:
             raise error from None
 
     async def share(
-        self, tasks: Sequence[Task], limiter: Limiter, do: Callable[[Task], Awaitable[None]]
+        self, tasks: TaskQueue[Task], limiter: Limiter, do: Callable[[Task], Awaitable[None]]
     ) -> None:
         """Do each task, as many at a time as the limiter lets through, until told to stop."""
-        queue = iter(tasks)
 
         async def work(task: Task) -> None:
             try:
@@ -96,14 +126,15 @@ class WorkerPool:
         async with anyio.create_task_group() as workers:
             while self.stop is None:
                 await limiter.ready()
-                task = None if self.stop else next(queue, None)
-                if task is None:
+                task = await tasks.next()
+                if task is None or self.stop is not None:
                     break
                 workers.start_soon(work, task)
 
     def interrupt(self) -> None:
         """First time: finish what is in flight. Second time: drop it."""
         if self.stop is not None and self._everything is not None:
+            self.dropped = True
             self._everything.cancel()
             return
         self.stop = Stop.INTERRUPTED
@@ -127,5 +158,5 @@ def _in_event_loop() -> bool:
 async def close(model: Model) -> None:
     """Let a model that holds connections give them back before its event loop ends."""
     if isinstance(model, ClosableModel):
-        with anyio.CancelScope(shield=True), anyio.move_on_after(5):
+        with anyio.CancelScope(shield=True), anyio.move_on_after(_CLOSING_S):
             await model.aclose()

@@ -126,7 +126,8 @@ def check_judge(
         for refusal in end.refusals:
             raise refusal
         if end.stop is not None:
-            raise JudgeError(f"the check was stopped ({end.stop}); run it again to go on")
+            why = end.stop.because(end.spending)
+            raise JudgeError(f"the check was stopped: {why}; run it again to go on")
         judged[kind] = _read(judge, store, run.id)
     return _result(judge, judged)
 

@@ -10,10 +10,17 @@ import anyio
 from anyio import to_thread
 
 from audiocapbench.data.outcome import ASKED_AGAIN, Status
-from audiocapbench.engine import AnsweredSample, Budget, RateLimits, Stop, answered
+from audiocapbench.engine import AnsweredSample, Budget, RateLimits, Spending, Stop, answered
+from audiocapbench.engine.claims import LEASE_S, ClaimedTasks, Lease
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.refusals import Refusals
 from audiocapbench.engine.retrying_client import RetryingClient
+from audiocapbench.engine.store_access import (
+    RecordWriter,
+    StoreAccess,
+    log_note,
+    take_in_unsaved,
+)
 from audiocapbench.engine.worker_pool import WorkerPool, close
 from audiocapbench.errors import FatalError
 from audiocapbench.judges.errors import JudgeError
@@ -22,18 +29,25 @@ from audiocapbench.judges.questioning import case_of, question_judge
 from audiocapbench.models.registry import price_of
 from audiocapbench.signature import Signature
 from audiocapbench.store import Run, Store
+from audiocapbench.store.claims import TaskKey
 from audiocapbench.store.judgements import Judgement
+from audiocapbench.store.unsaved import JudgementRecord
 
 _AT_A_TIME = 256
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeProgress:
-    """Callbacks for whoever watches: each judge's plan, each judgement, a call to stop."""
+    """Callbacks for whoever watches: each judge's plan, each judgement, a call to stop.
+
+    Others may judge, too, of which only the number is told; words say what is awaited.
+    """
 
     planned: Callable[[str, int, int], None] = lambda _judge, _total, _known: None
     arrived: Callable[[Judgement], None] = lambda _judgement: None
     stopping: Callable[[], None] = lambda: None
+    elsewhere: Callable[[str, int], None] = lambda _judge, _count: None
+    noted: Callable[[str], None] = log_note
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +73,11 @@ class JudgeEnd:
 
 @dataclass(frozen=True, slots=True)
 class JudgingEnd:
-    """How the judging of a run ended; ``stop`` says why before its last answer, if so."""
+    """How the judging of a run ended, why before its last answer, if so, and its budget."""
 
     judges: tuple[JudgeEnd, ...]
     stop: Stop | None
+    spending: Spending | None = None
 
     @property
     def refusals(self) -> list[FatalError]:
@@ -78,6 +93,7 @@ class JudgeOptions(TypedDict, total=False):
         rate_limits: How hard each judge may be asked.
         budget: What all judges together may spend.
         fresh: Judge everything again, cache or not.
+        lease_s: Seconds without a sign of life after which others take over what is claimed.
     """
 
     repeats: int
@@ -85,6 +101,7 @@ class JudgeOptions(TypedDict, total=False):
     budget: Budget | None
     prices: Path | None
     fresh: bool
+    lease_s: float
     progress: JudgeProgress | None
 
 
@@ -181,12 +198,19 @@ class _Judging:
         self.budget = budget or Budget()
         self.rate_limits = options.get("rate_limits") or RateLimits()
         self.progress = options.get("progress") or JudgeProgress()
+        take_in_unsaved(store, run, self.progress.noted)
+        self.seen = {judge.name: store.task_states(run.id, judge.name) for judge in judges}
         items = answered(store, run)
         self.queues = [_queue(store, run, judge, items, repeats, self.fresh) for judge in judges]
         check_prices([one.judge for one in self.queues if one.missing], self.budget, self.prices)
         self.pool = WorkerPool(self._interrupted)
         # A judge that is refused, or whose questions no longer fit the budget, stops alone.
         self.pools = {judge.name: WorkerPool(lambda: None) for judge in judges}
+        self.lease = Lease(store, options.get("lease_s", LEASE_S))
+        self.access = StoreAccess(self.progress.noted)
+        self.writer = RecordWriter(
+            store, run, self.access, self.lease.worker.id, self.progress.noted
+        )
 
     def _interrupted(self) -> None:
         for pool in self.pools.values():
@@ -200,18 +224,23 @@ class _Judging:
             for queue in self.queues
         )
         stops = [self.pools[one.judge].stop for one in ends if one.statuses.total() < one.total]
-        return JudgingEnd(ends, next((one for one in stops if one is not Stop.REFUSED), None))
+        stop = next((one for one in stops if one is not Stop.REFUSED), None)
+        return JudgingEnd(ends, stop, self.budget.spending)
 
     async def judge_all(self) -> None:
         """Have every queue judged, side by side."""
-        async with anyio.create_task_group() as group:
-            for queue in self.queues:
-                done = queue.total - len(queue.missing)
-                self.progress.planned(queue.judge.name, queue.total, done)
-                if isinstance(queue.judge, ModelJudge):
-                    group.start_soon(self._ask, queue.judge, queue.missing, Refusals(done > 0))
-                else:
-                    group.start_soon(self._compute, queue.judge, queue.missing)
+        try:
+            async with anyio.create_task_group() as group:
+                for queue in self.queues:
+                    done = queue.total - len(queue.missing)
+                    self.progress.planned(queue.judge.name, queue.total, done)
+                    if isinstance(queue.judge, ModelJudge):
+                        group.start_soon(self._ask, queue.judge, queue.missing, Refusals(done > 0))
+                    else:
+                        group.start_soon(self._compute, queue.judge, queue.missing)
+        finally:
+            await self.writer.close()
+            self.pool.store_is_away = not await self.lease.close()
 
     async def _compute(self, judge: TextJudge, missing: Sequence[_Task]) -> None:
         for start in range(0, len(missing), _AT_A_TIME):
@@ -219,7 +248,7 @@ class _Judging:
                 return
             part = missing[start : start + _AT_A_TIME]
             made = await to_thread.run_sync(_computed, judge, part)
-            await to_thread.run_sync(self.store.add_judgements, self.run.id, made)
+            await self.access.call(self.store.add_judgements, self.run.id, made)
             for one in made:
                 self.progress.arrived(one)
 
@@ -233,17 +262,13 @@ class _Judging:
             judged = await question_judge(clients[repeat], judge, item, repeat)
             if judged is None:
                 return
-            made, reply = judged
-            replies = [] if reply is None else [reply]
-            # What came is kept even if everything else is dropped: it has been paid for.
-            with anyio.CancelScope(shield=True):
-                await to_thread.run_sync(self.store.add_judgements, self.run.id, [made], replies)
-            self.progress.arrived(made)
+            await self.writer.commit(JudgementRecord(*judged))
+            self.progress.arrived(judged[0])
 
         try:
-            await pool.share(missing, limiter, ask)
+            await pool.share(self._tasks(judge, missing, limiter), limiter, ask)
             if pool.fatal is not None:
-                await to_thread.run_sync(self._fail, judge, missing, str(pool.fatal))
+                await self.access.call(self._fail, judge, missing, str(pool.fatal))
         finally:
             await close(judge.model)
 
@@ -263,6 +288,22 @@ class _Judging:
             part = [replace(one, error=reason) for one in failed[start : start + _AT_A_TIME]]
             self.store.add_judgements(self.run.id, part)
 
+    def _tasks(
+        self, judge: ModelJudge, missing: list[_Task], limiter: Limiter
+    ) -> ClaimedTasks[_Task]:
+        keys = (TaskKey(judge.name, item.sample.id, repeat) for item, repeat in missing)
+        return ClaimedTasks(
+            self.lease,
+            self.access,
+            self.run.id,
+            dict(zip(keys, missing, strict=True)),
+            self.seen[judge.name],
+            at_a_time=limiter.most,
+            stopped=lambda: self.pools[judge.name].stop is not None,
+            elsewhere=lambda count: self.progress.elsewhere(judge.name, count),
+            note=self.progress.noted,
+        )
+
     def _client(
         self, judge: ModelJudge, repeat: int, limiter: Limiter, refusals: Refusals
     ) -> RetryingClient:
@@ -276,6 +317,7 @@ class _Judging:
             use_cache=not self.fresh,
             stopping=self.pools[judge.name].stopping,
             refusals=refusals,
+            access=self.access,
         )
 
 

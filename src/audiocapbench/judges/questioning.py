@@ -7,7 +7,7 @@ from anyio import to_thread
 from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.engine import AnsweredSample
 from audiocapbench.engine.prepare import prepare
-from audiocapbench.engine.retrying_client import RetryingClient
+from audiocapbench.engine.retrying_client import OverBudgetError, RetryingClient
 from audiocapbench.errors import AudioError
 from audiocapbench.judges.contract import Case
 from audiocapbench.judges.errors import JudgeError, ReplyError
@@ -60,10 +60,19 @@ async def question_judge(
         prompt = judge.contract.prompt(case)
     except (AudioError, JudgeError) as error:
         return replace(made, status=Status.FAILED, error=str(error)), None
+    problem = ""
     for _ in range(ASKED_AT_MOST):
-        asked = await client.ask_question(Question(case.sample_id, prompt, audio))
+        asked, why = None, "stopped"
+        try:
+            asked = await client.ask_question(Question(case.sample_id, prompt, audio))
+        except OverBudgetError as error:
+            if not made.cost_usd:
+                raise
+            why = f"not asked again, because {error}"
         if asked is None:
-            return None
+            # What was paid for the replies before must be on record.
+            failed = replace(made, status=Status.FAILED, error=f"{problem}; {why}")
+            return (failed, None) if made.cost_usd else None
         made, reply = _with_costs(made, asked.outcome), asked.outcome.reply
         if reply.status in _FINAL:
             return replace(made, status=reply.status, error=reply.error), None

@@ -17,6 +17,7 @@ from audiocapbench.engine import (
     RateLimits,
     RunEnd,
     RunOptions,
+    Spending,
     Stop,
     arun_benchmark,
     run_benchmark,
@@ -26,6 +27,7 @@ from audiocapbench.errors import ModelError
 from audiocapbench.judges import (
     Judge,
     JudgeOptions,
+    JudgingEnd,
     ajudge_run,
     check_prices,
     create_judges,
@@ -54,10 +56,12 @@ class RunResult(Result):
     Attributes:
         summary: The run's score table, and what is shown of it.
         stop: Why it ended before the last question; None if it did not.
+        spending: How the budget stands, where one was given.
     """
 
     summary: RunSummary
     stop: Stop | None = None
+    spending: Spending | None = None
 
     @property
     def run(self) -> Run:
@@ -93,7 +97,10 @@ class RunResult(Result):
         statuses = self.summary.table.statuses
         notes = [f"{count:,} {status}" for status, count in statuses.items() if status != "ok"]
         notes += [one.failure for one in self.summary.judges.values() if one.failure]
-        notes += [f"Stopped: {self.stop}."] if self.stop is not None else []
+        if self.stop is not None:
+            notes.append(f"Stopped: {self.stop.because(self.spending)}.")
+        if self.spending is not None and self.spending.overshoot is not None:
+            notes.append(f"{self.spending.overshoot}.")
         title = f"Run {run.id}: {run.model} on {run.benchmark}, with 95 % intervals"
         return [estimate_page(title, self.summary.table, self.scorers, notes)]
 
@@ -104,7 +111,9 @@ class RunResult(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """As ``audiocapbench run --json`` prints it."""
-        return self.summary.to_dict() | {"stop": str(self.stop) if self.stop else None}
+        budget = {} if self.spending is None else {"budget": self.spending.to_dict()}
+        stop = {"stop": str(self.stop) if self.stop else None}
+        return self.summary.to_dict() | stop | budget
 
 
 class AskSettings(TypedDict, total=False):
@@ -113,7 +122,7 @@ class AskSettings(TypedDict, total=False):
     Attributes:
         store: Where answers are kept: a file, a database URL or an open store.
         concurrency: Most questions at once.
-        budget: Most dollars that everything asked may cost.
+        budget: Most dollars that this call may spend, on models, judges and retries together.
         prices: A file of prices that come before the built-in ones.
         fresh: Whether to ask everything again.
     """
@@ -170,10 +179,10 @@ def run(
         plan = _Plan.of(benchmark, model, options)
         end = run_benchmark(plan.benchmark, plan.model, store, **plan.asking)
         score_run(store, end.run, plan.metrics)
-        stop = end.stop
-        if stop is None and plan.judges:
-            stop = judge_run(store, end.run, plan.judges, **plan.judging).stop
-        return plan.result(store, end, stop)
+        last: RunEnd | JudgingEnd = end
+        if end.stop is None and plan.judges:
+            last = judge_run(store, end.run, plan.judges, **plan.judging)
+        return _result(store, end.run, plan.metrics, plan.judges, last)
 
 
 async def arun(
@@ -185,10 +194,10 @@ async def arun(
         plan = await to_thread.run_sync(_Plan.of, benchmark, model, options)
         end = await arun_benchmark(plan.benchmark, plan.model, store, **plan.asking)
         await to_thread.run_sync(score_run, store, end.run, plan.metrics)
-        stop = end.stop
-        if stop is None and plan.judges:
-            stop = (await ajudge_run(store, end.run, plan.judges, **plan.judging)).stop
-        return await to_thread.run_sync(plan.result, store, end, stop)
+        last: RunEnd | JudgingEnd = end
+        if end.stop is None and plan.judges:
+            last = await ajudge_run(store, end.run, plan.judges, **plan.judging)
+        return await to_thread.run_sync(_result, store, end.run, plan.metrics, plan.judges, last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,9 +252,6 @@ class _Plan:
             {"rate_limits": limits, "budget": budget, "prices": prices, "fresh": fresh},
         )
 
-    def result(self, store: Store, end: RunEnd, stop: Stop | None) -> RunResult:
-        return _result(store, end.run, self.metrics, self.judges, stop)
-
 
 class JudgeSettings(AskSettings, total=False):
     """How ``judge`` has answers judged.
@@ -276,8 +282,8 @@ def judge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) 
     check_options(options, JudgeSettings)
     with opened_store(options.get("store", DEFAULT_STORE), create=False) as store:
         found, judges, asking = _judging(store, run, judge, options)
-        stop = judge_run(store, found, judges, **asking).stop
-        return _judged(store, found, judges, stop)
+        end = judge_run(store, found, judges, **asking)
+        return _judged(store, found, judges, end)
 
 
 async def ajudge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) -> RunResult:
@@ -285,8 +291,8 @@ async def ajudge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSett
     check_options(options, JudgeSettings)
     with opened_store(options.get("store", DEFAULT_STORE), create=False) as store:
         found, judges, asking = await to_thread.run_sync(_judging, store, run, judge, options)
-        stop = (await ajudge_run(store, found, judges, **asking)).stop
-        return await to_thread.run_sync(_judged, store, found, judges, stop)
+        end = await ajudge_run(store, found, judges, **asking)
+        return await to_thread.run_sync(_judged, store, found, judges, end)
 
 
 def _judging(
@@ -306,16 +312,20 @@ def _judging(
     return found, judges, asking
 
 
-def _judged(store: Store, run: Run, judges: Sequence[Judge], stop: Stop | None) -> RunResult:
-    return _result(store, run, list(store.scores(run.id)), judges, stop)
+def _judged(store: Store, run: Run, judges: Sequence[Judge], end: JudgingEnd) -> RunResult:
+    return _result(store, run, list(store.scores(run.id)), judges, end)
 
 
 def _result(
-    store: Store, run: Run, metrics: Sequence[str], judges: Sequence[Judge], stop: Stop | None
+    store: Store,
+    run: Run,
+    metrics: Sequence[str],
+    judges: Sequence[Judge],
+    end: RunEnd | JudgingEnd,
 ) -> RunResult:
     """A run's scores, computed and kept while the store is open."""
-    names = [judge.name for judge in judges] if stop is None else []
-    result = RunResult(summarise(store, run, metrics, names), stop)
+    names = [judge.name for judge in judges] if end.stop is None else []
+    result = RunResult(summarise(store, run, metrics, names), end.stop, end.spending)
     result.records()
     keep_estimates(store, [result.summary.table])
     return result

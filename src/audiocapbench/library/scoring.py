@@ -57,6 +57,7 @@ class ScoreResult(Result):
             "bad lines": len(self.bad_lines),
         }
         notes = [f"{count:,} {what}" for what, count in left_out.items() if count]
+        notes += [self.scores.note] if self.scores.note else []
         notes += [f"Signature: {self[one.name].signature}" for one in self.scorers]
         return [estimate_page(words, self.scores.table, self.scorers, notes)]
 
@@ -106,8 +107,6 @@ def score(
         )
     names = split_names(metrics) if isinstance(metrics, str) else list(metrics)
     check_metrics(None, names)
-    if answers.texts and not answers.texts.keys() & known.texts.keys():
-        raise DatasetError("no prediction has references under its id; both must name the same")
     bad = tuple(str(problem) for problem in answers.bad)
     return ScoreResult(score_files(answers, known, names), bad)
 

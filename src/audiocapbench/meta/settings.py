@@ -15,7 +15,6 @@ from audiocapbench.engine import (
     Preview,
     Progress,
     RateLimits,
-    Stop,
     as_questions,
     missing_samples,
     preview_questions,
@@ -104,10 +103,9 @@ class TrialSettings:
             progress=Progress(lambda _run, _total, known: count(known), lambda _outcome: count()),
         )
         if end.stop is not None:
-            why = "the budget is spent" if end.stop is Stop.BUDGET else "it was interrupted"
             raise TrialStoppedError(
                 f"{name}: stopped after {sum(end.statuses.values())} of {end.total} answers: "
-                f"{why}; answers are kept in {self.store.name}, and the same command goes on from "
-                "here"
+                f"{end.stop.because(end.spending)}; answers are kept in {self.store.name}, and the "
+                "same command goes on from here"
             )
         return self.store.outcomes(end.run.id)

@@ -114,7 +114,7 @@ def _generation_reply(body: Any, remote: RemoteModel) -> Reply:
         # Older models count the audio beside the input, not within it.
         read += heard
     tokens = (read, usage.get("output_tokens"), heard)
-    return metered(body, remote, choice_ending(output.get("choices"), remote), tokens)
+    return metered(body, remote, choice_ending(body, output.get("choices"), remote), tokens)
 
 
 def _audio_then_text(instruction: str, data: str) -> list[Mapping[str, Any]]:

@@ -29,6 +29,8 @@ from audiocapbench.models.replies import (
     Ending,
     clean,
     count,
+    ending_as,
+    first_choice,
     json_object,
     json_objects,
     metered,
@@ -51,10 +53,6 @@ FIRST_POLL_S, SLOWEST_POLL_S, DELETING_S = 0.2, 4.0, 10.0
 
 _LARGEST_INLINE = (LARGEST_REQUEST - 8_192) // 4 * 3  # leaves room for what is beside the audio
 _MIME = "audio/wav"
-_FILTERED = frozenset(
-    {"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR"}
-)
-_ENDED_WELL = frozenset({"STOP", "FINISH_REASON_UNSPECIFIED", ""})
 
 
 class _Clients(NamedTuple):
@@ -205,27 +203,20 @@ def _content_reply(body: Any, remote: RemoteModel) -> Reply:
     written = [count(usage.get(key)) for key in ("candidatesTokenCount", "thoughtsTokenCount")]
     known = [one for one in written if one is not None]
     tokens = (usage.get("promptTokenCount"), sum(known) if known else None, next(iter(heard), None))
-    return metered(body, remote, _ending(body), tokens)
+    return metered(body, remote, _ending(body, remote), tokens)
 
 
-def _ending(body: Mapping[str, Any]) -> Ending:
+def _ending(body: Mapping[str, Any], remote: RemoteModel) -> Ending:
     blocked = json_object(body.get("promptFeedback")).get("blockReason")
     if blocked:
         return Ending("", Status.FILTERED, f"the prompt was blocked ({blocked})")
-    candidates = json_objects(body.get("candidates"))
-    if not candidates:
-        return Ending("", Status.EMPTY, "the reply holds no candidates")
-    reason = str(candidates[0].get("finishReason") or "")
-    parts = json_objects(json_object(candidates[0].get("content")).get("parts"))
+    candidate = first_choice(body.get("candidates"))
+    if candidate is None:
+        return Ending("", Status.FAILED, f"{remote.name}: the reply holds no answer")
+    parts = json_objects(json_object(candidate.get("content")).get("parts"))
     spoken = (part.get("text") for part in parts if not part.get("thought"))
     text = clean("".join(one for one in spoken if isinstance(one, str)), emphasis=True)
-    if reason in _ENDED_WELL:
-        return Ending(text, Status.OK if text else Status.EMPTY)
-    if reason in _FILTERED or reason.startswith("IMAGE_"):
-        return Ending("", Status.FILTERED, f"the answer was stopped ({reason})")
-    cut_off = text or reason == "MAX_TOKENS"
-    status = Status.TRUNCATED if cut_off else Status.EMPTY
-    return Ending(text, status, f"the answer ended early ({reason})")
+    return ending_as(candidate.get("finishReason"), text, remote)
 
 
 def _api_failure(remote: RemoteModel, error: Any) -> ModelError:
@@ -289,7 +280,8 @@ _SHORT = "prompts up to 200,000 tokens"
 
 def _price(text_in: float, audio_in: float, out: float, note: str = _TOOLS) -> Price:
     day = "2026-10-15" if _GONE in note else "2026-11-15"
-    return Price.of(text_in, audio_in, out, 32, f"{_PRICING} ({note})", day)
+    source = f"{_PRICING} ({note})"
+    return Price.of(text_in, audio_in, out, 32, source, day, longest=THINKING_MAX_TOKENS)
 
 
 PROVIDER = Provider(

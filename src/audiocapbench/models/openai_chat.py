@@ -219,9 +219,12 @@ _TEXT_ALONE = PRICING.removesuffix(")") + "; the model's own page gives text pri
 def _published(
     model_id: str, text_in: float, audio_in: float, out: float, page: str = ""
 ) -> KnownModel:
-    price = Price.of(text_in, audio_in, out, 10, page or f"{DOCS}/models/{model_id}")
+    source = page or f"{DOCS}/models/{model_id}"
+    price = Price.of(text_in, audio_in, out, 10, source, longest=16_384)
     return KnownModel(f"openai/{model_id}", PAPER, temperature=0.0, price=price)
 
+
+_TEXT_PRICE = Price.of(2, None, 8, None, PRICING, longest=32_768)
 
 PROVIDER = Provider(
     "openai",
@@ -237,6 +240,6 @@ PROVIDER = Provider(
         _published("gpt-4o-mini-audio-preview", 0.15, 10, 0.6),
         _published("gpt-audio", 2.5, 32, 10),
         _published("gpt-audio-mini", 0.6, 10, 2.4, _TEXT_ALONE),
-        KnownModel("openai/gpt-4.1", temperature=0.0, price=Price.of(2, None, 8, None, PRICING)),
+        KnownModel("openai/gpt-4.1", temperature=0.0, price=_TEXT_PRICE),
     ),
 )

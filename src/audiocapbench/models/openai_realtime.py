@@ -10,7 +10,7 @@ import json
 import logging
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -39,6 +39,7 @@ from audiocapbench.models.replies import (
     Ending,
     Json,
     clean,
+    ending_as,
     json_object,
     json_objects,
     metered,
@@ -59,6 +60,7 @@ _TOO_BIG = 1009
 _AUDIO = AudioContract("pcm16", rate=24_000, longest_s=2_400.0)
 _TEXT_DELTAS = frozenset({"response.output_text.delta", "response.text.delta"})
 _TEXT_PARTS = frozenset({"output_text", "text"})
+_INCOMPLETE = ("content_filter", "max_output_tokens")
 
 # What the API's types of errors would be in HTTP; others are the server's own trouble.
 _STATUS_OF_TYPE = {
@@ -259,15 +261,15 @@ class _Turn:
         if status == "failed":
             raise _reported(self._remote, json_object(details.get("error")), self._limits)
         text = clean(_written(response) or self.said, emphasis=False)
-        name = self._remote.name
         if status == "completed":
-            return Ending(text, Status.OK if text else Status.EMPTY)
-        if status == "incomplete" and reason == "content_filter":
-            return Ending("", Status.FILTERED, f"{name}: the content filter stopped the answer")
+            refusal = _written(response, ("refusal",))
+            if refusal.strip() and not text:
+                return Ending("", Status.REFUSED, short(refusal, self._remote.secrets))
+            return ending_as(status, text, self._remote)
         if status == "incomplete":
-            why = reason or "no reason given"
-            return Ending(text, Status.TRUNCATED, f"{name}: the answer is cut off ({why})")
-        raise TransientError(f"{name}: the response ended as {status!r} ({reason})")
+            # Whatever the reason is called, it is not the end of an answer.
+            return ending_as(reason if reason in _INCOMPLETE else status, text, self._remote)
+        raise TransientError(f"{self._remote.name}: the response ended as {status!r} ({reason})")
 
 
 def _connection_type() -> Any:
@@ -298,13 +300,13 @@ async def _tell(connection: Any, pcm: bytes, instruction: str) -> None:
     await connection.send({"type": "response.create"})
 
 
-def _written(response: Json) -> str:
+def _written(response: Json, kinds: Collection[str] = _TEXT_PARTS) -> str:
     """The text of the response's messages; both dialects' names for it."""
     return "".join(
-        str(part.get("text") or "")
+        str(part.get("refusal" if part["type"] == "refusal" else "text") or "")
         for item in json_objects(response.get("output"))
         for part in json_objects(item.get("content"))
-        if part.get("type") in _TEXT_PARTS
+        if part.get("type") in kinds
     )
 
 
@@ -379,6 +381,11 @@ def _temperature(name: str, dialect: Dialect, asked: float | None) -> float | No
     return asked
 
 
+def _price(text_in: float, audio_in: float, out: float, source: str) -> Price:
+    # "inf", which is sent where the user gives no limit, means this many tokens.
+    return Price.of(text_in, audio_in, out, 10, source, longest=4_096)
+
+
 PROVIDER = Provider(
     "openai-realtime",
     "OpenAI Realtime",
@@ -391,9 +398,9 @@ PROVIDER = Provider(
     models=tuple(
         KnownModel(f"openai-realtime/{model_id}", PAPER, LOWEST_TEMPERATURE, price=price)
         for model_id, price in (
-            ("gpt-4o-realtime-preview", Price.of(5, 40, 20, 10, _ONE_SOURCE)),
-            ("gpt-realtime", Price.of(4, 32, 16, 10, PRICING)),
-            ("gpt-realtime-mini", Price.of(0.6, 10, 2.4, 10, PRICING)),
+            ("gpt-4o-realtime-preview", _price(5, 40, 20, _ONE_SOURCE)),
+            ("gpt-realtime", _price(4, 32, 16, PRICING)),
+            ("gpt-realtime-mini", _price(0.6, 10, 2.4, PRICING)),
         )
     ),
 )

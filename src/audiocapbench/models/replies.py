@@ -20,6 +20,7 @@ Json = Mapping[str, Any]
 
 _TOP = ("id", "model", "usage", "system_fingerprint")
 _SPOKEN = ("content", "refusal")
+_TEXTS = ("text", "output_text")
 _USED = (
     ("prompt_tokens", "input_tokens", "promptTokenCount"),
     ("completion_tokens", "output_tokens", "candidatesTokenCount", "thoughtsTokenCount"),
@@ -27,6 +28,14 @@ _USED = (
 
 _FILTER_CODES = frozenset(
     {"content_filter", "content_policy_violation", "data_inspection_failed", "datainspectionfailed"}
+)
+
+# How answers end, in every provider's words. What is in none of these was no answer.
+_ENDED_WELL = frozenset({"stop", "eos", "eos_token", "stop_sequence", "end_turn", "completed"})
+_CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens"})
+_STOPPED = frozenset(
+    "content_filter sensitive safety recitation language blocklist prohibited_content spii "
+    "model_armor image_safety image_prohibited_content image_recitation".split()
 )
 
 # The bounds keep a hostile answer (a hundred thousand brackets) from taking quadratic time.
@@ -106,7 +115,7 @@ def completion_reply(body: Any, remote: RemoteModel) -> Reply:
     usage = json_object(body.get("usage"))
     heard = json_object(usage.get("prompt_tokens_details")).get("audio_tokens")
     tokens = (usage.get("prompt_tokens"), usage.get("completion_tokens"), heard)
-    return metered(body, remote, choice_ending(body["choices"], remote), tokens)
+    return metered(body, remote, choice_ending(body, body["choices"], remote), tokens)
 
 
 def joined_chunks(chunks: Sequence[Any], remote: RemoteModel) -> Json:
@@ -115,34 +124,63 @@ def joined_chunks(chunks: Sequence[Any], remote: RemoteModel) -> Json:
     if not all(isinstance(body, dict) for body in bodies):
         raise no_answer(remote, "sent a piece that is not part of a completion")
     top = {key: body[key] for body in bodies for key in _TOP if body.get(key) is not None}
-    choices = [choice for body in bodies for choice in json_objects(body.get("choices"))[:1]]
-    reasons = [one["finish_reason"] for one in choices if isinstance(one.get("finish_reason"), str)]
+    choices = [one for body in bodies if (one := first_choice(body.get("choices"))) is not None]
+    reasons = dict.fromkeys(str(why) for one in choices if (why := one.get("finish_reason")))
     deltas = [json_object(choice.get("delta")) for choice in choices]
     text, refusal = ("".join(_text(one.get(key)) for one in deltas) for key in _SPOKEN)
     # The piece with the usage, which comes last, has no choices.
     if not reasons and not any(one.get("usage") and not one.get("choices") for one in bodies):
         heard = Reply(text) if text else used_by(top)
         raise no_answer(remote, "broke off in the middle of its answer", reply=heard)
-    message = {"content": text, "refusal": refusal or None}
-    choice = {"index": 0, "finish_reason": reasons[-1] if reasons else None, "message": message}
-    return {**top, "choices": [choice] if reasons else []}
+    message: dict[str, Any] = {"content": text, "refusal": refusal or None}
+    calls = [call for one in deltas if (call := one.get("tool_calls"))]
+    errors = [error for one in choices if (error := one.get("error"))]
+    message |= {"tool_calls": calls} if calls else {}
+    choice = {"index": 0, "finish_reason": ", ".join(reasons) or None, "message": message}
+    return {**top, "choices": [choice | ({"error": errors[0]} if errors else {})]}
 
 
-def choice_ending(choices: Any, remote: RemoteModel) -> Ending:
-    """How the first choice of a completion ended."""
-    if not isinstance(choices, list) or not choices:
-        return Ending("", Status.EMPTY, "the reply holds no choices")
-    choice = json_object(choices[0])
-    message = json_object(choice.get("message"))
-    refusal, ended = message.get("refusal"), choice.get("finish_reason")
-    text = _text(message.get("content"))
-    if isinstance(refusal, str) and refusal.strip():
+def choice_ending(body: Json, choices: Any, remote: RemoteModel) -> Ending:
+    """How the answer of a completion ended: its choice of number 0."""
+    choice = first_choice(choices)
+    if choice is None or not isinstance(choice.get("message"), dict):
+        return Ending("", Status.FAILED, f"{remote.name}: the reply holds no answer")
+    message, wrong = choice["message"], choice.get("error") or body.get("error")
+    if wrong:
+        said = json_object(wrong).get("message") or wrong
+        return Ending("", Status.FAILED, f"{remote.name}: {short(str(said), remote.secrets)}")
+    parts = json_objects(message.get("content"))
+    refusal = _text([message.get("refusal"), *(part.get("refusal") for part in parts)])
+    if refusal.strip():
         return Ending("", Status.REFUSED, short(refusal, remote.secrets))
-    if ended == "content_filter":
-        return Ending("", Status.FILTERED, "stopped by the provider's content filter")
-    if ended == "length":
+    text = _text(message.get("content"))
+    if message.get("tool_calls") and not text.strip():
+        return Ending("", Status.FAILED, f"{remote.name}: called a tool in place of an answer")
+    return ending_as(choice.get("finish_reason"), text, remote)
+
+
+def first_choice(choices: Any) -> Json | None:
+    """The choice of number 0, or the only one where none has a number; None where it is not there.
+
+    More than one was never asked for.
+    """
+    if not isinstance(choices, list) or not all(isinstance(one, dict) for one in choices):
+        return None
+    found = [one for one in choices if one.get("index") in (None, 0)]
+    return found[0] if len(found) == 1 else None
+
+
+def ending_as(reason: Any, text: str, remote: RemoteModel) -> Ending:
+    """How an answer ended, by its provider's word for it; one that nobody knows is a failure."""
+    known = reason.lower() if isinstance(reason, str) else ""
+    if known in _ENDED_WELL:
+        return Ending(text, Status.OK) if text.strip() else Ending("", Status.EMPTY)
+    if known in _CUT_OFF:
         return Ending(text, Status.TRUNCATED, "the answer reached the limit of output tokens")
-    return Ending(text, Status.OK) if text.strip() else Ending("", Status.EMPTY)
+    if known in _STOPPED:
+        return Ending("", Status.FILTERED, f"the answer was stopped ({reason})")
+    how = f"ended as {short(str(reason))!r}" if reason else "did not say how its answer ended"
+    return Ending("", Status.FAILED, f"{remote.name}: {remote.host} {how}")
 
 
 def count(value: Any) -> int | None:
@@ -169,9 +207,11 @@ def parsed_object(text: str) -> Json:
 
 
 def _text(content: Any) -> str:
-    """Text of a message, which some servers send in parts."""
+    """Text of a message, which some servers send in parts; thoughts are no part of it."""
     parts = [content] if isinstance(content, str) else content
     if not isinstance(parts, list):
         return ""
-    texts = (one.get("text") if isinstance(one, dict) else one for one in parts)
+    kinds = [one.get("type", "text") if isinstance(one, dict) else "text" for one in parts]
+    spoken = [one for one, kind in zip(parts, kinds, strict=True) if kind in _TEXTS]
+    texts = (one.get("text") if isinstance(one, dict) else one for one in spoken)
     return "".join(part for part in texts if isinstance(part, str))

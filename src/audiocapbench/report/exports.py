@@ -89,9 +89,9 @@ def number(value: float | None, digits: int, *, none: str = "–") -> str:
     return none if value is None else f"{value:.{digits}f}"
 
 
-def dollars(value: float | None) -> str:
-    """A cost as tables have it."""
-    return "–" if value is None else f"${value:,.2f}"
+def dollars(value: float | None, *, estimated: bool = False) -> str:
+    """A cost as tables have it; a tilde marks what is estimated in part."""
+    return "–" if value is None else f"{'~' if estimated else ''}${value:,.2f}"
 
 
 def fitted(page: Page, width: int) -> list[Page]:

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from audiocapbench.benchmarks.corpora import without_null
 from audiocapbench.report.escape_controls import escape_controls
+from audiocapbench.report.exports import number
 from audiocapbench.scores.estimate import Estimate
 from audiocapbench.scores.file_scores import FileScores
 from audiocapbench.scores.groups import GroupKey, category
@@ -63,13 +64,16 @@ def judge_table(summaries: Sequence[RunSummary], judge: str) -> Table:
 
 
 def score_table(scores: FileScores) -> Table:
-    """Every metric on files, by group where there are groups."""
+    """Every metric on files, by group where there are groups; what is missing as zero beside it."""
     title = f"{len(scores.ids):,} samples, with 95 % intervals"
-    table = table_of(title, ["metric", "all", *scores.table.categories])
+    zero = ["missing as zero"] if scores.missing else []
+    table = table_of(title, ["metric", "all", *zero, *scores.table.categories])
     for metric in scores.metrics:
         scorer = Scorer(metric)
+        whole = scores.table.estimate(scorer)
         groups = [scores.table.estimate(scorer, category(one)) for one in scores.table.categories]
-        table.add_row(text_of(metric), *map(_cell, [scores.table.estimate(scorer), *groups]))
+        as_zero = [number(whole.as_zero, 3)] if zero else []
+        table.add_row(text_of(metric), _cell(whole), *as_zero, *map(_cell, groups))
     return table
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from audiocapbench.benchmarks.aggregation import Aggregation, TextSample
 from audiocapbench.benchmarks.corpora import UnscoredCorpus, compute_by_corpus, with_parts
-from audiocapbench.data.tables import Predictions, References
+from audiocapbench.data.tables import Predictions, References, meet
 from audiocapbench.metrics import MetricResult, compute
 from audiocapbench.scores.groups import SampleScores
 from audiocapbench.scores.scorer import Scorer
@@ -30,6 +30,7 @@ class FileScores:
         ids: Samples that were scored, in the order of the references.
         missing: Ids with references but no prediction; ``surplus`` are the reverse.
         unscored: Corpora that were too small for a metric.
+        note: What had to be done for ids to meet, in a sentence.
     """
 
     table: ScoreTable
@@ -38,6 +39,7 @@ class FileScores:
     missing: tuple[str, ...] = ()
     surplus: tuple[str, ...] = ()
     unscored: tuple[UnscoredCorpus, ...] = ()
+    note: str = ""
 
     @property
     def columns(self) -> dict[str, dict[str, float]]:
@@ -50,13 +52,17 @@ class FileScores:
         scores = self.table.to_dict(self.metrics, self.unscored)
         if aggregation is not None:
             return {"n": len(self.ids), "total": aggregation.total} | scores
-        return {
-            "n": len(self.ids),
-            "missing": len(self.missing),
-            "missing_ids": list(self.missing),
-            "surplus": len(self.surplus),
-            "surplus_ids": list(self.surplus),
-        } | scores
+        return (
+            {
+                "n": len(self.ids),
+                "missing": len(self.missing),
+                "missing_ids": list(self.missing),
+                "surplus": len(self.surplus),
+                "surplus_ids": list(self.surplus),
+            }
+            | ({"note": self.note} if self.note else {})
+            | scores
+        )
 
 
 def score_files(
@@ -66,7 +72,9 @@ def score_files(
 
     Raises:
         MetricError: A metric is unknown, or cannot be computed on these captions.
+        DatasetError: The ids of predictions and references do not meet.
     """
+    predictions, note = meet(predictions, references)
     samples = [
         FileSample(key, references.categories.get(key, ""), tuple(texts))
         for key, texts in references.texts.items()
@@ -82,6 +90,7 @@ def score_files(
         tuple(one.id for one in chosen),
         tuple(key for key in references.texts if key not in predictions.texts),
         tuple(key for key in predictions.texts if key not in references.texts),
+        note=note,
     )
 
 

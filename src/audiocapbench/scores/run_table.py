@@ -157,6 +157,11 @@ class RunTable(ScoreTable):
         return total_cost(self.outcomes.values())
 
     @property
+    def cost_estimated(self) -> int:
+        """How many answers came without usage, so that their cost is estimated."""
+        return sum(one.reply.cost_is_estimated for one in self.outcomes.values())
+
+    @property
     def latency_s(self) -> float | None:
         """Median time of an answer that was asked for and not found in the cache."""
         return median_latency(self.outcomes.values())

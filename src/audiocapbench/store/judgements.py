@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from sqlalchemy import Engine, Row, delete, insert, select
+from sqlalchemy import Connection, Engine, Row, delete, insert, select
 
 from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.signature import Signature
@@ -120,21 +120,8 @@ class JudgementStore:
         self, run_id: int, judgements: Sequence[Judgement], replies: Sequence[JudgeReply] = ()
     ) -> None:
         """Commit judgements in the place of earlier ones, and replies to the cache."""
-        table, now = schema.judgements, schema.now()
         with writing(self._engine) as connection:
-            if judgements:
-                note_change(connection, run_id, {one.judge for one in judgements})
-            numbers = signature_numbers(connection, {one.signature for one in judgements})
-            for one in judgements:
-                own = (table.c.judge == one.judge, table.c.sample == one.sample_id)
-                same = (table.c.run == run_id, *own, table.c.repeat == one.repeat)
-                connection.execute(delete(table).where(*same))
-            extra = {"run": run_id, "judged_at": now}
-            insert_all(
-                connection, table, [_of_judgement(one, numbers) | extra for one in judgements]
-            )
-            cached = [rows.of_response(one.outcome, one.key, one.model) for one in replies]
-            insert_new(connection, schema.responses, cached)
+            write_judgements(connection, run_id, judgements, replies)
 
     def judgements(self, run_id: int, judge: str | None = None) -> list[Judgement]:
         """Judgements of a run, of one judge or of all, in order of judge, sample and round."""
@@ -146,6 +133,27 @@ class JudgementStore:
         with reading(self._engine) as connection:
             signatures = signatures_by_number(connection)
             return [_judgement(row, signatures) for row in connection.execute(query)]
+
+
+def write_judgements(
+    connection: Connection,
+    run_id: int,
+    judgements: Sequence[Judgement],
+    replies: Sequence[JudgeReply],
+) -> None:
+    """Put judgements in the place of earlier ones, and replies into the cache."""
+    table = schema.judgements
+    if judgements:
+        note_change(connection, run_id, {one.judge for one in judgements})
+    numbers = signature_numbers(connection, {one.signature for one in judgements})
+    for one in judgements:
+        own = (table.c.judge == one.judge, table.c.sample == one.sample_id)
+        same = (table.c.run == run_id, *own, table.c.repeat == one.repeat)
+        connection.execute(delete(table).where(*same))
+    extra = {"run": run_id, "judged_at": schema.now()}
+    insert_all(connection, table, [_of_judgement(one, numbers) | extra for one in judgements])
+    cached = [rows.of_response(one.outcome, one.key, one.model) for one in replies]
+    insert_new(connection, schema.responses, cached)
 
 
 def _of_judgement(one: Judgement, signatures: Mapping[Signature, int]) -> rows.Values:

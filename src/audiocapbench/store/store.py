@@ -7,8 +7,8 @@ import hashlib
 import json
 import weakref
 from collections import defaultdict
-from collections.abc import Iterable
-from contextlib import nullcontext
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from sqlalchemy import Connection, Engine, Row, Select, and_, delete, insert, se
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, Reply
 from audiocapbench.errors import StoreError
 from audiocapbench.store import rows, schema
+from audiocapbench.store.claims import ClaimStore, release_tasks, task_of
 from audiocapbench.store.connect import (
     DEFAULT_STORE,
     connect,
@@ -28,9 +29,17 @@ from audiocapbench.store.connect import (
 )
 from audiocapbench.store.embeddings import EmbeddingStore
 from audiocapbench.store.estimates import EstimateStore
-from audiocapbench.store.judgements import JudgementStore
+from audiocapbench.store.judgements import JudgementStore, write_judgements
 from audiocapbench.store.listing import RunListing, no_such_run
 from audiocapbench.store.records import Dataset, Parameters, Run, RunSpec, StoredScore
+from audiocapbench.store.unsaved import (
+    AnswerRecord,
+    JudgementRecord,
+    Record,
+    UnsavedFile,
+    keep,
+    unsaved,
+)
 from audiocapbench.store.upgrades import UPGRADES
 from audiocapbench.store.writes import (
     MADE_BY,
@@ -44,7 +53,7 @@ from audiocapbench.store.writes import (
 _UPGRADE_S = 600
 
 
-class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore):
+class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore, ClaimStore):
     """One database, shared by any number of threads and processes."""
 
     def __init__(self, engine: Engine) -> None:
@@ -157,19 +166,42 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore):
 
         An earlier failure of the same sample is replaced; an earlier answer stays.
         """
-        again = [str(status) for status in ASKED_AGAIN]
-        table = schema.outcomes
-        same = and_(table.c.run == run_id, table.c.sample == outcome.sample_id)
+        self.add_records(run_id, [AnswerRecord(outcome, cache_key)])
+
+    def add_records(self, run_id: int, records: Sequence[Record], worker: str = "") -> None:
+        """Commit what arrived in one transaction, and release what the worker had claimed of it."""
+        answers = [one for one in records if isinstance(one, AnswerRecord)]
+        judged = [one for one in records if isinstance(one, JudgementRecord)]
         with writing(self._engine) as connection:
-            note_change(connection, run_id)
-            connection.execute(delete(table).where(same, table.c.status.in_(again)))
-            values = rows.of_outcome(outcome) | {"run": run_id, "answered_at": schema.now()}
-            insert_new(connection, table, [values])
-            if cache_key is not None and not outcome.cached:
-                query = select(schema.runs.c.model).where(schema.runs.c.id == run_id)
-                model = connection.execute(query).scalar_one()
-                response = rows.of_response(outcome, cache_key, model)
-                insert_new(connection, schema.responses, [response])
+            if answers:
+                _write_answers(connection, run_id, answers)
+            if judged:
+                replies = [one.reply for one in judged if one.reply is not None]
+                write_judgements(connection, run_id, [one.judgement for one in judged], replies)
+            if worker:
+                release_tasks(connection, run_id, worker, [task_of(one) for one in records])
+
+    def keep_unsaved(self, run: Run, records: Sequence[Record]) -> Path:
+        """Write records that cannot be stored now to a file; ``take_in`` stores them later."""
+        return keep(self._engine.url, run, records)
+
+    def take_in(self, run: Run) -> list[UnsavedFile]:
+        """Store what was kept in files of a run; what was answered since then stays as it is."""
+        taken = []
+        for file in unsaved(self._engine.url, run):
+            known = {
+                (one.judge, one.sample_id, one.repeat)
+                for one in self.judgements(run.id)
+                if one.status not in ASKED_AGAIN
+            }
+            self.add_records(run.id, [one for one in file.records if task_of(one) not in known])
+            with suppress(FileNotFoundError):  # another process may have taken it in, too
+                if file.rejected:
+                    file.path.replace(file.path.with_suffix(".rejected"))
+                else:
+                    file.path.unlink()
+            taken.append(file)
+        return taken
 
     def cached_reply(self, key: str) -> Reply | None:
         """The reply that was once given to the same question, if any."""
@@ -252,6 +284,22 @@ def _bring_up_to_date(engine: Engine, *, there: bool) -> None:
             schema.bring_up_to_date(connection, UPGRADES)
         except StoreError as error:
             raise StoreError(f"{shown(engine.url)}: {error}") from None
+
+
+def _write_answers(connection: Connection, run_id: int, answers: Sequence[AnswerRecord]) -> None:
+    table, again = schema.outcomes, [str(status) for status in ASKED_AGAIN]
+    note_change(connection, run_id)
+    ids = [one.outcome.sample_id for one in answers]
+    same = (table.c.run == run_id, table.c.sample.in_(ids))
+    connection.execute(delete(table).where(*same, table.c.status.in_(again)))
+    extra = {"run": run_id, "answered_at": schema.now()}
+    insert_new(connection, table, [rows.of_outcome(one.outcome) | extra for one in answers])
+    asked = [one for one in answers if one.cache_key is not None and not one.outcome.cached]
+    if asked:
+        query = select(schema.runs.c.model).where(schema.runs.c.id == run_id)
+        model = connection.execute(query).scalar_one()
+        replies = [rows.of_response(one.outcome, one.cache_key or "", model) for one in asked]
+        insert_new(connection, schema.responses, replies)
 
 
 def cache_key(

@@ -123,8 +123,8 @@ class JudgeScorer(PointwiseScorer):
             raise refusal
         if end.stop is not None:
             raise TrialStoppedError(
-                f"{self.name} was stopped ({end.stop}); what was judged is kept in "
-                f"{settings.store.name}, and the same command goes on from here"
+                f"{self.name} was stopped: {end.stop.because(end.spending)}; what was judged is "
+                f"kept in {settings.store.name}, and the same command goes on from here"
             )
         found = settings.store.judgements(run.id, judge.name)
         own = by_judge(one for one in found if one.signature == judge.signature)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from audiocapbench.report.exports import Align, Heading, Page, dollars, number
 from audiocapbench.report.leaderboard.board import Board, Leaderboard, PublishedEntry, RunEntry
 from audiocapbench.scores.estimate import spanned
+from audiocapbench.scores.run_table import RunTable
 
 _LEFT: Align = "left"
 
@@ -90,10 +91,14 @@ def _columns(board: Board) -> Iterator[_Column]:
         yield _Column(
             Heading("worst–best", folds=True), lambda one: spanned(board.bounds(one), digits)
         )
-    yield _Column(Heading("cost"), lambda one: dollars(one.table.cost_usd))
+    yield _Column(Heading("cost"), lambda one: _cost(one.table))
     if any(one.judge_cost_usd is not None for one in board.entries):
         yield _Column(Heading("judge's cost"), lambda one: dollars(one.judge_cost_usd))
     yield _Column(Heading("s/answer"), lambda one: number(one.table.latency_s, 2))
+
+
+def _cost(table: RunTable) -> str:
+    return dollars(table.cost_usd, estimated=table.cost_estimated > 0)
 
 
 def shown_name(one: RunEntry | PublishedEntry, board: Board) -> str:

@@ -180,6 +180,7 @@ def _run_document(entry: RunEntry) -> dict[str, Any]:
         "unasked": len(entry.table.samples) - len(entry.table.outcomes),
         "unscored": entry.table.unscored(entry.scorer),
         "cost_usd": entry.table.cost_usd,
+        "cost_estimated": entry.table.cost_estimated,
         "judge_cost_usd": entry.judge_cost_usd,
         "latency_s": entry.table.latency_s,
         "by_category": {name: _place_document(place) for name, place in entry.by_category.items()},

@@ -241,7 +241,7 @@ def _failures(run: ReportRun, headline: Scorer) -> list[str]:
         headline.shown(value),
         headline.shown(zero),
         spanned(bounds, headline.digits) or NO_SCORE,
-        dollars(table.cost_usd),
+        dollars(table.cost_usd, estimated=table.cost_estimated > 0),
         dollars(sum(judging) if judging else None),
         "–" if table.latency_s is None else f"{table.latency_s:.2f} s",
     ]

@@ -1,0 +1,145 @@
+"""How the engine uses the store: waits while it is away, and loses nothing that was paid for."""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import anyio
+from anyio import to_thread
+
+from audiocapbench.errors import StoreAwayError, StoreError
+from audiocapbench.store import Run, Store
+from audiocapbench.store.connect import patience
+from audiocapbench.store.unsaved import Record, UnsavedFile
+
+Result = TypeVar("Result")
+Note = Callable[[str], None]
+
+_AT_A_TIME = 256
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.2, 3.0
+_GIVE_UP_S = 600.0
+_LONGEST_CALL_S = 30.0
+_LAST_CALL_S = 2.0
+
+
+def log_note(words: str) -> None:
+    """Tell whoever watches nothing else; without handlers it is printed on stderr."""
+    logging.getLogger("audiocapbench").warning(words)
+
+
+def take_in_unsaved(store: Store, run: Run, note: Note) -> list[UnsavedFile]:
+    """Store what an earlier command had to leave in files, and say so."""
+    taken = store.take_in(run)
+    for file in taken:
+        note(f"{len(file.records)} answers that could not be stored were taken in from {file.path}")
+        if file.rejected:
+            left = file.path.with_suffix(".rejected")
+            note(f"{file.rejected} lines of it are no answers of this run; they are left in {left}")
+    return taken
+
+
+class StoreAccess:
+    """Calls to the store from an event loop; each is tried until it works or ten minutes passed.
+
+    Attributes:
+        is_away: Whether the last call found the store away.
+    """
+
+    def __init__(self, note: Note = log_note) -> None:
+        self._note = note
+        self.is_away = False
+
+    async def call(self, function: Callable[..., Result], *given: object) -> Result:
+        """Call it in a thread, which is left alone when nobody waits for it any more.
+
+        Raises:
+            StoreAwayError: The store has been away for too long.
+        """
+        return await self.call_unless(lambda: False, function, *given)
+
+    async def call_unless(
+        self, stopped: Callable[[], bool], function: Callable[..., Result], *given: object
+    ) -> Result:
+        """As ``call``, but a store that is away is no longer waited for once it is to stop."""
+        began, pause = time.monotonic(), _FIRST_PAUSE_S
+        while True:
+            try:
+                with anyio.fail_after(_LONGEST_CALL_S):
+                    result = await to_thread.run_sync(function, *given, abandon_on_cancel=True)
+            except (StoreAwayError, TimeoutError) as error:
+                words = str(error) or "it does not answer"
+                if stopped() or time.monotonic() - began > _GIVE_UP_S:
+                    raise StoreAwayError(f"given up waiting for the store: {words}") from error
+                if not self.is_away:
+                    self._note(f"waiting for the store: {words}")
+                self.is_away = True
+                await anyio.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE_S)
+            else:
+                if self.is_away:
+                    self._note("the store is back")
+                self.is_away = False
+                return result
+
+
+class RecordWriter:
+    """Commits what arrives: all that waits goes in one transaction, in the order of arrival."""
+
+    def __init__(
+        self, store: Store, run: Run, access: StoreAccess, worker: str, note: Note
+    ) -> None:
+        self._store, self._run, self._access = store, run, access
+        self._worker, self._note = worker, note
+        self._waiting: list[tuple[Record, anyio.Event]] = []
+        self._writing = False
+
+    async def commit(self, record: Record) -> None:
+        """Return when it is stored; what is given up by then is dealt with by ``close``."""
+        done = anyio.Event()
+        self._waiting.append((record, done))
+        if not self._writing:
+            self._writing = True
+            try:
+                while self._waiting:
+                    await self._commit_waiting()
+            finally:
+                self._writing = False
+        await done.wait()
+
+    async def _commit_waiting(self) -> None:
+        batch = self._waiting[:_AT_A_TIME]
+        records = [record for record, _ in batch]
+        await self._access.call(self._store.add_records, self._run.id, records, self._worker)
+        del self._waiting[: len(batch)]
+        for _, done in batch:
+            done.set()
+
+    async def close(self) -> None:
+        """Commit what still waits if that goes at once, or else keep it in a file."""
+        records = [record for record, _ in self._waiting]
+        if not records:
+            return
+        with anyio.CancelScope(shield=True):
+            if not await self._committed(records):
+                path = self._store.keep_unsaved(self._run, records)
+                self._note(
+                    f"{len(records)} answers could not be stored and are kept in {path}; "
+                    "the same command takes them in"
+                )
+        self._waiting.clear()
+
+    async def _committed(self, records: Sequence[Record]) -> bool:
+        with patience(0), anyio.move_on_after(_LAST_CALL_S):
+            try:
+                await to_thread.run_sync(
+                    self._store.add_records,
+                    self._run.id,
+                    records,
+                    self._worker,
+                    abandon_on_cancel=True,
+                )
+            except StoreError:
+                return False
+            return True
+        return False
