@@ -84,10 +84,20 @@ class Benchmark:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which samples of a benchmark to ask: some categories, the first so many."""
+    """Which samples of a benchmark to ask: some categories, the first so many, or a draw.
+
+    Attributes:
+        categories: Only these; all by default.
+        limit: The first so many.
+        sample: So many drawn by lot, as many of each category as its share of the whole.
+        seed: Decides the draw, together with the samples' ids alone: on every machine and in every
+            order the same, and a smaller draw is part of a larger one of the same categories.
+    """
 
     categories: tuple[str, ...] = ()
     limit: int | None = None
+    sample: int | None = None
+    seed: int = 0
 
     def of(self, benchmark: Benchmark) -> tuple[Sample, ...]:
         """The samples that are selected, in order.
@@ -100,10 +110,35 @@ class Selection:
             if category not in known:
                 near = meant(category, known, "it has")
                 raise BenchmarkError(f"{benchmark.name} has no category {category!r}{near}")
-        if self.limit is not None and self.limit < 1:
-            raise BenchmarkError(f"the limit is {self.limit}; it must be at least 1")
+        for name, number in (("limit", self.limit), ("sample", self.sample)):
+            if number is not None and number < 1:
+                raise BenchmarkError(f"the {name} is {number}; it must be at least 1")
+        if self.limit is not None and self.sample is not None:
+            raise BenchmarkError("limit takes the first samples and sample draws; choose one")
         if not benchmark.samples:
             raise BenchmarkError(f"{benchmark.name} has no clip that is present; nothing to run")
         wanted = self.categories or known
         chosen = [one for one in benchmark.samples if one.category in wanted]
-        return tuple(chosen[: self.limit])
+        if self.sample is None or self.sample >= len(chosen):
+            return tuple(chosen[: self.limit])
+        drawn = self._drawn(chosen, self.sample)
+        return tuple(one for one in chosen if one.id in drawn)
+
+    def _drawn(self, samples: list[Sample], number: int) -> set[str]:
+        """Ids of so many samples: of each category its share, by largest remainder."""
+        by_category: dict[str, list[str]] = {}
+        for one in samples:
+            by_category.setdefault(one.category, []).append(one.id)
+        share = {name: number * len(ids) / len(samples) for name, ids in by_category.items()}
+        counts = {name: int(one) for name, one in share.items()}
+        by_remainder = sorted(share, key=lambda name: (counts[name] - share[name], name))
+        for name in by_remainder[: number - sum(counts.values())]:
+            counts[name] += 1
+        return {
+            one
+            for name, ids in by_category.items()
+            for one in sorted(ids, key=self._lot)[: counts[name]]
+        }
+
+    def _lot(self, sample_id: str) -> str:
+        return hashlib.sha256(f"{self.seed}\0{sample_id}".encode()).hexdigest()

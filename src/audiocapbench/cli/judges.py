@@ -1,7 +1,7 @@
 """``audiocapbench judges``: which judges there are, and whether one can be trusted."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -42,7 +42,9 @@ def check(
     benchmark: str | None = None,
     follow_links: options.FollowLinks = False,
     repeats: options.Repeats = 3,
-    limit: Annotated[int | None, typer.Option(min=1)] = None,
+    limit: options.Limit = None,
+    sample: options.Sample = None,
+    seed: options.Seed = 0,
     budget: options.Budget = None,
     prices: options.Prices = None,
     timeout: options.Timeout = None,
@@ -60,7 +62,6 @@ def check(
         judge: The judge on trial.
         data (DIR): A benchmark's name or a dataset folder.
         benchmark (NAME): What the folder holds: mecat-caption, …
-        limit (N): Only the first so many clips.
     """
     from audiocapbench.benchmarks import Selection, open_benchmark
     from audiocapbench.cli.preview import confirm
@@ -72,7 +73,7 @@ def check(
     named = (data, None) if benchmark is None else (benchmark, Path(data))
     opened = open_benchmark(*named, follow_links=follow_links)
     [asked] = create_judges([judge], opened.traits.judge, hears=judge_hears, timeout=timeout)
-    kept, selection = Store.open(store), Selection(limit=limit)
+    kept, selection = Store.open(store), Selection((), limit, sample, seed)
     spent = preview_check(asked, opened, kept, selection=selection, repeats=repeats, prices=prices)
     confirm([spent], budget_usd=budget, yes=yes)
     purse = Budget(budget)

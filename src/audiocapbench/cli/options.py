@@ -52,6 +52,14 @@ Budget = Annotated[
         help="Most that this command may spend, judges and retries included.",
     ),
 ]
+Limit = Annotated[int | None, Option(min=1, metavar="N", help="Only the first so many samples.")]
+Sample = Annotated[
+    int | None,
+    Option(
+        min=1, metavar="N", help="Only so many samples, drawn from every category by its share."
+    ),
+]
+Seed = Annotated[int, Option(metavar="N", help="Decides what --sample draws.")]
 Prices = Annotated[
     Path | None, Option(metavar="FILE", help="Prices that replace the built-in table's.")
 ]

@@ -22,7 +22,9 @@ def run(
     judge: list[str] | None = None,
     judge_hears: options.JudgeHears = False,
     category: list[str] | None = None,
-    limit: Annotated[int | None, Option(min=1)] = None,
+    limit: options.Limit = None,
+    sample: options.Sample = None,
+    seed: options.Seed = 0,
     concurrency: options.Concurrency = None,
     rpm: Annotated[float | None, Option(min=0.01)] = None,
     tpm: Annotated[float | None, Option(min=1)] = None,
@@ -49,7 +51,6 @@ def run(
         metrics (A,B): Comma-separated metrics. [default: the benchmark's own]
         judge (JUDGE): Judge the answers; repeat for a panel.
         category (NAME): Only this category; may be repeated.
-        limit (N): Only the first so many samples.
         rpm (N): The provider's requests a minute.
         tpm (N): The provider's tokens a minute.
         temperature (T): [default: as published]
@@ -78,7 +79,7 @@ def run(
     judges = create_judges(judge or (), traits.judge, hears=judge_hears, timeout=timeout)
     names = split_names(metrics) if metrics is not None else list(traits.metrics)
     check_metrics(traits.aggregation, names)
-    selection = Selection(tuple(category or ()), limit)
+    selection = Selection(tuple(category or ()), limit, sample, seed)
     selection.of(opened)
     kept = Store.open(store)
     confirm(

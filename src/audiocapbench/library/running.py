@@ -145,6 +145,8 @@ class RunSettings(AskSettings, total=False):
         settings: What the model is told, such as its temperature.
         categories: Only these.
         limit: Only the first so many samples.
+        sample: Only so many samples, drawn from every category by its share.
+        seed: Decides the draw.
         progress: Told about every step.
     """
 
@@ -155,6 +157,8 @@ class RunSettings(AskSettings, total=False):
     settings: ModelSettings | None
     categories: Sequence[str]
     limit: int | None
+    sample: int | None
+    seed: int
     progress: Progress | None
 
 
@@ -242,7 +246,12 @@ class _Plan:
             metrics,
             judges,
             {
-                "selection": Selection(tuple(options.get("categories", ())), options.get("limit")),
+                "selection": Selection(
+                    tuple(options.get("categories", ())),
+                    options.get("limit"),
+                    options.get("sample"),
+                    options.get("seed", 0),
+                ),
                 "rate_limits": limits,
                 "budget": budget if budget.limit_usd is not None else None,
                 "price": price_of(model.name, prices),
