@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from audiocapbench.library.result import Result, check_options, in_thread
+from audiocapbench.library.arguments import check_options, correction, metric_names, run_number
+from audiocapbench.library.result import Result, in_thread
 from audiocapbench.library.running import RunResult, StoreLike, opened_store
 from audiocapbench.report.compare.compute import compare_runs
 from audiocapbench.report.compare.render import LONGEST
@@ -88,12 +89,12 @@ class CompareSettings(TypedDict, total=False):
         metrics: Metrics to compare by; with no judge named, everything that both have by default.
         judges: Judges to compare by.
         clips: How many of the samples that moved most to show.
-        correction: ``holm``, ``bh`` or ``none``: how p-values are corrected for their number.
+        correction: ``holm`` or ``bh``: how p-values are corrected for their number.
     """
 
     store: StoreLike
-    metrics: Sequence[str]
-    judges: Sequence[str]
+    metrics: str | Sequence[str]
+    judges: str | Sequence[str]
     clips: int
     correction: str
 
@@ -113,16 +114,17 @@ def compare(
         StoreError: There is no such run.
     """
     check_options(options, CompareSettings)
-    numbers = [one if isinstance(one, int) else one.run.id for one in (first, second)]
+    numbers = run_number(first), run_number(second)
+    metrics, judges = options.get("metrics", ()), options.get("judges", ())
     with opened_store(options.get("store", DEFAULT_STORE), create=False) as store:
         return ComparisonResult(
             compare_runs(
                 store,
                 *numbers,
-                metrics=options.get("metrics", ()),
-                judges=options.get("judges", ()),
+                metrics=metric_names(metrics, none=True),
+                judges=[judges] if isinstance(judges, str) else judges,
                 clips=options.get("clips", 5),
-                correction=Correction(options.get("correction", Correction.HOLM)),
+                correction=correction(options.get("correction", Correction.HOLM)),
             )
         )
 
@@ -141,7 +143,7 @@ class LeaderboardSettings(TypedDict, total=False):
         by_category: Whether to rank in each category too.
         published: Whether to show published results too.
         all_runs: Whether to show older runs of a model too.
-        correction: ``holm``, ``bh`` or ``none``: how p-values are corrected for their number.
+        correction: ``holm`` or ``bh``: how p-values are corrected for their number.
     """
 
     store: StoreLike
@@ -170,7 +172,7 @@ def leaderboard(**options: Unpack[LeaderboardSettings]) -> LeaderboardResult:
         ranking_scorer(options.get("metric"), options.get("judge")),
         options.get("all_runs", False),
         options.get("published", False),
-        Correction(options.get("correction", Correction.HOLM)),
+        correction(options.get("correction", Correction.HOLM)),
     )
     with board_store(options.get("store", DEFAULT_STORE), published=query.published) as store:
         return LeaderboardResult(build_leaderboard(store, query))

@@ -2,7 +2,7 @@
 
 import io
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial, wraps
 from html import escape
 from importlib import import_module
@@ -31,18 +31,6 @@ def in_thread(
         return await to_thread.run_sync(partial(call, *args, **options))
 
     return threaded
-
-
-def check_options(options: Mapping[str, Any], known: type) -> None:
-    """Refuse options that a call does not have, as Python refuses unknown arguments.
-
-    Raises:
-        TypeError: There is one.
-    """
-    names = known.__annotations__
-    for name in options:
-        if name not in names:
-            raise TypeError(f"there is no option {name!r}; there are {', '.join(names)}")
 
 
 class Result(ABC):

@@ -33,9 +33,9 @@ from audiocapbench.judges import (
     create_judges,
     judge_run,
 )
+from audiocapbench.library.arguments import check_options, metric_names, run_number
 from audiocapbench.library.estimates import estimate_page, estimate_records, find_scorer
-from audiocapbench.library.result import Result, check_options
-from audiocapbench.metrics.names import split_names
+from audiocapbench.library.result import Result
 from audiocapbench.models import Model, ModelSettings, create_model
 from audiocapbench.models.registry import price_of
 from audiocapbench.report.exports import Page, Record
@@ -307,7 +307,7 @@ async def ajudge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSett
 def _judging(
     store: Store, run: int | RunResult, names: Names, options: JudgeSettings
 ) -> tuple[Run, list[Judge], JudgeOptions]:
-    found = store.run(run if isinstance(run, int) else run.run.id)
+    found = store.run(run_number(run))
     traits = stored_traits(store.dataset(found.dataset, found.benchmark))
     hears, timeout = options.get("hears", False), options.get("timeout")
     judges = create_judges(_judges(names), traits.judge, hears=hears, timeout=timeout)
@@ -341,9 +341,7 @@ def _result(
 
 
 def _metrics(given: Names | None, default: Sequence[str]) -> list[str]:
-    if given is None:
-        return list(default)
-    return split_names(given) if isinstance(given, str) else list(given)
+    return list(default) if given is None else metric_names(given)
 
 
 def _judges(given: Names | None) -> list[str]:

@@ -9,10 +9,10 @@ from typing import Any
 from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.benchmarks.traits import METRICS
 from audiocapbench.data.tables import Predictions, References, read_predictions, read_references
-from audiocapbench.errors import DatasetError
+from audiocapbench.errors import DatasetError, meant
+from audiocapbench.library.arguments import metric_names
 from audiocapbench.library.estimates import estimate_page, estimate_records, find_scorer
 from audiocapbench.library.result import Result, in_thread
-from audiocapbench.metrics.names import split_names
 from audiocapbench.report.exports import Page, Record
 from audiocapbench.scores.estimate import Estimate
 from audiocapbench.scores.file_scores import FileScores, score_files
@@ -92,10 +92,7 @@ def score(
     """
     answers = _predictions(predictions)
     known = _references(references)
-    if not isinstance(groups, Mapping):
-        groups = dict(zip(known.texts, groups, strict=True)) if groups else {}
-    if groups:
-        known.categories.update(groups)
+    known.categories.update(_groups(groups, known))
     if (
         _is_listed(predictions)
         and _is_listed(references)
@@ -105,13 +102,28 @@ def score(
             f"there are {len(answers.texts):,} predictions and {len(known.texts):,} references; "
             "give as many of each, or both by id"
         )
-    names = split_names(metrics) if isinstance(metrics, str) else list(metrics)
+    names = metric_names(metrics)
     check_metrics(None, names)
     bad = tuple(str(problem) for problem in answers.bad)
     return ScoreResult(score_files(answers, known, names), bad)
 
 
 ascore = in_thread(score)
+
+
+def _groups(given: Mapping[str, str] | Sequence[str], known: References) -> dict[str, str]:
+    if isinstance(given, str) or not isinstance(given, Mapping | Sequence):
+        raise DatasetError(f"groups is {given!r:.60}; give one for each sample, in order or by id")
+    if not isinstance(given, Mapping) and given and len(given) != len(known.texts):
+        raise DatasetError(f"there are {len(given):,} groups for {len(known.texts):,} samples")
+    found = given if isinstance(given, Mapping) else dict(zip(known.texts, given, strict=False))
+    for key, group in found.items():
+        if key not in known.texts:
+            near = meant(str(key), known.texts)
+            raise DatasetError(f"groups names {key!r:.60}, which is no sample's id{near}")
+        if not isinstance(group, str) or not group.strip():
+            raise DatasetError(f"the group of {key!r:.60} is {group!r:.60}, which is no text")
+    return dict(found)
 
 
 def _is_listed(given: object) -> bool:

@@ -1,0 +1,97 @@
+"""What callers of the library give, checked before anything is done with it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral, Real
+from os import PathLike
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from audiocapbench.errors import AudioCapBenchError, meant
+from audiocapbench.metrics.names import split_names
+from audiocapbench.stats.multiple import Correction
+
+_WORDS: dict[Any, str] = {
+    int: "a whole number",
+    float: "a number",
+    bool: "True or False",
+    str: "text",
+    NoneType: "None",
+    PathLike: "a path",
+    Sequence: "a list of texts",
+}
+
+
+class ArgumentError(AudioCapBenchError, TypeError):
+    """An argument is not what a call takes."""
+
+
+def check_options(options: Mapping[str, Any], known: type) -> None:
+    """Refuse options that a call does not have, and values that are not of their kind.
+
+    Raises:
+        ArgumentError: There is one.
+    """
+    hints = get_type_hints(known)
+    for name, value in options.items():
+        if name not in hints:
+            raise ArgumentError(f"there is no option {name!r}{meant(name, hints, 'there are')}")
+        if not _fits(value, hints[name]):
+            raise ArgumentError(f"{name} is {value!r:.60}; it must be {_in_words(hints[name])}")
+
+
+def metric_names(given: str | Iterable[str], *, none: bool = False) -> list[str]:
+    """Metrics in a list or between commas; none only where that makes sense."""
+    if isinstance(given, str):
+        return split_names(given)
+    names = list(given) if isinstance(given, Iterable) else [given]
+    if not all(isinstance(one, str) for one in names) or not (names or none):
+        raise ArgumentError(
+            f"metrics is {given!r:.60}; it must be names in a list or between commas, and "
+            "'audiocapbench metrics' lists them"
+        )
+    return [one for name in names for one in split_names(name)]
+
+
+def correction(given: object) -> Correction:
+    """The correction of a name."""
+    try:
+        return Correction(given)
+    except ValueError:
+        known = [str(one.value) for one in Correction]
+        there = meant(str(given), known, "there are")
+        raise ArgumentError(f"there is no correction {given!r:.60}{there}") from None
+
+
+def run_number(given: Any) -> int:
+    """The number of a run, or of a result's run."""
+    if hasattr(given, "run"):
+        given = given.run.id
+    if isinstance(given, bool) or not isinstance(given, Integral):
+        raise ArgumentError(
+            f"{given!r:.60} is no run; give its number, as 'audiocapbench runs' lists it, or what "
+            "run() returned"
+        )
+    return int(given)
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    origin = get_origin(hint)
+    if origin in (Union, UnionType):
+        return any(_fits(value, one) for one in get_args(hint))
+    if hint is bool or isinstance(value, bool):
+        return hint in (bool, Any) and isinstance(value, bool)
+    if hint in (int, float):
+        return isinstance(value, Integral if hint is int else Real)
+    if origin is Sequence:
+        listed = isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
+        return listed and all(_fits(one, get_args(hint)[0]) for one in value)
+    kind = origin or hint
+    return isinstance(value, kind) if isinstance(kind, type) else True
+
+
+def _in_words(hint: Any) -> str:
+    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    names = [
+        _WORDS.get(get_origin(one) or one) or f"a {getattr(one, '__name__', one)}" for one in kinds
+    ]
+    return " or ".join(dict.fromkeys(names))

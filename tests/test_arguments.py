@@ -1,0 +1,64 @@
+"""Library calls with what they cannot take say so before anything is done."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import audiocapbench as acb
+from audiocapbench.errors import AudioCapBenchError
+
+TEXTS, KNOWN = ["a dog"], [["a dog barks"]]
+CALLS: dict[str, tuple[Callable[[], Any], str]] = {
+    "limit": (
+        lambda: acb.run("demo", "control/safe", limit="3"),
+        "limit is '3'; it must be a whole",
+    ),  # type: ignore[arg-type]
+    "truth": (lambda: acb.run("demo", "control/safe", limit=True), "limit is True"),
+    "budget": (lambda: acb.run("demo", "control/safe", budget="1"), "budget is '1'"),  # type: ignore[arg-type]
+    "fresh": (lambda: acb.run("demo", "control/safe", fresh="no"), "fresh is 'no'"),  # type: ignore[arg-type]
+    "categories": (lambda: acb.run("demo", "control/safe", categories="music"), "a list of texts"),
+    "slip": (lambda: acb.run("demo", "control/safe", limits=3), "did you mean 'limit'"),  # type: ignore[call-arg]
+    "no metrics": (lambda: acb.run("demo", "control/safe", metrics=[]), "must be names in a list"),
+    "store": (lambda: acb.run("demo", "control/safe", store=7), "store is 7"),  # type: ignore[arg-type]
+    "none": (lambda: acb.score(TEXTS, KNOWN, None), "metrics is None"),  # type: ignore[arg-type]
+    "empty": (lambda: acb.score(TEXTS, KNOWN, []), "must be names in a list"),
+    "numbers": (lambda: acb.score(TEXTS, KNOWN, [1]), "must be names in a list"),  # type: ignore[list-item]
+    "group": (lambda: acb.score(TEXTS, KNOWN, "rouge_l", groups={"7": "x"}), "no sample's id"),
+    "groups": (
+        lambda: acb.score(TEXTS, KNOWN, "rouge_l", groups=["x", "y"]),
+        "2 groups for 1 sample",
+    ),
+    "grouped": (lambda: acb.score(TEXTS, KNOWN, "rouge_l", groups=[3]), "which is no text"),  # type: ignore[list-item]
+    "text": (lambda: acb.score(TEXTS, KNOWN, "rouge_l", groups="x"), "groups is 'x'"),
+    "run": (lambda: acb.compare("1", 2), "'1' is no run"),  # type: ignore[arg-type]
+    "correction": (
+        lambda: acb.compare(1, 2, correction="foo"),
+        "no correction 'foo'; there are holm, bh",
+    ),
+    "clips": (lambda: acb.compare(1, 2, clips=1.5), "clips is 1.5"),  # type: ignore[arg-type]
+    "board": (lambda: acb.leaderboard(correction="hom"), "did you mean 'holm'"),
+    "metric": (lambda: acb.leaderboard(metric=3), "metric is 3; it must be text or None"),  # type: ignore[arg-type]
+    "judge": (lambda: acb.judge("1", "elements"), "'1' is no run"),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_an_argument_of_another_kind_is_one_sentence(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    acb.Store.open("audiocapbench.db").close()
+    call, words = CALLS[name]
+    with pytest.raises(AudioCapBenchError) as refused:
+        call()
+    assert words in str(refused.value)
+
+
+def test_metrics_of_a_comparison_may_be_one_text(tmp_path: Path) -> None:
+    store = tmp_path / "a.db"
+    for model in ("control/safe", "control/wrong"):
+        acb.run("demo", model, metrics="rouge_l,bleu_1", limit=12, store=store)
+    found = acb.compare(1, 2, metrics="rouge_l", store=store)
+    assert {row["scorer"] for row in found.records()} == {"rouge_l"}
