@@ -105,3 +105,34 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     reference = (tmp_path / "api" / "index.html").read_text()
     assert "Ask a model about a benchmark" in reference
+
+
+def test_brackets_are_quoted_wherever_a_shell_would_read_them() -> None:
+    """An unquoted bracket is a pattern to zsh, which then runs nothing."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    lines = [
+        (path, line.split(" #")[0])
+        for path in pages
+        for block in re.findall(r"```sh\n(.*?)```", path.read_text("utf-8"), flags=re.DOTALL)
+        for line in block.splitlines()
+    ]
+    lines += [
+        (path, span)
+        for path in pages
+        for span in re.findall(r"`([^`\n]+)`", path.read_text("utf-8"))
+        if span.startswith(("pip ", "audiocapbench ", "--"))
+    ]
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        text = path.read_text("utf-8")
+        lines += [(path, one) for one in re.findall(r"pip install audiocapbench\[.*", text)]
+    found = [
+        (str(path), line) for path, line in lines if "[" in re.sub(r"'[^']*'|\"[^\"]*\"", "", line)
+    ]
+    assert not found
+
+
+def test_a_clone_is_installed_from_where_it_is() -> None:
+    """What is not published cannot be found by name, except where it is installed already."""
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        for block in re.findall(r"```sh\n(.*?)```", path.read_text("utf-8"), flags=re.DOTALL):
+            assert not re.search(r"pip install ['\"]?audiocapbench", block), path

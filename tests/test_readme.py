@@ -44,7 +44,7 @@ def test_a_real_model_is_built_for_run_and_judged(place: Path, providers: dict[s
         lists = " --ids-dir ids" if " build " in command else ""
         done = run(place, command + lists, **providers)
         assert done.returncode == 0, f"{command}: {done.stderr}"
-    first = json.loads(run(place, "audiocapbench runs --json").stdout)["runs"][0]
+    first = json.loads(run(place, "audiocapbench runs --json --store real.db").stdout)["runs"][0]
     assert first["model"] == "openai/gpt-4o-audio-preview"
     assert first["statuses"] == {"ok": first["sample_count"]}
 
@@ -53,7 +53,7 @@ def test_the_extras_that_it_installs_exist() -> None:
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    named = re.findall(r"audiocapbench\[([a-z,]+)\]", README)
+    named = re.findall(r"\.\[([a-z,]+)\]", README)
     named += re.findall(r"\| `([a-z]+)` \| (?:none|`[A-Z])", README)
     assert len(named) >= 6
     for extra in ",".join(named).split(","):

@@ -104,3 +104,16 @@ def test_with_another_version_between_two_runs_there_is_one_board(tmp_path: Path
     assert boards[0]["signature"].endswith("|protocol:1")
     compared = json.loads(ask("0.2.0", "compare", "1", "2", "--json"))
     assert set(compared["signatures"]) >= {"elements: overall", "rouge_l", "bleu_4"}
+
+
+def test_two_numbers_that_differ_make_two_signatures() -> None:
+    assert str(sign("x", share=0.1234567)) != str(sign("x", share=0.1234568))
+    assert str(sign("x", share=0.1, whole=1.0)) == "x|share:0.1|whole:1|protocol:1"
+    assert str(sign("x", big=1e16 + 2.0)) == "x|big:1.0000000000000002e+16|protocol:1"
+
+
+@pytest.mark.parametrize("end", ["protocol:" + "9" * 5000, "v:" + "9" * 5000, "protocol:٣"])
+def test_a_protocol_that_is_none_is_read_as_it_stands(end: str) -> None:
+    found = Signature.parse(f"x|{end}")
+    assert found.protocol == 1
+    assert Signature.parse(str(found)) == found

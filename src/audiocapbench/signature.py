@@ -12,8 +12,8 @@ from urllib.parse import unquote_to_bytes
 _BY_GROUP = "by-group"
 _UNSAFE = re.compile(r"[|%\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _ESCAPED = re.compile(r"(?:%[0-9A-F]{2})+")
-_PROTOCOL = re.compile(r"protocol:(\d+)")
-_OLD_VERSION = re.compile(r"v:(\d+)((?:\.\d+)+\S*)?")
+_PROTOCOL = re.compile(r"protocol:([0-9]{1,9})")
+_OLD_VERSION = re.compile(r"v:([0-9]{1,9})((?:\.[0-9]+)+\S*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,10 @@ def sign(name: str, /, *, protocol: int = 1, **fields: str | float | bool) -> Si
 def _plain(value: str | float | bool) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        short = f"{value:g}"
+        return short if float(short) == value else repr(value)
+    return str(value)
 
 
 @lru_cache(maxsize=4096)

@@ -7,6 +7,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
+from audiocapbench.data.outcome import Status
 from audiocapbench.store import Store
 from command import run_command
 from made_store import MadeRun, made_samples, put_run
@@ -98,3 +99,26 @@ def test_a_deleted_run_is_gone_with_all_that_was_known_of_it(store: str) -> None
             kept.dataset(trial.dataset)
         put_run(kept, MadeRun("third"), SAMPLES)
         assert [line.id for line in kept.runs()] == [2, 4]
+
+
+def test_a_run_shows_why_samples_failed_and_some_answers(tmp_path: Path) -> None:
+    path = str(tmp_path / "failing.db")
+    statuses = {"s0000": Status.FAILED, "s0001": Status.REFUSED}
+    with Store.open(path) as kept:
+        put_run(
+            kept, MadeRun("weak", statuses=statuses, texts={"s0002": "A dog\x1b[31m."}), SAMPLES
+        )
+    said = call("show", "1", "--store", path).stdout
+    assert "1 × failed: no reason given" in said
+    assert "1 × refused: no reason given" in said
+    assert "s0002: A dog\\x1b[31m." in said
+    document = json.loads(call("show", "1", "--store", path, "--json").stdout)
+    assert sum(document["failures"].values()) == 2
+    assert list(document["answers"]) == ["s0002", "s0003"]
+
+
+def test_naming_and_tagging_say_what_they_did(store: str) -> None:
+    assert call("rename", "1", "best", "--store", store).stdout == "Run 1 is called 'best'.\n"
+    assert call("rename", "1", "", "--store", store).stdout == "Run 1 has no name.\n"
+    assert call("tag", "1", "b", "a", "--store", store).stdout == "Run 1 is tagged a, b.\n"
+    assert call("tag", "1", "a", "b", "--remove", "--store", store).stdout == "Run 1 has no tags.\n"

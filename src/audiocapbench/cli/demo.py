@@ -1,5 +1,6 @@
 """``audiocapbench demo``: the whole way, offline, on the embedded clips."""
 
+import shlex
 from pathlib import Path
 
 import typer
@@ -16,7 +17,7 @@ Next (after . .venv/bin/activate, if make installed it):
   audiocapbench run FOLDER --model listener   your own clips: audio files beside
       a metadata.jsonl of {"file_name": "…", "references": ["…"]}, a line each
   audiocapbench models                        other models to put after --model
-  audiocapbench runs                          what was asked so far"""
+  RUNS what was asked so far"""
 
 
 @options.command(app.command)
@@ -57,6 +58,8 @@ def demo(
     summaries = [summarise(kept, end.run, traits.metrics, [JUDGE]) for end in ends]
     print_tables(summaries, traits.columns, traits.headline)
     write_report(kept, gather(summaries), out, title="Demo", audio="embed")
-    say(f"Report: {relative(out)}   Answers: {kept.name}", NEXT)
+    own = "" if store == options.DEFAULT_STORE else f" --store {shlex.quote(kept.name)}"
+    say(f"Report: {relative(out)}   Answers: {kept.name}")
+    say(NEXT.replace("RUNS", f"{f'audiocapbench runs{own}':<43}"))
     if any(summary.table.coverage.failed for summary in summaries):
         raise typer.Exit(SOME_FAILED)

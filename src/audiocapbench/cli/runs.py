@@ -1,5 +1,7 @@
 """``audiocapbench runs``: what the store holds; its runs can be named, tagged and deleted."""
 
+import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,12 +10,13 @@ import typer
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
-from audiocapbench.cli.console import ask, print_json, say, show, show_lines, table
+from audiocapbench.cli.console import SHOWN, ask, print_json, say, show, show_lines, table
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
     from audiocapbench.store import RunLine, Store
 
+_ANSWERS = 3
 _NO_RUNS = "holds no runs yet; 'audiocapbench run' makes one."
 
 runs_app = typer.Typer(rich_markup_mode=None)
@@ -60,14 +63,23 @@ def show_run(
     store: options.Store = options.DEFAULT_STORE,
     json: options.Json = False,
 ) -> None:
-    """Show one run: what was asked how, what became of it, and who scored it."""
+    """Show one run: what was asked how, what became of it, some answers, and who scored it."""
+    from audiocapbench.data.outcome import SCORED
+
     with _open(ctx, store) as kept:
         found, line, scorers = kept.run(run), _line(kept, run), kept.scorers([run])
+        outcomes = kept.outcomes(run)
+    replies = {key: outcomes[key].reply for key in found.sample_ids if key in outcomes}
+    failed = [one for one in replies.values() if one.status not in SCORED]
+    reasons = Counter(f"{one.status}: {one.error or 'no reason given'}" for one in failed)
+    answered = {key: one.text for key, one in replies.items() if one.status in SCORED}
     document: dict[str, Any] = asdict(line) | {
         "made_by": found.made_by,
         "parameters": dict(found.parameters),
         "audio": found.contract,
         "dataset": found.dataset,
+        "failures": dict(reasons.most_common()),
+        "answers": dict(list(answered.items())[:_ANSWERS]),
         "scorers": [
             asdict(one) | {"signatures": [str(signature) for signature in one.signatures]}
             for one in scorers
@@ -90,6 +102,9 @@ def rename(
     """
     with _open(ctx, store) as kept:
         kept.rename_run(run, name.strip() or None)
+    show_lines(
+        f"Run {run} is called {name.strip()!r}." if name.strip() else f"Run {run} has no name."
+    )
 
 
 @options.command(runs_app.command, "tag")
@@ -111,6 +126,8 @@ def tag_run(
         raise AudioCapBenchError("a tag is empty; give it a word")
     with _open(ctx, store) as kept:
         kept.tag_run(run, [tag.strip() for tag in tags], remove=remove)
+        left = _line(kept, run).tags
+    show_lines(f"Run {run} is tagged {', '.join(left)}." if left else f"Run {run} has no tags.")
 
 
 @options.command(runs_app.command, "delete")
@@ -203,6 +220,10 @@ def _print_run(document: dict[str, Any]) -> None:
         "cost": None if document["cost_usd"] is None else _dollars(document["cost_usd"]),
     }
     show_lines(*(f"{name:<11}{value}" for name, value in lines.items() if value not in (None, "")))
+    for reason, count in list(document["failures"].items())[:SHOWN]:
+        show_lines(f"{count:>6,} × {reason}")
+    for key, text in document["answers"].items():
+        show_lines(f"{key}: {textwrap.shorten(text, 200, placeholder=' …') or '(nothing)'}")
     rows = [
         [
             one["scorer"],
