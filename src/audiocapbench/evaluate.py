@@ -48,7 +48,12 @@ class _Command(TyperCommand):
             return super().invoke(ctx)
 
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 
 @options.command(app.command, cls=_Command)

@@ -56,6 +56,7 @@ app = typer.Typer(
     cls=Commands,
     help="Evaluate audio captioning: models, metrics and judges, with intervals on every number.",
     no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from audiocapbench.signature import Signature
+
 SHOWN = 5
 """How many of a long list people are shown; programs get them all."""
 
@@ -91,6 +93,11 @@ def ask(question: str) -> bool | None:
         return None
     typer.echo(f"{question} [y/N] ", nl=False, err=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def signature_lines(signatures: "Iterable[Signature]") -> list[str]:
+    """How the numbers of tables were made, a line for each way."""
+    return [f"Signature: {one}" for one in dict.fromkeys(map(str, signatures)) if one]
 
 
 def some(names: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import typer
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
-from audiocapbench.cli.console import print_json, say, show_lines, stdout, table
+from audiocapbench.cli.console import print_json, say, show_lines, signature_lines, stdout, table
 from audiocapbench.cli.listings import print_listing
 
 if TYPE_CHECKING:
@@ -116,6 +116,7 @@ def _print(found: "JudgeCheck") -> None:
         show_lines(f"{words}: {'–' if value is None else f'{value:.3f}'}")
     for style, change in found.styles.items():
         show_lines(f"{style}: {change.shift:+.2f} {_range(change.interval)}")
+    show_lines(*signature_lines([found.signature]))
 
 
 def _range(interval: Any) -> str:

@@ -9,7 +9,7 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, WRONG_USE, app
-from audiocapbench.cli.console import print_json, say, show, show_lines
+from audiocapbench.cli.console import print_json, say, show, show_lines, signature_lines
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError, FatalError
 
@@ -203,4 +203,4 @@ def _print(trials: "Sequence[ScorerTrial]", pairs: "PairSet", agreed: "Agreement
     if agreed.before is not None and agreed.after is not None:
         words = f"{agreed.before:.2f} over all votes, {agreed.after:.2f} over the pairs kept"
         lines.append(f"Fleiss' kappa: {words}")
-    show_lines(*lines)
+    show_lines(*lines, *signature_lines(one.signature for one in trials))

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from audiocapbench.cli.console import say, show, show_lines
+from audiocapbench.cli.console import say, show, show_lines, signature_lines
 from audiocapbench.report import tables
+from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.summary import RunSummary
 from audiocapbench.scores.table import ScoreTable
 from audiocapbench.store import Store
@@ -19,8 +20,9 @@ def print_tables(summaries: Sequence[RunSummary], metrics: Sequence[str], headli
             alpha = one.panel.alpha.get("overall")
             agreed = "" if alpha is None else f", Krippendorff's alpha {alpha:.2f}"
             say(f"{one.run.model}: the panel's mean is {overall or 0.0:.2f}{agreed}")
+    judged = [judge.signature for one in summaries for judge in one.judges.values()]
     if not metrics:
-        show_lines(*tables.failure_lines(summaries, headline))
+        show_lines(*tables.failure_lines(summaries, headline), *signature_lines(judged))
         return
     ranked_by = headline if headline in metrics else metrics[0]
     show(tables.leaderboard(summaries, metrics, ranked_by))
@@ -32,6 +34,8 @@ def print_tables(summaries: Sequence[RunSummary], metrics: Sequence[str], headli
             title = f"{one.run.model}: the groups of {total}, with 95 % intervals"
             print_groups(one.table, metrics, [ranked_by], title, f"{one.run.model}: ")
     show_lines(*tables.failure_lines(summaries, ranked_by))
+    made = [one.table.point(Scorer(name)).signature for name in metrics for one in summaries]
+    show_lines(*signature_lines([*judged, *made]))
 
 
 def print_groups(

@@ -11,13 +11,22 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, WRONG_USE, app
-from audiocapbench.cli.console import SHOWN, print_json, say, show, some
+from audiocapbench.cli.console import (
+    SHOWN,
+    print_json,
+    say,
+    show,
+    show_lines,
+    signature_lines,
+    some,
+)
 from audiocapbench.cli.outputs import reference_files, refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError, BenchmarkError, DatasetError, FatalError
 
 if TYPE_CHECKING:
     from audiocapbench.benchmarks.mecat.predictions import Answers
     from audiocapbench.data import Problem
+    from audiocapbench.scores.file_scores import FileScores
 
 _PUBLISHED = "meteor,bleu_1,bleu_2,bleu_3,bleu_4,rouge_l"
 _MECAT = "date,similarity,bleu_4,rouge_l"
@@ -183,7 +192,11 @@ def _score_files(
     if json:
         print_json(scores.to_dict() | {"bad_lines": bad})
     else:
-        show(score_table(scores))
+        if scores.ids:
+            show(score_table(scores))
+        else:
+            show_lines(f"Nothing was scored: {predictions} holds no prediction.")
+        show_lines(*_signatures(scores))
     say(*([f"{scores.note}."] if scores.note else []), *bad[:SHOWN])
     if len(bad) > SHOWN:
         say(f"… and {len(bad) - SHOWN} more bad lines; --json lists them all")
@@ -240,6 +253,7 @@ def _score_mecat(
     else:
         title = f"{benchmark}: {len(scores.ids):,} answers, with 95 % intervals"
         print_groups(scores.table, metrics, metrics, title)
+        show_lines(*_signatures(scores))
         say(*(f"{one.corpus}: no {one.metric}. {one.reason}" for one in scores.unscored))
     for source in sources if asks_for_captions(benchmark) else ():
         what = source.subtask or "all sub-tasks"
@@ -247,6 +261,12 @@ def _score_mecat(
     _say_what_does_not_fit(answers)
     if answers.bad or answers.missing:
         raise typer.Exit(SOME_FAILED)
+
+
+def _signatures(scores: "FileScores") -> list[str]:
+    from audiocapbench.scores.scorer import Scorer
+
+    return signature_lines(scores.table.point(Scorer(name)).signature for name in scores.metrics)
 
 
 def _facts(answers: "Answers") -> dict[str, object]:
