@@ -6,41 +6,42 @@ from typing import Any
 
 import pytest
 
-import audiocapbench as acb
+import audiocapbench
 from audiocapbench.errors import AudioCapBenchError
 
+acb: Any = audiocapbench  # what is wrong here is wrong on purpose
 TEXTS, KNOWN = ["a dog"], [["a dog barks"]]
 CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "limit": (
         lambda: acb.run("demo", "control/safe", limit="3"),
         "limit is '3'; it must be a whole",
-    ),  # type: ignore[arg-type]
+    ),
     "truth": (lambda: acb.run("demo", "control/safe", limit=True), "limit is True"),
-    "budget": (lambda: acb.run("demo", "control/safe", budget="1"), "budget is '1'"),  # type: ignore[arg-type]
-    "fresh": (lambda: acb.run("demo", "control/safe", fresh="no"), "fresh is 'no'"),  # type: ignore[arg-type]
+    "budget": (lambda: acb.run("demo", "control/safe", budget="1"), "budget is '1'"),
+    "fresh": (lambda: acb.run("demo", "control/safe", fresh="no"), "fresh is 'no'"),
     "categories": (lambda: acb.run("demo", "control/safe", categories="music"), "a list of texts"),
-    "slip": (lambda: acb.run("demo", "control/safe", limits=3), "did you mean 'limit'"),  # type: ignore[call-arg]
+    "slip": (lambda: acb.run("demo", "control/safe", limits=3), "did you mean 'limit'"),
     "no metrics": (lambda: acb.run("demo", "control/safe", metrics=[]), "must be names in a list"),
-    "store": (lambda: acb.run("demo", "control/safe", store=7), "store is 7"),  # type: ignore[arg-type]
-    "none": (lambda: acb.score(TEXTS, KNOWN, None), "metrics is None"),  # type: ignore[arg-type]
+    "store": (lambda: acb.run("demo", "control/safe", store=7), "store is 7"),
+    "none": (lambda: acb.score(TEXTS, KNOWN, None), "metrics is None"),
     "empty": (lambda: acb.score(TEXTS, KNOWN, []), "must be names in a list"),
-    "numbers": (lambda: acb.score(TEXTS, KNOWN, [1]), "must be names in a list"),  # type: ignore[list-item]
+    "numbers": (lambda: acb.score(TEXTS, KNOWN, [1]), "must be names in a list"),
     "group": (lambda: acb.score(TEXTS, KNOWN, "rouge_l", groups={"7": "x"}), "no sample's id"),
     "groups": (
         lambda: acb.score(TEXTS, KNOWN, "rouge_l", groups=["x", "y"]),
         "2 groups for 1 sample",
     ),
-    "grouped": (lambda: acb.score(TEXTS, KNOWN, "rouge_l", groups=[3]), "which is no text"),  # type: ignore[list-item]
+    "grouped": (lambda: acb.score(TEXTS, KNOWN, "rouge_l", groups=[3]), "which is no text"),
     "text": (lambda: acb.score(TEXTS, KNOWN, "rouge_l", groups="x"), "groups is 'x'"),
-    "run": (lambda: acb.compare("1", 2), "'1' is no run"),  # type: ignore[arg-type]
+    "run": (lambda: acb.compare("1", 2), "'1' is no run"),
     "correction": (
         lambda: acb.compare(1, 2, correction="foo"),
         "no correction 'foo'; there are holm, bh",
     ),
-    "clips": (lambda: acb.compare(1, 2, clips=1.5), "clips is 1.5"),  # type: ignore[arg-type]
+    "clips": (lambda: acb.compare(1, 2, clips=1.5), "clips is 1.5"),
     "board": (lambda: acb.leaderboard(correction="hom"), "did you mean 'holm'"),
-    "metric": (lambda: acb.leaderboard(metric=3), "metric is 3; it must be text or None"),  # type: ignore[arg-type]
-    "judge": (lambda: acb.judge("1", "elements"), "'1' is no run"),  # type: ignore[arg-type]
+    "metric": (lambda: acb.leaderboard(metric=3), "metric is 3; it must be text or None"),
+    "judge": (lambda: acb.judge("1", "elements"), "'1' is no run"),
 }
 
 

@@ -55,7 +55,7 @@ def metric_names(given: str | Iterable[str], *, none: bool = False) -> list[str]
 def correction(given: object) -> Correction:
     """The correction of a name."""
     try:
-        return Correction(given)
+        return Correction(str(given))
     except ValueError:
         known = [str(one.value) for one in Correction]
         there = meant(str(given), known, "there are")
