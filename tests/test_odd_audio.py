@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import soundfile
 
+import audiocapbench
 from audiocapbench import audio
 from audiocapbench.data import Clip, facts_of, open_folder
 from audiocapbench.engine.prepare import prepare
@@ -46,7 +47,7 @@ def test_a_header_that_lies_is_a_failure_of_that_clip(tmp_path: Path, name: str)
     assert 0 < facts.duration_s < 30
     with pytest.raises(AudioError, match=reason) as error:
         prepare(open_clip(path), AudioContract("wav"))
-    assert str(error.value).startswith(f"{path}: ")
+    assert str(error.value).startswith(f"{name}: ")
     assert "\n" not in str(error.value)
 
 
@@ -90,6 +91,31 @@ def test_a_clip_that_changed_since_the_benchmark_was_opened_is_not_asked_about(
         with pytest.raises(AudioError, match=r"a\.wav: has changed since the benchmark was opened"):
             prepare(clip, AudioContract(container))
     assert prepare(clip, AudioContract("none")) is None
+
+
+def test_clips_that_were_replaced_are_named_and_begin_a_new_run(tmp_path: Path) -> None:
+    root = write_folder(tmp_path / "set", 3)
+    words = ("run", "set", "--model", "listener")
+    first = run_command(*words, cwd=tmp_path)
+    again = run_command(*words, cwd=tmp_path)
+    assert "changed since" not in first.stderr + again.stderr
+    write_tone(root / "clips" / "1.wav", hertz=2_000)
+    changed = run_command(*words, cwd=tmp_path)
+    assert changed.returncode == 0, changed.stderr
+    said = " ".join(changed.stderr.split())
+    assert "1 clip has changed since run 1, so this is a new run: clips/1.wav" in said
+    assert "changed since" not in run_command(*words, cwd=tmp_path).stderr
+
+
+def test_a_clip_replaced_while_a_run_goes_on_fails_alone_with_its_reason(tmp_path: Path) -> None:
+    root = write_folder(tmp_path / "set", 3)
+    opened = audiocapbench.open_benchmark(str(root))
+    write_tone(root / "clips" / "1.wav", hertz=2_000)
+    result = audiocapbench.run(opened, "listener", store=tmp_path / "a.db", metrics="rouge_l")
+    outcomes = result.summary.table.outcomes
+    statuses = {key: str(one.reply.status) for key, one in outcomes.items()}
+    assert statuses == {"tone_0": "ok", "tone_1": "failed", "tone_2": "ok"}
+    assert "clips/1.wav: has changed since" in str(outcomes["tone_1"].reply.error)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs pipes and devices in the file system")

@@ -10,7 +10,7 @@ import typer
 
 from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.cli.app import INTERRUPTED
-from audiocapbench.cli.console import ask, say
+from audiocapbench.cli.console import ask, say, some
 from audiocapbench.data import Sample
 from audiocapbench.engine import (
     AnsweredSample,
@@ -83,6 +83,17 @@ def preview_run(
             to_judge[judge.name] += missing_judgements(store, run, judge) if run else []
     for judge in judges:
         yield preview_judging(judge, to_judge[judge.name], prices=prices)
+
+
+def say_what_changed(benchmark: Benchmark, store: Store) -> None:
+    """Say which clips are others than when the folder was last run: it is another run then."""
+    now = {one.id: one.clip.sha256 for one in benchmark.samples}
+    root = str(benchmark.root.resolve())
+    changed = store.changed_clips(benchmark.name, root, benchmark.fingerprint, now)
+    if changed is not None:
+        count, names = len(changed.file_names), some(changed.file_names)
+        clips = "1 clip has" if count == 1 else f"{count:,} clips have"
+        say(f"{clips} changed since run {changed.run}, so this is a new run: {names}")
 
 
 def _total(previews: Sequence[Preview]) -> str:

@@ -60,7 +60,7 @@ def run(
     """
     from audiocapbench.benchmarks import Selection, open_benchmark
     from audiocapbench.benchmarks.corpora import check_metrics
-    from audiocapbench.cli.preview import confirm, preview_run
+    from audiocapbench.cli.preview import confirm, preview_run, say_what_changed
     from audiocapbench.cli.progress import ask_and_score, explain_end, explain_spending
     from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.engine import Budget, RateLimits
@@ -82,6 +82,7 @@ def run(
     selection = Selection(tuple(category or ()), limit, sample, seed)
     selection.of(opened)
     kept = Store.open(store)
+    say_what_changed(opened, kept)
     confirm(
         preview_run(opened, models, judges, kept, selection=selection, prices=prices, fresh=fresh),
         budget_usd=budget,

@@ -28,7 +28,11 @@ def prepare(clip: Clip, contract: AudioContract) -> SentAudio | None:
         )
     limit = min(contract.largest_bytes or audio.MOST_BYTES, audio.MOST_BYTES)
     as_it_is = contract.container == "file"
-    sent = _as_it_is(clip) if as_it_is else _converted(clip, contract, limit)
+    try:
+        sent = _as_it_is(clip) if as_it_is else _converted(clip, contract, limit)
+    except AudioError as error:
+        # What is kept and shown names the clip, not where it lies on somebody's disk.
+        raise AudioError(str(error).replace(str(clip.path), clip.file_name, 1)) from None
     size = len(sent.content)
     if size > limit:
         if not as_it_is:  # it was not converted to its end

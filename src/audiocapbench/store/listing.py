@@ -1,7 +1,7 @@
 """The store's part about runs as a list: how far each got, its name and tags, and its end."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Engine, Table, delete, exists, func, literal, select
@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Engine, Table, delete, exists, func, liter
 from audiocapbench.errors import StoreError
 from audiocapbench.store import rows, schema
 from audiocapbench.store.connect import fetch, reading, shown, writing
-from audiocapbench.store.records import RunLine, ScorerLine
+from audiocapbench.store.records import ChangedClips, RunLine, ScorerLine
 from audiocapbench.store.writes import insert_new, signatures_by_number
 
 
@@ -43,6 +43,36 @@ class RunListing:
                 for row in found
                 if wanted <= set(own[row.id])
             ]
+
+    def changed_clips(
+        self, benchmark: str, root: str, fingerprint: str, now: Mapping[str, str]
+    ) -> ChangedClips | None:
+        """Which clips of a benchmark's folder are others than when it was last run, if any.
+
+        Args:
+            now: SHA-256 of each sample's clip, by the sample's id.
+        """
+        runs, known, samples = schema.runs.c, schema.datasets.c, schema.samples.c
+        same = (runs.benchmark == benchmark, known.root == root)
+        latest = (
+            select(runs.id, runs.dataset)
+            .join_from(schema.runs, schema.datasets, runs.dataset == known.fingerprint)
+            .where(*same)
+            .order_by(runs.id.desc())
+            .limit(1)
+        )
+        with reading(self._engine) as connection:
+            run = connection.execute(latest).first()
+            if run is None or run.dataset == fingerprint:
+                return None
+            before = select(samples.id, samples.file_name, samples.clip_sha256)
+            clips = connection.execute(before.where(samples.dataset == run.dataset))
+            changed = {
+                one.file_name: None
+                for one in clips
+                if now.get(one.id, one.clip_sha256) != one.clip_sha256
+            }
+        return ChangedClips(run.id, tuple(changed)) if changed else None
 
     def scorers(self, run_ids: Iterable[int]) -> list[ScorerLine]:
         """Metrics and judges of runs, with what they made of them; metrics first."""

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from audiocapbench.data import Sample
 from audiocapbench.signature import Signature
@@ -61,6 +61,13 @@ class Run:
     def is_trial(self) -> bool:
         """Whether it serves a trial or a check, and is no model's result."""
         return self.kind in TRIALS
+
+
+class ChangedClips(NamedTuple):
+    """The newest run of a benchmark's folder, and the files that have changed since."""
+
+    run: int
+    file_names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ def _sound(clip: Clip, choice: AudioChoice, page: Path) -> Sound:
             return Sound(_SILENCE, missing="the file has changed since the run")
         peaks = outline(clip.path)
     except AudioError as error:
-        return Sound(_SILENCE, missing=str(error))
+        return Sound(_SILENCE, missing=f"the file {str(error).removeprefix(f'{clip.path}: ')}")
     kind = _MEDIA_TYPES.get(clip.path.suffix.lower(), "application/octet-stream")
     if choice == "link":
         return Sound(peaks, kind, link=_link(clip.path, page))
