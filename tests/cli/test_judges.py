@@ -4,9 +4,14 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
+
+from audiocapbench.cli.results import warn_about
+from audiocapbench.store import Store
 from command import run_command
 from fakes.mecat_shards import build_shards, caption_files, tar
 from folders import write_lines, write_tone
+from made_store import MadeRun, made_samples, put_run
 from plugin import environment, install_package
 
 JUDGE_PLUGIN = """
@@ -124,3 +129,33 @@ def test_a_run_without_any_answer_is_shown_with_nothing_judged(tmp_path: Path) -
     [run] = json.loads(done.stdout)["runs"]
     assert (run["answered"], run["judges"]["elements"]["judged"]) == (0, 0)
     assert run["metrics"]["meteor"]["bounds"] == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "words"),
+    [
+        ("demo", "audiocapbench judges check elements"),
+        ("folder/mine", "audiocapbench judges check elements --data DIR"),
+        (
+            "mecat-caption[prompts=i1]",
+            "audiocapbench judges check elements --benchmark 'mecat-caption[prompts=i1]' "
+            "--data DIR",
+        ),
+        ("halls[size=2]", "audiocapbench judges check elements --data 'halls[size=2]'"),
+        ("trial/check/demo", None),
+    ],
+)
+def test_the_check_that_is_advised_can_be_given_as_it_is(
+    tmp_path: Path, benchmark: str, words: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    samples = made_samples(1)
+    grades = {"elements": {samples[0].id: {"accuracy": 5.0}}}
+    kept = Store.open(str(tmp_path / "runs.db"))
+    put_run(kept, MadeRun("mine", grades=grades), samples, benchmark)
+    warn_about(kept, ["elements"], [1])
+    kept.close()
+    said = capsys.readouterr().err.strip()
+    if words is None:
+        assert said == ""
+    else:
+        assert said.endswith(f"this does: {words}")

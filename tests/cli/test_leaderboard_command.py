@@ -163,7 +163,7 @@ def test_judges_that_are_unchecked_or_fail_are_warned_about(
 ) -> None:
     unchecked = run(*words, "--judge", "gpt", "--store", judged)
     assert "gpt has not been checked on made; " in unchecked.stderr
-    assert "judges check gpt --benchmark made --data DIR'" in unchecked.stderr
+    assert "this does: audiocapbench judges check gpt --data made" in unchecked.stderr
     failing = run(*words, "--judge", "lax", "--store", judged)
     assert "Warning: lax does not tell right from safe." in failing.stderr
     assert failing.returncode == 0

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
@@ -13,6 +14,7 @@ from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine import run_benchmark
 from audiocapbench.errors import ModelError
+from audiocapbench.evaluate import app as evaluate
 from audiocapbench.judges import JudgeError, create_judge, judge_run
 from audiocapbench.models import create_model
 from audiocapbench.store import Run, Store
@@ -27,6 +29,9 @@ pytest.importorskip("openai")
 
 CLIPS = 4
 VERDICT = {"accuracy": 8, "completeness": 6, "hallucination": 9, "reasoning": "Good."}
+
+
+PAIRS = "audio,caption_a,caption_b,preferred,reference_1\na.wav,A tone hums.,Rain.,a,A tone.\n"
 
 
 def verdict(_request: Request) -> dict[str, Any]:
@@ -152,14 +157,26 @@ def test_the_reason_is_in_the_report_and_in_what_the_library_returns(
 
 
 def test_a_trial_tells_of_the_scorers_that_were_not_refused(place: Path, bad: OpenAIServer) -> None:
-    (place / "pairs.csv").write_text(
-        "audio,caption_a,caption_b,preferred,reference_1\na.wav,A tone hums.,Rain.,a,A tone.\n"
-    )
+    (place / "pairs.csv").write_text(PAIRS)
     scorers = ("--scorer", f"judge:{name_at(bad)}", "--scorer", "control:longer")
     done = call(place, "meta", "csv", "--pairs", "pairs.csv", *scorers, "--yes", "--json")
     assert done.returncode == 2
     assert "401" in done.stderr
     assert json.loads(done.stdout)["scorer"] == "control:longer"
+
+
+def test_the_published_command_writes_its_result_though_the_judge_refuses(
+    place: Path, bad: OpenAIServer
+) -> None:
+    words = ["--provider", "control", "--model", "right", "--data-dir", "tones", "--yes"]
+    words += ["--no-aac-metrics", "--judge-model", name_at(bad), "--output", "out.json"]
+    program = partial(evaluate, prog_name="evaluate")
+    done = run_command(*words, cwd=place, env=environment(place), program=program)
+    assert done.returncode == 1, done.stderr
+    assert "401" in done.stderr
+    document = json.loads((place / "out.json").read_text())
+    assert document["corpus_scores"]["meteor"] > 0
+    assert all("401" in one["llm_judge_error"] for one in document["results"])
 
 
 # A judge that fails at some
@@ -181,6 +198,69 @@ def test_the_most_frequent_reason_is_told_with_its_count(place: Path, good: Open
     assert sum(one["count"] for one in told["reasons"]) == CLIPS
     assert "no JSON object" in told["reasons"][0]["reason"]
     assert told["reasons"][0]["count"] >= CLIPS - 1
+
+
+def test_a_check_tells_why_judgements_failed(place: Path, good: OpenAIServer) -> None:
+    good.reply = lambda _request: completion("No idea.")
+    words = ("judges", "check", name_at(good), "--data", "tones", "--repeats", "1", "--yes")
+    done = call(place, *words)
+    assert done.returncode == 2
+    assert "failed in 4 of 4 judgements: there is no JSON object" in done.stderr
+    good.reply = lambda request: (
+        completion("No idea.") if b"In this recording, the" in request.body else verdict(request)
+    )
+    words = (
+        "judges",
+        "check",
+        name_at(good, "other"),
+        "--data",
+        "tones",
+        "--repeats",
+        "1",
+        "--yes",
+    )
+    done = call(place, *words, "--json")
+    assert done.returncode == 1, done.stderr
+    document = json.loads(done.stdout)
+    assert document["failed"] == CLIPS
+    assert list(document["reasons"].values()) == [CLIPS]
+    assert "4 without a verdict: there is no JSON object" in done.stderr
+
+
+def test_a_trial_tells_why_captions_were_not_judged(place: Path, good: OpenAIServer) -> None:
+    good.reply = lambda _request: completion("No idea.")
+    (place / "pairs.csv").write_text(PAIRS)
+    words = ("meta", "csv", "--pairs", "pairs.csv", "--scorer", f"judge:{name_at(good)}", "--yes")
+    done = call(place, *words)
+    assert done.returncode == 1, done.stderr
+    assert "failed in 2 of 2 judgements: there is no JSON object" in done.stderr
+
+
+def test_a_board_tells_of_a_judge_that_failed_and_of_a_model_that_did(
+    place: Path, bad: OpenAIServer
+) -> None:
+    words = ("run", "tones", "--metrics", "rouge_l", "--model", "control/right")
+    call(place, *words, "--judge", name_at(bad), "--yes")
+    done = call(place, "leaderboard", "--judge", name_at(bad))
+    assert done.returncode == 2
+    assert "failed in 4 of 4 judgements" in done.stderr
+    assert f"'audiocapbench score 1 --judge {name_at(bad)}' asks again" in done.stderr
+    compared = call(place, "compare", "1", "1")
+    assert "Traceback" not in compared.stderr
+
+
+def test_a_run_without_answers_is_not_sent_to_be_scored(place: Path) -> None:
+    (place / "no.py").write_text(
+        "from audiocapbench import FREE, AudioContract, SimpleModel\n"
+        "class No(SimpleModel):\n"
+        "    contract, price = AudioContract('wav', rate=8000), FREE\n"
+        "    async def answer(self, question):\n"
+        "        raise ValueError('no idea')\n"
+    )
+    assert call(place, "run", "tones", "--model", "no.py:No").returncode == 1
+    done = call(place, "report", "1", "--out", "page.html")
+    assert done.returncode == 2
+    assert "has no answer that could be scored; 'audiocapbench run' asks again" in done.stderr
 
 
 # Its settings

@@ -119,6 +119,18 @@ def list_benchmarks() -> list[BenchmarkEntry]:
     return entries
 
 
+def takes_data(name: str) -> bool:
+    """Whether a benchmark of this name reads the folder of ``--data``; not where it is unknown."""
+    known = mecat.base_name(name)
+    if known in _BUILT_IN:
+        return _DATA in _parameters(_BUILT_IN[known])
+    point = plugins("benchmarks").get(known)
+    try:
+        return point is not None and _DATA in _parameters(_factory(point))
+    except BenchmarkError:
+        return False
+
+
 def _from_plugin(point: EntryPoint, name: str, data: Path | None, follow_links: bool) -> Benchmark:
     factory, what = _factory(point), f"benchmark {point.name!r}"
     given = _given(name, factory, data, follow_links)

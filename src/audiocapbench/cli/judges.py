@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from audiocapbench.cli import options
-from audiocapbench.cli.app import app
+from audiocapbench.cli.app import SOME_FAILED, app
 from audiocapbench.cli.console import print_json, say, show_lines, signature_lines, stdout, table
 from audiocapbench.cli.listings import print_listing
 
@@ -97,6 +97,10 @@ def check(
     if found.warning:
         say(f"Warning: {found.warning}.")
     explain_spending(purse)
+    for reason, count in found.reasons.items():
+        say(f"{found.judge}: {count:,} without a verdict: {reason}")
+    if found.failed:
+        raise typer.Exit(SOME_FAILED)
 
 
 def _print(found: "JudgeCheck") -> None:

@@ -1,7 +1,10 @@
 """How commands print runs: tables on stdout, and warnings about judges on stderr."""
 
 from collections.abc import Sequence
+from shlex import quote
 
+from audiocapbench.benchmarks.benchmark import TRIAL
+from audiocapbench.benchmarks.registry import takes_data
 from audiocapbench.cli.console import say, show, show_lines, signature_lines
 from audiocapbench.report import tables
 from audiocapbench.scores.scorer import Scorer
@@ -52,10 +55,18 @@ def print_groups(
 def warn_about(store: Store, judges: Sequence[str], run_ids: Sequence[int]) -> None:
     """Say of each judge of runs whether it was seen to tell right from wrong on their benchmark."""
     for one in store.judge_checks(run_ids, judges):
-        if one.document is None:
-            named = "" if one.benchmark.startswith("folder/") else f" --benchmark {one.benchmark}"
-            where = "" if one.benchmark == "demo" else f"{named} --data DIR"
-            does = f"'audiocapbench judges check {one.judge}{where}' does that"
-            say(f"{one.judge} has not been checked on {one.benchmark}; {does}.")
+        if one.document is None and not one.benchmark.startswith(TRIAL):
+            does = f"audiocapbench judges check {quote(one.judge)}{_data_of(one.benchmark)}"
+            say(f"{one.judge} has not been checked on {one.benchmark}; this does: {does}")
         if one.warning:
             say(f"Warning: {one.warning}.")
+
+
+def _data_of(benchmark: str) -> str:
+    """The options by which 'judges check' finds a benchmark."""
+    if benchmark == "demo":
+        return ""
+    if benchmark.startswith("folder/"):
+        return " --data DIR"
+    name = quote(benchmark)
+    return f" --benchmark {name} --data DIR" if takes_data(benchmark) else f" --data {name}"

@@ -18,6 +18,7 @@ from audiocapbench.engine import Preview, answered, run_benchmark
 from audiocapbench.judges.aggregation import by_judge, overall
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.executor import JudgeOptions, judge_run, missing_judgements
+from audiocapbench.judges.failures import failure_reasons, failure_words
 from audiocapbench.judges.judge import Judge
 from audiocapbench.judges.preview import preview_judging
 from audiocapbench.judges.styles import STYLES, StyledControl
@@ -29,6 +30,7 @@ from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
 from audiocapbench.stats.agreement import category_counts, fleiss_kappa
 from audiocapbench.stats.correlation import auc, rank_correlation
 from audiocapbench.store import Run, Store
+from audiocapbench.store.judgements import Judgement
 
 KINDS = ("right", "safe", "wrong")
 
@@ -70,6 +72,7 @@ class JudgeCheck:
             scores within each kind are all equal.
         styles: What padding, reordering and shortening do to a right answer's score.
         failed: Judgements without scores.
+        reasons: Why, and how many for each reason.
     """
 
     judge: str
@@ -82,6 +85,7 @@ class JudgeCheck:
     length_correlation: float | None
     styles: Mapping[str, StyleShift]
     failed: int
+    reasons: Mapping[str, int]
 
     @property
     def ordered(self) -> bool:
@@ -165,13 +169,13 @@ def _known_answers(
 
 
 class _KindScores(NamedTuple):
-    """One kind of answer: overall scores and lengths by sample, ratings by round, failures."""
+    """One kind of answer: scores and lengths by sample, ratings by round, and what failed."""
 
     scores: dict[str, float]
     dimensions: Mapping[str, float]
     words: dict[str, int]
     ratings: FloatArray
-    failed: int
+    failed: list[Judgement]
 
 
 def _read(judge: Judge, store: Store, run_id: int) -> _KindScores:
@@ -192,14 +196,16 @@ def _read(judge: Judge, store: Store, run_id: int) -> _KindScores:
         dimensions,
         {sample: len(text.split()) for sample, text in answers.items()},
         _table(list(rounds.values())),
-        sum(one.status is not Status.OK for one in found),
+        [one for one in found if one.status is not Status.OK],
     )
 
 
 def _result(judge: Judge, judged: Mapping[str, _KindScores]) -> JudgeCheck:
     for kind in KINDS:
         if not judged[kind].scores:
-            raise JudgeError(f"{judge.name} has no judgement of any {kind} answer")
+            failed = judged[kind].failed
+            why = failure_words(judge.name, failure_reasons(failed), len(failed))
+            raise JudgeError(why or f"{judge.name} has no judgement of any {kind} answer")
     kinds = [judged[kind] for kind in KINDS]
     right, safe, wrong = (np.array(list(one.scores.values())) for one in kinds)
     rounds = [len(one.ratings) for one in kinds]
@@ -214,7 +220,8 @@ def _result(judge: Judge, judged: Mapping[str, _KindScores]) -> JudgeCheck:
         _kappa(np.concatenate([one.ratings[: min(rounds)] for one in kinds], axis=1)),
         _length_correlation(kinds),
         {style: shift for style, shift in styled.items() if shift is not None},
-        sum(one.failed for one in judged.values()),
+        sum(len(one.failed) for one in judged.values()),
+        failure_reasons(failure for one in judged.values() for failure in one.failed),
     )
 
 

@@ -96,7 +96,8 @@ class RunTable(ScoreTable):
         """
         if judge not in self.judgements:
             raise JudgeError(
-                f"{judge} has not judged run {self.run.id}; 'audiocapbench score' asks it"
+                f"{judge} has not judged run {self.run.id}; "
+                f"'audiocapbench score {self.run.id} --judge {judge}' asks it"
             )
         made, chosen = self.judge_signature(judge), set(self.run.sample_ids)
         return [

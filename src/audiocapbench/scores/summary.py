@@ -1,8 +1,7 @@
 """What a run amounts to: the part of its score table that some metrics and judges make up."""
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from statistics import mean, stdev
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.judges.aggregation import OVERALL, ByJudge, How, Scores, overall, panel
+from audiocapbench.judges.failures import failure_reasons, failure_words
 from audiocapbench.scores.compute import point_estimate, with_interval
 from audiocapbench.scores.estimate import Estimate
 from audiocapbench.scores.groups import ALL, Group, GroupKey, SampleScores, category
@@ -23,9 +23,6 @@ from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats.agreement import category_counts, fleiss_kappa, krippendorff_alpha
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
-
-_LONGEST_REASON = 300
-_DETAILS = re.compile(r"\S*\d\S*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +60,7 @@ class JudgeSummary:
     @property
     def failure(self) -> str | None:
         """How many judgements failed and why most of them did, in words; None where none did."""
-        if not self.reasons:
-            return None
-        (reason, count), total = next(iter(self.reasons.items())), sum(self.statuses.values())
-        failed = sum(self.reasons.values())
-        often = f", most often ({count:,})" if count < failed else ""
-        words = reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]} …"
-        return f"{self.judge} failed in {failed:,} of {total:,} judgements{often}: {words}"
+        return failure_words(self.judge, self.reasons, sum(self.statuses.values()))
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as a JSON object."""
@@ -218,6 +209,21 @@ def summarise(
     return summary
 
 
+def why_unscored(table: RunTable, scorer: Scorer | None) -> str:
+    """Why a run has no score of this kind, or of any, and what to do, in a sentence."""
+    run = table.run
+    who = f"Run {run.id} ({run.model})"
+    if table.is_hopeless:
+        return f"{who} has no answer that could be scored; 'audiocapbench run' asks again."
+    if scorer is None:
+        return f"{who} has no scores; 'audiocapbench score {run.id}' adds some."
+    option = "--judge" if scorer.dimension is not None else "--metrics"
+    does = f"'audiocapbench score {run.id} {option} {scorer.name}'"
+    if scorer.dimension is not None and scorer.name in table.judgements:
+        return f"{who}: {summarise_judge(table, scorer.name).failure}; {does} asks again."
+    return f"{who} has no score of {scorer.name}; {does} adds it."
+
+
 def summarise_judge(table: RunTable, judge: str) -> JudgeSummary:
     """Put one judge's judgements together; without any answer to judge there are none.
 
@@ -246,21 +252,8 @@ def summarise_judge(table: RunTable, judge: str) -> JudgeSummary:
         {name: estimates(category(name)) for name in table.categories},
         _round_spread(current),
         sum(costs) if costs else None,
-        _reasons(current),
+        failure_reasons(current),
     )
-
-
-def _reasons(judgements: Iterable[Judgement]) -> dict[str, int]:
-    """Why judgements failed; reasons that differ in numbers and ids alone count as one."""
-    counts: Counter[str] = Counter()
-    examples: dict[str, str] = {}
-    for one in judgements:
-        if one.status is not Status.OK:
-            reason = one.error or f"the judgement is {one.status}"
-            own_id = rf"(?<!\w){re.escape(one.sample_id)}(?!\w)"
-            kind = _DETAILS.sub("", re.sub(own_id, "0", reason))[:_LONGEST_REASON]
-            counts[examples.setdefault(kind, reason)] += 1
-    return dict(counts.most_common())
 
 
 def summarise_panel(table: RunTable, judges: Sequence[str], how: How = "mean") -> PanelSummary:

@@ -20,6 +20,7 @@ from audiocapbench.judges import create_judge
 from audiocapbench.judges.aggregation import by_judge, overall
 from audiocapbench.judges.contract import Case, Verdict
 from audiocapbench.judges.executor import JudgeProgress, judge_run, missing_judgements
+from audiocapbench.judges.failures import failure_reasons, failure_words
 from audiocapbench.judges.judge import ModelJudge, judge_texts
 from audiocapbench.judges.preview import preview_judging
 from audiocapbench.meta.errors import TrialError, TrialStoppedError
@@ -126,8 +127,11 @@ class JudgeScorer(PointwiseScorer):
                 f"{self.name} was stopped: {end.stop.because(end.spending)}; what was judged is "
                 f"kept in {settings.store.name}, and the same command goes on from here"
             )
-        found = settings.store.judgements(run.id, judge.name)
-        own = by_judge(one for one in found if one.signature == judge.signature)
+        kept = settings.store.judgements(run.id, judge.name)
+        found = [one for one in kept if one.signature == judge.signature]
+        why = failure_words(judge.name, failure_reasons(found), len(found))
+        self.notes = () if why is None else (why,)
+        own = by_judge(found)
         return {key: overall(scores) for key, scores in own.get(judge.name, {}).items()}
 
     def _clips(self, pairs: Sequence[CaptionPair], judge: ModelJudge) -> Mapping[str, Clip]:

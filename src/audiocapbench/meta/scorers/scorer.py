@@ -101,12 +101,13 @@ class PointwiseScorer:
 
     A subclass gives ``score``. Scores are compared in single precision: a difference further back
     is the noise of sums taken in another order, and no preference. ``failed`` is how many captions
-    got no score in the latest choosing.
+    got no score in the latest choosing, and ``notes`` say why.
     """
 
     name: str
     signature: Signature
     failed = 0
+    notes: tuple[str, ...] = ()
 
     def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
         """Scores of the first captions and of the second; NaN where there is none."""
@@ -119,8 +120,8 @@ class PointwiseScorer:
     def diagnostics(
         self, _pairs: Sequence[CaptionPair], _headline: str, _measure: Measure
     ) -> Diagnostics:
-        """How many captions got no score."""
-        return Diagnostics(failed=self.failed)
+        """How many captions got no score, and why."""
+        return Diagnostics(self.notes, failed=self.failed)
 
 
 def higher(first: FloatArray, second: FloatArray) -> list[Choice]:

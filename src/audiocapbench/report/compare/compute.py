@@ -30,6 +30,7 @@ from audiocapbench.scores.groups import Group, SampleScores, group_samples
 from audiocapbench.scores.groups import category as in_category
 from audiocapbench.scores.run_table import RunTable, TableReader
 from audiocapbench.scores.scorer import Scorer, without_plugin
+from audiocapbench.scores.summary import why_unscored
 from audiocapbench.stats import power
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.paired import difference_interval, paired_spread, permutation_tests
@@ -142,8 +143,7 @@ def _scorers(
                 "Score both runs again."
             )
         else:
-            lacking = one.run.id if not left else other.run.id
-            notes.append(f"Run {lacking} has no {scorer.name}; 'audiocapbench score' adds it.")
+            notes.append(why_unscored(other if left else one, scorer))
     return found
 
 

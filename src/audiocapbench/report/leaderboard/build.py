@@ -19,6 +19,7 @@ from audiocapbench.report.leaderboard.ranking import Ranking, rank_runs
 from audiocapbench.scores.groups import ALL, category
 from audiocapbench.scores.run_table import RunTable, TableReader, keep_estimates, labels
 from audiocapbench.scores.scorer import Scorer, without_plugin
+from audiocapbench.scores.summary import why_unscored
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.store import Run, Store
 
@@ -113,7 +114,7 @@ def _boards(group: Sequence[RunTable], query: LeaderboardQuery, notes: list[str]
         if signature:
             by_signature.setdefault(signature, []).append(one)
         else:
-            notes.append(_unscored(one, scorer))
+            notes.append(why_unscored(one, scorer))
     if not by_signature and len(hopeless) == len(group):
         scorer = scorer or Scorer(group[0].traits.headline)
         # A judge that nobody has may be a slip of the pen; metrics were looked up.
@@ -137,19 +138,6 @@ def _default(group: Sequence[RunTable]) -> Scorer | None:
         one for one in metrics if parse_name(one.name).name == headline
     ]
     return next(iter([*judges, *own, *order]), None)
-
-
-def _unscored(one: RunTable, scorer: Scorer | None) -> str:
-    run = one.run
-    if scorer is None:
-        return (
-            f"Run {run.id} ({run.model}) has no scores; 'audiocapbench score {run.id}' adds some."
-        )
-    option = f"--metrics {scorer.name}" if scorer.dimension is None else f"--judge {scorer.name}"
-    return (
-        f"Run {run.id} ({run.model}) has no score of {scorer.name}; "
-        f"'audiocapbench score {run.id} {option}' adds it."
-    )
 
 
 def _board(

@@ -19,7 +19,7 @@ from audiocapbench.scores.estimate import Estimate
 from audiocapbench.scores.groups import ALL, GroupKey, category
 from audiocapbench.scores.run_table import RunTable, TableReader, labels
 from audiocapbench.scores.scorer import Scorer, judge_order, metrics_in_order, without_plugin
-from audiocapbench.scores.summary import RunSummary
+from audiocapbench.scores.summary import RunSummary, why_unscored
 from audiocapbench.signature import Signature
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
@@ -156,6 +156,8 @@ def gather(
     tables = [one.table for one in summaries]
     samples = _samples(tables)
     scorers = tuple(_scorers_of(summaries))
+    if not scorers:
+        raise ReportError(" ".join(why_unscored(one, None) for one in tables))
     headline = headline_of(scorers, by, tables[0].traits.headline)
     runs = [ReportRun(label, one) for label, one in zip(labels(tables), summaries, strict=True)]
     runs.sort(key=lambda one: one.table.point(headline).best_first)
@@ -259,10 +261,8 @@ def headline_of(
     The user may have chosen one: a metric, a judge, or ``JUDGE: DIMENSION``.
 
     Raises:
-        ReportError: There is no score at all, or none of that name.
+        ReportError: There is none of that name.
     """
-    if not scorers:
-        raise ReportError("these runs have no scores; 'audiocapbench score RUN' makes some")
     totals = [one for one in scorers if one.is_overall]
     if wanted is None:
         own = [one for one in scorers if _is_of(one, metric)]

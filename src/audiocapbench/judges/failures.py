@@ -1,0 +1,34 @@
+"""Why judgements have no scores: reasons counted, and said in a sentence."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from audiocapbench.data.outcome import Status
+from audiocapbench.store.judgements import Judgement
+
+_LONGEST_REASON = 300
+_DETAILS = re.compile(r"\S*\d\S*")
+
+
+def failure_reasons(judgements: Iterable[Judgement]) -> dict[str, int]:
+    """How many failed for each reason, most first; reasons that differ in numbers are one."""
+    counts: Counter[str] = Counter()
+    examples: dict[str, str] = {}
+    for one in judgements:
+        if one.status is not Status.OK:
+            reason = one.error or f"the judgement is {one.status}"
+            own_id = rf"(?<!\w){re.escape(one.sample_id)}(?!\w)"
+            kind = _DETAILS.sub("", re.sub(own_id, "0", reason))[:_LONGEST_REASON]
+            counts[examples.setdefault(kind, reason)] += 1
+    return dict(counts.most_common())
+
+
+def failure_words(judge: str, reasons: Mapping[str, int], total: int) -> str | None:
+    """How many of so many judgements failed, and why most of them did; None where none did."""
+    if not reasons:
+        return None
+    (reason, count), failed = next(iter(reasons.items())), sum(reasons.values())
+    often = f", most often ({count:,})" if count < failed else ""
+    words = reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]} …"
+    return f"{judge} failed in {failed:,} of {total:,} judgements{often}: {words}"
