@@ -178,7 +178,7 @@ def test_runs_that_cannot_be_compared_say_why(store: Store) -> None:
         (1, "compared with itself"),
         (2, "run 1 is of made and run 2 of another"),
         (3, "runs 1 and 3 have no sample in common"),
-        (4, "Run 4 has no rouge_l"),
+        (4, r"Run 4 \(d\) has no score of rouge_l"),
         (5, "rouge_l was made in two ways"),
     ):
         with pytest.raises(ReportError, match=reason):
