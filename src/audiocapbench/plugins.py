@@ -6,8 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from traceback import walk_tb
 
 from audiocapbench.errors import AudioCapBenchError
+
+_OURS = str(Path(__file__).parent) + os.sep
+_LONGEST = 300
 
 
 def plugins(room: str) -> dict[str, EntryPoint]:
@@ -34,6 +39,28 @@ def _normalised(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name.strip()).lower()
 
 
+def failure_words(error: BaseException) -> str:
+    """What someone else's code raised, on one line and not too long: it may be anything."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    try:
+        said = " ".join(str(error).split())[:_LONGEST]
+    except Exception:  # it may fail even at this
+        said = ""
+    kind = type(error).__name__
+    return f"{kind}: {said}" if said else kind
+
+
+def failure_place(error: BaseException) -> str:
+    """Where in its own file someone else's code failed, such as `` at captioner.py:12``."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    walked = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
+    foreign = [one for one in walked if not one[0].startswith(_OURS)]
+    own = [line for path, line in foreign if path == foreign[0][0]]
+    return f" at {Path(foreign[0][0]).name}:{own[-1]}" if own else ""
+
+
 @contextmanager
 def plugin_failures(
     point: EntryPoint, what: str, error: type[AudioCapBenchError]
@@ -49,6 +76,6 @@ def plugin_failures(
         yield
     except AudioCapBenchError:
         raise
-    except Exception as problem:  # a plug-in may raise anything
+    except (Exception, SystemExit) as problem:  # a plug-in may raise anything
         said = " ".join(str(problem).split()) or type(problem).__name__
         raise error(f"{what}: its plug-in {point.value} fails ({said})") from problem

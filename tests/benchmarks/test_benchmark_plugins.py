@@ -62,6 +62,18 @@ def bare():
     return replace(halls(), name="bare", aggregation=own)
 def absent(): return replace(halls(), name="absent", aggregation=Aggregation("S", {"musik": 1}))
 def ranked(): return replace(halls(), name="ranked", headline="cider")
+def ruled(): return replace(halls(), name="ruled", controls={})
+def doubled(): return replace(halls(), name="doubled", metrics=("bleu_4", "bleu_4"))
+def numbered(): return replace(halls(), name="numbered", metrics=5)
+def unjudged(): return replace(halls(), name="unjudged", judge=None)
+def changed(**changes):
+    made = halls()
+    return replace(made, samples=[replace(one, **changes) for one in made.samples])
+def detailed(): return replace(changed(details={"a": object()}), name="detailed")
+def nan(): return replace(changed(details={"a": float("nan")}), name="nan")
+def asked(): return replace(changed(instruction=None), name="asked")
+def unlabelled(): return replace(changed(category=3), name="unlabelled", aggregation=None)
+def leaving(): raise SystemExit(3)
 constant = 3
 '''
 CONTRACTS = """
@@ -109,7 +121,10 @@ blank = {module}:blank
 [audiocapbench.models]
 visitor = {module}:Visitor
 """
-NAMES = "halls whole needy broken text renamed twice mute bare absent ranked constant gone".split()
+NAMES = (
+    "halls whole needy broken text renamed twice mute bare absent ranked constant gone "
+    "ruled doubled numbered unjudged detailed nan asked unlabelled leaving"
+).split()
 
 
 @pytest.fixture
@@ -156,6 +171,15 @@ def test_a_plugin_takes_data_and_options(tmp_path: Path) -> None:
         ("absent", "S counts 'musik', and no sample is of that category"),
         ("ranked", "'cider' is not among the benchmark's metrics"),
         ("constant", "is not a function"),
+        ("ruled", "controls: give a ControlRules, not {}"),
+        ("doubled", "metrics: a name stands twice in bleu_4, bleu_4"),
+        ("numbered", "metrics: give a tuple of names, not 5"),
+        ("unjudged", "judge: give a str, not None"),
+        ("detailed", "its details are not JSON"),
+        ("nan", "its details are not JSON"),
+        ("asked", "whose instruction is None; it is a str"),
+        ("unlabelled", "whose category is 3; it is a str"),
+        ("leaving", "fails"),
         ("gone", "fails"),
         ("halls[", "write name or name"),
         ("halls[size]", "write name or name"),

@@ -225,7 +225,7 @@ def test_judges_pass_the_same_gate() -> None:
         ("hollow/x", "audiocapbench.SimpleModel, to derive from, has defaults for all but"),
         ("silent/x", "makes a Silent without answer"),
         ("blocking/x", "whose answer cannot be awaited; write 'async def answer'"),
-        ("wordy/x", "makes a Wordy whose contract is no AudioContract"),
+        ("wordy/x", "declares the contract 'wav'; it is of type AudioContract, or left out"),
         ("broken/x", r"fails \(RuntimeError: no weights\)"),
         ("nothing/x", "is neither a class or function nor a Provider"),
         ("absent/x", "Absent fails"),

@@ -6,6 +6,7 @@ after the benchmark's name.
 """
 
 import inspect
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib.metadata import EntryPoint
@@ -21,12 +22,18 @@ from audiocapbench.benchmarks.captioning import (
 )
 from audiocapbench.benchmarks.mecat import traits as mecat
 from audiocapbench.benchmarks.mecat.dataset import load_captions, load_questions
-from audiocapbench.data import Sample, open_folder
+from audiocapbench.data import Clip, Sample, open_folder
 from audiocapbench.errors import AudioCapBenchError, BenchmarkError, MetricError, meant
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.plugins import plugin_failures, plugins
 
 _SAID = _DATA, _LINKS = ("data", "follow_links")
+_SAMPLE_FIELDS = {
+    **dict.fromkeys(("id", "instruction", "category"), str),
+    "clip": Clip,
+    "position": int,
+    "details": Mapping,
+}
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -206,6 +213,18 @@ def _given(
     return given
 
 
+def _check_sample(sample: Sample) -> None:
+    """Refuse a sample that could not be kept or asked about."""
+    for name, kind in _SAMPLE_FIELDS.items():
+        if not isinstance(getattr(sample, name), kind):
+            words = f"whose {name} is {getattr(sample, name)!r:.80}; it is a {kind.__name__}"
+            raise BenchmarkError(f"there is a sample {sample.id!r:.80} {words}")
+    try:
+        json.dumps(dict(sample.details), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BenchmarkError(f"sample {sample.id!r}: its details are not JSON ({error})") from None
+
+
 def _check(benchmark: Benchmark) -> None:
     """Refuse what a run would trip over later."""
     aggregation = benchmark.traits.aggregation
@@ -213,6 +232,7 @@ def _check(benchmark: Benchmark) -> None:
     for sample in benchmark.samples:
         if not isinstance(sample, Sample):
             raise BenchmarkError(f"{sample!r:.80} is not a Sample")
+        _check_sample(sample)
         if sample.id in seen:
             raise BenchmarkError(f"two samples have the id {sample.id!r}")
         seen.add(sample.id)

@@ -60,6 +60,11 @@ class Traits:
     controls: ControlRules = field(default_factory=lambda: ControlRules(_SAFE))
 
     def __post_init__(self) -> None:
+        for name, kind in (("headline", str), ("judge", str), ("controls", ControlRules)):
+            if not isinstance(getattr(self, name), kind):
+                raise BenchmarkError(f"{name}: give a {kind.__name__}, not {getattr(self, name)!r}")
+        if not isinstance(self.aggregation, Aggregation | None):
+            raise BenchmarkError(f"aggregation: give an Aggregation, not {self.aggregation!r}")
         metrics = _names("metrics", self.metrics)
         if not metrics:
             raise BenchmarkError("a benchmark needs at least one metric")
@@ -100,8 +105,11 @@ def stored_traits(dataset: Dataset) -> Traits:
 
 
 def _names(what: str, given: tuple[str, ...]) -> tuple[str, ...]:
-    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
+    listed = isinstance(given, tuple | list) and all(isinstance(name, str) for name in given)
+    if not listed:
         raise BenchmarkError(f"{what}: give a tuple of names, not {given!r}")
+    if len(set(given)) < len(given):
+        raise BenchmarkError(f"{what}: a name stands twice in {', '.join(given)}")
     return tuple(given)
 
 

@@ -67,13 +67,13 @@ def run(
     from audiocapbench.errors import FatalError
     from audiocapbench.judges import create_judges
     from audiocapbench.metrics.names import split_names
-    from audiocapbench.models import ModelSettings, create_model
+    from audiocapbench.models import ModelSettings, create_models
     from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.scores.summary import summarise
     from audiocapbench.store import Store
 
     settings = ModelSettings(temperature, max_tokens, timeout, system)
-    models = [create_model(name, settings) for name in dict.fromkeys(model)]
+    models = create_models(model, settings)
     opened = open_benchmark(benchmark, data, follow_links=follow_links)
     traits = opened.traits
     judges = create_judges(judge or (), traits.judge, hears=judge_hears, timeout=timeout)

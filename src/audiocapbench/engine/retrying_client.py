@@ -5,6 +5,7 @@ with full jitter); an SDK's own retries are off, so that they never multiply.
 """
 
 import base64
+import math
 import random
 import re
 import time
@@ -32,10 +33,12 @@ from audiocapbench.errors import (
 )
 from audiocapbench.models import Model, Question, SentAudio
 from audiocapbench.models.price import Price, checked_usage
+from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.store import Store, cache_key
 
 _TOKENS_PER_AUDIO_SECOND = 32
 _TOKENS_OF_TEXT = 200
+_KINDS = {"status": Status, "error": str | None, "withheld": int | None, "raw": str | None}
 _ENCODED = re.compile(r"[A-Za-z0-9+/]{200,}={0,2}")
 
 
@@ -106,7 +109,13 @@ class RetryingClient:
         except AudioError as error:
             failed = Reply("", Status.FAILED, str(error))
             return ClientAnswer(_outcome(sample.id, failed, None, 0.0, 0), None)
-        return await self.ask_question(Question(sample.id, sample.instruction, sent))
+        answer = await self.ask_question(Question(sample.id, sample.instruction, sent))
+        withheld = answer.outcome.reply.withheld if answer else None
+        if answer is None or withheld is None or 0 <= withheld < len(sample.references):
+            return answer
+        wrong = f"{self.model.name}: there is no reference {withheld} to withhold"
+        reply = replace(answer.outcome.reply, text="", status=Status.FAILED, error=wrong)
+        return ClientAnswer(replace(answer.outcome, reply=replace(reply, withheld=None)), None)
 
     async def ask_question(self, question: Question) -> ClientAnswer | None:
         """Ask a question whose audio, if any, is ready to be sent; otherwise as ``ask``."""
@@ -210,20 +219,32 @@ def _tokens(question: Question) -> int:
 async def _reply(model: Model, question: Question) -> Reply:
     try:
         reply = await model.answer(question)
-    except (TransientError, RefusedQuestionError, FatalError):
+    except (TransientError, RefusedQuestionError, FatalError, KeyboardInterrupt, GeneratorExit):
         raise
     except AudioCapBenchError as error:
         return Reply("", Status.FAILED, str(error))
-    except Exception as error:  # a plug-in may raise anything; one sample must not end the run
-        return Reply("", Status.FAILED, f"{type(error).__name__}: {error}")
+    except BaseException as error:  # a plug-in may raise anything; one sample must not end the run
+        if isinstance(error, anyio.get_cancelled_exc_class()) and _is_cancelled():
+            raise
+        return Reply("", Status.FAILED, failure_words(error) + failure_place(error))
     if not isinstance(reply, Reply) or not isinstance(reply.text, str):
         given = type(reply.text if isinstance(reply, Reply) else reply).__name__
         wrong = f"{model.name}: answer must return a Reply with text, and returned {given}"
         return Reply("", Status.FAILED, wrong)
+    for name, kind in _KINDS.items():
+        if not isinstance(getattr(reply, name), kind):
+            given = type(getattr(reply, name)).__name__
+            wrong = f"{model.name}: answer returned a Reply whose {name} is of type {given}"
+            return Reply("", Status.FAILED, wrong)
     reply, text = checked_usage(reply), _kept(reply.text, question.audio)
     if reply.status is Status.OK and not text.strip():
         return replace(reply, text="", status=Status.EMPTY)
     return replace(reply, text=text)
+
+
+def _is_cancelled() -> bool:
+    """Whether whoever runs this wants it to end, rather than the model's own code."""
+    return anyio.current_effective_deadline() == -math.inf
 
 
 def _kept(text: str, sent: SentAudio | None) -> str:

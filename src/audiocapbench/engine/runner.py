@@ -27,6 +27,7 @@ from audiocapbench.errors import ModelError
 from audiocapbench.models import Model
 from audiocapbench.models.controls import RuleFollower
 from audiocapbench.models.model import CorpusModel
+from audiocapbench.models.plugin_models import check_model, prepare_model
 from audiocapbench.models.price import Price
 from audiocapbench.store import Dataset, Run, RunSpec, Store
 from audiocapbench.store.claims import TaskKey
@@ -143,6 +144,7 @@ class _Asking:
     def __init__(
         self, benchmark: Benchmark, model: Model, store: Store, options: RunOptions
     ) -> None:
+        check_model(model, "the run")
         self.model, self.store, self.budget = model, store, options.get("budget")
         self.price, self.fresh = options.get("price"), options.get("fresh", False)
         self.rate_limits = options.get("rate_limits") or RateLimits()
@@ -153,7 +155,7 @@ class _Asking:
         if isinstance(model, RuleFollower):
             model.follow_rules(benchmark.traits.controls)
         if isinstance(model, CorpusModel):
-            model.prepare(benchmark.samples)
+            prepare_model(model, benchmark.samples)
         spec = _spec(benchmark, model, self.samples)
         self.progress = options.get("progress") or Progress()
         self.run = store.begin_run(spec, _dataset(benchmark), fresh=self.fresh)

@@ -3,6 +3,7 @@
 import signal
 import threading
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
@@ -120,6 +121,8 @@ class WorkerPool:
             except FatalError as error:
                 self.stop, self.fatal = Stop.REFUSED, error
                 self.stopping.set()
+            except KeyboardInterrupt:  # past here it would tear the event loop down
+                self.interrupt()
             finally:
                 limiter.done()
 
@@ -158,5 +161,6 @@ def _in_event_loop() -> bool:
 async def close(model: Model) -> None:
     """Let a model that holds connections give them back before its event loop ends."""
     if isinstance(model, ClosableModel):
-        with anyio.CancelScope(shield=True), anyio.move_on_after(_CLOSING_S):
+        # The answers are in; a plug-in may raise anything.
+        with anyio.CancelScope(shield=True), anyio.move_on_after(_CLOSING_S), suppress(Exception):
             await model.aclose()

@@ -2,7 +2,13 @@
 
 from audiocapbench.models.model import AudioContract, Model, Question, SentAudio, SimpleModel
 from audiocapbench.models.provider import KnownModel, Provider
-from audiocapbench.models.registry import ModelEntry, create_model, list_models, published_models
+from audiocapbench.models.registry import (
+    ModelEntry,
+    create_model,
+    create_models,
+    list_models,
+    published_models,
+)
 from audiocapbench.models.settings import ModelSettings
 
 __all__ = [
@@ -16,6 +22,7 @@ __all__ = [
     "SentAudio",
     "SimpleModel",
     "create_model",
+    "create_models",
     "list_models",
     "published_models",
 ]

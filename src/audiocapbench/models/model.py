@@ -1,12 +1,14 @@
 """What a model is: a name, an audio contract, and an answer to a question about a clip."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.data.sample import Sample
+from audiocapbench.errors import ModelError
 from audiocapbench.models.settings import ModelSettings
 
 Container = Literal["none", "file", "wav", "pcm16"]
@@ -33,6 +35,20 @@ class AudioContract:
     longest_s: float | None = None
     largest_bytes: int | None = None
     past_limit: PastLimit = "reject"
+
+    def __post_init__(self) -> None:
+        for name, words in (
+            ("container", get_args(Container)),
+            ("past_limit", get_args(PastLimit)),
+        ):
+            if getattr(self, name) not in words:
+                given = f"AudioContract: {name} is {getattr(self, name)!r}"
+                raise ModelError(f"{given}; it is one of {', '.join(words)}")
+        for name in ("rate", "longest_s", "largest_bytes"):
+            value = getattr(self, name)
+            known = isinstance(value, int | float) and not isinstance(value, bool)
+            if value is not None and not (known and 0 < value < math.inf):
+                raise ModelError(f"AudioContract: {name} is {value!r}; it is a number above 0")
 
     def __str__(self) -> str:
         if self.container in ("none", "file"):

@@ -1,9 +1,10 @@
 """Models of other people: by entry point, or in a Python file; checked before they are asked."""
 
 import hashlib
+import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import EntryPoint
 from inspect import iscoroutinefunction, unwrap
@@ -11,10 +12,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from audiocapbench.data.sample import Sample
 from audiocapbench.errors import AudioCapBenchError, ModelError
-from audiocapbench.models.model import AudioContract, Model, VariedModel
+from audiocapbench.models.model import AudioContract, CorpusModel, Model, VariedModel
 from audiocapbench.models.provider import KnownModel, Provider
 from audiocapbench.models.settings import ModelSettings
+from audiocapbench.plugins import failure_place, failure_words
 
 _IN_FILE = re.compile(r"(?P<path>.*\.py):(?P<attribute>\w*)", re.DOTALL)
 _DECLARED = ("contract", "settings", "key_names", "price")
@@ -35,8 +38,8 @@ def provider_of_plugin(point: EntryPoint) -> Provider:
     where = f"model '{point.name}/…': its plug-in {point.value}"
     try:
         loaded = point.load()
-    except Exception as error:  # a plug-in may raise anything
-        raise ModelError(f"{where} fails ({error})") from error
+    except (Exception, SystemExit) as error:  # a plug-in may raise anything
+        raise ModelError(f"{where} fails ({error}){failure_place(error)}") from error
     return _record(loaded, point.name, f"plug-in {point.value}", where, {})
 
 
@@ -78,7 +81,8 @@ def _run(path: Path, content: bytes, name: str, where: str) -> ModuleType:
         exec(compile(content, str(path), "exec"), vars(module))  # noqa: S102  as the user asks
     except (Exception, SystemExit) as error:  # a file may do anything
         del sys.modules[name]
-        raise ModelError(f"{where}: the file fails ({type(error).__name__}: {error})") from error
+        words, place = failure_words(error), failure_place(error)
+        raise ModelError(f"{where}: the file fails ({words}){place}") from error
     return module
 
 
@@ -89,9 +93,18 @@ def _record(
     if isinstance(loaded, Provider):
         record = replace(loaded, name=name)
     elif callable(loaded):
-        declared = {field: getattr(loaded, field) for field in _DECLARED if hasattr(loaded, field)}
+        found = {field: getattr(loaded, field, None) for field in _DECLARED}
+        # What a class computes, its models know and it does not.
+        declared = {
+            key: value
+            for key, value in found.items()
+            if value is not None and not isinstance(value, property)
+        }
         make = loaded if declared.get("settings") else lambda name, _: loaded(name)
-        record = Provider(name, description, make, **declared)
+        try:
+            record = Provider(name, description, make, **declared)
+        except ModelError as error:
+            raise ModelError(f"{where}: {error}") from None
     else:
         raise ModelError(f"{where} is neither a class or function nor a Provider")
 
@@ -100,16 +113,20 @@ def _record(
             model = record.factory(name, settings)
         except AudioCapBenchError:
             raise
-        except Exception as error:  # it may raise anything
-            raise ModelError(f"{where} fails ({type(error).__name__}: {error})") from error
-        _check(model, where)
+        except (Exception, SystemExit) as error:  # it may raise anything
+            words, place = failure_words(error), failure_place(error)
+            raise ModelError(f"{where} fails ({words}){place}") from error
+        check_model(model, where)
+        if model.name != name:
+            raise ModelError(f"{where} calls itself {model.name!r}; it is asked for as {name!r}")
         taken = {key: value for key, value in settings.given.items() if key != "timeout"}
         return _with_parameters(model, taken | dict(more))
 
     return replace(record, factory=create)
 
 
-def _check(model: Any, where: str) -> None:
+def check_model(model: Any, where: str) -> None:
+    """Refuse what is no model, or declares what a run would trip over later."""
     made = f"{where} makes a {type(model).__name__}"
     missing = [one for one in (*_TYPES, "answer") if not hasattr(model, one)]
     if missing:
@@ -117,8 +134,30 @@ def _check(model: Any, where: str) -> None:
     for attribute, kind in _TYPES.items():
         if not isinstance(getattr(model, attribute), kind):
             raise ModelError(f"{made} whose {attribute} is no {kind.__name__}")
+    if not model.name.strip() or not model.name.isprintable():
+        raise ModelError(f"{made} whose name is {model.name!r}; it has letters")
+    if isinstance(model.concurrency, bool) or model.concurrency < 1:
+        raise ModelError(f"{made} whose concurrency is {model.concurrency}; it is at least 1")
+    try:
+        json.dumps(dict(model.parameters), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ModelError(f"{made} whose parameters are not JSON ({error})") from None
+    odd = [key for key in model.parameters if not isinstance(key, str)]
+    if odd:
+        raise ModelError(f"{made} whose parameters have the name {odd[0]!r}; names are text")
     if not iscoroutinefunction(unwrap(model.answer)):
         raise ModelError(f"{made} whose answer cannot be awaited; write 'async def answer'")
+
+
+def prepare_model(model: CorpusModel, samples: Sequence[Sample]) -> None:
+    """Let a model prepare itself; what it raises is said in one sentence."""
+    try:
+        model.prepare(samples)
+    except AudioCapBenchError:
+        raise
+    except (Exception, SystemExit) as error:  # it may raise anything
+        words, place = failure_words(error), failure_place(error)
+        raise ModelError(f"{type(model).__name__} cannot prepare: {words}{place}") from error
 
 
 def _with_parameters(model: Model, more: Mapping[str, Any]) -> Model:

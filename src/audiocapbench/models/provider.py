@@ -51,6 +51,10 @@ class KnownModel:
         return self.description == PAPER
 
 
+def _wanted(kind: type) -> str:
+    return f"it is of type {kind.__name__}, or left out"
+
+
 @dataclass(frozen=True, slots=True)
 class Provider:
     """Who answers under the names that begin with ``name/``.
@@ -86,12 +90,21 @@ class Provider:
     price: Price | None = None
 
     def __post_init__(self) -> None:
-        unknown = [one for one in self.settings if one not in SETTINGS]
-        if isinstance(self.settings, str) or unknown:
-            raise ModelError(
-                f"{self.name}/… declares the settings {self.settings!r}; "
-                f"a tuple of these is known: {', '.join(SETTINGS)}"
-            )
+        wrong = f"{self.name}/… declares the"
+        for field in ("settings", "key_names", "other_access", "packages"):
+            value = getattr(self, field)
+            if isinstance(value, list):
+                value = tuple(value)
+                object.__setattr__(self, field, value)
+            names = isinstance(value, tuple) and all(isinstance(one, str) and one for one in value)
+            if field == "settings" and not (names and set(value) <= set(SETTINGS)):
+                known = f"a tuple of these is known: {', '.join(SETTINGS)}"
+                raise ModelError(f"{wrong} settings {value!r}; {known}")
+            if not names:
+                raise ModelError(f"{wrong} {field} {value!r}; write a tuple of names")
+        for field, kind in (("contract", AudioContract), ("price", Price)):
+            if not isinstance(getattr(self, field), kind | None):
+                raise ModelError(f"{wrong} {field} {getattr(self, field)!r}; {_wanted(kind)}")
 
     def create(
         self,

@@ -1,5 +1,6 @@
 """Which models there are, how a name becomes one, and what it costs."""
 
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -69,6 +70,22 @@ def create_model(
         listing = "'audiocapbench models' lists those that can be asked"
         raise ModelError(f"there is no model {name!r}{near}; {listing}")
     return provider.create(name, settings, defaults)
+
+
+def create_models(names: Iterable[str], settings: ModelSettings | None = None) -> list[Model]:
+    """Make several models; one that is named twice is made once.
+
+    Raises:
+        ModelError: As ``create_model``; or two files bring different models of one name.
+    """
+    made: dict[str, Model] = {}
+    for name in dict.fromkeys(names):
+        model = create_model(name, settings)
+        known = made.setdefault(model.name, model)
+        if known.parameters != model.parameters:
+            to_do = "rename one of the files, or its class"
+            raise ModelError(f"two different models are called {model.name!r}; {to_do}")
+    return list(made.values())
 
 
 def published_models() -> tuple[KnownModel, ...]:
