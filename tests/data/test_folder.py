@@ -179,6 +179,19 @@ def test_what_the_manifest_calls_missing_is_counted_not_refused(tmp_path: Path) 
     assert folder.name == "three"
 
 
+def test_a_folder_with_a_broken_clip_says_how_to_leave_it_out(tmp_path: Path) -> None:
+    write_folder(tmp_path, 3)
+    (tmp_path / "clips" / "1.wav").write_bytes(b"no audio")
+    with pytest.raises(InvalidDataError) as error:
+        open_folder(tmp_path)
+    said = '{"missing": [{"id": "tone_1", "reason": "damaged"}]}'
+    assert str(error.value).endswith(f"leave clips out in manifest.json: {said}")
+    (tmp_path / "manifest.json").write_text(said)
+    folder = open_folder(tmp_path)
+    assert [one.row.key for one in folder.entries] == ["tone_0", "tone_2"]
+    assert [one.id for one in folder.missing] == ["tone_1"]
+
+
 def test_a_broken_manifest_is_a_problem(tmp_path: Path) -> None:
     write_folder(tmp_path, 1)
     (tmp_path / "manifest.json").write_text("{")

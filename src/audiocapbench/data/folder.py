@@ -6,6 +6,7 @@ A folder is either whole, with whatever its manifest calls missing, or it is ref
 problem that it has.
 """
 
+import json
 import os
 import re
 import threading
@@ -34,6 +35,11 @@ METADATA = "metadata.jsonl"
 SEED_METADATA = "metadata.json"
 TABLE = "metadata.csv"
 _READERS = 8
+
+_LEAVE_OUT = (
+    "Mend the files, or leave clips out in manifest.json: "
+    '{{"missing": [{{"id": {}, "reason": "damaged"}}]}}'
+)
 
 
 class FolderEntry(NamedTuple):
@@ -80,11 +86,15 @@ def open_folder(root: Path, *, follow_links: bool = False) -> Folder:
     absent = {one.file_name for one in manifest.missing} | {one.id for one in manifest.missing}
     present = [line for line in lines if not {line.row.file_name, line.row.key} & absent]
     found = _in_threads(lambda line: _clip(root, line, manifest, follow_links), present)
+    bad = [
+        line.row.key for line, one in zip(present, found, strict=True) if isinstance(one, Problem)
+    ]
+    leave_out = "" if problems or not bad else _LEAVE_OUT.format(json.dumps(bad[0]))
     problems += [one for one in found if isinstance(one, Problem)]
     if not problems and not lines:
         problems.append(Problem(str(root), "", "its metadata holds no samples"))
     if problems:
-        raise InvalidDataError(root, sorted(problems, key=_place))
+        raise InvalidDataError(root, sorted(problems, key=_place), hint=leave_out)
     entries = tuple(
         FolderEntry(line.row, clip, line.position)
         for line, clip in zip(present, found, strict=True)
