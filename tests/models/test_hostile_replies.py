@@ -125,8 +125,9 @@ def test_a_gzip_bomb_takes_no_memory_and_fails_its_question(
     for name in EVERY:
         assert process.stdout.readline() == f"{name} ok\n"
     before = float(process.stdout.readline().split()[1])
+    huge = zipped(bomb(2))
     for name in EVERY:
-        spoil(servers, name, zipped(bomb(2)))
+        spoil(servers, name, huge)
     process.stdin.write("\n")
     process.stdin.flush()
     for name in EVERY:
@@ -208,7 +209,7 @@ def test_a_head_that_never_ends_is_given_up(
 
 
 @pytest.mark.parametrize("name", EVERY)
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("status", [302, 307])
 def test_no_redirect_is_followed_and_the_key_stays_where_it_belongs(
     servers: dict[str, HttpServer], asking: Asking, name: str, status: int
 ) -> None:
@@ -226,6 +227,9 @@ def test_an_error_as_large_as_a_bomb_is_still_that_error(
 ) -> None:
     spoil(servers, name, zipped(bomb(1), status=401))
     with pytest.raises(FatalError, match="check "):
+        asking(name)
+    spoil(servers, name, faults.status(401, b"No such key. " + b"x" * 200_000))
+    with pytest.raises(FatalError, match="No such key"):
         asking(name)
     spoil(servers, name, faults.status(401, "Schlüssel fehlt".encode("latin-1")))
     with pytest.raises(FatalError, match="Schl"):

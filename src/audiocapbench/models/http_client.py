@@ -16,7 +16,7 @@ from typing import Any
 from audiocapbench.models.access import RemoteModel
 from audiocapbench.models.http_errors import LARGEST_REPLY, no_answer, too_large
 
-_PIECE = 1 << 16
+_PIECE = _LARGEST_ERROR = 1 << 16
 _ZIPPED = frozenset({"gzip", "x-gzip", "deflate"})
 
 
@@ -61,14 +61,14 @@ class _Body:
         self._unzip = zlib.decompressobj(wbits=47) if encoding in _ZIPPED else None
         errors = "strict" if self._is_answer else "replace"
         self._text = codecs.getincrementaldecoder("utf-8")(errors)
-        self._count = 0
+        self._left = LARGEST_REPLY if self._is_answer else _LARGEST_ERROR
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         with self._readable():
             async for raw in self._stream:
                 for piece in self._pieces(raw):
                     yield piece
-                if self._count > LARGEST_REPLY:
+                if self._left < 0:
                     return
             self._finish()
 
@@ -76,7 +76,7 @@ class _Body:
         with self._readable():
             for raw in self._stream:
                 yield from self._pieces(raw)
-                if self._count > LARGEST_REPLY:
+                if self._left < 0:
                     return
             self._finish()
 
@@ -87,17 +87,16 @@ class _Body:
         self._stream.close()
 
     def _pieces(self, raw: bytes) -> Iterator[bytes]:
-        while raw:
+        while raw and self._left >= 0:
             piece, rest = raw, b""
             if self._unzip is not None:
                 piece = self._unzip.decompress(raw, _PIECE)
                 rest = self._unzip.unconsumed_tail
-            self._count += len(piece)
-            if self._count > LARGEST_REPLY:
-                if self._is_answer:
-                    raise too_large(self._remote)
-                return
-            yield self._text.decode(piece).encode()
+            fits = piece[: self._left]
+            self._left -= len(piece)
+            if self._left < 0 and self._is_answer:
+                raise too_large(self._remote)
+            yield self._text.decode(fits).encode()
             raw = rest
 
     def _finish(self) -> None:

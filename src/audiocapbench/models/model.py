@@ -111,6 +111,7 @@ class Model(Protocol):
         Raises:
             TransientError: It may answer later; ``billed`` says if this attempt is to be paid for.
             FatalError: It will answer nothing; the message says what to mend.
+            RefusedQuestionError: It will not answer this one, and maybe none.
             ModelError: It could not answer this one; the sample becomes ``failed``.
         """
 
