@@ -9,7 +9,7 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, WRONG_USE, app
-from audiocapbench.cli.console import print_json, say, show, show_lines, signature_lines
+from audiocapbench.cli.console import print_json, say, show_lines, signature_lines
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError, FatalError
 
@@ -188,14 +188,15 @@ def _try_all(
 
 
 def _print(trials: "Sequence[ScorerTrial]", pairs: "PairSet", agreed: "Agreement") -> None:
+    from audiocapbench.cli.tables import show_page
     from audiocapbench.report.trial import group_table, trial_table
 
-    show(trial_table(trials))
-    show(group_table(trials, "Accuracy by type of pair", "by_type"))
+    show_page(trial_table(trials))
+    show_page(group_table(trials, "Accuracy by type of pair", "by_type"))
     if set(trials[0].by_subtype) != set(trials[0].by_type):
-        show(group_table(trials, "Accuracy by subtype", "by_subtype"))
+        show_page(group_table(trials, "Accuracy by subtype", "by_subtype"))
     if len(trials[0].by_dataset) > 1:
-        show(group_table(trials, "Accuracy by dataset", "by_dataset"))
+        show_page(group_table(trials, "Accuracy by dataset", "by_dataset"))
     # A scorer that has notes tells of its position bias itself.
     lines = [f"{one.scorer}: {one.position}" for one in trials if one.position and not one.notes]
     undecided = f"; {pairs.left_out:,} left out as undecided" if pairs.left_out else ""

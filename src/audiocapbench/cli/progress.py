@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import Unpack
 
 from rich.progress import (
@@ -34,7 +35,7 @@ from audiocapbench.judges import Judge, JudgeProgress, judge_run
 from audiocapbench.models import Model
 from audiocapbench.models.registry import price_of
 from audiocapbench.report.escape_controls import escape_controls
-from audiocapbench.store import Store
+from audiocapbench.store import DEFAULT_STORE, Store
 from audiocapbench.store.judgements import Judgement
 
 
@@ -184,6 +185,16 @@ def explain_spending(budget: Budget) -> None:
     if budget.estimated:
         many = f"{budget.estimated:,} answers or attempts came"
         say(f"{many} without usage; their cost is estimated from seconds of audio and text.")
+
+
+def say_where(ends: Sequence[RunEnd], store: Store) -> None:
+    """Say on stderr which runs these are, and the command to go on with."""
+    if not ends:
+        return
+    numbers = " ".join(str(end.run.id) for end in ends)
+    where = "" if store.name == DEFAULT_STORE else f" --store {quote(store.name)}"
+    runs = f"Run {numbers} is" if len(ends) == 1 else f"Runs {numbers} are"
+    say(f"{runs} in {store.name}; 'audiocapbench report {numbers}{where}' shows every answer.")
 
 
 class TrialBars(ExitStack):

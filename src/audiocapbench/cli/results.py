@@ -5,7 +5,9 @@ from shlex import quote
 
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.benchmarks.registry import takes_data
-from audiocapbench.cli.console import say, show, show_lines, signature_lines
+from audiocapbench.cli.console import say, show_lines, signature_lines
+from audiocapbench.cli.tables import show_page
+from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report import tables
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.summary import RunSummary
@@ -14,9 +16,13 @@ from audiocapbench.store import Store
 
 
 def print_tables(summaries: Sequence[RunSummary], metrics: Sequence[str], headline: str) -> None:
-    """Print the judges' tables, the leaderboard, and the headline metric by category."""
+    """Print the judges' tables and the leaderboard, each with the headline by category."""
+    grouped = len({name for one in summaries for name in one.table.categories}) > 1
     for judge in dict.fromkeys(name for one in summaries for name in one.judges):
-        show(tables.judge_table(summaries, judge))
+        show_page(tables.judge_table(summaries, judge))
+        scored = [one for one in summaries if judge in one.judges and one.judges[judge].overall]
+        if grouped and scored:
+            show_page(tables.by_category(scored, Scorer(judge, OVERALL)))
     for one in summaries:
         if one.panel is not None:
             overall = one.panel.estimates["overall"].value
@@ -28,9 +34,9 @@ def print_tables(summaries: Sequence[RunSummary], metrics: Sequence[str], headli
         show_lines(*tables.failure_lines(summaries, headline), *signature_lines(judged))
         return
     ranked_by = headline if headline in metrics else metrics[0]
-    show(tables.leaderboard(summaries, metrics, ranked_by))
-    if len({name for one in summaries for name in one.table.categories}) > 1:
-        show(tables.by_category(summaries, ranked_by))
+    show_page(tables.leaderboard(summaries, metrics, ranked_by))
+    if grouped:
+        show_page(tables.by_category(summaries, Scorer(ranked_by)))
     for one in summaries:
         if one.table.aggregation is not None:
             total = one.table.aggregation.total
@@ -45,9 +51,9 @@ def print_groups(
     table: ScoreTable, metrics: Sequence[str], in_facets: Sequence[str], title: str, whose: str = ""
 ) -> None:
     """Print what makes up a total: its groups, other views of them, and what is lacking."""
-    show(tables.group_table(table, metrics, title))
+    show_page(tables.group_table(table, metrics, title))
     for facet in table.facets:
-        show(tables.facet_table(table, facet, in_facets))
+        show_page(tables.facet_table(table, facet, in_facets))
     for sentence in tables.lacking(table, metrics):
         say(f"{whose}{sentence}")
 

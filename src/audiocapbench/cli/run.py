@@ -61,7 +61,7 @@ def run(
     from audiocapbench.benchmarks import Selection, open_benchmark
     from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.cli.preview import confirm, preview_run, say_what_changed
-    from audiocapbench.cli.progress import ask_and_score, explain_end, explain_spending
+    from audiocapbench.cli.progress import ask_and_score, explain_end, explain_spending, say_where
     from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.engine import Budget, RateLimits
     from audiocapbench.errors import FatalError
@@ -119,6 +119,7 @@ def run(
     for end in ends:
         explain_end(end, kept)
     explain_spending(purse)
+    say_where(ends, kept)
     say(*dict.fromkeys(f"audiocapbench: {error}" for error in refused))
     if refused:
         raise typer.Exit(WRONG_USE)

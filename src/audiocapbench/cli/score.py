@@ -11,15 +11,7 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, WRONG_USE, app
-from audiocapbench.cli.console import (
-    SHOWN,
-    print_json,
-    say,
-    show,
-    show_lines,
-    signature_lines,
-    some,
-)
+from audiocapbench.cli.console import SHOWN, print_json, say, show_lines, signature_lines, some
 from audiocapbench.cli.outputs import reference_files, refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError, BenchmarkError, DatasetError, FatalError
 
@@ -177,6 +169,7 @@ def _score_files(
     predictions: Path, references: Path, names: list[str], per_sample: Path | None, *, json: bool
 ) -> None:
     from audiocapbench.benchmarks.corpora import check_metrics
+    from audiocapbench.cli.tables import show_page
     from audiocapbench.data.tables import read_predictions, read_references
     from audiocapbench.report.samples import write_scores
     from audiocapbench.report.tables import score_table
@@ -193,7 +186,7 @@ def _score_files(
         print_json(scores.to_dict() | {"bad_lines": bad})
     else:
         if scores.ids:
-            show(score_table(scores))
+            show_page(score_table(scores))
         else:
             show_lines(f"Nothing was scored: {predictions} holds no prediction.")
         show_lines(*_signatures(scores))

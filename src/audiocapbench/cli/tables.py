@@ -43,8 +43,7 @@ def write(
         raise AudioCapBenchError("--format parquet needs --out FILE; it is not text")
     if form is Format.TABLE:
         for page in pages():
-            for part in exports.fitted(page, stdout().width) if fit else [page]:
-                _print(part)
+            show_page(page, fit=fit)
     elif form in (Format.CSV, Format.PARQUET) and file is not None:
         _write_rows(form, file, records())
         beside = tests() if tests is not None else ()
@@ -80,9 +79,11 @@ def _write_rows(form: Format, file: Path, records: Sequence[Record]) -> None:
     say(f"Written: {file}")
 
 
-def _print(page: Page) -> None:
-    if page.wraps:
-        stdout().print(rich_table(page))
-    else:
-        show(rich_table(page))
-    show_lines(*page.notes, "")
+def show_page(page: Page, *, fit: bool = True) -> None:
+    """Print a table on stdout, folded and broken in parts where the terminal is narrow."""
+    for part in exports.fitted(page, stdout().width) if fit else [page]:
+        if part.wraps:
+            stdout().print(rich_table(part))
+        else:
+            show(rich_table(part))
+        show_lines(*part.notes, *([""] if part.notes else []))

@@ -116,9 +116,19 @@ def rich_table(page: Page) -> Any:
     styles = {"best": "bold", "second": "underline"}
     for line, row in enumerate(page.rows):
         marks = [styles.get(page.marks.get((line, place), ""), "") for place in range(len(row))]
-        cells = zip(row, marks, strict=True)
-        table.add_row(*(Text(escape_controls(cell), style) for cell, style in cells))
+        table.add_row(*map(_cell, row, marks))
     return table
+
+
+def _cell(text: str, style: str) -> Any:
+    """A cell of a terminal's table; what stands below its first line is dim."""
+    from rich.text import Text
+
+    first, *below = escape_controls(text).split("\n")
+    cell = Text(first, style)
+    for line in below:
+        cell.append(f"\n{line}", "dim")
+    return cell
 
 
 def page_html(page: Page) -> str:

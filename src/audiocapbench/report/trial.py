@@ -6,17 +6,15 @@ The page is one self-contained file that asks for nothing over a network and run
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.table import Table
-
 from audiocapbench.meta.measures import NAMES
 from audiocapbench.meta.pairs.pair import Agreement, PairSet
 from audiocapbench.meta.trial import GroupMeasures, ScorerTrial
 from audiocapbench.report.escape_controls import escape_controls
-from audiocapbench.report.exports import number
+from audiocapbench.report.exports import Page, number
 from audiocapbench.report.page.drawing import draw_bars
 from audiocapbench.report.page.figure_data import Bar, Span
 from audiocapbench.report.page_file import render, source_hash, template_text, write_page
-from audiocapbench.report.tables import table_of, text_of
+from audiocapbench.report.tables import page_of
 from audiocapbench.stats import ROUNDS, SEED
 from audiocapbench.version import VERSION
 
@@ -38,29 +36,30 @@ def _best_first(trials: Sequence[ScorerTrial]) -> list[ScorerTrial]:
     return sorted(trials, key=lambda one: -(one.whole.values[one.headline] or 0.0))
 
 
-def trial_table(trials: Sequence[ScorerTrial]) -> Table:
+def trial_table(trials: Sequence[ScorerTrial]) -> Page:
     """Measures of every scorer with 95 % intervals, and how often it chose what."""
     measures = _measures(trials[0].headline)
-    table = table_of(
-        "Agreement with people in percent, with 95 % intervals over clips",
-        ["scorer", *(_TITLES[name] for name in measures), "first", "second", "tie", "unknown"],
-    )
+    rows = []
     for trial in _best_first(trials):
         cells = [_cell(trial.whole, name) for name in measures]
         shares = [f"{100 * count / trial.n:.1f}" for count in trial.answers.values()]
-        table.add_row(text_of(trial.scorer), *cells, *shares)
-    return table
+        rows.append([trial.scorer, *cells, *shares])
+    return page_of(
+        "Agreement with people in percent, with 95 % intervals over clips",
+        ["scorer", *(_TITLES[name] for name in measures), "first", "second", "tie", "unknown"],
+        rows,
+    )
 
 
-def group_table(trials: Sequence[ScorerTrial], title: str, groups: str) -> Table:
+def group_table(trials: Sequence[ScorerTrial], title: str, groups: str) -> Page:
     """One measure by group, without intervals: accuracy, which means the same in every group."""
     sizes = {name: one.n for name, one in getattr(trials[0], groups).items()}
     names = (f"{name} ({count:,})" for name, count in sizes.items())
-    table = table_of(title, ["scorer", *names])
+    rows = []
     for trial in _best_first(trials):
-        row = [_shown(getattr(trial, groups)[name].values["accuracy"]) for name in sizes]
-        table.add_row(text_of(trial.scorer), *row)
-    return table
+        cells = [_shown(getattr(trial, groups)[name].values["accuracy"]) for name in sizes]
+        rows.append([trial.scorer, *cells])
+    return page_of(title, ["scorer", *names], rows)
 
 
 def _cell(figures: GroupMeasures, name: str) -> str:
