@@ -152,3 +152,15 @@ def test_a_version_that_is_none_is_refused(path: Path, version: str) -> None:
     with pytest.raises(StoreError):
         read_all(path)
     said_by(path, "runs")
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\udc80b"])
+def test_what_is_no_text_is_refused_and_not_kept(path: Path, text: str) -> None:
+    with Store.open(str(path)) as kept:
+        with pytest.raises(StoreError, match="cannot keep what it was given"):
+            put_run(kept, MadeRun(f"endpoint/{text}"), SAMPLES)
+        assert len(kept.runs()) == 2
+    done = run_command("run", "demo", "--model", f"endpoint/{text}@http://127.0.0.1:9/v1", "--yes",
+                       cwd=path.parent)  # fmt: skip
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr

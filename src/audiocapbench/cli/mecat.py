@@ -11,7 +11,7 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, app
-from audiocapbench.cli.console import SHOWN, say
+from audiocapbench.cli.console import SHOWN, say, show_lines, signature_lines
 from audiocapbench.cli.outputs import reference_files, refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.report.exports import Format
@@ -81,6 +81,8 @@ def _of_scores(report: "Callable[..., Analysis]") -> None:
     ) -> None:
         found = _scored(runs or [], store, metric, out)
         _write([report(found, published, **own)], Format.JSON if json else form, out)
+        if form is Format.TABLE and not json:
+            show_lines(*signature_lines(one.signature for one in found))
 
     _add(report, shared)
 

@@ -24,6 +24,12 @@ class _Checked(sa.TypeDecorator[Any]):
     what = "text"
     fits: Check
 
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
+        """Into the database: no half of a surrogate pair, which no database keeps."""
+        if isinstance(value, str) and not value.isascii():
+            value.encode("utf-8")
+        return value
+
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:
         """Out of the database."""
         if value is None or self.fits(value):

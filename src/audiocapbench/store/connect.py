@@ -51,8 +51,8 @@ _POSTGRES = {
 
 def store_url(store: str) -> URL:
     """Read ``--store``: a database URL, or the path of a SQLite file."""
-    if not store.strip():
-        raise StoreError("--store is empty; name a file or a database URL")
+    if not store.strip() or "\0" in store:
+        raise StoreError("--store is empty or no text; name a file or a database URL")
     if "://" not in store:
         return URL.create("sqlite", database=store)
     try:
