@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import shutil
+import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -16,7 +17,7 @@ from audiocapbench.errors import ReportError
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 _GUARDED = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]")
-_NEVER_REPLACED = ("/dev/std", "/dev/fd/", "/proc/")
+_OPENED = re.compile(r"(?:/dev|/proc/self)/(?:(stdout|stderr)|fd/([0-9]{1,9}))")
 
 
 def write_file(path: Path, content: str | bytes, *, private: bool = False) -> int:
@@ -36,9 +37,14 @@ def write_file(path: Path, content: str | bytes, *, private: bool = False) -> in
     """
     data = content if isinstance(content, bytes) else encodable(content).encode()
     try:
-        if path.exists() and (
-            not path.is_file() or os.path.abspath(path).startswith(_NEVER_REPLACED)
-        ):
+        opened = _OPENED.fullmatch(os.path.abspath(path))
+        if opened is not None:
+            # By its number, so that it goes on where the program's other lines ended.
+            sys.stdout.flush()
+            number = {"stdout": 1, "stderr": 2}.get(opened[1]) or int(opened[2])
+            with open(number, "wb", closefd=False) as stream:
+                stream.write(data)
+        elif path.exists() and not path.is_file():
             with path.open("ab") as stream:
                 stream.write(data)
         else:

@@ -49,7 +49,7 @@ def test_nothing_scored_is_said_and_not_an_empty_table(place: Path) -> None:
     (place / "none.csv").write_text("id,prediction\n")
     words = "score --predictions none.csv --references r.csv --metrics rouge_l".split()
     done = run_command(*words, cwd=place)
-    assert "Nothing was scored: none.csv holds no prediction." in done.stdout
+    assert "Nothing was scored: none.csv holds no prediction that can be read." in done.stdout
     assert "metric" not in done.stdout
     assert done.returncode == 1
 

@@ -188,7 +188,7 @@ def _score_files(
         if scores.ids:
             show_page(score_table(scores))
         else:
-            show_lines(f"Nothing was scored: {predictions} holds no prediction.")
+            show_lines(f"Nothing was scored: {predictions} holds no prediction that can be read.")
         show_lines(*_signatures(scores))
     say(*([f"{scores.note}."] if scores.note else []), *bad[:SHOWN])
     if len(bad) > SHOWN:
