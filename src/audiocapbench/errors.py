@@ -5,7 +5,7 @@ Every message says what was wrong, where, and what to do; the command line print
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
+from difflib import SequenceMatcher
 
 
 def meant(name: str, known: Iterable[str], there: str = "") -> str:
@@ -19,20 +19,25 @@ def meant(name: str, known: Iterable[str], there: str = "") -> str:
         there: Words that all that is known follows, such as ``there are``.
     """
     known = list(known)
-    end = f"; {there} {', '.join(known) or 'none'}" if there else ""
-    forms: dict[str, str] = {}
-    for one in known:
-        forms.setdefault(_form(one.rpartition("/")[2]), one)
-    forms |= {_form(one): one for one in list(forms.values())}
-    form = _form(name[:200])
-    near = get_close_matches(form, forms, n=1, cutoff=0.6)
-    near = near or [one for one in forms if len(form) > 2 and (one.startswith(form))][:1]
-    found = forms[near[0]] if near else name
-    return (f"; did you mean {found!r}?" if found != name else "") + end
+    names = ", ".join(known) or "none"
+    near = {one: _likeness(name[:200], one) for one in known if one != name}
+    found = max(near, key=near.__getitem__, default="")
+    if near.get(found, 0.0) < _NEAR:
+        return f"; {there} {names}" if there else ""
+    return f"; did you mean {found!r}?" + (f" {there.capitalize()} {names}" if there else "")
 
 
-def _form(name: str) -> str:
-    return re.sub(r"[\W_]+", "", name).casefold() or name
+_NEAR = 0.65
+
+
+def _likeness(name: str, other: str) -> float:
+    """From 0 to 1; what both have before a slash, or only one has, does not count."""
+    (head, slash, _), (own, _, _) = name.partition("/"), other.partition("/")
+    if not slash or head == own:
+        name, other = name.rpartition("/")[2], other.rpartition("/")[2]
+    one, two = (re.sub(r"[\W_]+", "", text).casefold() for text in (name, other))
+    begun = len(one) > 2 and two.startswith(one)
+    return 1.0 if begun else SequenceMatcher(None, one, two).ratio()
 
 
 class AudioCapBenchError(Exception):

@@ -15,10 +15,10 @@ from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import DELIMITERS, plain, read_records, renamed
 from audiocapbench.errors import DatasetError
 
-FILES = ("file_name", "filename", "file", "audio", "audio_file", "path")
+FILES = ("file_name", "audio_file", "filename", "file", "audio", "path")
 IDS = ("id", *FILES)
 PREDICTIONS = ("prediction", "caption", "predicted_caption", "answer", "output")
-REFERENCES = ("references", "reference", "captions", "caption", "reference_captions")
+REFERENCES = ("references", "reference_captions", "captions", "reference", "caption")
 NUMBERED = tuple(f"{name}_{n}" for name in ("caption", "reference") for n in range(1, 21))
 """Names of fields as people write them, ours first."""
 
