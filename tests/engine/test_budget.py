@@ -97,7 +97,7 @@ def ask(
 
         async with anyio.create_task_group() as group:
             for one in providers:
-                limiter = Limiter(in_flight, in_flight)
+                limiter = Limiter(in_flight)
                 client = RetryingClient(
                     one, store, limiter, AT_ONCE, budget, one.price, use_cache=False, stopping=stop
                 )

@@ -21,7 +21,7 @@ _STEP_BACK, _SLOWER = 0.5, 0.6
 _SOONEST_S, _SOON_S = 0.25, 10.0
 _WORTH, _MOST_WORTH = 10.0, 30.0
 _DROUGHT_S = 2.0
-_OFTEN_S = 0.05
+_OFTEN_S, _AT_ONCE_S = 0.05, 0.1
 _ENOUGH = 3
 _FREE, _RECENT_S = 2.0, 10.0
 
@@ -89,6 +89,11 @@ class LearnedRate:
         self._starts.append(start)
         while self._starts[0].at < start.at - _MEMORY_S or len(self._starts) > _REMEMBERED:
             self._starts.popleft()
+
+    def answered(self, latency_s: float) -> None:
+        """An answer came; whoever answers at once need not be approached slowly."""
+        if self.level is None and latency_s < _AT_ONCE_S:
+            self._pressed_s += _DOUBLING_S
 
     def refused(self, start: Start, now: float, closed_s: float) -> bool:
         """A question was refused; whether it is the first since something was let in.

@@ -96,8 +96,10 @@ class Limiter:
 
     def answered(self, start: Start) -> None:
         """An answer came."""
+        latency_s = self.clock() - start.at
         self.outage.answered()
-        self.places.answered(start, self.clock() - start.at)
+        self.rate.answered(latency_s)
+        self.places.answered(start, latency_s)
 
     def refused(self, start: Start, problem: TransientError, patience_s: float) -> None:
         """The provider said that it is asked too much.
