@@ -183,6 +183,25 @@ def test_a_reply_that_cannot_be_read_is_transient(
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ({"code": 402, "message": "No credits"}, FatalError),
+        ({"code": "invalid_api_key", "message": "No"}, FatalError),
+        ({"code": 400, "message": "Provider returned error"}, RefusedQuestionError),
+        ({"code": 429, "message": "Rate limited upstream"}, TransientError),
+        ({"message": "overloaded"}, TransientError),
+        ({"code": 7, "message": "odd"}, TransientError),
+    ],
+)
+def test_an_error_told_in_place_of_an_answer_counts_as_its_status(
+    server: OpenAIServer, asked: Question, told: dict[str, Any], expected: type[ModelError]
+) -> None:
+    error = failure(server, asked, faults.body(json.dumps({"error": told}).encode()))
+    assert type(error) is expected
+    assert told["message"] in str(error)
+
+
 def test_oddly_shaped_choices_are_an_answer_or_empty_never_a_crash(
     server: OpenAIServer, asked: Question
 ) -> None:

@@ -18,6 +18,7 @@ from audiocapbench.judges.errors import JudgeError, ReplyError
 from audiocapbench.judges.loose_json import Scalar, find_objects, shown
 from audiocapbench.judges.quoting import as_data
 from audiocapbench.judges.thoughts import without_thoughts
+from audiocapbench.plugins import failure_place, failure_words
 
 LONGEST_REPLY = 2_000_000
 REASONING = "reasoning"
@@ -175,9 +176,10 @@ class Contract:
             return self.assemble(case.quoted())
         except AudioCapBenchError:
             raise
-        except Exception as error:  # a plug-in may raise anything
+        except (Exception, SystemExit) as error:  # a plug-in may raise anything
+            why = f"({failure_words(error)}){failure_place(error)}"
             raise JudgeError(
-                f"{case.sample_id}: contract {self.name!r} makes no prompt of it ({error!r})"
+                f"{case.sample_id}: contract {self.name!r} makes no prompt of it {why}"
             ) from error
 
     def prompt_again(self, case: Case, problem: str) -> str:
@@ -203,8 +205,9 @@ class Contract:
                 return Verdict(self._scores(verdict.scores), verdict.reasoning)
             except ReplyError:
                 raise
-            except Exception as error:  # a plug-in may raise anything
-                raise ReplyError(f"the reply could not be read ({error!r})") from error
+            except (Exception, SystemExit) as error:  # a plug-in may raise anything
+                why = f"({failure_words(error)}){failure_place(error)}"
+                raise ReplyError(f"the reply could not be read {why}") from error
         found = [self._checked(one) for one in find_objects(self._verdict_of(text))]
         if not found:
             raise ReplyError("there is no JSON object in the reply")

@@ -14,6 +14,7 @@ from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.quoting import RULES
 from audiocapbench.models import Model, Question
 from audiocapbench.models.model import CompletionModel, SchemaModel, VariedModel
+from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.signature import Signature, sign
 
 
@@ -90,7 +91,7 @@ def judge_texts(judge: TextJudge, cases: Sequence[Case]) -> list[Verdict | str]:
     """Judge answers, all at once where the judge can; where it fails at one, why it does."""
     if isinstance(judge, BatchJudge):
         # A plug-in may raise anything: then each answer fails or not by itself.
-        with suppress(Exception):
+        with suppress(Exception, SystemExit):
             verdicts = judge.judge_many(cases)
             if len(verdicts) == len(cases):
                 return [_checked(judge, one) for one in verdicts]
@@ -101,8 +102,8 @@ def _alone(judge: TextJudge, case: Case) -> Verdict | str:
     try:
         given = judge.judge(case.prediction, case.references, case.category, case.transcript)
         return _checked(judge, given)
-    except Exception as error:  # a plug-in may raise anything
-        return f"{judge.name} fails ({error!r})"
+    except (Exception, SystemExit) as error:  # a plug-in may raise anything
+        return f"{judge.name} fails ({failure_words(error)}){failure_place(error)}"
 
 
 def _checked(judge: TextJudge, verdict: Verdict) -> Verdict | str:

@@ -147,7 +147,7 @@ def _from_plugin(name: str) -> Metric:
         raise MetricError(f"there is no metric {name!r}{meant(name, known, 'there are')}")
     try:
         metric = point.load()
-    except Exception as error:  # a plug-in may raise anything
+    except (Exception, SystemExit) as error:  # a plug-in may raise anything
         raise MetricError(f"metric {name!r}: its plug-in {point.value} fails ({error})") from error
     if not isinstance(metric, Metric) or metric.name != name:
         raise MetricError(f"metric {name!r}: {point.value} is not a Metric of that name")

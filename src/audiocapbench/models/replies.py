@@ -14,7 +14,7 @@ from audiocapbench.credentials import raw_json, short
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import ModelError, TransientError
 from audiocapbench.models.access import RemoteModel
-from audiocapbench.models.http_errors import no_answer
+from audiocapbench.models.http_errors import no_answer, status_error
 
 Json = Mapping[str, Any]
 
@@ -109,6 +109,9 @@ def filtered_reply(code: str, body: Any, said: str, remote: RemoteModel) -> Repl
 def completion_reply(body: Any, remote: RemoteModel) -> Reply:
     """Read a chat completion; text is as it came."""
     if not isinstance(body, dict) or not isinstance(body.get("choices"), list):
+        told = json_object(json_object(body).get("error"))
+        if told:
+            raise paid_for(_told_error(told, remote), body)
         said = raw_json(body, remote.secrets)
         reason = f"answered with something that is not a completion: {said}"
         raise no_answer(remote, reason, reply=used_by(body))
@@ -116,6 +119,14 @@ def completion_reply(body: Any, remote: RemoteModel) -> Reply:
     heard = json_object(usage.get("prompt_tokens_details")).get("audio_tokens")
     tokens = (usage.get("prompt_tokens"), usage.get("completion_tokens"), heard)
     return metered(body, remote, choice_ending(body, body["choices"], remote), tokens)
+
+
+def _told_error(told: Json, remote: RemoteModel) -> ModelError:
+    """The error that a server reports in place of an answer, as if it had said so by its status."""
+    code = told.get("code")
+    status = code if type(code) is int and 400 <= code < 600 else 500
+    said = str(told.get("message") or told)
+    return status_error(remote, status, {}, said, "" if type(code) is int else str(code or ""))
 
 
 def joined_chunks(chunks: Sequence[Any], remote: RemoteModel) -> Json:

@@ -55,7 +55,7 @@ def _load(name: str, options: dict[str, str], device: str) -> AudioTextEncoder:
         encoder = found.load()(options, device)
     except AudioCapBenchError:
         raise
-    except Exception as error:  # a plug-in may raise anything
+    except (Exception, SystemExit) as error:  # a plug-in may raise anything
         raise MetricError(
             f"audio-text encoder {name!r}: its plug-in {found.value} fails ({error})"
         ) from error
