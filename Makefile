@@ -2,6 +2,7 @@
 # make test   the light suite; what needs torch, Java, a browser or a local LLM skips with its reason
 # make check  formatting, linting, types (of the tests too)
 # make test-floor  the light suite with the lowest version of every dependency that pyproject.toml allows
+# make soak   minutes of kills, locks, restarts and faults over both kinds of stores
 # make test-all  installs the heavy extras too and runs everything, the tests marked slow as well
 
 PYTHON ?= python3
@@ -14,6 +15,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # As many processes as there are processors; the tests of a file stay together.
 PARALLEL ?= --numprocesses=auto --dist=loadfile
 
+# How long a soak takes.
+MINUTES ?= 5
+
 .PHONY: demo test test-floor test-all check format clean
 
 demo: $(VENV)/.core
@@ -24,6 +28,9 @@ test: $(VENV)/.test
 
 test-floor: $(FLOOR)/.floor
 	$(FLOOR)/bin/python -m pytest $(PARALLEL) -m 'not slow' -W ignore::DeprecationWarning
+
+soak: $(VENV)/.test
+	$(BIN)/python tests/soak.py --minutes $(MINUTES)
 
 test-all: $(VENV)/.all
 	$(BIN)/python -m pytest $(PARALLEL)

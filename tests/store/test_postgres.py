@@ -1,69 +1,47 @@
 """The store on PostgreSQL: a real server on loopback, started for the test and ended after it."""
 
 import json
-import os
-import pwd
-import shutil
-import socket
 import subprocess
 import sys
-import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 import old_store
+from audiocapbench.errors import StoreAwayError
 from audiocapbench.signature import sign
 from audiocapbench.store import Store, StoredEstimate
+from audiocapbench.store.connect import patience, reading, writing
 from command import run_command
+from fakes.http_server import Request
+from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
 from made_store import MadeRun, made_samples, put_run
+from postgres_server import NoServerError, PostgresServer
+from whole_run import said, start, wait_until
 
 psycopg = pytest.importorskip("psycopg", reason="the extra postgres is not installed")
 
 
-def _binaries() -> Path:
-    on_path = shutil.which("initdb")
-    places = [Path(on_path).parent] if on_path else []
-    places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    for place in places:
-        if (place / "initdb").exists() and (place / "pg_ctl").exists():
-            return place
-    pytest.skip("no PostgreSQL server is installed")
-
-
 @pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    """A fresh cluster; yields its URL."""
-    binaries = _binaries()
-    # The server refuses to run as root, and its user must be able to reach the folder.
-    user = "postgres" if os.getuid() == 0 else None
-    if user is not None:
-        try:
-            pwd.getpwnam(user)
-        except KeyError:
-            pytest.skip("PostgreSQL does not run as root and there is no user postgres")
-    place = Path(tempfile.mkdtemp(prefix="audiocapbench-pg-"))
-    if user is not None:
-        shutil.chown(place, user)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-
-    def run(*words: str) -> None:
-        subprocess.run(words, user=user, cwd=place, capture_output=True, timeout=120, check=True)
-
-    data, log = str(place / "data"), str(place / "log")
-    run(str(binaries / "initdb"), "-D", data, "-U", "tester", "-A", "trust", "-N")
-    options = f"-h 127.0.0.1 -p {port} -k {place} -F"
-    run(str(binaries / "pg_ctl"), "-D", data, "-l", log, "-w", "-o", options, "start")
+def cluster() -> Iterator[PostgresServer]:
+    """A fresh cluster."""
     try:
-        yield f"postgresql+psycopg://tester:hunter2@127.0.0.1:{port}/postgres"
-    finally:
-        run(str(binaries / "pg_ctl"), "-D", data, "-m", "immediate", "-w", "stop")
-        shutil.rmtree(place)
+        server = PostgresServer()
+    except NoServerError as reason:
+        pytest.skip(str(reason))
+    with server:
+        yield server
+
+
+@pytest.fixture
+def server(cluster: PostgresServer) -> str:
+    """The URL of its first database."""
+    return cluster.url()
 
 
 def test_runs_are_kept_resumed_and_listed(server: str, tmp_path: Path) -> None:
@@ -83,11 +61,9 @@ def test_runs_are_kept_resumed_and_listed(server: str, tmp_path: Path) -> None:
 
 
 def test_a_store_of_the_first_version_shows_the_same_leaderboard(
-    server: str, tmp_path: Path
+    cluster: PostgresServer, tmp_path: Path
 ) -> None:
-    url = server.replace("/postgres", "/old")
-    with psycopg.connect(server.replace("+psycopg", ""), autocommit=True) as connection:
-        connection.execute("CREATE DATABASE old")
+    url = cluster.create("old")
     old_store.make_postgres(url, tmp_path / "old.db")
     dying = (
         "import os, sys\n"
@@ -112,19 +88,15 @@ def test_a_store_of_the_first_version_shows_the_same_leaderboard(
 
 
 def test_a_store_of_the_second_version_shows_the_same_leaderboard(
-    server: str, tmp_path: Path
+    cluster: PostgresServer, tmp_path: Path
 ) -> None:
-    url = server.replace("/postgres", "/second")
-    with psycopg.connect(server.replace("+psycopg", ""), autocommit=True) as connection:
-        connection.execute("CREATE DATABASE second")
+    url = cluster.create("second")
     old_store.make_postgres(url, tmp_path / "second.db", 2)
     old_store.check_upgraded(url)
 
 
-def test_runs_are_estimated_tagged_checked_and_deleted(server: str) -> None:
-    url = server.replace("/postgres", "/made")
-    with psycopg.connect(server.replace("+psycopg", ""), autocommit=True) as connection:
-        connection.execute("CREATE DATABASE made")
+def test_runs_are_estimated_tagged_checked_and_deleted(cluster: PostgresServer) -> None:
+    url = cluster.create("made")
     samples = made_samples(3)
     scores = {one.id: 0.5 for one in samples}
     grades = {"gpt": {one.id: {"accuracy": 4.0} for one in samples}}
@@ -151,13 +123,78 @@ def test_runs_are_estimated_tagged_checked_and_deleted(server: str) -> None:
         assert store.outcomes(2) == {}
 
 
-def test_processes_may_make_the_store_at_once(server: str, tmp_path: Path) -> None:
-    url = server.replace("/postgres", "/together")
-    with psycopg.connect(server.replace("+psycopg", ""), autocommit=True) as connection:
-        connection.execute("CREATE DATABASE together")
+def test_processes_may_make_the_store_at_once(cluster: PostgresServer, tmp_path: Path) -> None:
+    url = cluster.create("together")
     opening = "import sys; from audiocapbench.store import Store; Store.open(sys.argv[1])"
     makers = [subprocess.Popen([sys.executable, "-c", opening, url]) for _ in range(4)]
     assert [maker.wait(60) for maker in makers] == [0] * 4
     store = Store.open(url)
     assert store.runs() == []
     store.close()
+
+
+def test_a_restart_between_two_calls_is_not_noticed(cluster: PostgresServer) -> None:
+    with Store.open(cluster.create("restarted")) as store:
+        for mode in ("fast", "immediate"):
+            assert store.runs() == []
+            cluster.stop(mode)
+            with patience(0), pytest.raises(StoreAwayError, match="refused"):
+                store.runs()
+            cluster.start()
+            assert store.runs() == []
+
+
+def test_a_restart_within_a_call_is_away_and_no_traceback(cluster: PostgresServer) -> None:
+    with Store.open(cluster.create("cut_off")) as store:
+        for mode in ("fast", "immediate"):
+            with reading(store._engine):  # a ROLLBACK that nobody hears is none
+                cluster.stop(mode)
+                cluster.start()
+            with pytest.raises(StoreAwayError):
+                _cut_off(store, cluster, mode)
+            assert store.runs() == []
+
+
+def _cut_off(store: Store, cluster: PostgresServer, mode: str) -> None:
+    with writing(store._engine) as connection:
+        cluster.stop(mode)
+        cluster.start()
+        connection.execute(text("SELECT 1"))
+
+
+def test_a_table_that_stays_locked_is_away(cluster: PostgresServer) -> None:
+    url = cluster.create("held")
+    samples = made_samples(2)
+    with Store.open(url) as store, psycopg.connect(url.replace("+psycopg", "")) as other:
+        put_run(store, MadeRun("one"), samples)
+        other.execute("LOCK TABLE runs IN ACCESS EXCLUSIVE MODE")
+        with patience(0), pytest.raises(StoreAwayError, match="lock timeout"):
+            store.rename_run(1, "another")
+        other.rollback()
+        store.rename_run(1, "another")
+
+
+def test_a_run_outlives_a_restart_and_loses_no_paid_answer(
+    cluster: PostgresServer, tmp_path: Path
+) -> None:
+    pytest.importorskip("openai", reason="the endpoint is asked through the openai package")
+    write_folder(tmp_path / "tones", 12)
+    go = threading.Event()
+
+    def reply(_request: Request) -> dict[str, Any]:
+        go.wait(60)
+        return completion()
+
+    url = cluster.create("outlived")
+    with OpenAIServer(key=None, reply=reply) as fake:
+        told = [f"endpoint/fake@{fake.base_url}", "--concurrency", "4", "--store", url]
+        both = [start(tmp_path, *told) for _ in range(2)]
+        wait_until(lambda: len(fake.requests) == 8)
+        cluster.stop("immediate")
+        go.set()
+        said(both[0], "waiting for the store")
+        cluster.start()
+        ends = [process.communicate(timeout=120) for process in both]
+        assert [process.returncode for process in both] == [0, 0], ends
+        assert len(fake.requests) == 12
+    assert all("Traceback" not in err and "hunter2" not in err for _, err in ends)

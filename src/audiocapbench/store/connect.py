@@ -97,12 +97,14 @@ def connect(url: URL) -> Engine:
     try:
         given = {name: value for name, value in _POSTGRES.items() if name not in url.query}
         how = {"pool_timeout": _POOL_S, "json_deserializer": read_json}
-        return create_engine(url, pool_pre_ping=True, connect_args=given, **how)
+        engine = create_engine(url, pool_pre_ping=True, connect_args=given, **how)
     except (NoSuchModuleError, ModuleNotFoundError):
         raise StoreError(
             "a PostgreSQL store needs: pip install 'audiocapbench[postgres]', "
             "and a URL that begins with postgresql+psycopg://"
         ) from None
+    event.listen(engine, "connect", _set_up_postgres)
+    return engine
 
 
 @contextmanager
@@ -156,21 +158,30 @@ def _begun(
     Whoever has begun has what it needs of SQLite, so that nothing later finds it locked.
     """
     began, longest = time.monotonic(), _PATIENCE.get()
-    with ExitStack() as stack:
-        while True:
-            try:
-                with _explained(engine), ExitStack() as attempt:
-                    connection = attempt.enter_context(engine.connect())
-                    begin(connection)
-                    stack.push(attempt.pop_all())
-                break
-            except StoreAwayError as error:
-                most = min(longest, _REFUSED_S) if "refused" in str(error) else longest
-                if time.monotonic() - began + _PAUSE_S >= most:
-                    raise
-                time.sleep(_PAUSE_S)
+    while True:
+        try:
+            with _explained(engine), ExitStack() as failing:
+                connection = engine.connect()
+                failing.callback(_close, connection)
+                begin(connection)
+                failing.pop_all()
+            break
+        except StoreAwayError as error:
+            most = min(longest, _REFUSED_S) if "refused" in str(error) else longest
+            if time.monotonic() - began + _PAUSE_S >= most:
+                raise
+            time.sleep(_PAUSE_S)
+    try:
         with _explained(engine, damage):
             yield connection
+    finally:
+        _close(connection)
+
+
+def _close(connection: Connection) -> None:
+    # A server that has gone has nothing left to roll back.
+    with suppress(DBAPIError):
+        connection.close()
 
 
 def _begin_reading(connection: Connection) -> None:
@@ -181,12 +192,10 @@ def _begin_reading(connection: Connection) -> None:
 
 def _begin_writing(connection: Connection) -> None:
     connection.begin()
-    if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {_LOCK_WAIT_MS}")
 
 
 def _begin_alone(connection: Connection) -> None:
-    _begin_writing(connection)
+    connection.begin()
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
 
@@ -269,6 +278,13 @@ def _set_up_sqlite(connection: object, _record: object) -> None:
     cursor.execute("PRAGMA synchronous = FULL")
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.close()
+
+
+def _set_up_postgres(connection: Any, _record: object) -> None:
+    # No reader or writer waits in the server for longer, whatever others hold there.
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET lock_timeout = {_LOCK_WAIT_MS}")
+    connection.commit()
 
 
 def _begin_sqlite(connection: Connection) -> None:
