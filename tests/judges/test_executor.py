@@ -17,9 +17,17 @@ import pytest
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine import Budget, RateLimits, RetryPolicy, Stop, run_benchmark
-from audiocapbench.judges import JudgeError, ModelJudge, create_judge, judge_run, missing_judgements
+from audiocapbench.judges import (
+    JudgeError,
+    ModelJudge,
+    create_judge,
+    judge_run,
+    missing_judgements,
+    preview_judging,
+)
 from audiocapbench.judges.executor import JudgeProgress
 from audiocapbench.models import create_model
+from audiocapbench.models.price import tokens_of
 from audiocapbench.store import Run, Store
 from fakes.faults import Plan, status
 from fakes.http_server import Request
@@ -134,6 +142,27 @@ def test_only_what_is_missing_is_asked(server: OpenAIServer, store: Store, run: 
     assert len(server.requests) - before == CLIPS - 2
     judge_run(store, run, [judge])
     assert len(server.requests) - before == CLIPS - 2
+
+
+def test_what_judging_will_cost_is_told_by_the_prompts_that_are_sent(
+    server: OpenAIServer, store: Store, run: Run, tmp_path: Path
+) -> None:
+    judge = judge_at(server)
+    table = {
+        "currency": "USD",
+        "unit": "per 1,000,000 tokens",
+        "models": {
+            judge.model.name: {"text_in": 1.0, "out": 0.0, "source": "x", "as_of": "2026-01-01"}
+        },
+    }
+    (tmp_path / "prices.json").write_text(json.dumps(table))
+    missing = missing_judgements(store, run, judge, repeats=2)
+    told = preview_judging(judge, missing, prices=tmp_path / "prices.json")
+    assert server.requests == []
+    judge_run(store, run, [judge], repeats=2)
+    sent = [tokens_of(prompt_of(request)) for request in server.requests]
+    assert told.questions == len(sent) == 2 * CLIPS
+    assert told.likely_usd == pytest.approx(sum(sent) / 1e6)
 
 
 def test_another_run_with_the_same_answers_is_judged_from_the_cache(

@@ -99,8 +99,8 @@ def say_what_changed(benchmark: Benchmark, store: Store) -> None:
 def _total(previews: Sequence[Preview]) -> str:
     known = sum(one.likely_usd or 0.0 for one in previews)
     if all(one.likely_usd is not None for one in previews):
-        return f"about ${known:.2f}"
-    return f"more than ${known:.2f}; not all prices are known" if known else "an unknown amount"
+        return f"about {dollars(known)}"
+    return f"more than {dollars(known)}; not all prices are known" if known else "an unknown amount"
 
 
 def _length(samples: Sequence[Sample]) -> str:

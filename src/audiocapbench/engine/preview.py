@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from audiocapbench.data import Sample
+from audiocapbench.engine.budget import dollars
 from audiocapbench.engine.question_cost import likely_cost
 from audiocapbench.models import Model
 from audiocapbench.models.registry import price_of
@@ -27,7 +28,7 @@ class Preview(NamedTuple):
     known: int = 0
 
     def __str__(self) -> str:
-        cost = "cost unknown" if self.likely_usd is None else f"about ${self.likely_usd:.2f}"
+        cost = "cost unknown" if self.likely_usd is None else f"about {dollars(self.likely_usd)}"
         known = f"; {self.known:,} already answered" if self.known else ""
         return f"{self.who}: {self.what}, {cost}{known}"
 

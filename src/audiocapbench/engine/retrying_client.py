@@ -206,7 +206,8 @@ class RetryingClient:
             except RefusedQuestionError as error:
                 return self.refusals.failure(error)
         except FatalError as error:
-            raise FatalError(f"{error} (asked about {question.sample_id})") from error
+            told = _kept(str(error), question.audio)
+            raise FatalError(f"{told} (asked about {question.sample_id})") from error
         self.refusals.note(reply)
         return reply
 

@@ -82,7 +82,11 @@ class JudgingEnd:
     @property
     def refusals(self) -> list[FatalError]:
         """The errors of judges that refuse all questions."""
-        return [FatalError(f"judge {one.judge}: {one.fatal}") for one in self.judges if one.fatal]
+        return [
+            FatalError(f"judge {one.judge}: {str(one.fatal).removeprefix(f'{one.judge}: ')}")
+            for one in self.judges
+            if one.fatal is not None
+        ]
 
 
 class JudgeOptions(TypedDict, total=False):

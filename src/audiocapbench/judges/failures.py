@@ -30,5 +30,6 @@ def failure_words(judge: str, reasons: Mapping[str, int], total: int) -> str | N
         return None
     (reason, count), failed = next(iter(reasons.items())), sum(reasons.values())
     often = f", most often ({count:,})" if count < failed else ""
+    reason = reason.removeprefix(f"{judge}: ")
     words = reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]} …"
     return f"{judge} failed in {failed:,} of {total:,} judgements{often}: {words}"

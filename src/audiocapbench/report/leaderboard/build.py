@@ -128,8 +128,8 @@ def _boards(group: Sequence[RunTable], query: LeaderboardQuery, notes: list[str]
 def _default(group: Sequence[RunTable]) -> Scorer | None:
     """A judge that most runs have; else the benchmark's metric; else what most runs have."""
     scored = [one for one in group if not one.is_hopeless]
-    counts = Counter(scorer for one in scored for scorer in one.scorers)
-    order = list(dict.fromkeys(scorer for one in scored for scorer in one.scorers))
+    found = [scorer for one in scored for scorer in one.scorers if one.signature(scorer)]
+    counts, order = Counter(found), list(dict.fromkeys(found))
     order.sort(key=lambda one: -counts[one])
     judges = [one for one in order if one.dimension is not None and 2 * counts[one] > len(scored)]
     headline = group[0].traits.headline
