@@ -79,7 +79,7 @@ def test_bad_rows_of_a_csv_are_listed(tmp_path: Path) -> None:
     assert found.texts == {"a": "fine"}
     assert [str(problem) for problem in found.bad] == [
         "p.csv line 3: has 3 fields and not 2; a text with commas needs quotes",
-        "p.csv line 4: is not UTF-8 (byte 3)",
+        "p.csv line 4: is not UTF-8 (byte 3); save it as UTF-8",
         "p.csv line 5: has 1 fields and not 2",
     ]
 

@@ -154,6 +154,21 @@ def test_a_version_that_is_none_is_refused(path: Path, version: str) -> None:
     said_by(path, "runs")
 
 
+@pytest.mark.parametrize("content", [b"x", b"my notes\n", b"SQLite format", b"\0" * 40])
+def test_a_short_file_of_another_kind_is_left_as_it_is(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match="is not a store; choose another"):
+        Store.open(str(path))
+    assert path.read_bytes() == content
+
+
+def test_an_empty_file_is_an_empty_store(tmp_path: Path) -> None:
+    (tmp_path / "empty.db").touch()
+    with Store.open(str(tmp_path / "empty.db"), create=False) as kept:
+        assert kept.runs() == []
+
+
 @pytest.mark.parametrize("text", ["\ud800", "a\udc80b"])
 def test_what_is_no_text_is_refused_and_not_kept(path: Path, text: str) -> None:
     with Store.open(str(path)) as kept:

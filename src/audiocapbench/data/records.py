@@ -245,7 +245,7 @@ def parse_json(content: str | bytes, where: str) -> Any:
         if "\\ud" in text or "\\uD" in text:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeDecodeError as error:
-        return Problem(where, "", f"is not UTF-8 (byte {error.start + 1})")
+        return Problem(where, "", f"is not UTF-8 (byte {error.start + 1}); save it as UTF-8")
     except UnicodeEncodeError:
         return Problem(where, "", "holds half of a surrogate pair, which is not text")
     except json.JSONDecodeError as error:
@@ -387,5 +387,5 @@ def _text(line: str, where: str) -> str | Problem:
         line.encode("utf-8")
     except UnicodeEncodeError as error:
         place = len(line[: error.start].encode()) + 1
-        return Problem(where, "", f"is not UTF-8 (byte {place})")
+        return Problem(where, "", f"is not UTF-8 (byte {place}); save it as UTF-8")
     return Problem(where, "", "holds a NUL character") if "\0" in line else line

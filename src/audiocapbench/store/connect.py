@@ -36,6 +36,7 @@ _LOCK_WAIT_MS = 2000
 _PAUSE_S = 0.2
 _REFUSED_S = 5.0  # a server that is not there may be restarting, or never have been
 _PATIENCE = ContextVar("patience_s", default=30.0)
+_MAGIC = b"SQLite format 3\0"
 _IN_PATH = re.compile(r"(?<=:)[^:/@]+(?=@)")
 _LOCK = 0x41434221  # any number that other users of the database are unlikely to lock
 
@@ -87,6 +88,8 @@ def connect(url: URL) -> Engine:
             raise StoreError(f"{shown(url)}: the folder for the store does not exist")
         if url.database and file.is_dir():
             raise StoreError(f"{shown(url)}: is a folder; name a file in it")
+        if url.database and file.is_file() and not _may_be_sqlite(file):
+            raise StoreError(f"{shown(url)}: is not a store; choose another --store")
         how: dict[str, Any] = {"json_deserializer": read_json}
         if url.database not in (None, "", ":memory:"):
             how["pool_timeout"] = _POOL_S
@@ -105,6 +108,15 @@ def connect(url: URL) -> Engine:
         ) from None
     event.listen(engine, "connect", _set_up_postgres)
     return engine
+
+
+def _may_be_sqlite(file: Path) -> bool:
+    """Whether it is a database or blank: what is shorter than a header SQLite would write over."""
+    try:
+        with file.open("rb") as stream:
+            return stream.read(len(_MAGIC)) in (b"", _MAGIC)
+    except OSError:
+        return True  # SQLite says what is wrong with it
 
 
 @contextmanager
