@@ -85,7 +85,8 @@ def open_folder(root: Path, *, follow_links: bool = False) -> Folder:
     problems += _repetitions(lines)
     absent = {one.file_name for one in manifest.missing} | {one.id for one in manifest.missing}
     present = [line for line in lines if not {line.row.file_name, line.row.key} & absent]
-    found = _in_threads(lambda line: _clip(root, line, manifest, follow_links), present)
+    inside: set[str] = set()
+    found = _in_threads(lambda line: _clip(root, line, manifest, follow_links, inside), present)
     bad = [
         line.row.key for line, one in zip(present, found, strict=True) if isinstance(one, Problem)
     ]
@@ -218,12 +219,12 @@ def _repetitions(lines: list[_MetadataLine]) -> list[Problem]:
 
 
 def _clip(
-    root: Path, line: _MetadataLine, manifest: Manifest, follow_links: bool
+    root: Path, line: _MetadataLine, manifest: Manifest, follow_links: bool, inside: set[str]
 ) -> Clip | Problem:
     name = line.row.file_name
     path = root / name
     try:
-        outside = why_outside(root, name, follow_links=follow_links)
+        outside = why_outside(root, name, follow_links=follow_links, inside=inside)
         if outside:
             return Problem(line.where, "file_name", f"{name!r} {outside}")
         if not path.exists():
