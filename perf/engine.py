@@ -1,10 +1,17 @@
 """The engine against the published scheme: how near to a provider's own limit, and what is lost.
 
-The peer is the published way of asking: a thread pool, any error followed by a sleep of five
-seconds, three tries, results in memory. Both ask the same local provider, one after the other.
+The peers are the published way of asking (a thread pool, any error followed by a sleep of five
+seconds, three tries, results in memory) and, for processor time, the bare SDK. All ask the same
+local provider, one after the other. ``ideal`` is the run from the first question to the last answer
+against clips / limit + one latency; ``steady`` is what is let in a second against the limit, once
+the first quarter has passed.
+
+    python perf/engine.py --clips 600 --rates 5,20,60,150 --latencies 0.3-1.5,4
+    python perf/engine.py --clips 600 --rates 1000 --schemes ours:200,sdk:200   # processor time
 """
 
 import argparse
+import asyncio
 import base64
 import json
 import resource
@@ -17,8 +24,9 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import soundfile
@@ -32,23 +40,26 @@ class Row:
     """One contender at one provider."""
 
     scheme: str
+    rate: float
+    latency: str
     faults: float
     seconds: float
-    share_of_limit: float
-    wall_share: float
+    ideal: float
+    steady: float
+    refused: float
     lost: int
     answered_twice: int
-    refused: int
     most_in_flight: int
+    cpu_ms: float
     peak_mib: float
 
 
 class Limits(NamedTuple):
-    """How the provider behaves."""
+    """How the provider behaves; its latency is between two bounds."""
 
     rate: float
     faults: float
-    median_s: float
+    latency_s: tuple[float, float]
     retry_after: bool
 
 
@@ -68,7 +79,7 @@ def write_clips(root: Path, count: int, seconds: float) -> None:
 def provider(limits: Limits) -> Iterator[str]:
     """The provider in a process of its own; yields its address."""
     words = [sys.executable, str(HERE / "limited_provider.py"), f"--rate={limits.rate}"]
-    words += [f"--faults={limits.faults}", f"--median={limits.median_s}"]
+    words += [f"--faults={limits.faults}", "--latency", *map(str, limits.latency_s)]
     words += ["--retry-after"] if limits.retry_after else []
     process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     with process:
@@ -118,6 +129,33 @@ def ask_published(address: str, folder: Path, workers: int) -> int:
     return sum(answer is not None for answer in answers)
 
 
+def ask_sdk(address: str, folder: Path, most: int) -> int:
+    """The bare SDK, so many at once; returns how many clips have an answer."""
+    import openai
+
+    async def ask_all() -> int:
+        client = openai.AsyncOpenAI(
+            api_key="none", base_url=f"{address}/v1", max_retries=2, timeout=60
+        )
+        places = asyncio.Semaphore(most)
+
+        async def ask(path: Path) -> bool:
+            async with places:
+                data = base64.b64encode(path.read_bytes()).decode()
+                audio = {"type": "input_audio", "input_audio": {"data": data, "format": "wav"}}
+                text = {"type": "text", "text": "Describe what you hear in this audio."}
+                message: Any = {"role": "user", "content": [text, audio]}
+                done = await client.chat.completions.create(
+                    model="fake", messages=[message], temperature=0
+                )
+                return bool(done.choices[0].message.content)
+
+        paths = sorted(folder.glob("*.wav"))
+        return sum(await asyncio.gather(*map(ask, paths), return_exceptions=False))
+
+    return asyncio.run(ask_all())
+
+
 def measure(scheme: str, folder: Path, limits: Limits) -> Row:
     """One contender in a process of its own, against a provider of its own."""
     with provider(limits) as address:
@@ -127,40 +165,51 @@ def measure(scheme: str, folder: Path, limits: Limits) -> Row:
         with urllib.request.urlopen(f"{address}/statistics") as response:  # noqa: S310
             seen = json.load(response)
     total = len(list(folder.glob("*.wav")))
-    busy = seen["accepted"] / max(seen["seconds"], 1e-9) / limits.rate
+    low, high = limits.latency_s
     return Row(
         scheme,
+        limits.rate,
+        f"{low:g}-{high:g}",
         limits.faults,
-        said["seconds"],
-        min(1.0, busy),
-        seen["accepted"] / said["seconds"] / limits.rate,
+        seen["seconds"],
+        seen["seconds"] / (total / limits.rate + (low + high) / 2),
+        seen["steady_rate"] / limits.rate,
+        seen["refused"] / (seen["refused"] + seen["accepted"]),
         total - said["answered"],
         seen["answers"] - seen["clips_answered"],
-        seen["refused"],
         seen["most_in_flight"],
+        said["cpu_s"] / total * 1000,
         said["peak_mib"],
     )
+
+
+ASKING = {"ours": ask_ours, "sdk": ask_sdk, "published": ask_published}
 
 
 def child(scheme: str, address: str, folder: Path) -> None:
     """Ask everything and print how it went."""
     name, _, number = scheme.partition(":")
-    started = time.perf_counter()
-    answered = (ask_ours if name == "ours" else ask_published)(address, folder, int(number))
-    seconds = time.perf_counter() - started
+    # What is imported once is not a question's cost.
+    import openai.resources.chat  # noqa: F401
+
+    import audiocapbench.engine  # noqa: F401
+
+    before = time.process_time()
+    answered = ASKING[name](address, folder, int(number))
+    cpu_s = time.process_time() - before
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"answered": answered, "seconds": seconds, "peak_mib": peak}))
+    print(json.dumps({"answered": answered, "cpu_s": cpu_s, "peak_mib": peak}))
 
 
 def main() -> None:
     """Print a table, or JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--clips", type=int, default=1000)
-    parser.add_argument("--rate", type=float, default=25.0, help="requests a second")
+    parser.add_argument("--clips", type=int, default=600)
+    parser.add_argument("--rates", default="20,60", help="requests a second")
+    parser.add_argument("--latencies", default="0.3-1.5", help="seconds of an answer")
     parser.add_argument("--clip-seconds", type=float, default=2.0)
-    parser.add_argument("--schemes", default="ours:64,published:10,published:64")
-    parser.add_argument("--faults", default="0,0.05")
-    parser.add_argument("--median", type=float, default=0.8, help="seconds of the median answer")
+    parser.add_argument("--schemes", default="ours:640,published:10,published:64")
+    parser.add_argument("--faults", default="0")
     parser.add_argument("--retry-after", action="store_true")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
@@ -169,25 +218,30 @@ def main() -> None:
         child(options.child[0], options.child[1], Path(options.child[2]))
         return
     rows = []
-    for faults in map(float, options.faults.split(",")):
+    cases = [one.split(",") for one in (options.faults, options.latencies, options.rates)]
+    for faults, latency, rate in product(*cases):
+        low, _, high = latency.partition("-")
+        bounds = (float(low), float(high or low))
+        limits = Limits(float(rate), float(faults), bounds, options.retry_after)
         for scheme in options.schemes.split(","):
             with tempfile.TemporaryDirectory() as place:
                 folder = Path(place) / "clips"
                 write_clips(folder, options.clips, options.clip_seconds)
-                limits = Limits(options.rate, faults, options.median, options.retry_after)
                 rows.append(measure(scheme, folder, limits))
     if options.json:
         print(json.dumps([asdict(row) for row in rows], indent=1))
         return
-    print(f"{options.clips} clips, limit {options.rate:g} requests a second")
+    print(f"{options.clips} clips")
     print(
-        "scheme         faults  seconds  of limit  wall  lost  twice  refused  in flight  peak MiB"
+        "scheme         limit  latency  faults  seconds  ideal  steady  refused  lost  twice"
+        "  in flight  ms CPU  peak MiB"
     )
     for row in rows:
         print(
-            f"{row.scheme:<14} {row.faults:>6.0%} {row.seconds:>8.1f} {row.share_of_limit:>9.1%}"
-            f" {row.wall_share:>5.0%} {row.lost:>5} {row.answered_twice:>6} {row.refused:>8}"
-            f" {row.most_in_flight:>10} {row.peak_mib:>9.0f}"
+            f"{row.scheme:<14} {row.rate:>5g} {row.latency:>8} {row.faults:>7.0%}"
+            f" {row.seconds:>8.1f} {row.ideal:>6.2f} {row.steady:>7.1%} {row.refused:>8.1%}"
+            f" {row.lost:>5} {row.answered_twice:>6} {row.most_in_flight:>10} {row.cpu_ms:>7.1f}"
+            f" {row.peak_mib:>9.0f}"
         )
 
 

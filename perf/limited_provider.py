@@ -14,17 +14,15 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
-SPREAD = 0.5
-
 
 @dataclass
 class Provider:
-    """A token bucket in front of log-normal waits."""
+    """A token bucket in front of waits between two bounds."""
 
     rate: float
     faults: float
     retry_after: bool
-    median_s: float
+    latency_s: tuple[float, float]
     draw: random.Random = field(default_factory=lambda: random.Random(1))
     tokens: float = 1.0
     refilled: float = field(default_factory=time.monotonic)
@@ -33,6 +31,8 @@ class Provider:
     refused: int = 0
     broken: int = 0
     accepted_at: list[float] = field(default_factory=list)
+    asked_at: float | None = None
+    answered_at: float = 0.0
     in_flight: int = 0
     most_in_flight: int = 0
 
@@ -51,13 +51,15 @@ class Provider:
     def statistics(self) -> dict[str, float]:
         """What happened so far."""
         times = self.accepted_at or [0.0]
+        steady = times[len(times) // 4 :]
         return {
             "clips_answered": len(self.answered),
             "answers": self.answered.total(),
             "accepted": len(self.accepted_at),
             "refused": self.refused,
             "broken": self.broken,
-            "seconds": times[-1] - times[0],
+            "seconds": self.answered_at - (self.asked_at or 0.0),
+            "steady_rate": (len(steady) - 1) / max(1e-9, steady[-1] - steady[0]),
             "most_in_flight": self.most_in_flight,
         }
 
@@ -65,19 +67,21 @@ class Provider:
         """Status and document for a request; None to cut the line."""
         clip = hashlib.sha256(body).hexdigest()
         self.asked[clip] += 1
+        self.asked_at = self.asked_at or time.monotonic()
         if not self.admit():
             self.refused += 1
             return 429, {"error": {"message": "slow down", "type": "rate_limit"}}
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
-            await asyncio.sleep(self.median_s * self.draw.lognormvariate(0, SPREAD))
+            await asyncio.sleep(self.draw.uniform(*self.latency_s))
         finally:
             self.in_flight -= 1
         if self.draw.random() < self.faults:
             self.broken += 1
             return (500, {"error": {"message": "broken"}}) if self.draw.random() < 0.5 else None
         self.answered[clip] += 1
+        self.answered_at = time.monotonic()
         message = {"role": "assistant", "content": f"A tone, {clip[:8]}."}
         choice = {"index": 0, "finish_reason": "stop", "message": message}
         usage = {"prompt_tokens": 100, "completion_tokens": 12, "total_tokens": 112}
@@ -130,9 +134,9 @@ async def main() -> None:
     parser.add_argument("--rate", type=float, required=True)
     parser.add_argument("--faults", type=float, default=0.0)
     parser.add_argument("--retry-after", action="store_true")
-    parser.add_argument("--median", type=float, default=0.8)
+    parser.add_argument("--latency", type=float, nargs=2, default=(0.3, 1.5))
     options = parser.parse_args()
-    provider = Provider(options.rate, options.faults, options.retry_after, options.median)
+    provider = Provider(options.rate, options.faults, options.retry_after, tuple(options.latency))
     server = await asyncio.start_server(provider.serve, "127.0.0.1", 0, limit=1 << 20)
     print(server.sockets[0].getsockname()[1], flush=True)
     await asyncio.to_thread(sys.stdin.read)
