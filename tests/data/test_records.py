@@ -144,3 +144,14 @@ def test_any_bytes_are_records_or_problems(content: bytes, name: str) -> None:
         for one in read_records(Path(name), problems, (), content):
             json.dumps(one.fields, ensure_ascii=False, allow_nan=False).encode()
     assert all(str(one) for one in problems)
+
+
+def test_what_separates_the_wanted_names_separates_the_fields(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,text,note (x; y; z)\na,one; two; three,\n")
+    problems: list[Problem] = []
+    found = list(read_records(tmp_path / "a.csv", problems, ("id", "text")))
+    assert found[0].fields["text"] == "one; two; three"
+    (tmp_path / "b.csv").write_text('"id";"text, as said"; text\na;b;one, two\n')
+    found = list(read_records(tmp_path / "b.csv", problems, ("id", "text")))
+    assert found[0].fields["text"] == "one, two"
+    assert not problems

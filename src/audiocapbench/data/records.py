@@ -77,7 +77,7 @@ def csv_records(
     Raises:
         DatasetError: The file cannot be read, or its first line lacks a column.
     """
-    rows = _rows(path, content, headed=True)
+    rows = _rows(path, content, columns=columns)
     names = next(rows, (path.name, []))[1]
     if isinstance(names, Problem):
         raise DatasetError(f"{path}: its first line {names.what}")
@@ -284,13 +284,13 @@ def _rows(
     begins: Callable[[str], bool] | None = None,
     *,
     spaced: bool = False,
-    headed: bool = False,
+    columns: Columns | None = None,
 ) -> Iterator[tuple[str, list[str] | Problem]]:
     csv.field_size_limit(LONGEST_LINE)
     lines = list(_lines(path, content))
     delimiter = DELIMITERS.get(path.suffix.lower(), ",")
-    if headed:
-        delimiter = _delimiter(lines, delimiter)
+    if columns is not None:
+        delimiter = _delimiter(lines, delimiter, columns)
 
     def parse(text: str) -> list[str]:
         if '"' in text:
@@ -316,11 +316,19 @@ def _rows(
         at += taken
 
 
-def _delimiter(lines: Sequence[tuple[str, str | Problem]], usual: str) -> str:
-    """What stands between the most names of the first line; the usual one where that is equal."""
+def _delimiter(lines: Sequence[tuple[str, str | Problem]], usual: str, columns: Columns) -> str:
+    """What stands between the names of the first line: what makes the wanted ones of it.
+
+    Where nothing does, it is what stands there most often; in doubt the usual one.
+    """
     first = next((text for _, text in lines if isinstance(text, str) and text.strip()), "")
+    quoted = re.findall(r'"([^"]*)"', first)
     unquoted = re.sub(r'"[^"]*"', "", first)
     counts = {one: unquoted.count(one) for one in (usual, ",", ";", "\t")}
+    for one in counts if columns else ():
+        names = [*unquoted.split(one), *quoted]
+        if all(_is_there(column, names) for column in columns):
+            return one
     return max(counts, key=counts.__getitem__)
 
 
