@@ -165,6 +165,20 @@ def test_an_outcome_costs_what_all_its_attempts_did(
     assert (budget.estimated == 1) == (usd == 1.2e-3)
 
 
+def test_what_a_failure_cost_stays_on_record_when_the_sample_is_answered_later(
+    server: OpenAIServer, tones: Benchmark, store: Store, till: Till
+) -> None:
+    server.reply = lambda _request: {"choices": None, "usage": till.bill(50)}
+    end, _ = run(server, tones, store, 5.0, 1, samples=1)
+    assert end.statuses == {"failed": 1}
+    assert store.runs()[0].cost_usd == pytest.approx(sum(till.bills))
+    server.reply = lambda _request: completion() | {"usage": till.bill(7)}
+    end, budget = run(server, tones, store, 5.0, 1, samples=1)
+    assert end.statuses == {"ok": 1}
+    assert budget.spent_usd == pytest.approx(till.bills[-1])
+    assert store.runs()[0].cost_usd == pytest.approx(sum(till.bills))
+
+
 def test_a_dead_port_bills_nothing(tones: Benchmark, store: Store) -> None:
     with OpenAIServer(key=None) as server:
         pass

@@ -290,10 +290,20 @@ def _write_answers(connection: Connection, run_id: int, answers: Sequence[Answer
     table, again = schema.outcomes, [str(status) for status in ASKED_AGAIN]
     note_change(connection, run_id)
     ids = [one.outcome.sample_id for one in answers]
-    same = (table.c.run == run_id, table.c.sample.in_(ids))
-    connection.execute(delete(table).where(*same, table.c.status.in_(again)))
+    failed = (table.c.run == run_id, table.c.sample.in_(ids), table.c.status.in_(again))
+    # What a failure cost stays on record when its sample is answered after all.
+    paid: dict[str, float] = {
+        row.sample: row.cost_usd
+        for row in connection.execute(select(table.c.sample, table.c.cost_usd).where(*failed))
+        if row.cost_usd
+    }
+    connection.execute(delete(table).where(*failed))
+    made = [rows.of_outcome(one.outcome) for one in answers]
+    for row in made:
+        if row["sample"] in paid:
+            row["cost_usd"] = (row["cost_usd"] or 0.0) + paid[row["sample"]]
     extra = {"run": run_id, "answered_at": schema.now()}
-    insert_new(connection, table, [rows.of_outcome(one.outcome) | extra for one in answers])
+    insert_new(connection, table, [row | extra for row in made])
     asked = [one for one in answers if one.cache_key is not None and not one.outcome.cached]
     if asked:
         query = select(schema.runs.c.model).where(schema.runs.c.id == run_id)

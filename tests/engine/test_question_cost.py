@@ -1,0 +1,59 @@
+"""The most that a question may cost covers what is sent: prompt, clip, and the longest answer."""
+
+import pytest
+
+from audiocapbench.engine.question_cost import question_cost
+from audiocapbench.models import ModelSettings, create_model
+from audiocapbench.models.price import Price
+from audiocapbench.models.registry import price_of
+
+OWN = "endpoint/qwen@http://127.0.0.1:8000/v1"
+ANSWERS_ALONE = Price.of(0, 0, 1_000_000, 0, "a dollar for a token written")
+READING_ALONE = Price.of(1_000_000, 1_000_000, 0, 10, "a dollar for a token read or heard")
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "limit", "tokens"),
+    [
+        ("openai/gpt-audio", "openai", 300, 300),
+        ("openai/gpt-audio", "openai", None, 16_384),
+        ("openai/gpt-4.1", "openai", None, 32_768),
+        ("openai-realtime/gpt-realtime", "websockets", None, 4_096),
+        ("openai-realtime/gpt-realtime", "websockets", 300, 300),
+        ("gemini/gemini-2.5-flash", "google.genai", None, 8_192 + 1_024),
+        ("gemini/gemini-2.5-flash", "google.genai", 300, 300 + 1_024),
+        ("gemini/gemini-2.0-flash", "google.genai", None, 8_192),
+        ("dashscope/qwen-audio-turbo", "openai", 300, 300),
+        (OWN, "openai", 300, 300),
+        (OWN, "openai", None, 32_768),
+    ],
+)
+def test_the_longest_answer_is_what_the_request_or_else_the_price_allows(
+    monkeypatch: pytest.MonkeyPatch, name: str, package: str, limit: int | None, tokens: int
+) -> None:
+    pytest.importorskip(package)
+    for key in ("OPENAI_API_KEY", "GEMINI_API_KEY", "DASHSCOPE_API_KEY"):
+        monkeypatch.setenv(key, "a-key-of-a-test")
+    model = create_model(name, ModelSettings(max_tokens=limit))
+    known = price_of(name)
+    longest = known.longest_answer if known else None
+    price = ANSWERS_ALONE.model_copy(update={"longest_answer": longest})
+    assert question_cost(price, model, 0.0, "").most_usd == tokens
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Describe the sound.", "狗在叫", "🐕‍🦺" * 50, "x" * 9_000, "\ud800"]
+)
+def test_no_tokenizer_makes_more_of_a_prompt_than_is_set_aside(text: str) -> None:
+    model = create_model("listener")
+    cost = question_cost(READING_ALONE, model, 1.5, text)
+    assert cost.most_usd >= len(text.encode("utf-8", "replace")) + 15
+    assert cost.likely_usd <= cost.most_usd
+
+
+def test_what_a_system_prompt_says_is_part_of_every_question() -> None:
+    pytest.importorskip("openai")
+    long = create_model(OWN, ModelSettings(system="Be brief. " * 200))
+    costs = [question_cost(READING_ALONE, one, 0.0, "Why?") for one in (create_model(OWN), long)]
+    assert costs[1].likely_usd - costs[0].likely_usd == 500
+    assert costs[1].most_usd - costs[0].most_usd == 2_000
