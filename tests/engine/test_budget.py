@@ -18,6 +18,7 @@ from audiocapbench.errors import AudioCapBenchError, TransientError
 from audiocapbench.models import AudioContract, Question
 from audiocapbench.models.price import FREE, Price
 from audiocapbench.store import Store
+from engine.virtual_time import run_in_virtual_time
 
 AT_ONCE = RetryPolicy(attempts=4, first_s=0.0)
 LONGEST = 4_000
@@ -56,8 +57,7 @@ class Provider:
         longest = self.limit or self.price.longest_answer or 32_768
         written = min(longest, self.tokens(self.asked))
         read = len(question.instruction) // 4
-        for _ in range(self.draw.randint(1, 20)):
-            await anyio.sleep(0)
+        await anyio.sleep(self.draw.uniform(0.1, 2))
         kind = self.draw.random()
         if kind < 0.05:
             raise TransientError("busy", throttled=self.draw.random() < 0.5)
@@ -105,7 +105,7 @@ def ask(
                 for _ in range(in_flight):
                     group.start_soon(work, client, numbers)
 
-    anyio.run(all_of_it)
+    run_in_virtual_time(all_of_it)
     return recorded
 
 

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from audiocapbench.engine import (
     Stop,
     run_benchmark,
 )
-from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.errors import AudioCapBenchError, FatalError
 from audiocapbench.judges import create_judge, judge_run
 from audiocapbench.models import ModelSettings, create_model
 from audiocapbench.models.controls import ControlModel
@@ -182,8 +183,12 @@ def test_what_a_failure_cost_stays_on_record_when_the_sample_is_answered_later(
 def test_a_dead_port_bills_nothing(tones: Benchmark, store: Store) -> None:
     with OpenAIServer(key=None) as server:
         pass
-    end, budget = run(server, tones, store, 5.0, 1, samples=1)
-    assert (end.statuses, budget.spent_usd) == ({"failed": 1}, 0.0)
+    budget = Budget(5.0)
+    limits = RateLimits(1, retry=replace(RETRY, unreachable_s=0.1))
+    how: RunOptions = {"rate_limits": limits, "budget": budget, "price": PRICE}
+    with pytest.raises(FatalError, match="could not be reached"):
+        run_benchmark(tones, create_model(f"endpoint/fake@{server.base_url}"), store, **how)
+    assert (budget.spent_usd, budget.held_usd, budget.in_flight) == (0.0, 0.0, 0)
 
 
 def test_usage_that_is_not_reported_is_counted_from_text_and_seconds(
@@ -208,8 +213,8 @@ def test_absurd_usage_ends_no_run_and_is_not_kept(
 ) -> None:
     usage = {"prompt_tokens": tokens, "completion_tokens": tokens}
     server.reply = lambda _request: completion() | {"usage": usage}
-    end, budget = run(server, tones, store, 5.0, in_flight=8)
-    assert (end.stop, end.statuses) == (None, {"ok": CLIPS})
+    end, budget = run(server, tones, store, 5.0, 8, samples=6)
+    assert (end.stop, end.statuses) == (None, {"ok": 6})
     kept = store.outcomes(end.run.id).values()
     assert {one.reply.input_tokens for one in kept} == {None}
     assert 0 < budget.spent_usd < 0.1
@@ -242,10 +247,11 @@ def test_replies_of_no_use_are_on_record_when_the_budget_ends_before_a_verdict(
     budget = Budget(0.025)
     limits = RateLimits(concurrency=1)
     end = judge_run(store, asked, [judge], budget=budget, prices=prices, rate_limits=limits)
-    assert end.judges[0].statuses == {"failed": 1}
     assert (end.stop, len(till.bills)) == (Stop.BUDGET, 2)
-    (failed,) = store.judgements(asked.id, judge.name)
-    assert "not asked again, because the budget is spent: $0.02" in (failed.error or "")
+    failed = store.judgements(asked.id, judge.name)
+    assert {str(one.status) for one in failed} == {"failed"}
+    for one in failed:
+        assert "not asked again, because the budget is spent: $0.02" in (one.error or "")
     assert end.judges[0].cost_usd == pytest.approx(budget.spent_usd)
 
 
