@@ -166,12 +166,40 @@ def test_a_lease_expires_without_signs_of_life(place: Path) -> None:
         assert store.claim(run.id, silent, keys, seen).lost
 
 
+def test_a_process_that_lives_here_keeps_its_claims_through_a_locked_store(place: Path) -> None:
+    benchmark = open_benchmark(str(place / "tones"))
+    with Store.open(str(place / "audiocapbench.db")) as store:
+        run = run_benchmark(benchmark, create_model("control/right"), store).run
+        seen, keys = store.task_states(run.id), [TaskKey("", run.sample_ids[0])]
+        late = Worker(0.1)
+        assert store.claim(run.id, late, keys, seen).taken == keys
+        time.sleep(0.3)  # as if the store had been locked: no sign of life could be given
+        assert store.claim(run.id, Worker(30), keys, seen).taken == []
+        assert store.renew(late)
+
+
+def test_whoever_was_cut_off_from_the_store_gives_the_others_time(place: Path) -> None:
+    benchmark = open_benchmark(str(place / "tones"))
+    with Store.open(str(place / "audiocapbench.db")) as store:
+        run = run_benchmark(benchmark, create_model("control/right"), store).run
+        seen = store.task_states(run.id)
+        first, second = ([TaskKey("", one)] for one in run.sample_ids[:2])
+        far = Worker(0.2, process="another machine:1.1")
+        back = Worker(0.2, process="a third machine:1.1")
+        assert store.claim(run.id, far, first, seen).taken == first
+        assert store.claim(run.id, back, second, seen).taken == second
+        time.sleep(0.3)
+        assert store.claim(run.id, back, first, seen).taken == []
+        assert store.renew(far)
+
+
 def test_signs_of_life_keep_a_lease(place: Path) -> None:
     benchmark = open_benchmark(str(place / "tones"))
     with Store.open(str(place / "audiocapbench.db")) as store:
         run = run_benchmark(benchmark, create_model("control/right"), store).run
         seen, key = store.task_states(run.id), TaskKey("", run.sample_ids[0])
-        lease = Lease(store, lease_s=1.0)
+        lease = Lease(store)
+        lease.worker = Worker(1.0, process="another machine:1.1")
         lease.claim(run.id, [key], seen)
         time.sleep(1.5)
         assert store.claim(run.id, Worker(30), [key], seen).taken == []

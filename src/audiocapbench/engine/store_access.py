@@ -109,11 +109,20 @@ class RecordWriter:
 
     async def _commit_waiting(self) -> None:
         batch = self._waiting[:_AT_A_TIME]
-        records = [record for record, _ in batch]
-        await self._access.call(self._store.add_records, self._run.id, records, self._worker)
+        try:
+            await self._write([record for record, _ in batch])
+        except StoreAwayError:
+            raise
+        except StoreError:
+            # One that cannot be stored must not take the others with it.
+            del batch[1:]
+            await self._write([batch[0][0]])
         del self._waiting[: len(batch)]
         for _, done in batch:
             done.set()
+
+    async def _write(self, records: Sequence[Record]) -> None:
+        await self._access.call(self._store.add_records, self._run.id, records, self._worker)
 
     async def close(self) -> None:
         """Commit what still waits if that goes at once, or else keep it in a file."""

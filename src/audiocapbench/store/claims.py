@@ -10,6 +10,7 @@ import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +30,8 @@ from sqlalchemy import (
 from audiocapbench.store import schema
 from audiocapbench.store.connect import fetch, writing
 from audiocapbench.store.unsaved import AnswerRecord, Record
+
+_HUNG_S = 600.0
 
 
 class TaskKey(NamedTuple):
@@ -87,7 +90,7 @@ class ClaimStore:
             # On PostgreSQL, whoever writes about the run waits here; SQLite has one writer anyway.
             connection.execute(select(runs.c.id).where(runs.c.id == run_id).with_for_update())
             lost = not _renewed(connection, worker)
-            _forget_the_gone(connection)
+            _forget_the_gone(connection, worker.lease_s)
             holders = _holders(connection, run_id, tasks)
             now = _states(connection, run_id, tasks[0].judge, [one.sample for one in tasks])
             others = Counter(holders[one].owner for one in tasks if _is_other(holders, one, worker))
@@ -148,25 +151,45 @@ def _now(connection: Connection) -> ColumnElement[Any]:
 
 
 def _renewed(connection: Connection, worker: Worker) -> bool:
-    table, until = schema.workers, _now(connection) + worker.lease_s
-    same = table.update().where(table.c.id == worker.id)
-    if connection.execute(same.values(until=until)).rowcount:
-        return True
-    own = {"id": worker.id, "owner": worker.owner, "process": worker.process}
-    values = insert(table).values(**own, started_at=schema.now(), until=until)
-    connection.execute(values)
-    return False
+    table, now = schema.workers, _now(connection)
+    same, until = table.c.id == worker.id, now + worker.lease_s
+    is_late = connection.execute(select(table.c.until < now).where(same)).scalar()
+    if is_late is None:
+        own = {"id": worker.id, "owner": worker.owner, "process": worker.process}
+        connection.execute(insert(table).values(**own, started_at=schema.now(), until=until))
+        return False
+    # Whoever comes back late was cut off from the store, and others may have been so, too.
+    cut_off = same | (table.c.until < now) if is_late else same
+    connection.execute(table.update().where(cut_off).values(until=until))
+    return True
 
 
-def _forget_the_gone(connection: Connection) -> None:
-    """Workers whose time is up, and those of this machine whose process has ended."""
-    table = schema.workers
-    connection.execute(delete(table).where(table.c.until < _now(connection)))
-    machine = _machine()
-    for row in connection.execute(select(table.c.id, table.c.process)).all():
+def _forget_the_gone(connection: Connection, lease_s: float) -> None:
+    """Workers whose time is up, and those of this machine whose process has ended.
+
+    One that can be seen to live is not gone because the store was locked for a while.
+    """
+    table, now, machine = schema.workers, _now(connection), _machine()
+    late = now - table.c.until
+    found = select(table.c.id, table.c.process, late.label("late_s"))
+    served_s = _served_s(connection, now)
+    for row in connection.execute(found).all():
         there, _, process = row.process.rpartition(":")
-        if machine and there == machine and _process(process.partition(".")[0]) != process:
+        if machine and there == machine:
+            lives = _process(process.partition(".")[0]) == process
+            gone = not lives or row.late_s > _HUNG_S
+        else:
+            gone = row.late_s > 0 and served_s > lease_s
+        if gone:
             connection.execute(delete(table).where(table.c.id == row.id))
+
+
+def _served_s(connection: Connection, now: ColumnElement[Any]) -> float:
+    """Seconds in which signs of life could be given; a server that has just begun hears late."""
+    if connection.dialect.name == "sqlite":
+        return inf
+    began = cast(extract("epoch", func.pg_postmaster_start_time()), Float)
+    return float(connection.execute(select(now - began)).scalar_one())
 
 
 def _holders(connection: Connection, run_id: int, tasks: Sequence[TaskKey]) -> dict[TaskKey, Any]:

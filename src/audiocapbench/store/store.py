@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, Select, and_, delete, insert, select
 
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, Reply
-from audiocapbench.errors import StoreError
+from audiocapbench.errors import StoreAwayError, StoreError
 from audiocapbench.store import rows, schema
 from audiocapbench.store.claims import ClaimStore, release_tasks, task_of
 from audiocapbench.store.connect import (
@@ -188,13 +188,19 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore, ClaimStor
     def take_in(self, run: Run) -> list[UnsavedFile]:
         """Store what was kept in files of a run; what was answered since then stays as it is."""
         taken = []
-        for file in unsaved(self._engine.url, run):
+        for found in unsaved(self._engine.url, run):
+            file = found
             known = {
                 (one.judge, one.sample_id, one.repeat)
                 for one in self.judgements(run.id)
                 if one.status not in ASKED_AGAIN
             }
-            self.add_records(run.id, [one for one in file.records if task_of(one) not in known])
+            try:
+                self.add_records(run.id, [one for one in file.records if task_of(one) not in known])
+            except StoreAwayError:
+                raise
+            except StoreError:  # whatever it is, it must not keep the run from going on
+                file = UnsavedFile(file.path, [], file.rejected + len(file.records))
             with suppress(FileNotFoundError):  # another process may have taken it in, too
                 if file.rejected:
                     file.path.replace(file.path.with_suffix(".rejected"))
