@@ -158,10 +158,10 @@ def test_a_lease_expires_without_signs_of_life(place: Path) -> None:
         run = run_benchmark(benchmark, create_model("control/right"), store).run
         seen = store.task_states(run.id)
         keys = [TaskKey("", one) for one in run.sample_ids[:3]]
-        silent = Worker(0.2, process="another machine:1.1")
+        silent = Worker(3, process="another machine:1.1")
         assert store.claim(run.id, silent, keys, seen).taken == keys
         assert store.claim(run.id, Worker(30), keys, seen).taken == []
-        time.sleep(0.3)
+        time.sleep(3.1)
         assert store.claim(run.id, Worker(30), keys, seen).taken == keys
         assert store.claim(run.id, silent, keys, seen).lost
 
@@ -184,11 +184,11 @@ def test_whoever_was_cut_off_from_the_store_gives_the_others_time(place: Path) -
         run = run_benchmark(benchmark, create_model("control/right"), store).run
         seen = store.task_states(run.id)
         first, second = ([TaskKey("", one)] for one in run.sample_ids[:2])
-        far = Worker(0.2, process="another machine:1.1")
-        back = Worker(0.2, process="a third machine:1.1")
+        far = Worker(3, process="another machine:1.1")
+        back = Worker(3, process="a third machine:1.1")
         assert store.claim(run.id, far, first, seen).taken == first
         assert store.claim(run.id, back, second, seen).taken == second
-        time.sleep(0.3)
+        time.sleep(3.1)
         assert store.claim(run.id, back, first, seen).taken == []
         assert store.renew(far)
 
