@@ -212,7 +212,9 @@ def test_scores_that_not_both_runs_have_a_total_of_are_left_out(store: Store) ->
     found = compare_runs(store, 1, 2)
     labels = list(dict.fromkeys(one.scorer.label for one in found.differences))
     assert labels == ["date", "date_similarity", "date_discriminability"]
-    assert of(found, "date").interval == pytest.approx((0.0, 0.0))
+    # The same answers throughout: no difference was seen, and one of clips unseen is not ruled out.
+    low, high = of(found, "date").interval or (0.0, 0.0)
+    assert -0.05 < low < 0 < high < 0.05
 
 
 def test_a_run_without_a_group_is_still_compared_on_the_others(store: Store) -> None:

@@ -99,14 +99,21 @@ def test_a_score_made_in_another_way_is_not_marked_as_the_best(store: Store) -> 
 
 
 def test_samples_are_not_called_clips(store: Store, tmp_path: Path) -> None:
-    samples = made_samples(42, questions=6)
+    samples = made_samples(72, questions=6)
     made = MadeRun("made/asked", scores={"rouge_l": {one.id: 0.5 for one in samples}})
     run = put_run(store, made, samples)
     page = page_of(store, [run], tmp_path)
-    assert "42 samples of 7 clips" in page
-    assert "<small>42 samples</small>" in page
-    assert "<small>7 clips</small>" in page
-    assert "42 clips" not in page
+    assert "72 samples of 12 clips" in page
+    assert "<small>72 samples</small>" in page
+    assert "<small>12 clips</small>" in page
+    assert "72 clips" not in page
+
+
+def test_many_questions_about_few_clips_have_no_interval(store: Store, tmp_path: Path) -> None:
+    samples = made_samples(42, questions=6)
+    made = MadeRun("made/asked", scores={"rouge_l": {one.id: 0.5 for one in samples}})
+    page = page_of(store, [put_run(store, made, samples)], tmp_path)
+    assert "<small>42 samples, too few for an interval</small>" in page
 
 
 def test_too_few_samples_for_an_interval_are_said(store: Store, tmp_path: Path) -> None:

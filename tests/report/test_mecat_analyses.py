@@ -16,10 +16,11 @@ from audiocapbench.report.mecat.drop import drop_report
 from audiocapbench.report.mecat.merge_published import PUBLISHED, places
 from audiocapbench.report.mecat.rankings import split_report, standings_report, weight_report
 from audiocapbench.report.mecat.scored import ScoredAnswers, read_scored
-from audiocapbench.report.mecat.silence import silence_report, wilson
+from audiocapbench.report.mecat.silence import silence_report
 from audiocapbench.report.mecat.stability import stability_report
 from audiocapbench.report.samples import write_scores
 from audiocapbench.scores.run_table import TableReader
+from audiocapbench.stats.shares import clopper_pearson
 from audiocapbench.store import Store
 from mecat_runs import items, questions, right, sentence, stored_run
 
@@ -271,8 +272,8 @@ def test_a_model_without_silent_clips_cannot_be_probed(store: Store) -> None:
 
 
 def test_an_interval_of_a_share_stays_within_bounds() -> None:
-    assert tuple(wilson(0, 10)) == pytest.approx((0.0, 0.2775), abs=1e-4)
-    assert 0.7 < wilson(10, 10).low < wilson(10, 10).high <= 1.0
+    assert tuple(clopper_pearson(0, 10)) == pytest.approx((0.0, 0.3085), abs=1e-4)
+    assert 0.69 < clopper_pearson(10, 10).low < clopper_pearson(10, 10).high <= 1.0
 
 
 def test_stability_spreads_shrink_with_size_and_start_from_the_stored_score(

@@ -1,12 +1,24 @@
 """Bootstrap intervals: seeded, honest, and right where the answer is known."""
 
+from typing import Unpack
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from audiocapbench.metrics.result import first_column
-from audiocapbench.stats.bootstrap import Method, intervals, mean_interval
-from audiocapbench.stats.units import FloatArray
+from audiocapbench.stats.bootstrap import Method, Resampling, intervals
+from audiocapbench.stats.bootstrap import mean_interval as interval_or_none
+from audiocapbench.stats.shares import Interval
+from audiocapbench.stats.units import Aggregate, FloatArray
+
+
+def mean_interval(
+    statistics: FloatArray, aggregate: Aggregate, **how: Unpack[Resampling]
+) -> Interval:
+    found = interval_or_none(statistics, aggregate, **how)
+    assert found is not None
+    return found
 
 
 def test_the_interval_of_a_mean_is_close_to_the_normal_one() -> None:
@@ -80,21 +92,31 @@ def test_the_same_question_asked_four_times_is_no_more_evidence() -> None:
         mean_interval(np.tile(values, (4, 1)), first_column, clusters=clips[:50])
 
 
-@pytest.mark.parametrize("count", [1, 2, 5])
-def test_few_and_lumpy_samples_keep_their_estimate_inside(count: int) -> None:
+@pytest.mark.parametrize("count", [10, 12, 20])
+@pytest.mark.parametrize("method", ["bootstrap-t", "bca", "percentile"])
+def test_few_and_lumpy_samples_keep_their_estimate_inside(count: int, method: Method) -> None:
     values = np.zeros((count, 1))
     values[0] = 1.0
-    low, high = mean_interval(values, first_column)
-    assert low <= 1 / count <= high
+    low, high = mean_interval(values, first_column, method=method)
+    assert low <= 1 / count < high
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 9])
+def test_too_few_samples_have_no_interval(count: int) -> None:
+    values = np.random.default_rng(1).random((count, 1))
+    assert interval_or_none(values, first_column, bounds=(0.0, 1.0)) is None
+    # Nor has any number of questions about too few clips.
+    clips = np.tile(np.arange(count), 20)
+    assert interval_or_none(np.tile(values, (20, 1)), first_column, clusters=clips) is None
 
 
 def test_a_ratio_is_resampled_as_a_ratio() -> None:
     generator = np.random.default_rng(3)
     below = generator.uniform(1, 2, 300)
-    statistics = np.stack([3 * below, below], axis=1)
+    above = 3 * below + generator.normal(0, 1e-6, 300)
+    statistics = np.stack([above, below], axis=1)
     low, high = mean_interval(statistics, lambda means: means[..., 0] / means[..., 1])
-    assert low == pytest.approx(3)
-    assert high == pytest.approx(3)
+    assert 3 - 1e-6 < low < high < 3 + 1e-6
 
 
 def test_the_same_seed_gives_the_same_interval() -> None:
@@ -104,5 +126,18 @@ def test_the_same_seed_gives_the_same_interval() -> None:
     assert mean_interval(values, first_column, seed=1) != first
 
 
-def test_equal_samples_leave_no_doubt() -> None:
-    assert mean_interval(np.full((9, 1), 0.5), first_column) == (0.5, 0.5)
+@pytest.mark.parametrize("value", [0.0, 0.5, 1.0])
+def test_equal_samples_are_not_certainty(value: float) -> None:
+    values = np.full((20, 1), value)
+    assert interval_or_none(values, first_column) is None
+    low, high = mean_interval(values, first_column, bounds=(0.0, 1.0))
+    assert 0.0 <= low <= value <= high <= 1.0
+    assert high - low > 0.1
+
+
+def test_no_interval_leaves_the_bounds_of_its_score() -> None:
+    generator = np.random.default_rng(8)
+    for _ in range(50):
+        values = generator.choice([0.0, 0.1, 10.0], (12, 1), p=[0.1, 0.1, 0.8])
+        low, high = mean_interval(values, first_column, bounds=(0.0, 10.0))
+        assert 0.0 <= low <= values.mean() <= high <= 10.0

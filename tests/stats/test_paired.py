@@ -92,7 +92,9 @@ def test_corpus_bleu_can_be_tested() -> None:
         return corpus_bleu(means, 2)
 
     assert permutation_test(better, worse, aggregate, rounds=999) == 1 / 1000
-    low, high = difference_interval(better, worse, aggregate)
+    found = difference_interval(better, worse, aggregate)
+    assert found is not None
+    low, high = found
     seen = aggregate(better.mean(axis=0)) - aggregate(worse.mean(axis=0))
     assert 0 < low < seen < high
 
@@ -129,7 +131,9 @@ def test_the_interval_of_a_difference_knows_that_samples_are_paired() -> None:
     generator = np.random.default_rng(7)
     hard = generator.normal(0, 5, 200)
     first, second = hard + 1 + generator.normal(0, 0.1, 200), hard + generator.normal(0, 0.1, 200)
-    low, high = difference_interval(column(first), column(second), first_column)
+    found = difference_interval(column(first), column(second), first_column)
+    assert found is not None
+    low, high = found
     assert low < 1 < high
     assert high - low < 0.05
 

@@ -15,7 +15,7 @@ from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine import Preview, answered, run_benchmark
-from audiocapbench.judges.aggregation import by_judge, overall
+from audiocapbench.judges.aggregation import MAX_VALUE, by_judge, overall
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.executor import JudgeOptions, judge_run, missing_judgements
 from audiocapbench.judges.failures import failure_reasons, failure_words
@@ -26,7 +26,7 @@ from audiocapbench.metrics.result import first_column
 from audiocapbench.models import Model
 from audiocapbench.models.controls import ControlModel
 from audiocapbench.signature import Signature
-from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
+from audiocapbench.stats import Interval, mean_interval
 from audiocapbench.stats.agreement import category_counts, fleiss_kappa
 from audiocapbench.stats.correlation import auc, rank_correlation
 from audiocapbench.store import Run, Store
@@ -257,10 +257,8 @@ def _shift(plain: _KindScores, styled: _KindScores) -> StyleShift | None:
     if not both:
         return None
     changes = np.array([styled.scores[one] - plain.scores[one] for one in both])
-    return StyleShift(len(both), float(changes.mean()), _interval(changes))
+    return StyleShift(len(both), float(changes.mean()), _interval(changes, -MAX_VALUE))
 
 
-def _interval(values: FloatArray) -> Interval | None:
-    if len(values) < FEWEST_FOR_INTERVAL:
-        return None
-    return mean_interval(values[:, np.newaxis], first_column)
+def _interval(values: FloatArray, least: float = 0.0) -> Interval | None:
+    return mean_interval(values[:, np.newaxis], first_column, bounds=(least, MAX_VALUE))

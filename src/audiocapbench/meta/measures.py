@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.scorer import Choice
-from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval
-from audiocapbench.stats.bootstrap import intervals
+from audiocapbench.stats import Interval, mean_interval
 
 FloatArray = NDArray[np.float64]
 
 NAMES = ("accuracy", "f1", "macro_f1", "balanced_accuracy")
 """The measures, in percent; F1 takes the second caption, 1, for the positive class."""
 
+_OVER_CLASSES = 2
 COUNTS = 4
 CHOSEN = (Choice.FIRST, Choice.SECOND)
 """Choices that name a caption."""
@@ -67,24 +67,26 @@ def measure(counts: FloatArray) -> FloatArray:
 def measure_intervals(clips: Sequence[str], counts: FloatArray) -> dict[str, Interval | None]:
     """95 % intervals of every measure, from the clip and the four counts of each pair.
 
-    The pairs of one clip are drawn together or not at all. None for too few clips to draw from, or
-    a measure that says nothing.
+    The pairs of one clip count together. None for too few clips, or a measure that says nothing.
     """
     own = measure(counts.sum(axis=0))
-    if len(set(clips)) < FEWEST_FOR_INTERVAL:
-        return dict.fromkeys(NAMES)
+    ones, zeros = counts[:, :2].sum(), counts[:, 2:].sum()
+    # A mean over classes can be no surer than its smaller class lets it be.
+    classes = 4 * ones * zeros / (ones + zeros) if ones and zeros else ones + zeros
 
-    def aggregate(means: FloatArray) -> FloatArray:
-        # Every measure has the same counts; the diagonal takes each measure once.
-        found = np.diagonal(measure(means), axis1=-2, axis2=-1)
-        # A round without any pair that a measure speaks of says nothing for or against it.
-        return np.where(np.isnan(found), np.nan_to_num(own), found)
+    def interval(place: int) -> Interval | None:
+        def aggregate(means: FloatArray) -> FloatArray:
+            # Without any pair that a measure speaks of, nothing is said for or against it.
+            found = measure(means)[..., place]
+            return np.where(np.isnan(found), own[place], found)
 
-    repeated = np.broadcast_to(counts[:, np.newaxis], (len(counts), len(NAMES), COUNTS))
-    low, high = intervals(repeated, aggregate, clusters=clips)
+        most = len(counts) if place < _OVER_CLASSES else classes
+        return mean_interval(
+            counts, aggregate, clusters=clips, bounds=(0.0, 100.0), share=True, most=float(most)
+        )
+
     return {
-        name: None if np.isnan(own[place]) else Interval(float(low[place]), float(high[place]))
-        for place, name in enumerate(NAMES)
+        name: None if np.isnan(own[place]) else interval(place) for place, name in enumerate(NAMES)
     }
 
 

@@ -41,7 +41,7 @@ _NOTHING = Diagnostics()
 class GroupMeasures:
     """The measures of a group of ``n`` pairs, in percent; None where one says nothing about it.
 
-    Intervals are 95 % by bootstrap over clips; None for too few clips.
+    Intervals are 95 %, of shares whose clips count together; None for too few clips.
     """
 
     n: int

@@ -15,7 +15,6 @@ from audiocapbench.report.page.drawing import draw_bars
 from audiocapbench.report.page.figure_data import Bar, Span
 from audiocapbench.report.page_file import render, source_hash, template_text, write_page
 from audiocapbench.report.tables import page_of
-from audiocapbench.stats import ROUNDS, SEED
 from audiocapbench.version import VERSION
 
 _KINDS = ("metric", "judge", "clap", "model", "control")
@@ -93,8 +92,6 @@ def write_trials(
         groups=_shown_groups(trials[0]),
         agreement=agreement,
         constant=trials[0].constant,
-        rounds=ROUNDS,
-        seed=SEED,
         shown=_shown,
         chart=_chart(trials),
         escape_controls=escape_controls,

@@ -18,12 +18,14 @@ from audiocapbench.scores.groups import FloatArray, Group, SampleScores
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.signature import Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
+from audiocapbench.stats.bootstrap import Resampling, own_scores
+from audiocapbench.stats.shares import hits_of
 from audiocapbench.stats.units import Aggregate
 
 Mask = NDArray[np.bool_]
 
 _MOST_KEPT = 20_000
-_INTERVALS: dict[bytes, Interval] = {}
+_INTERVALS: dict[bytes, Interval | None] = {}
 """Every interval of this process by what it was made of, so that none is drawn for twice."""
 
 
@@ -81,8 +83,24 @@ def with_interval(
     if key not in _INTERVALS:
         if len(_INTERVALS) >= _MOST_KEPT:
             _INTERVALS.clear()
-        _INTERVALS[key] = mean_interval(table, aggregate, clusters=clips)
+        how = _bounded(scorer, group, statistics[present], places)
+        how["clusters"] = clips
+        _INTERVALS[key] = mean_interval(table, aggregate, **how)
     return replace(estimate, interval=_INTERVALS[key])
+
+
+def _bounded(
+    scorer: Scorer, group: Group, statistics: FloatArray, places: NDArray[np.int64]
+) -> Resampling:
+    """What is known of a score before it is seen: its bounds, and whether it is made of shares."""
+    own, highest = own_scores(statistics, scorer.aggregate), scorer.max_value
+    how = Resampling(bounds=(0.0 if np.nanmin(own) >= 0 else -highest, highest))
+    if group.aggregation is not None:
+        counts = np.bincount(places, minlength=len(group.weights))
+        how["most"] = float(group.weights.sum() ** 2 / (group.weights**2 / counts).sum())
+        whole = float(scorer.aggregate(statistics.mean(axis=0)[np.newaxis])[0])
+        how["share"] = hits_of(own, whole, how["bounds"]) is not None
+    return how
 
 
 def score(scorer: Scorer, group: Group, table: FloatArray, present: Mask) -> float:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from audiocapbench.signature import UNSIGNED, Signature
-from audiocapbench.stats import Interval
+from audiocapbench.stats import METHODS, Interval
 
 
 class Coverage(NamedTuple):
@@ -34,7 +34,7 @@ class Estimate:
         n: How many have one.
         as_zero: The same with every failure counted as 0.
         bounds: The worst and the best that the failures could make of it.
-        interval: 95 % by bootstrap over samples; None for too few samples to draw from.
+        interval: 95 %, by ``stats.METHODS``; None for too few samples or clips.
         signature: How it was made; unsigned where there is no score.
         lacks: Of a total: the corpora without a score that it cannot be formed for; None of others.
     """
@@ -88,6 +88,7 @@ class Estimate:
         return {
             **total,
             **self.scores(),
+            "ci_method": METHODS if self.interval else None,
             "signature": str(self.signature),
             "coverage": coverage.replied / coverage.total if coverage.total else 0.0,
             "n": coverage.total,

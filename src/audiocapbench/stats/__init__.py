@@ -1,18 +1,18 @@
-"""How sure we are: intervals by resampling, tests between systems, and what failures may mean."""
+"""How sure we are: intervals, tests between systems, and what failures may mean."""
 
 from audiocapbench.stats.bootstrap import (
     FEWEST_FOR_INTERVAL,
-    METHOD,
+    METHODS,
     ROUNDS,
     SEED,
-    Interval,
     mean_interval,
     resampled_scores,
 )
+from audiocapbench.stats.shares import Interval
 
 __all__ = [
     "FEWEST_FOR_INTERVAL",
-    "METHOD",
+    "METHODS",
     "ROUNDS",
     "SEED",
     "Interval",

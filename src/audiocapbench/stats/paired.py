@@ -6,7 +6,15 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.stats.bootstrap import SEED, Draws, Interval, Resampling, mean_interval
+from audiocapbench.stats.bootstrap import (
+    FEWEST_FOR_INTERVAL,
+    SEED,
+    Draws,
+    Resampling,
+    mean_interval,
+    own_scores,
+)
+from audiocapbench.stats.shares import LEVEL, Interval, hits_of, paired_difference
 from audiocapbench.stats.units import Aggregate, Clusters, FloatArray, units_of
 
 SWAPS = 9_999
@@ -74,15 +82,26 @@ def permutation_tests(
 
 def difference_interval(
     first: FloatArray, second: FloatArray, aggregate: Aggregate, **how: Unpack[Resampling]
-) -> Interval:
-    """Paired bootstrap interval of score(first) - score(second); both see the same draws.
+) -> Interval | None:
+    """Interval of score(first) - score(second) on the same samples; of shares an exact kind.
 
-    Differences are less skewed than scores: of the two methods, percentile, which is taken here,
-    covers few samples better.
+    Other scores are resampled in pairs: both see the same draws. None for too few samples, and for
+    differences that are all alike where the scores' bounds are not known.
     """
-    how.setdefault("method", "percentile")
-    both = np.stack([first, second], axis=1).reshape(len(first), -1)
-    return mean_interval(both, _difference(aggregate), **how)
+    clusters, bounds = how.get("clusters"), how.get("bounds")
+    if len(units_of(first, clusters).sizes) < FEWEST_FOR_INTERVAL:
+        return None
+    sides = np.stack([first, second], axis=1)
+    own, scores = own_scores(sides, aggregate).T, aggregate(sides.mean(axis=0)[np.newaxis])[0]
+    right, other = (hits_of(own[place], float(scores[place]), bounds) for place in (0, 1))
+    if bounds is not None and right is not None and other is not None:
+        wins, losses = np.maximum(right - other, 0), np.maximum(other - right, 0)
+        found = units_of(wins, clusters), units_of(losses, clusters)
+        low, high = paired_difference(*found, level=how.get("level", LEVEL))
+        return Interval(low * bounds[1], high * bounds[1])
+    if bounds is not None:
+        how["bounds"] = (bounds[0] - bounds[1], bounds[1] - bounds[0])
+    return mean_interval(sides.reshape(len(first), -1), _difference(aggregate), **how)
 
 
 def paired_spread(

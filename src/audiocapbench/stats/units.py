@@ -69,14 +69,23 @@ def ordered(units: Units) -> Units:
 
 def resampled_means(units: Units, rounds: int, seed: int) -> Iterator[FloatArray]:
     """Mean statistics of samples drawn with replacement, in blocks of shape (rounds, ..., k)."""
+    sides = np.zeros((len(units.sizes), 0))
+    return (means for means, _ in resampled_beside(units, rounds, seed, sides))
+
+
+def resampled_beside(
+    units: Units, rounds: int, seed: int, sides: FloatArray
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """The same, and of each block the means over units of ``sides``, of shape (units, columns)."""
     generator = np.random.default_rng(seed)
     count = len(units.sizes)
     flat = units.sums.reshape(count, -1)
+    table = np.concatenate([flat, sides, units.sizes[:, np.newaxis]], axis=1)
     for start in range(0, rounds, _BLOCK):
         size = min(_BLOCK, rounds - start)
-        drawn = _drawn(generator, count, size)
-        means = (drawn @ flat) / (drawn @ units.sizes)[:, np.newaxis]
-        yield means.reshape(size, *units.sums.shape[1:])
+        sums = _drawn(generator, count, size) @ table
+        means = sums[:, : flat.shape[1]] / sums[:, -1:]
+        yield means.reshape(size, *units.sums.shape[1:]), sums[:, flat.shape[1] : -1] / count
 
 
 def _drawn(generator: np.random.Generator, count: int, size: int) -> FloatArray:

@@ -10,6 +10,13 @@ from audiocapbench.store.records import StoredEstimate
 from audiocapbench.store.writes import MADE_BY, insert_all, signature_numbers, signatures_by_number
 
 
+def _made_by() -> str:
+    """By which version of the toolkit, and by which methods, estimates are made."""
+    from audiocapbench.stats import METHODS
+
+    return f"{MADE_BY}, intervals by {METHODS}"
+
+
 class EstimateStore:
     """What a store can do with estimates."""
 
@@ -21,9 +28,9 @@ class EstimateStore:
         return int(fetch(self._engine, query)[0].revision)
 
     def estimates(self, run_id: int) -> list[StoredEstimate]:
-        """What is known of a run as it stands now; another version's estimates are made anew."""
+        """What is known of a run as it stands now; those made otherwise are made anew."""
         table = schema.estimates
-        query = select(table).where(table.c.run == run_id, table.c.made_by == MADE_BY)
+        query = select(table).where(table.c.run == run_id, table.c.made_by == _made_by())
         with reading(self._engine) as connection:
             found = connection.execute(query.order_by(table.c.scorer, table.c.group)).all()
             signatures = signatures_by_number(connection) if found else {}
@@ -44,7 +51,7 @@ class EstimateStore:
             for one in estimates:
                 same = (table.c.run == run_id, table.c.scorer == one.scorer)
                 connection.execute(delete(table).where(*same, table.c.group == one.group))
-            extra = {"run": run_id, "made_by": MADE_BY}
+            extra = {"run": run_id, "made_by": _made_by()}
             insert_all(
                 connection, table, [rows.of_estimate(one, numbers) | extra for one in estimates]
             )

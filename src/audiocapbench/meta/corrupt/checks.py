@@ -18,7 +18,7 @@ from audiocapbench.meta.measures import numbers
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.controls import CONTROLS, create_control
 from audiocapbench.meta.settings import TrialSettings
-from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
+from audiocapbench.stats import Interval, mean_interval
 
 FloatArray = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ _FEWEST_TO_TRAIN = 40
 class ControlAccuracy(NamedTuple):
     """How often a control picks the true caption, in percent; a tie counts half.
 
-    The interval is 95 % by bootstrap over clips, None for too few; ``ties`` is in percent as well.
+    The interval is 95 % over clips, None for too few; ``ties`` is in percent as well.
     """
 
     accuracy: float
@@ -92,12 +92,12 @@ def _figure(
     credits: FloatArray, clusters: NDArray[np.object_] | NDArray[np.int64]
 ) -> ControlAccuracy:
     """What is of one cluster, a clip or a unit, is drawn together for the interval."""
-    names, places = np.unique(clusters, return_inverse=True)
-    sums = np.zeros((len(names), 2))
-    np.add.at(sums, places, np.stack([credits, np.ones(len(credits))], axis=1))
-    interval = None
-    if len(names) >= FEWEST_FOR_INTERVAL:
-        interval = mean_interval(sums, lambda means: 100 * means[:, 0] / means[:, 1])
+    interval = mean_interval(
+        credits[:, np.newaxis],
+        lambda means: 100 * means[..., 0],
+        clusters=[str(one) for one in clusters],
+        bounds=(0.0, 100.0),
+    )
     ties = float((credits == 0.5).mean())
     return ControlAccuracy(100 * float(credits.mean()), interval, 100 * ties)
 

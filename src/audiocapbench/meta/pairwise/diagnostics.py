@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from audiocapbench.meta.measures import CHOSEN, agreeing
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.scorer import Choice
-from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
+from audiocapbench.stats import Interval, mean_interval
 
 FloatArray = NDArray[np.float64]
 
@@ -137,12 +137,12 @@ def _share(statistics: FloatArray, clips: Sequence[str], seed: int) -> ShareEsti
     hits, count = statistics.sum(axis=0)
     if not count:
         return ShareEstimate(None, 0, None)
-    interval = None
-    if len(set(clips)) >= FEWEST_FOR_INTERVAL:
-        interval = mean_interval(
-            statistics,
-            lambda means: means[..., 0] / np.maximum(means[..., 1], 1e-12),
-            seed=seed,
-            clusters=clips,
-        )
+    interval = mean_interval(
+        statistics,
+        lambda means: means[..., 0] / np.maximum(means[..., 1], 1e-12),
+        clusters=clips,
+        bounds=(0.0, 1.0),
+        share=True,
+        most=float(count),
+    )
     return ShareEstimate(float(hits / count), int(count), interval)

@@ -254,7 +254,9 @@ def _difference(pair: _ScorePair, p_value: float) -> Difference:
     spread = paired_spread(other, one, pair.drawn, clusters) or 0.0
     return replace(
         found,
-        interval=difference_interval(other, one, pair.drawn, clusters=clusters),
+        interval=difference_interval(
+            other, one, pair.drawn, clusters=clusters, bounds=(0.0, pair.scorer.max_value)
+        ),
         p_value=p_value,
         effect=(second - first) / spread if spread > 0 else None,
         detectable=power.minimum_detectable_difference(spread, units),

@@ -63,7 +63,8 @@ def notes(comparison: Comparison) -> tuple[str, ...]:
         )
     said.append(
         f"p: paired permutation; {_corrected(comparison)}: corrected over the rows of the table; "
-        "95 %: paired bootstrap; effect: difference in standard deviations of the differences."
+        "95 %: paired, by bootstrap-t, of shares by Bonett and Price; "
+        "effect: difference in standard deviations of the differences."
     )
     said += comparison.notes
     said += [f"Signature: {signature}" for signature in comparison.signatures.values()]

@@ -20,7 +20,7 @@ class Difference:
     Attributes:
         n: Samples that both runs have a score for.
         difference: Second less first.
-        interval: 95 %, by paired bootstrap; it and the p-value are None for too few samples.
+        interval: 95 %, of paired samples; it and the p-value are None for too few samples.
         p_value: Two-sided, by paired permutation.
         adjusted: Corrected over all scorers, or over all scorers and categories; None where so
             few samples could show nothing.

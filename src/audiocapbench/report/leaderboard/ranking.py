@@ -198,7 +198,9 @@ def _cube(scorer: Scorer, key: GroupKey, tables: Sequence[RunTable]) -> _Cube:
     ranked = [
         place
         for place, one in enumerate(estimates)
-        if one.interval is not None and one.n >= FEWEST_SHARE * one.coverage.total
+        if one.value is not None
+        and compute.enough(group, present[:, place])
+        and one.n >= FEWEST_SHARE * one.coverage.total
     ]
     here = present[:, ranked]
     by_zero = bool((here != here[:, :1]).any())

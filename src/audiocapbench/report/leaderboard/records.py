@@ -10,7 +10,7 @@ from audiocapbench.report.leaderboard.board import Board, Leaderboard, RunEntry
 from audiocapbench.report.leaderboard.ranking import PairTest, Placement, Ranking
 from audiocapbench.scores.groups import ALL, GroupKey
 from audiocapbench.scores.groups import category as in_category
-from audiocapbench.stats import METHOD, ROUNDS, SEED
+from audiocapbench.stats import METHODS, ROUNDS, SEED
 from audiocapbench.stats.power import ALPHA
 
 PUBLISHED = "published, not run here"
@@ -56,7 +56,7 @@ def document(leaderboard: Leaderboard) -> dict[str, Any]:
         "boards": [_board_document(board) for board in leaderboard.boards],
         "notes": list(leaderboard.notes),
         "made_by": {
-            "interval": METHOD,
+            "interval": METHODS,
             "rounds": ROUNDS,
             "seed": SEED,
             "test": "paired permutation",

@@ -10,11 +10,10 @@ from audiocapbench.report.exports import Heading, Page, Record
 from audiocapbench.report.mecat.analysis import Analysis
 from audiocapbench.report.mecat.answers import QA_SUBTASK, AnswerSet
 from audiocapbench.report.mecat.claims import KINDS, claims, readable
-from audiocapbench.stats import Interval
+from audiocapbench.stats.shares import clopper_pearson
 
 SILENCE = "000"
 ANY = "any"
-_Z = 1.959964
 _SHOWN = 300
 _RULES = (
     "Claims are found by rules in English. They miss up to a quarter of sound events, and how many "
@@ -79,19 +78,10 @@ def silence_report(given: AnswerSet, shown: int | None = None) -> Analysis:
     )
 
 
-def wilson(hits: int, total: int) -> Interval:
-    """95 % interval of a share, which holds for few answers and for shares near 0 or 1."""
-    share = hits / total
-    base = 1 + _Z**2 / total
-    centre = (share + _Z**2 / (2 * total)) / base
-    half = _Z * (share * (1 - share) / total + _Z**2 / (4 * total**2)) ** 0.5 / base
-    return Interval(max(0.0, centre - half), min(1.0, centre + half))
-
-
 def _share(
     subtask: str, asked: Sequence[str], offending: Sequence[Row], unread: Sequence[Row]
 ) -> Row:
-    """How many answers claim something, of those that could be read; 95 % by Wilson's method."""
+    """How many answers claim something, of those that could be read; 95 % exactly."""
     total = sum(subtask in ("all", one) for one in asked)
     lost = sum(subtask in ("all", one["subtask"]) for one in unread)
     own = [one for one in offending if subtask in ("all", one["subtask"])]
@@ -102,7 +92,7 @@ def _share(
         "unread": lost,
         "claimed": {**claimed, ANY: len(own)},
         "share": len(own) / read if read else None,
-        "ci": list(wilson(len(own), read)) if read else None,
+        "ci": list(clopper_pearson(len(own), read)) if read else None,
     }
 
 

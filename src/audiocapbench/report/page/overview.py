@@ -23,7 +23,7 @@ from audiocapbench.report.page.report_data import ReportData, ReportRun
 from audiocapbench.scores.estimate import spanned
 from audiocapbench.scores.groups import ALL
 from audiocapbench.scores.scorer import Scorer
-from audiocapbench.stats import FEWEST_FOR_INTERVAL, ROUNDS, SEED
+from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, ROUNDS, SEED
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import Store
 
@@ -93,6 +93,7 @@ def overview(store: Store, data: ReportData) -> dict[str, Any]:
             *_unlike(data),
         ],
         "missing_clips": max(one.table.missing_clips for one in data.runs),
+        "methods": METHODS,
         "rounds": ROUNDS,
         "seed": SEED,
         "fewest": FEWEST_FOR_INTERVAL,
