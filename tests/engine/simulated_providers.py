@@ -141,6 +141,7 @@ class Figures(NamedTuple):
     refused: float
     pool: WorkerPool
     replies: list[Reply]
+    notes: list[str]
 
     @property
     def answered(self) -> int:
@@ -162,7 +163,9 @@ async def ask_all(
 ) -> Figures:
     """Ask so many questions as a run does."""
     pool, retry = WorkerPool(lambda: None), retry or RetryPolicy()
-    limiter = Limiter(model.concurrency, outage=Outage(retry.unreachable_s, retry.outage_s))
+    notes: list[str] = []
+    outage = Outage(retry.unreachable_s, retry.outage_s)
+    limiter = Limiter(model.concurrency, outage=outage, note=notes.append)
     no_store: Any = None  # without a cache there is nothing to look up
     client = RetryingClient(
         model,
@@ -185,4 +188,4 @@ async def ask_all(
     model.begun = anyio.current_time()
     await pool.share(Numbers(questions), limiter, ask)
     refused = 1 - len(model.accepted) / len(model.asked)
-    return Figures(model.now, refused, pool, replies)
+    return Figures(model.now, refused, pool, replies, notes)

@@ -88,6 +88,7 @@ def test_what_the_provider_asks_for_holds_for_everybody() -> None:
     model = SimulatedModel(FixedWindow(30, 60), retry_after_s=20.0)
     figures = run_in_virtual_time(ask_all, model, 90)
     assert figures.answered == 90
+    assert "slow down; all wait for 20 s, as it asks" in figures.notes
     asked = sorted(model.asked)
     refusals = [one for one in asked if one not in set(model.accepted)]
     for refusal in refusals:
@@ -104,6 +105,7 @@ def test_more_patience_than_a_question_has_is_refused_with_the_reason() -> None:
     figures = run_in_virtual_time(ask_all, model, QUESTIONS)
     assert figures.seconds < 30
     assert "86400 s" in str(figures.pool.fatal)
+    assert "slow down; it asks to wait 86400 s, longer than a question may take" in figures.notes
     assert "the same command goes on" in str(figures.pool.fatal)
     for reply in figures.replies:
         assert reply.status is Status.FAILED
@@ -147,6 +149,7 @@ def test_an_outage_is_waited_for_and_costs_no_question() -> None:
     figures = run_in_virtual_time(ask_all, model, 200)
     assert (figures.pool.fatal, figures.answered) == (None, 200)
     assert figures.seconds < 90
+    assert len(figures.notes) == 1
     during = [one for one in model.asked if 6.5 < one < 65]
     assert len(during) < 20  # one at a time tries whether it is back
 

@@ -20,6 +20,7 @@ from audiocapbench.errors import TransientError
 _AHEAD = 16
 _CATCH_UP_S = 0.1
 _FOR_WANT_OF_PLACES = 2
+_WORTH_SAYING_S = 10.0
 
 
 @dataclass(slots=True)
@@ -31,6 +32,7 @@ class Limiter:
         requests_per_minute: Known limit on requests; None to learn it.
         tokens_per_minute: Known limit on tokens, as estimated before asking.
         outage: What is known of a provider that cannot be reached.
+        note: Told in words when all have to wait.
         clock: Seconds that only go forward; replaced in tests.
     """
 
@@ -38,6 +40,7 @@ class Limiter:
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     outage: Outage = field(default_factory=Outage)
+    note: Callable[[str], None] = lambda _words: None
     clock: Callable[[], float] = anyio.current_time
     in_flight: int = field(init=False, default=0)
     resting: int = field(init=False, default=0)
@@ -97,7 +100,7 @@ class Limiter:
     def answered(self, start: Start) -> None:
         """An answer came."""
         latency_s = self.clock() - start.at
-        self.outage.answered()
+        self.outage.answered(start)
         self.rate.answered(latency_s)
         self.places.answered(start, latency_s)
 
@@ -111,8 +114,11 @@ class Limiter:
         """
         now, closed_s = self.clock(), problem.retry_after_s or 0.0
         if closed_s > patience_s:
+            self.note(f"{problem}; it asks to wait {closed_s:g} s, longer than a question may take")
             closed_s = 0.0
             self.outage.too_late(problem)
+        elif closed_s >= _WORTH_SAYING_S and now + closed_s > self._closed_until + 1:
+            self.note(f"{problem}; all wait for {closed_s:g} s, as it asks")
         self._closed_until = max(self._closed_until, now + closed_s)
         if not self.rate.refused(start, now, closed_s):
             if self.rate.in_a_row > _FOR_WANT_OF_PLACES:
@@ -128,10 +134,13 @@ class Limiter:
         Raises:
             FatalError: It was waited for long enough.
         """
+        known = self.outage.active
         if problem.unreachable:
             self.outage.unreachable(start, self.clock(), problem)
         if not self.outage.active:
             return False
+        if not known:
+            self.note(f"{problem}; all wait while one question at a time tries again")
         self._closed_until = max(self._closed_until, self.clock() + self.outage.pause_s)
         return problem.unreachable
 

@@ -23,7 +23,7 @@ class Outage:
     later_s: float = 120.0
     _answers: int = 0
     _failures: int = 0
-    _since: float = 0.0
+    _since: float = float("-inf")
     _too_late: int = 0
 
     @property
@@ -36,10 +36,12 @@ class Outage:
         """How long to leave it alone before the next try."""
         return min(_LONGEST_S, 0.5 * 2.0 ** max(0, self._failures - _FAILURES))
 
-    def answered(self) -> None:
-        """Somebody is there."""
+    def answered(self, start: Start) -> None:
+        """Somebody is there, or was when the question started."""
         self._answers += 1
-        self._failures = self._too_late = 0
+        self._too_late = 0
+        if start.at >= self._since:
+            self._failures = 0
 
     def unreachable(self, start: Start, now: float, problem: TransientError) -> None:
         """Nobody took a question.

@@ -81,14 +81,14 @@ class RateLimits:
     tokens_per_minute: float | None = None
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
-    def limiter(self, model: Model) -> Limiter:
-        """A limiter for this model."""
+    def limiter(self, model: Model, note: Callable[[str], None] = log_note) -> Limiter:
+        """A limiter for this model, which says in words when all have to wait."""
         most = model.concurrency if self.concurrency is None else self.concurrency
         if most < 1:
             raise ModelError(f"concurrency is {most}; it must be at least 1")
         known = (self.requests_per_minute, self.tokens_per_minute)
         outage = Outage(self.retry.unreachable_s, self.retry.outage_s)
-        return Limiter(most, *known, outage=outage)
+        return Limiter(most, *known, outage=outage, note=note)
 
 
 class RunOptions(TypedDict, total=False):
@@ -148,7 +148,8 @@ class _Asking:
         self.model, self.store, self.budget = model, store, options.get("budget")
         self.price, self.fresh = options.get("price"), options.get("fresh", False)
         self.rate_limits = options.get("rate_limits") or RateLimits()
-        self.limiter = self.rate_limits.limiter(model)
+        self.progress = options.get("progress") or Progress()
+        self.limiter = self.rate_limits.limiter(model, self.progress.noted)
         if self.budget is not None:
             self.budget.check(model.name, self.price)
         self.samples = (options.get("selection") or Selection()).of(benchmark)
@@ -157,7 +158,6 @@ class _Asking:
         if isinstance(model, CorpusModel):
             prepare_model(model, benchmark.samples)
         spec = _spec(benchmark, model, self.samples)
-        self.progress = options.get("progress") or Progress()
         self.run = store.begin_run(spec, _dataset(benchmark), fresh=self.fresh)
         take_in_unsaved(store, self.run, self.progress.noted)
         self.seen = store.task_states(self.run.id)

@@ -257,7 +257,8 @@ class _Judging:
                 self.progress.arrived(one)
 
     async def _ask(self, judge: ModelJudge, missing: list[_Task], refusals: Refusals) -> None:
-        limiter, pool = self.rate_limits.limiter(judge.model), self.pools[judge.name]
+        pool = self.pools[judge.name]
+        limiter = self.rate_limits.limiter(judge.model, self.progress.noted)
         rounds = {repeat for _, repeat in missing}
         clients = {one: self._client(judge, one, limiter, refusals) for one in rounds}
 
