@@ -31,6 +31,9 @@ test-floor: $(FLOOR)/.floor
 	$(FLOOR)/bin/python -m pytest $(PARALLEL) -m 'not slow' -W ignore::DeprecationWarning \
 	    --deselect tests/test_readme.py::test_the_table_is_real_output
 
+soak: $(VENV)/.test
+	$(BIN)/python tests/soak.py --minutes $(MINUTES)
+
 test-all: $(VENV)/.all
 	$(BIN)/python -m pytest $(PARALLEL)
 
