@@ -141,3 +141,11 @@ def test_no_interval_leaves_the_bounds_of_its_score() -> None:
         values = generator.choice([0.0, 0.1, 10.0], (12, 1), p=[0.1, 0.1, 0.8])
         low, high = mean_interval(values, first_column, bounds=(0.0, 10.0))
         assert 0.0 <= low <= values.mean() <= high <= 10.0
+
+
+def test_one_sample_unlike_the_others_does_not_open_the_interval_to_everything() -> None:
+    values = np.full((30, 1), 10.0)
+    values[:3, 0] = 5.8, 9.99, 9.98
+    low, high = mean_interval(values, first_column, bounds=(0.0, 10.0))
+    assert 8.5 < low < 9.5
+    assert high == 10.0

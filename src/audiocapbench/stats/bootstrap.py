@@ -43,6 +43,7 @@ METHODS = f"clopper-pearson for shares, {METHOD} for other scores"
 """How intervals are made; estimates in a store that were made otherwise are made anew."""
 
 _SMALLEST = 1e-6
+_LEAST_SPREAD = 0.1
 
 
 class Intervals(NamedTuple):
@@ -173,10 +174,14 @@ def _resampled(
     # Of skewed scores a sample shows the long tail too rarely: go further out by as much.
     low = low * (1 + np.abs(_acceleration(influence)))
     spread = np.sqrt((influence**2).sum(axis=0) / len(influence) / max(len(influence) - 1, 1))
+    # Rounds that miss the few samples unlike the others have no spread to go by, and no quantile.
+    spreads = np.where(spreads > _LEAST_SPREAD * spread, spreads, 0.0)
     with np.errstate(all="ignore"):
-        away = np.sort(np.nan_to_num((scores - score) / spreads, nan=0.0), axis=0)
+        away = np.sort(
+            np.nan_to_num((scores - score) / spreads, nan=0.0, posinf=np.inf, neginf=-np.inf),
+            axis=0,
+        )
         student = Intervals(score - _at(away, -low) * spread, score - _at(away, low) * spread)
-    # Rounds without any spread, which a few samples unlike the others leave, have no quantile.
     return Intervals(*(np.where(np.isfinite(s), s, e) for s, e in zip(student, ends, strict=True)))
 
 
