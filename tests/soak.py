@@ -48,6 +48,12 @@ STORMS: list[list[Fault | None]] = [
     [faults.half(), faults.malformed(), faults.wrong_type(), None] * 2,
 ]
 
+NOTES = {
+    "files of answers taken in": "were taken in from",
+    "waits for the store": "waiting for the store",
+    "waits for another process": "that are being asked",
+}
+
 
 class Provider:
     """Answers slowly, each clip with its own words, and counts what it has answered."""
@@ -188,15 +194,17 @@ class Round:
         self.processes.remove(process)
         code = process.returncode
         expected = (0,) if must_end_well else (0, 1, 2, 130, -signal.SIGKILL, -signal.SIGINT)
-        if "Traceback" in err or code not in expected:
+        # Whoever interrupts Python while it starts hears of it from Python, not from us.
+        is_ours = "audiocapbench/cli/__init__.py" in err or code != -signal.SIGINT
+        if ("Traceback" in err and is_ours) or code not in expected:
             self.tally.problems.append(f"exit code {code}: {err[-3000:]}")
         if code == 2:
             self.tally.done["gave up waiting for the store"] += 1
             if not re.search("locked|connect|store|closed|starting|terminat", err):
                 self.tally.problems.append(f"exit code 2: {err[-3000:]}")
-        self.tally.done["files of answers taken in"] += err.count("were taken in from")
-        self.tally.done["waits for the store"] += err.count("waiting for the store")
-        self.tally.done["waits for another process"] += err.count("that are being asked")
+        for act, words in NOTES.items():
+            if words in err:
+                self.tally.done[act] += err.count(words)
 
     def _answers(self) -> dict[str, str]:
         try:

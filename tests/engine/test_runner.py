@@ -3,6 +3,7 @@
 import json
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,22 @@ def test_ctrl_c_at_the_last_answer_asks_no_other_model(place: Path) -> None:
     process.communicate(timeout=60)
     assert process.returncode == 130
     assert asked(place) == ["tone_0"]
+
+
+def test_ctrl_c_while_it_starts_is_no_traceback(place: Path) -> None:
+    starting = (
+        "import os, signal, sys, threading\n"
+        "from audiocapbench.cli import main\n"
+        "threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "main()\n"
+    )
+    told = [sys.executable, "-c", starting, "run", "tones", "--model", "diary/slow"]
+    done = subprocess.run(
+        told, cwd=place, env=environment(place), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.endswith("audiocapbench: interrupted\n")
+    assert "Traceback" not in done.stderr
 
 
 def test_a_second_ctrl_c_drops_what_is_in_flight(place: Path) -> None:

@@ -11,6 +11,14 @@ _LAST_WAIT_S = 1.0
 
 def main() -> None:
     """Entry point of the ``audiocapbench`` command."""
+    try:
+        _run()
+    except KeyboardInterrupt:  # before there is a command, or once more after its end
+        sys.stderr.write("audiocapbench: interrupted\n")
+        sys.exit(_INTERRUPTED)
+
+
+def _run() -> None:
     from audiocapbench.cli.app import app, load_commands
 
     load_commands()
