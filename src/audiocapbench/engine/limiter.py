@@ -7,7 +7,8 @@ door is closed to everybody until then; when it cannot be reached (``outage``), 
 time tries again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import anyio
@@ -45,6 +46,7 @@ class Limiter:
     in_flight: int = field(init=False, default=0)
     resting: int = field(init=False, default=0)
     alive: int = field(init=False, default=0)
+    storing: int = field(init=False, default=0)
     rate: LearnedRate = field(init=False, default_factory=LearnedRate)
     places: LearnedPlaces = field(init=False)
     _last_due: float = field(init=False, default=float("-inf"))
@@ -67,6 +69,16 @@ class Limiter:
         self.alive -= 1
         self._wake()
 
+    @contextmanager
+    def until_stored(self) -> Iterator[None]:
+        """An answer that is not stored yet counts as in flight: it would be lost as well."""
+        self.storing += 1
+        try:
+            yield
+        finally:
+            self.storing -= 1
+            self._wake()
+
     async def enter(self, stopping: anyio.Event, tokens: int = 0) -> Start | None:
         """Wait, in the order of coming, for a place and the time to start; None when stopping."""
         async with self._door:
@@ -74,7 +86,7 @@ class Limiter:
             while not stopping.is_set():
                 now = self.clock()
                 due, opens = self._due(now), self._closed_until
-                if self.in_flight >= self._places:
+                if self.in_flight >= self._places or self.in_flight + self.storing >= self.most:
                     await self._change()
                 elif max(due, opens) > now:
                     held_back = held_back or due > now

@@ -176,7 +176,8 @@ class _Asking:
         async def ask(sample: Sample) -> None:
             asked = await client.ask(sample)
             if asked is not None:
-                await writer.commit(AnswerRecord(asked.outcome, asked.cache_key))
+                with self.limiter.until_stored():
+                    await writer.commit(AnswerRecord(asked.outcome, asked.cache_key))
                 self.progress.arrived(asked.outcome)
 
         try:

@@ -267,7 +267,8 @@ class _Judging:
             judged = await question_judge(clients[repeat], judge, item, repeat)
             if judged is None:
                 return
-            await self.writer.commit(JudgementRecord(*judged))
+            with limiter.until_stored():
+                await self.writer.commit(JudgementRecord(*judged))
             self.progress.arrived(judged[0])
 
         try:
