@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.errors import AudioCapBenchError, MetricError
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.files import pair_set, read_pairs
 from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
@@ -24,7 +24,9 @@ WRONG = CaptionPair(
 )
 PAIRS = PairSet("brace-main", (RIGHT, WRONG))
 OFFLINE = [
-    name for name, metric in METRICS.items() if "Java" not in metric.needs and name != "fense"
+    name
+    for name, metric in METRICS.items()
+    if "Java" not in metric.needs and name != "fense" and not metric.hears
 ]
 
 
@@ -34,6 +36,11 @@ def test_every_metric_can_be_tried(name: str) -> None:
     assert trial.scorer == f"metric:{name}"
     assert "|pairs:brace-main|text:as-is|protocol:1" in str(trial.signature)
     assert trial.n == 2
+
+
+def test_a_metric_that_hears_is_tried_as_clap_and_says_so() -> None:
+    with pytest.raises(MetricError, match="--scorer clap:laion"):
+        create_scorer("metric:clap")
 
 
 @pytest.mark.parametrize("name", ["metric:rouge_l", "metric:cider_d", "judge:elements"])

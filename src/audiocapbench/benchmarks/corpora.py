@@ -2,12 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from audiocapbench.benchmarks.aggregation import Aggregation, TextSample
+from audiocapbench.data import Clip
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics import MetricResult, compute, find_metric
 from audiocapbench.metrics.names import ScorerName, parse_name
+from audiocapbench.metrics.registry import refuse_without_audio
+
+if TYPE_CHECKING:
+    from audiocapbench.store import Store
 
 _DATE = "date"
 _DATE_PARTS = ("date_similarity", "date_discriminability")
@@ -59,14 +64,25 @@ def with_parts(metrics: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def check_metrics(aggregation: Aggregation | None, metrics: Sequence[str]) -> None:
+def check_metrics(
+    aggregation: Aggregation | None, metrics: Sequence[str], *, audio: bool = True
+) -> None:
     """Refuse metrics that a benchmark cannot be scored with, before anybody is asked.
 
+    Args:
+        aggregation: The benchmark's.
+        metrics: Their names.
+        audio: Whether there are clips to hear.
+
     Raises:
-        MetricError: A name is unknown, or has an option that the corpora set themselves.
+        MetricError: A name is unknown, has an option that the corpora set themselves, or lacks
+            what it needs: weights, libraries, clips.
     """
     for metric in metrics:
-        _, name = find_metric(metric)
+        found, name = find_metric(metric)
+        refuse_without_audio(found, audio=audio)
+        if found.prepare is not None:
+            found.prepare(**{key: one for key, one in name.options.items() if key != _NULL})
         if aggregation is None and _NULL in name.options:
             raise MetricError(
                 f"{name}: only a benchmark with an aggregation knows the option {_NULL!r}"
@@ -88,6 +104,9 @@ def compute_by_corpus(
     samples: Sequence[TextSample],
     predictions: Sequence[str],
     references: Sequence[Sequence[str]],
+    *,
+    clips: Sequence[Clip] | None = None,
+    store: "Store | None" = None,
 ) -> CorpusScores:
     """Compute metrics on each corpus by itself, with the options that the corpus gives.
 
@@ -99,18 +118,19 @@ def compute_by_corpus(
     Raises:
         MetricError: A name is unknown, or a metric cannot be computed.
     """
-    check_metrics(aggregation, metrics)
+    check_metrics(aggregation, metrics, audio=clips is not None)
     names = with_parts(metrics)
     scores: list[CorpusScore] = []
     unscored: list[UnscoredCorpus] = []
     for corpus, rows, wanted in _tasks(aggregation, names, samples):
         texts = [predictions[row] for row in rows]
         answers = [references[row] for row in rows]
+        heard = None if clips is None else [clips[row] for row in rows]
         # A corpus of one is too small for some metrics; others still have something to say of it.
         batches = [wanted] if len(rows) > 1 else [[name] for name in wanted]
         for batch in batches:
             try:
-                made = _compute(aggregation, corpus, batch, texts, answers)
+                made = _compute(aggregation, corpus, batch, texts, answers, heard, store)
             except MetricError as error:
                 if len(rows) > 1:
                     raise
@@ -144,6 +164,8 @@ def _compute(
     names: Sequence[str],
     predictions: Sequence[str],
     references: Sequence[Sequence[str]],
+    clips: Sequence[Clip] | None,
+    store: "Store | None",
 ) -> list[MetricResult]:
     given = aggregation.options(corpus)
     full = []
@@ -153,7 +175,8 @@ def _compute(
         own |= {key: value for key, value in given.items() if key in metric.options}
         full.append(str(ScorerName(name.name, own)))
     results = []
-    for result, asked in zip(compute(full, predictions, references), names, strict=True):
+    made = compute(full, predictions, references, clips=clips, store=store)
+    for result, asked in zip(made, names, strict=True):
         marks = {_NULL: _OUT} if leaves_null_out(asked) else {}
         signature = result.signature.with_fields(**marks)
         results.append(replace(result, name=asked, signature=signature))

@@ -175,7 +175,7 @@ def _score_files(
     from audiocapbench.report.tables import score_table
     from audiocapbench.scores.file_scores import score_files
 
-    check_metrics(None, names)
+    check_metrics(None, names, audio=False)
     refuse_overwriting(per_sample, [predictions, references])
     answers = read_predictions(predictions)
     scores = score_files(answers, read_references(references), names)
@@ -225,7 +225,7 @@ def _score_mecat(
         raise BenchmarkError(f"{benchmark}: only mecat-caption and mecat-qa are scored from files")
     caption_prompt(SUBTASKS[0], **options_of(benchmark))
     aggregation = traits.aggregation
-    check_metrics(aggregation, metrics)
+    check_metrics(aggregation, metrics, audio=False)
     sources = [source_of(benchmark, text) for text in predictions]
     given = (source.path for source in sources)
     refuse_overwriting(per_sample, chain(given, reference_files(references)))

@@ -64,12 +64,16 @@ def score_run(store: Store, run: Run, metrics: Sequence[str]) -> RunScores:
     aggregation = stored_traits(dataset).aggregation
     samples = [one.sample for one in pairs]
     ids = tuple(one.id for one in samples)
+    clips = [one.clip for one in samples]
     stored: dict[str, list[StoredScore]] = {}
     if aggregation is None:
-        scores = RunScores(ids, tuple(compute(metrics, predictions, references)) if pairs else ())
+        found = compute(metrics, predictions, references, clips=clips, store=store) if pairs else []
+        scores = RunScores(ids, tuple(found))
         stored = {one.name: _stored(ids, one) for one in scores.metrics}
     else:
-        made = compute_by_corpus(aggregation, metrics, samples, predictions, references)
+        made = compute_by_corpus(
+            aggregation, metrics, samples, predictions, references, clips=clips, store=store
+        )
         scores = RunScores(ids, (), made.unscored)
         for corpus in made.scores:
             rows = _stored([ids[row] for row in corpus.rows], corpus.result)

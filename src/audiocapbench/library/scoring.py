@@ -103,7 +103,7 @@ def score(
             "give as many of each, or both by id"
         )
     names = metric_names(metrics)
-    check_metrics(None, names)
+    check_metrics(None, names, audio=False)
     bad = tuple(str(problem) for problem in answers.bad)
     return ScoreResult(score_files(answers, known, names), bad)
 

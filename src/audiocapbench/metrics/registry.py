@@ -3,10 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from audiocapbench.data import Clip
 from audiocapbench.errors import MetricError, meant
 from audiocapbench.metrics.bleu import bleu
+from audiocapbench.metrics.clap.metric import CLAP_OPTIONS, clap, prepare_clap
 from audiocapbench.metrics.coco.cider import cider_d
 from audiocapbench.metrics.coco.meteor_java import corpus_meteor, meteor_1_5
 from audiocapbench.metrics.coco.overlap import bleu_coco, corpus_bleu, rouge_l_coco
@@ -21,6 +23,9 @@ from audiocapbench.metrics.rouge import rouge_l
 from audiocapbench.metrics.similarity import similarity
 from audiocapbench.plugins import plugins
 from audiocapbench.signature import Signature
+
+if TYPE_CHECKING:
+    from audiocapbench.store import Store
 
 CORPUS_OPTIONS = ("null",)
 """Options that choose the samples of a corpus: a benchmark reads them, and no metric does."""
@@ -45,6 +50,10 @@ class Metric(NamedTuple):
         needs: What must be installed or given beyond the core.
         aggregate: How mean statistics become the corpus score.
         max_value: The best value that it can take.
+        hears: Whether ``compute`` is also given ``clips``, the clip of each prediction, and
+            ``store``, where embeddings may be kept.
+        prepare: Called with the options before anybody is asked; it raises ``MetricError`` where
+            weights or libraries are missing.
     """
 
     name: str
@@ -54,6 +63,8 @@ class Metric(NamedTuple):
     needs: str = ""
     aggregate: Callable[[FloatArray], FloatArray] = first_column
     max_value: float = 1.0
+    hears: bool = False
+    prepare: Callable[..., None] | None = None
 
 
 def _spider_fl(
@@ -114,6 +125,15 @@ METRICS = _by_name(
             ("date_discriminability", _DISCRIMINABILITY, first_column),
         )
     ),
+    Metric(
+        "clap",
+        "cosine of caption and clip, 0 to 1, without references",
+        clap,
+        CLAP_OPTIONS,
+        "the clips of a run; extra local; path=FOLDER of the weights",
+        hears=True,
+        prepare=prepare_clap,
+    ),
 )
 
 
@@ -154,10 +174,31 @@ def _from_plugin(name: str) -> Metric:
     return metric
 
 
+def refuse_without_audio(metric: Metric, *, audio: bool) -> None:
+    """Refuse a metric that hears the clips where there are none; MetricError says so."""
+    if metric.hears and not audio:
+        raise MetricError(
+            f"{metric.name} hears the clips, and here are only texts: score a RUN, whose dataset "
+            "has the audio, or pairs with 'audiocapbench meta … --scorer clap:laion --data DIR'"
+        )
+
+
 def compute(
-    names: Sequence[str], predictions: Sequence[str], references: Sequence[Sequence[str]]
+    names: Sequence[str],
+    predictions: Sequence[str],
+    references: Sequence[Sequence[str]],
+    *,
+    clips: Sequence[Clip] | None = None,
+    store: "Store | None" = None,
 ) -> list[MetricResult]:
     """Compute metrics by name on one corpus; metrics of one family share the work.
+
+    Args:
+        names: Of the metrics.
+        predictions: The captions.
+        references: Of each caption.
+        clips: The clip of each caption, for metrics that hear.
+        store: Where these may keep embeddings.
 
     Raises:
         MetricError: A name is unknown, or a metric cannot be computed on this corpus.
@@ -173,7 +214,11 @@ def compute(
     for metric, name in asked:
         key = (metric.compute, tuple(sorted(name.options.items())))
         if key not in done:
-            made = metric.compute(predictions, references, **name.options)
+            heard: dict[str, Any] = {}
+            if metric.hears:
+                refuse_without_audio(metric, audio=clips is not None)
+                heard = {"clips": clips, "store": store}
+            made = metric.compute(predictions, references, **heard, **name.options)
             family = [made] if isinstance(made, MetricResult) else made
             done[key] = {result.name: result for result in family}
         if metric.name not in done[key]:

@@ -10,6 +10,7 @@ from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
 from audiocapbench.meta.scorers.scorer import FloatArray, PointwiseScorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.metrics import compute, find_metric
+from audiocapbench.metrics.registry import refuse_without_audio
 from audiocapbench.signature import sign
 
 _WITHOUT_REFERENCES = frozenset({"fluency"})
@@ -39,6 +40,7 @@ class MetricScorer(PointwiseScorer):
 
     def __init__(self, name: str, settings: TrialSettings) -> None:
         metric, parsed = find_metric(name)
+        refuse_without_audio(metric, audio=False)
         self._metric = str(parsed)
         self._reads_references = metric.name not in _WITHOUT_REFERENCES
         self._counts_words = metric.name not in _BY_EMBEDDING

@@ -1,0 +1,82 @@
+"""CLAP as a metric of runs: captions against the sound of their clips, without references."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from audiocapbench import audio
+from audiocapbench.data import Clip
+from audiocapbench.errors import AudioError, MetricError
+from audiocapbench.metrics.clap.encoder import AudioTextEncoder
+from audiocapbench.metrics.clap.registry import load_encoder
+from audiocapbench.metrics.clap.scoring import DEFAULT_SEEDS, choose_cutting, clap_scores
+from audiocapbench.metrics.clap.windows import Cutting
+from audiocapbench.metrics.result import MetricResult
+
+if TYPE_CHECKING:
+    from audiocapbench.store import Store
+
+CLAP_OPTIONS = ("encoder", "path", "model", "download", "windows", "device")
+
+
+def clap(
+    predictions: Sequence[str],
+    references: Sequence[Sequence[str]],
+    *,
+    clips: Sequence[Clip],
+    store: "Store | None" = None,
+    **options: str,
+) -> MetricResult:
+    """Cosine of each caption with its clip, from 0 to 1; references are not read.
+
+    Args:
+        predictions: The captions.
+        references: As every metric is given them.
+        clips: The clip of each caption.
+        store: Where embeddings are kept for the next time.
+        **options: As ``CLAP_OPTIONS`` has them.
+
+    Raises:
+        MetricError: The weights cannot be had, or a clip is not there as it was.
+    """
+    encoder, cutting = _prepared(tuple(sorted(options.items())))
+    missing = {clip.file_name: why for clip in dict.fromkeys(clips) if (why := _unheard(clip))}
+    _refuse(missing, len(clips))
+    paths = [clip.path for clip in clips]
+    found = clap_scores(paths, predictions, encoder, cutting=cutting, store=store)
+    _refuse({path.name: why for path, why in found.missing.items()}, len(clips))
+    return found.result
+
+
+def prepare_clap(**options: str) -> None:
+    """Load the weights; a MetricError says why they cannot be had."""
+    _prepared(tuple(sorted(options.items())))
+
+
+@lru_cache(maxsize=1)
+def _prepared(options: tuple[tuple[str, str], ...]) -> tuple[AudioTextEncoder, Cutting]:
+    left = dict(options)
+    name, device = left.pop("encoder", "laion"), left.pop("device", "auto")
+    windows = left.pop("windows", "slide")
+    encoder = load_encoder(name, left, device)
+    return encoder, choose_cutting(encoder, windows, seeds=DEFAULT_SEEDS)
+
+
+def _unheard(clip: Clip) -> str | None:
+    """Why a clip cannot be heard as it was when the model was asked; None where it can."""
+    if not clip.rate:
+        return "only its references were given, no audio"
+    try:
+        if audio.sha256(clip.path) == clip.sha256:
+            return None
+    except AudioError as error:
+        return str(error)
+    return f"{clip.path} is another file than the one that was asked about"
+
+
+def _refuse(missing: dict[str, str], count: int) -> None:
+    for name, why in missing.items():
+        raise MetricError(
+            f"clap hears the clips, and {len(missing):,} of {count:,} are not there: "
+            f"{name}: {why}. Put the clips back where the run found them, or leave clap out."
+        )

@@ -1,0 +1,140 @@
+"""CLAP as a metric of runs: it hears the run's own clips, or says why it cannot."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import sound_plugin
+from audiocapbench import score
+from audiocapbench.errors import MetricError
+from audiocapbench.metrics import METRICS
+from audiocapbench.metrics.clap import clap_scores
+from audiocapbench.store import Store
+from command import run_command
+from folders import write_folder, write_tone
+
+BANDS = "clap[encoder=bands]"
+
+
+@pytest.fixture
+def calls(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[list[tuple[str, int]]]:
+    with sound_plugin.installed(tmp_path_factory.mktemp("site"), monkeypatch) as brought:
+        yield brought
+
+
+@pytest.fixture
+def place(calls: list[tuple[str, int]], tmp_path: Path) -> Path:
+    """Where run 1 has answers to twelve tones."""
+    write_folder(tmp_path / "tones", 12)
+    done = run_command("run", "tones", "--model", "control/right", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    return tmp_path
+
+
+def test_it_stands_beside_the_others_in_every_table(place: Path) -> None:
+    done = run_command("score", "1", "--metrics", f"rouge_l,{BANDS}", "--json", cwd=place)
+    assert done.returncode == 0, done.stderr
+    scores = json.loads(done.stdout)["metrics"]
+    assert list(scores) == ["rouge_l", BANDS]
+    assert scores[BANDS]["ci"][0] < scores[BANDS]["score"] < scores[BANDS]["ci"][1]
+    assert "|model:bands@" in scores[BANDS]["signature"]
+    assert "|windows:slide|window:3|hop:1|" in scores[BANDS]["signature"]
+    board = json.loads(run_command("leaderboard", "--metric", BANDS, "--json", cwd=place).stdout)
+    assert BANDS in json.dumps(board)
+    page = run_command("report", "1", "--out", "page.html", cwd=place)
+    assert page.returncode == 0, page.stderr
+    assert BANDS in (place / "page.html").read_text("utf-8")
+
+
+def test_run_has_it_too_and_its_scores_are_those_of_the_function(
+    place: Path, calls: list[tuple[str, int]]
+) -> None:
+    words = ["run", "tones", "--model", "control/safe", "--metrics", BANDS, "--json"]
+    done = run_command(*words, cwd=place)
+    assert done.returncode == 0, done.stderr
+    store = Store.open(str(place / "audiocapbench.db"))
+    stored = store.scores(2)[BANDS]
+    outcomes = store.outcomes(2)
+    samples = store.dataset(store.run(2).dataset).samples
+    paths = [one.clip.path for one in samples]
+    texts = [outcomes[one.id].reply.text for one in samples]
+    alone = clap_scores(paths, texts, "bands").result
+    expected = dict(zip([one.id for one in samples], alone.samples.tolist(), strict=True))
+    assert {one.sample_id: one.value for one in stored} == pytest.approx(expected, abs=1e-6)
+    before = len([kind for kind, _ in calls if kind == "audio"])
+    assert run_command(*words, cwd=place).returncode == 0
+    assert len([kind for kind, _ in calls if kind == "audio"]) == before, "embeddings are kept"
+
+
+def test_only_texts_are_refused_with_the_reason(place: Path) -> None:
+    (place / "said.csv").write_text("id,prediction\na,A dog barks.\n")
+    (place / "known.csv").write_text("id,reference\na,A dog is barking.\n")
+    files = ["--predictions", "said.csv", "--references", "known.csv"]
+    done = run_command("score", *files, "--metrics", BANDS, cwd=place)
+    assert done.returncode == 2
+    assert "clap hears the clips, and here are only texts" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("change", ["removed", "another"])
+def test_a_clip_that_is_not_there_as_it_was_is_never_scored(place: Path, change: str) -> None:
+    clip = place / "tones" / "clips" / "1.wav"
+    clip.unlink()
+    if change == "another":
+        write_tone(clip, 999.0)
+    done = run_command("score", "1", "--metrics", BANDS, cwd=place)
+    assert done.returncode == 2
+    words = " ".join(done.stderr.split())
+    assert "1 of 12 are not there: clips/1.wav" in words
+    assert ("another file" in words) == (change == "another")
+    assert BANDS not in Store.open(str(place / "audiocapbench.db")).scores(1)
+
+
+@pytest.mark.parametrize(
+    ("metric", "reason"),
+    [
+        ("clap[path=nowhere]", "holds no CLAP model"),
+        ("clap", "downloads are off"),
+        ("clap[encoder=bandz]", "bands"),
+        ("clap[encoder=bands,windows=round]", "choose slide or crop"),
+        ("clap[weights=x]", "has no option 'weights'"),
+    ],
+)
+def test_what_is_missing_is_said_before_a_model_is_asked(
+    place: Path, metric: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("transformers", reason="LAION's CLAP needs the extra local")
+    pytest.importorskip("torch", reason="LAION's CLAP needs the extra local")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    words = ["run", "tones", "--model", "control/wrong", "--metrics", metric]
+    done = run_command(*words, cwd=place)
+    assert done.returncode == 2
+    assert reason in " ".join(done.stderr.split())
+    with pytest.raises(Exception, match="2"):
+        Store.open(str(place / "audiocapbench.db")).run(2)
+
+
+def test_the_scale_is_a_cosine_from_0_to_1() -> None:
+    assert METRICS["clap"].max_value == 1.0
+    assert "0 to 1" in METRICS["clap"].description
+    with pytest.raises(MetricError, match="only texts"):
+        score(["a dog"], ["a dog"], "clap")
+
+
+def test_laions_weights_come_from_a_folder_and_their_hash_is_in_the_signature(
+    place: Path,
+) -> None:
+    for needed in ("torch", "transformers"):
+        pytest.importorskip(needed, reason="LAION's CLAP needs the extra local")
+    from tiny_clap import save_tiny_clap
+
+    save_tiny_clap(place / "tiny")
+    done = run_command("score", "1", "--metrics", "clap[path=tiny]", "--json", cwd=place)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["metrics"]["clap[path=tiny]"]
+    assert 0 <= found["score"] <= 1
+    assert found["coverage"] == 1
+    assert "clap|model:tiny@" in found["signature"]
