@@ -1,6 +1,6 @@
 """How many questions a second a provider lets through, learned from those that it refuses.
 
-Nobody knows the limit beforehand: the rate doubles every quarter of a second until something is
+Nobody knows the limit beforehand: the rate doubles every fifth of a second until something is
 refused. From then on two facts bound the limit. Between two refusals a provider lets in at most
 what it allows, whatever burst it forgives; and it does not allow for long the rate at which it
 refuses.
@@ -12,7 +12,7 @@ dearer a refusal, the later. Refusals in a row slow it down until something is l
 from collections import deque
 from dataclasses import dataclass, field
 
-_FIRST, _DOUBLING_S = 40.0, 0.28
+_FIRST, _DOUBLING_S = 25.0, 0.22
 _FASTEST, _SLOWEST = 2000.0, 1 / 15
 _MEMORY_S, _REMEMBERED = 120.0, 20_000
 _MARGIN = 0.03
