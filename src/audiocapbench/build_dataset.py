@@ -38,14 +38,26 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m audiocapbench.build_dataset",
         description="Download the clips and captions of AudioCapBench into a folder.",
     )
-    parser.add_argument("--output-dir", type=Path, required=True, help="the folder to make")
+    parser.add_argument(
+        "--output-dir", type=Path, default=Path("data/audio_caption"), help="the folder to make"
+    )
     parser.add_argument("--cache-dir", type=Path, help="where downloaded ID lists are kept")
     parser.add_argument("--dry-run", action="store_true", help="only look up what is missing")
     for option, part in _PARTS.items():
         name = f"--{option.replace('_', '-')}"
         parser.add_argument(name, type=int, metavar="N", help=f"how many clips of {part}")
     parser.add_argument("--ids-dir", type=Path, help="folder with the four ID lists")
-    parser.add_argument("--credentials", type=Path, help="file of KEY=value lines (HF_TOKEN)")
+    parser.add_argument(
+        "--clip",
+        choices=("published", "annotation"),
+        default="published",
+        help="MusicCaps: what the paper evaluated, or the 10 s that the annotation describes",
+    )
+    parser.add_argument(
+        "--credentials",
+        type=Path,
+        help="file of KEY=value lines (HF_TOKEN); credentials.env here is read by itself",
+    )
     return parser
 
 
@@ -62,6 +74,7 @@ def _build(options: argparse.Namespace) -> int:
         ids_dir=options.ids_dir,
         counts={part: count for part, count in counts.items() if count is not None},
         cache_dir=options.cache_dir,
+        clip=options.clip,
     )
     end = build_audiocapbench(options.output_dir, settings, dry_run=options.dry_run)
     if not options.dry_run:

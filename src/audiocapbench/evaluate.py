@@ -3,11 +3,11 @@
 It asks, scores and judges as ``audiocapbench run`` does and writes the published result JSON.
 """
 
-import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -18,23 +18,31 @@ from typer.core import TyperCommand
 from audiocapbench.cli import options
 from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, explained
 from audiocapbench.cli.console import json_text, say
-from audiocapbench.errors import AudioCapBenchError, DatasetError, FatalError, MetricError
+from audiocapbench.errors import AudioCapBenchError, FatalError, MetricError
 
 if TYPE_CHECKING:
-    from audiocapbench.benchmarks import Benchmark
     from audiocapbench.judges import Judge
+    from audiocapbench.models import Model
     from audiocapbench.scores.summary import RunSummary
     from audiocapbench.store import Run, Store
 
 AAC_METRICS = ("cider_d", "spice", "spider", "fense")
 """What the published tool takes from aac-metrics, and --no-aac-metrics leaves out."""
 
-_OURS = {"qwen": "dashscope"}
-_THEIRS = {"dashscope": "qwen", "openai-realtime": "openai"}
+_OURS = {
+    "openai": "openai",
+    "gemini": "gemini",
+    "openai_realtime": "openai-realtime",
+    "qwen_audio": "dashscope",
+    "qwen": "dashscope",
+}
+"""Providers by the published tool's names; the last is an older one."""
+
 _DEFAULT_MODELS = {
     "openai": "gpt-4o-audio-preview",
     "gemini": "gemini-2.5-flash",
-    "qwen": "qwen-audio-turbo",
+    "openai-realtime": "gpt-4o-realtime-preview",
+    "dashscope": "qwen-audio-turbo",
 }
 
 
@@ -66,7 +74,7 @@ def evaluate(
     follow_links: options.FollowLinks = False,
     metadata: Path | None = None,
     output: Path | None = None,
-    credentials: options.Credentials = None,
+    credentials: options.FoundCredentials = None,
     max_tokens: Annotated[int | None, Option(min=1)] = None,
     temperature: Annotated[float | None, Option(min=0)] = None,
     no_aac_metrics: Annotated[bool, Option(help=f"Leave out {', '.join(AAC_METRICS)}.")] = False,
@@ -76,6 +84,8 @@ def evaluate(
     category: str | None = None,
     max_samples: Annotated[int | None, Option(min=1)] = None,
     concurrency: options.Concurrency = None,
+    protocol: options.Protocol = "published",
+    budget: options.Budget = None,
     yes: options.Yes = False,
     store: options.Store = options.DEFAULT_STORE,
 ) -> None:
@@ -84,11 +94,11 @@ def evaluate(
     The same command goes on where it was stopped: only what is missing is asked.
 
     Args:
-        provider (NAME): openai, gemini or qwen; or one of ours.
+        provider (NAME): openai, gemini, openai_realtime or qwen_audio; or one of ours.
         model (ID): [default: the provider's, as published]
-        all_models: Every published model whose key is set.
+        all_models: One model of every provider whose key is set.
         data_dir (DIR): The folder that was built.
-        metadata (FILE): The data folder's own metadata file.
+        metadata (FILE): What says which clips there are. [default: the data folder's own]
         output (FILE): The result JSON; with --all-models, the model's name is added to it.
             [default: results/PROVIDER_MODEL_TIME.json]
         max_tokens (N): Longest answer, in tokens.
@@ -105,29 +115,29 @@ def evaluate(
     from audiocapbench.cli.progress import ask_and_score, explain_end
     from audiocapbench.cli.results import print_tables
     from audiocapbench.data.outcome import SCORED
-    from audiocapbench.engine import RateLimits, RetryPolicy
+    from audiocapbench.engine import Budget, RateLimits, RetryPolicy
     from audiocapbench.models import ModelSettings, create_model
+    from audiocapbench.models.registry import create_published
     from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.scores.summary import summarise
     from audiocapbench.store import Store
 
     if all_models and (provider or model):
         raise AudioCapBenchError("--all-models stands alone; leave out --provider and --model")
-    asked = _with_keys() if all_models else [_named(provider, model)]
-    settings = ModelSettings(temperature, max_tokens)
-    models = [create_model(one.name, settings) for one in asked]
-    judge = None if no_llm_judge else _judge(judge_model)
-    benchmark = load_audiocapbench(data_dir, follow_links=follow_links)
-    _check_metadata(benchmark, metadata)
+    create = create_published if protocol == "published" else create_model
+    named = _one_a_provider() if all_models else [_named(provider, model)]
+    able = dict(_able(named, partial(create, settings=ModelSettings(temperature, max_tokens))))
+    judges = [] if no_llm_judge else [_judge(judge_model, options.judge_ways(protocol, None))]
+    benchmark = load_audiocapbench(data_dir, follow_links=follow_links, metadata=metadata)
     selection = Selection((category,) if category is not None else (), max_samples)
     selection.of(benchmark)
-    outputs = [_output(output, one, several=all_models) for one in asked]
+    outputs = [_output(output, one, several=all_models) for one in able]
     retry = RetryPolicy() if max_retries is None else RetryPolicy(attempts=max_retries)
     limits, extra = RateLimits(concurrency, retry=retry), () if no_aac_metrics else AAC_METRICS
-    kept, some_failed = Store.open(store), False
-    judges = [] if judge is None else [judge]
-    confirm(preview_run(benchmark, models, judges, kept, selection=selection), yes=yes)
-    for one, made, path in zip(asked, models, outputs, strict=True):
+    kept, purse, some_failed = Store.open(store), Budget(budget), len(able) < len(named)
+    preview = preview_run(benchmark, list(able.values()), judges, kept, selection=selection)
+    confirm(preview, budget_usd=budget, yes=yes)
+    for (one, made), path in zip(able.items(), outputs, strict=True):
         refused: list[FatalError] = []
         ends = ask_and_score(
             benchmark,
@@ -137,6 +147,7 @@ def evaluate(
             judges=judges,
             selection=selection,
             rate_limits=limits,
+            budget=purse,
             refused=refused,
         )
         if refused and not ends and not all_models:
@@ -174,78 +185,56 @@ class _Named(NamedTuple):
 
 def _named(provider: str | None, model: str | None) -> _Named:
     if not provider:
-        raise AudioCapBenchError("give --provider openai, gemini or qwen; or --all-models")
-    model = model or _DEFAULT_MODELS.get(provider)
+        names = ", ".join(list(_OURS)[:-1])
+        raise AudioCapBenchError(f"give --provider {names}; or --all-models")
+    ours = _OURS.get(provider, provider)
+    model = model or _DEFAULT_MODELS.get(ours)
     if model is None:
         raise AudioCapBenchError(f"--provider {provider} has no default; give --model too")
-    ours = _OURS.get(provider, provider)
     if provider == "openai" and "realtime" in model:
         ours = "openai-realtime"
     return _Named(provider, model, f"{ours}/{model}")
 
 
-def _with_keys() -> list[_Named]:
-    from audiocapbench.models import published_models
+def _one_a_provider() -> list[_Named]:
+    """The default model of every provider whose key is set; what is left out is said."""
     from audiocapbench.models.registry import built_in_providers
 
-    records = [one for one in built_in_providers().values() if one.key_names and one.models]
-    keys = {one.name: (*one.key_names, *one.other_access) for one in records}
-    able = [one for one in keys if any(os.environ.get(key, "").strip() for key in keys[one])]
-    if not able:
-        wanted = ", ".join(dict.fromkeys(key for names in keys.values() for key in names))
-        raise AudioCapBenchError(f"--all-models needs a key, and none is set: {wanted}")
-    for provider in [one for one in keys if one not in able]:
-        say(f"Without {provider}/…: {' or '.join(keys[provider])} is not set.")
-    return [
-        _Named(_THEIRS.get(one.provider, one.provider), one.model_id, one.name)
-        for one in published_models()
-        if one.provider in able
-    ]
+    found, absent = [], []
+    wanted: dict[str, None] = {}
+    for provider in list(_OURS)[:-1]:
+        record = built_in_providers()[_OURS[provider]]
+        keys = (*record.key_names, *record.other_access)
+        wanted |= dict.fromkeys(keys)
+        if any(os.environ.get(key, "").strip() for key in keys):
+            found.append(_named(provider, None))
+        else:
+            absent.append(f"Without {provider}: {' or '.join(keys)} is not set.")
+    if not found:
+        raise AudioCapBenchError(f"--all-models needs a key, and none is set: {', '.join(wanted)}")
+    say(*absent)
+    return found
 
 
-def _judge(name: str) -> "Judge":
+def _able(asked: list[_Named], make: "Callable[[str], Model]") -> "Iterator[tuple[_Named, Model]]":
+    """The models that can be made here; of several, one that cannot is said and left out."""
+    for one in asked:
+        try:
+            yield one, make(one.name)
+        except AudioCapBenchError as error:
+            if len(asked) == 1:
+                raise
+            say(f"Without {one.provider}: {error}")
+
+
+def _judge(name: str, ways: dict[str, str]) -> "Judge":
     from audiocapbench.judges import create_judge, list_judges
 
     ours = "/" in name or name in {entry.name for entry in list_judges()}
     try:
-        return create_judge(name if ours else f"openai/{name}")
+        return create_judge(name if ours else f"openai/{name}", ways=ways)
     except AudioCapBenchError as error:
         raise AudioCapBenchError(f"the judge: {error}; or use --no-llm-judge") from None
-
-
-def _check_metadata(benchmark: "Benchmark", metadata: Path | None) -> None:
-    """Refuse a metadata file that says something else than what the folder is read by."""
-    from audiocapbench.data.folder import METADATA, SEED_METADATA
-
-    if metadata is None:
-        return
-    if not metadata.is_file():
-        raise DatasetError(f"{metadata}: no such file")
-    lines, seed = (benchmark.root / name for name in (METADATA, SEED_METADATA))
-    read = lines if lines.is_file() else seed
-    if metadata.resolve() == read.resolve():
-        return
-    if metadata.resolve() != seed.resolve():
-        raise DatasetError(
-            f"{metadata}: only the metadata in --data-dir is read ({read}); put the file there"
-        )
-    said = _captions(metadata)
-    missing = {one.id for one in benchmark.missing}
-    known = {one.id: list(one.references) for one in benchmark.samples}
-    differing = [key for key in said.keys() | known.keys() if said.get(key) != known.get(key)]
-    if set(differing) - missing:
-        raise DatasetError(
-            f"{metadata} differs from {METADATA} beside it at {min(set(differing) - missing)!r}; "
-            "remove the one that is out of date"
-        )
-
-
-def _captions(path: Path) -> dict[str, Any]:
-    try:
-        samples = json.loads(path.read_bytes())["samples"]
-        return {str(one["id"]): one["reference_captions"] for one in samples}
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        raise DatasetError(f"{path}: is not the published tool's metadata.json") from None
 
 
 def _output(path: Path | None, model: _Named, *, several: bool) -> Path:

@@ -180,3 +180,49 @@ def test_a_benchmark_s_answers_are_judged_by_its_own_contract(
     assert isinstance(judge, ModelJudge)
     assert judge.contract.name == contract
     assert rules.name == "elements"
+
+
+def sentences(text: str) -> str:
+    """What a prompt says, whatever its layout: straight quotes, plain hyphens, single spaces."""
+    plain = text.translate(str.maketrans("“”’–—", '""\'--'))
+    return " ".join(re.sub(r"^ *- ", "", line) for line in plain.split("\n")).replace("  ", " ")
+
+
+def test_the_tools_layout_has_the_papers_sentences() -> None:
+    for category in ("sound", "music", "speech"):
+        case = Case("s1", "A man talks.", ("A man speaks.",), category, transcript="hello")
+        paper = audiocapbench.contract().prompt(case)
+        tool = audiocapbench.contract(prompt="tool").prompt(case)
+        assert sentences(tool).split() == sentences(paper).split()
+
+
+def test_the_tools_layout_is_as_described() -> None:
+    lines = audiocapbench.contract(protocol="published").prompt(SPEECH).split("\n")
+    assert max(map(len, lines[:-1])) <= 100, "all but the form of the reply"
+    at = lines.index("Model prediction:")
+    assert lines[at + 1] == '  "A man talks."'
+    at = lines.index("Important:")
+    assert [line[:2] for line in lines[at + 1 : at + 4]] == ["- ", "- ", "- "]
+    assert 'Actual transcript of the speech: "hello there"' in lines
+    first = next(at for at, line in enumerate(lines) if line.startswith("1. "))
+    assert lines[first + 1].startswith("   ")
+    assert not set("“”’–—") & set("\n".join(lines))
+
+
+def test_published_judges_get_texts_as_they_are_and_say_so() -> None:
+    odd = Case("s1", "A “dog”\n{barks}", ("A dog.",), "sound")
+    assert '  "A “dog”\n{barks}"' in audiocapbench.contract(protocol="published").prompt(odd)
+    assert 'A "dog" (barks)' in audiocapbench.contract().prompt(odd)
+    judges = create_judges(
+        ["control/right", "control/right[protocol=published]", "control/right[prompt=tool]"],
+        "audiocapbench",
+    )
+    ours, published, tool = (one.signature for one in judges)
+    assert (published.get("reading"), published.get("data")) == ("published", "as-is")
+    assert (ours.get("reading"), tool.get("data")) == ("", ours.get("data"))
+    assert len({one.get("prompt") for one in (ours, published)}) == 2
+    assert published.get("prompt") == tool.get("prompt")
+    with pytest.raises(JudgeError, match="has no prompt"):
+        create_judges(["control/right[prompt=tool]"], "mecat-qa")
+    with pytest.raises(JudgeError, match="protocol is ours or published"):
+        create_judges(["control/right[protocol=theirs]"], "audiocapbench")

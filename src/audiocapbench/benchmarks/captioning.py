@@ -42,7 +42,7 @@ def demo_clips() -> Path:
 
 
 def load_audiocapbench(
-    data: Path = Path(AUDIOCAPBENCH), *, follow_links: bool = False
+    data: Path = Path(AUDIOCAPBENCH), *, follow_links: bool = False, metadata: Path | None = None
 ) -> Benchmark:
     """AudioCapBench over a folder of ``audiocapbench build``, or of the published tool.
 
@@ -57,7 +57,7 @@ def load_audiocapbench(
         raise BenchmarkError(
             f"{data}: no such folder; make it with: audiocapbench build audiocapbench --out {data}"
         )
-    folder = open_folder(data, follow_links=follow_links)
+    folder = open_folder(data, follow_links=follow_links, metadata=metadata)
     others = {entry.row.category for entry in folder.entries} - _CATEGORIES
     if others:
         raise BenchmarkError(

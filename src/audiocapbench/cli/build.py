@@ -39,7 +39,8 @@ def build(
     sound_audiocaps: CountOption = None,
     music: CountOption = None,
     speech: CountOption = None,
-    clip: Literal["annotation", "published"] = "annotation",
+    clip: Literal["annotation", "published"] | None = None,
+    protocol: options.Protocol = "ours",
     part: Literal["caption", "qa", "both"] = "caption",
     domains: str | None = None,
     shards: list[Path] | None = None,
@@ -58,7 +59,7 @@ def build(
         ids_dir (DIR): Folder with the four ID lists. [default: the published ones, downloaded]
         limit (N): At most so many clips of each of the four parts, or of each domain of MECAT.
         clip: MusicCaps: the 10 s that the annotation describes, or what the published builder
-            keeps.
+            keeps. [default: the protocol's]
         part: MECAT: captions, questions, or both, which makes DIR/caption and DIR/qa.
         domains (A,B): MECAT: only these, such as 000,00A. [default: all]
         shards (PATH): MECAT: a shard on this disk, or a folder of them; may be repeated. [default:
@@ -83,7 +84,11 @@ def build(
 
         _refuse(benchmark, {"--domains": domains, "--shards": shards})
         settings = BuildSettings(
-            ids_dir=ids_dir, counts=own, limit=limit, clip=clip, revisions=revisions
+            ids_dir=ids_dir,
+            counts=own,
+            limit=limit,
+            clip=clip or ("published" if protocol == "published" else "annotation"),
+            revisions=revisions,
         )
         builders = {out: partial(build_folder, out, settings)}
     ends = {folder: _with_bars(run, dry_run=dry_run) for folder, run in builders.items()}

@@ -50,6 +50,8 @@ def check(
     timeout: options.Timeout = None,
     yes: options.Yes = False,
     judge_hears: options.JudgeHears = False,
+    judge_prompt: options.JudgePrompt = None,
+    protocol: options.Protocol = "ours",
     credentials: options.Credentials = None,
     store: options.Store = options.DEFAULT_STORE,
     json: options.Json = False,
@@ -72,7 +74,9 @@ def check(
 
     named = (data, None) if benchmark is None else (benchmark, Path(data))
     opened = open_benchmark(*named, follow_links=follow_links)
-    [asked] = create_judges([judge], opened.traits.judge, hears=judge_hears, timeout=timeout)
+    ways = options.judge_ways(protocol, judge_prompt)
+    how: dict[str, Any] = {"hears": judge_hears, "timeout": timeout, "ways": ways}
+    [asked] = create_judges([judge], opened.traits.judge, **how)
     kept, selection = Store.open(store), Selection((), limit, sample, seed)
     spent = preview_check(asked, opened, kept, selection=selection, repeats=repeats, prices=prices)
     confirm([spent], budget_usd=budget, yes=yes)

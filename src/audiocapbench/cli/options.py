@@ -28,6 +28,13 @@ def _use(credentials: Path | None) -> Path | None:
     return credentials
 
 
+def _use_found(credentials: Path | None) -> Path | None:
+    """The same with a file that the published tool reads by itself."""
+    from audiocapbench.credentials import found_credentials
+
+    return _use(credentials or found_credentials())
+
+
 def _amount(usd: float | None) -> float | None:
     """Refuse what is no amount of money while the options are parsed."""
     if usd is not None and not 0 <= usd < float("inf"):
@@ -67,6 +74,14 @@ Credentials = Annotated[
     Path | None,
     Option(metavar="FILE", callback=_use, help="KEY=value lines, such as API keys."),
 ]
+FoundCredentials = Annotated[
+    Path | None,
+    Option(
+        metavar="FILE",
+        callback=_use_found,
+        help="KEY=value lines, such as API keys. [default: credentials.env, if it is here]",
+    ),
+]
 Concurrency = Annotated[
     int | None,
     Option(min=1, metavar="N", help="Questions at once. [default: the model's own]"),
@@ -74,6 +89,14 @@ Concurrency = Annotated[
 FollowLinks = Annotated[
     bool,
     Option(help="Read clips that are links out of the folder, as in a Hugging Face cache."),
+]
+Protocol = Annotated[
+    Literal["ours", "published"],
+    Option(help="How AudioCapBench is asked and judged: our way, or the published tool's."),
+]
+JudgePrompt = Annotated[
+    Literal["paper", "tool"] | None,
+    Option(help="Layout of AudioCapBench's judge prompt. [default: the protocol's]"),
 ]
 Yes = Annotated[bool, Option(help="Agree to what it will cost; do not ask.")]
 Timeout = Annotated[
@@ -147,3 +170,9 @@ def _declared(parameter: Parameter, helps: dict[str, tuple[str | None, str]]) ->
     if parameter.name in helps:
         info.metavar, info.help = helps[parameter.name]
     return parameter.replace(annotation=Annotated[kind, info])
+
+
+def judge_ways(protocol: str, prompt: str | None) -> dict[str, str]:
+    """What a judge's contract is told of --protocol and --judge-prompt: what is not its default."""
+    published = {"protocol": protocol} if protocol != "ours" else {}
+    return published | ({"prompt": prompt} if prompt is not None else {})

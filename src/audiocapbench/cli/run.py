@@ -21,6 +21,8 @@ def run(
     metrics: str | None = None,
     judge: list[str] | None = None,
     judge_hears: options.JudgeHears = False,
+    judge_prompt: options.JudgePrompt = None,
+    protocol: options.Protocol = "ours",
     category: list[str] | None = None,
     limit: options.Limit = None,
     sample: options.Sample = None,
@@ -73,10 +75,16 @@ def run(
     from audiocapbench.store import Store
 
     settings = ModelSettings(temperature, max_tokens, timeout, system)
-    models = create_models(model, settings)
+    models = create_models(model, settings, published=protocol == "published")
     opened = open_benchmark(benchmark, data, follow_links=follow_links)
     traits = opened.traits
-    judges = create_judges(judge or (), traits.judge, hears=judge_hears, timeout=timeout)
+    judges = create_judges(
+        judge or (),
+        traits.judge,
+        hears=judge_hears,
+        timeout=timeout,
+        ways=options.judge_ways(protocol, judge_prompt),
+    )
     names = split_names(metrics) if metrics is not None else list(traits.metrics)
     check_metrics(traits.aggregation, names)
     selection = Selection(tuple(category or ()), limit, sample, seed)

@@ -41,6 +41,8 @@ def score(
     ] = None,
     judge: list[str] | None = None,
     judge_hears: options.JudgeHears = False,
+    judge_prompt: options.JudgePrompt = None,
+    protocol: options.Protocol = "ours",
     repeats: options.Repeats = 1,
     budget: options.Budget = None,
     prices: options.Prices = None,
@@ -67,7 +69,8 @@ def score(
 
     if run is not None and predictions is None and references is None and benchmark is None:
         refuse_overwriting(per_sample, [store_file(store)])
-        asked = _Panel(judge or [], judge_hears, repeats, budget, prices, timeout, yes)
+        ways = options.judge_ways(protocol, judge_prompt)
+        asked = _Panel(judge or [], judge_hears, repeats, budget, prices, timeout, yes, ways)
         _score_run(run, metrics, asked, store, per_sample, json=json)
     elif judge:
         raise AudioCapBenchError("--judge needs a RUN, where its questions and answers are kept")
@@ -91,6 +94,7 @@ class _Panel(NamedTuple):
     prices: Path | None
     timeout: float | None
     yes: bool
+    ways: dict[str, str]
 
 
 def _score_run(
@@ -124,7 +128,7 @@ def _score_run(
     traits = stored_traits(kept.dataset(found.dataset, found.benchmark))
     names = split_names(metrics) if metrics is not None else list(traits.metrics)
     check_metrics(traits.aggregation, names)
-    how: dict[str, Any] = {"hears": panel.hears, "timeout": panel.timeout}
+    how: dict[str, Any] = {"hears": panel.hears, "timeout": panel.timeout, "ways": panel.ways}
     judges = create_judges(panel.judges, traits.judge, **how)
     missing = [missing_judgements(kept, found, one, repeats=panel.repeats) for one in judges]
     previews = map(partial(preview_judging, prices=panel.prices), judges, missing)

@@ -35,6 +35,7 @@ METADATA = "metadata.jsonl"
 SEED_METADATA = "metadata.json"
 TABLE = "metadata.csv"
 _READERS = 8
+_SEED_SAMPLE = " samples["
 
 _LEAVE_OUT = (
     "Mend the files, or leave clips out in manifest.json: "
@@ -66,10 +67,11 @@ class _MetadataLine(NamedTuple):
     position: int
 
 
-def open_folder(root: Path, *, follow_links: bool = False) -> Folder:
+def open_folder(root: Path, *, follow_links: bool = False, metadata: Path | None = None) -> Folder:
     """Read and check a dataset folder.
 
     Args:
+        metadata: The file that says what is in the folder, where it is not one of its own.
         follow_links: Whether clips may be links that lead out of the folder, as a Hugging Face
             cache has them.
 
@@ -77,7 +79,7 @@ def open_folder(root: Path, *, follow_links: bool = False) -> Folder:
         InvalidDataError: The folder has problems; all of them are listed.
         DatasetError: There is no such folder, or it has no metadata.
     """
-    lines, problems = _read_metadata(root)
+    lines, problems = _read_metadata(root, metadata)
     manifest = read_manifest(root)
     if isinstance(manifest, list):
         problems += manifest
@@ -123,13 +125,14 @@ def _in_threads(
     return found
 
 
-def _read_metadata(root: Path) -> tuple[list[_MetadataLine], list[Problem]]:
+def _read_metadata(root: Path, metadata: Path | None) -> tuple[list[_MetadataLine], list[Problem]]:
     if not root.is_dir():
         raise DatasetError(f"{root}: no such folder")
     problems: list[Problem] = []
     lines: list[_MetadataLine] = []
-    for index, (where, fields) in enumerate(_records(root, problems)):
-        row = read_row(fields, where, seed=where.startswith(f"{SEED_METADATA} "))
+    records = _records(root, problems) if metadata is None else _named(metadata, problems)
+    for index, (where, fields) in enumerate(records):
+        row = read_row(fields, where, seed=_SEED_SAMPLE in where)
         if isinstance(row, MetadataRow):
             position = index if row.position is None else row.position
             lines.append(_MetadataLine(where, row, position))
@@ -161,6 +164,17 @@ def _records(root: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
             yield f"{folder}/{where}", moved
 
 
+def _named(metadata: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
+    """What a file says that the user named, by its suffix."""
+    if not metadata.is_file():
+        raise DatasetError(f"{metadata}: no such file")
+    readers = {Path(name).suffix: reader for name, reader in _READERS_OF.items()}
+    reader = readers.get(metadata.suffix.lower())
+    if reader is None:
+        raise DatasetError(f"{metadata}: metadata is a .json, .jsonl or .csv file")
+    return reader(metadata, problems)
+
+
 def _table(path: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
     """The rows of a CSV file; several of one file are captions of one clip, blanks are left out."""
     found: dict[object, tuple[str, dict[str, Any]]] = {}
@@ -184,7 +198,7 @@ def _seed_samples(path: Path, problems: list[Problem]) -> Iterator[tuple[str, An
     samples = value.get("samples") if isinstance(value, dict) else None
     if isinstance(samples, list):
         for index, sample in enumerate(samples):
-            yield f"{path.name} samples[{index}]", sample
+            yield f"{path.name}{_SEED_SAMPLE}{index}]", sample
     else:
         wrong = value if isinstance(value, Problem) else None
         problems.append(wrong or Problem(path.name, "samples", "is not a list of samples"))

@@ -1,30 +1,69 @@
-"""The judge of AudioCapBench: three scores of a caption, asked for with the published prompt."""
+"""The judge of AudioCapBench: three scores of a caption, asked for with the published prompt.
 
+The paper prints the prompt; the published tool lays the same sentences out in its own way and reads
+replies in its own way. Both are here, by name.
+"""
+
+import json
+import math
+from functools import partial
 from typing import Any
 
-from audiocapbench.judges.contract import REASONING, Case, Contract, ReplyField, published_prompts
+from audiocapbench.judges.contract import (
+    MAX_SCORE,
+    REASONING,
+    Case,
+    Contract,
+    ReplyField,
+    Verdict,
+    published_prompts,
+)
+from audiocapbench.judges.errors import JudgeError, ReplyError
 from audiocapbench.judges.quoting import fill
 
 NAME = "audiocapbench"
 DIMENSIONS = ("accuracy", "completeness", "hallucination")
 MAX_TOKENS = 300
+LAYOUTS = {"paper": NAME, "tool": f"{NAME}-tool"}
+"""The prompt's layouts, and the files that have them."""
+
+PROTOCOLS = ("ours", "published")
 
 
-def contract() -> Contract:
-    """Three integers from 0 to 10 and a sentence or two of reasoning."""
-    fields = (*(ReplyField(name, "integer") for name in DIMENSIONS), ReplyField(REASONING, "text"))
+def contract(prompt: str | None = None, protocol: str = "ours") -> Contract:
+    """Three scores from 0 to 10 and a sentence or two of reasoning.
+
+    Args:
+        prompt: The layout: ``paper`` or ``tool``; by default the protocol's own.
+        protocol: ``ours``: integers within bounds, a schema where the model takes one, texts that
+            cannot play the reply. ``published``: what the published tool does.
+
+    Raises:
+        JudgeError: There is no such layout or protocol.
+    """
+    if protocol not in PROTOCOLS:
+        raise JudgeError(f"protocol is {' or '.join(PROTOCOLS)}, not {protocol!r}")
+    prompt = prompt or ("tool" if protocol == "published" else "paper")
+    if prompt not in LAYOUTS:
+        raise JudgeError(f"prompt is {' or '.join(LAYOUTS)}, not {prompt!r}")
+    published = protocol == "published"
+    kind = "number" if published else "integer"
     return Contract(
         NAME,
-        fields,
-        _assemble,
-        published_prompts(NAME)[0],
+        (*(ReplyField(name, kind) for name in DIMENSIONS), ReplyField(REASONING, "text")),  # type: ignore[arg-type]
+        partial(_assemble, prompt),
+        published_prompts(LAYOUTS[prompt])[0],
         MAX_TOKENS,
         description="AudioCapBench's prompt: a caption against references, by category",
+        reader=_as_published if published else None,
+        quotes=not published,
+        asked_at_most=1 if published else 3,
+        made_with=(("reading", "published"), ("overall", "rounded")) if published else (),
     )
 
 
-def _assemble(case: Case) -> str:
-    _, prompts = published_prompts(NAME)
+def _assemble(layout: str, case: Case) -> str:
+    _, prompts = published_prompts(LAYOUTS[layout])
     return fill(
         "\n".join(prompts["template"]),
         category_guidance=_guidance(case, prompts),
@@ -40,3 +79,24 @@ def _guidance(case: Case, prompts: dict[str, Any]) -> str:
     if category != "speech" or not case.transcript:
         return guidance
     return f"{guidance}\n{fill(prompts['transcript'], transcript=case.transcript)}"
+
+
+def _as_published(text: str) -> Verdict:
+    """Read a reply as the published tool does: a fence is unwrapped, then it is plain JSON.
+
+    A score that is missing counts 0, one out of bounds is moved to the nearest; decimals stay.
+    """
+    inner = text.strip()
+    if inner.startswith("```"):
+        inner = inner.partition("\n")[2].rpartition("```")[0].strip()
+    try:
+        values = json.loads(inner)
+        if not isinstance(values, dict):
+            raise ReplyError("the reply is JSON, but no object")
+        scores = {name: float(values.get(name, 0)) for name in DIMENSIONS}
+    except (ValueError, TypeError, RecursionError, OverflowError):
+        raise ReplyError("the reply is no JSON object with three numbers") from None
+    if not all(map(math.isfinite, scores.values())):
+        raise ReplyError("a score of the reply is no number")
+    bounded = {name: min(max(score, 0.0), float(MAX_SCORE)) for name, score in scores.items()}
+    return Verdict(bounded, str(values.get(REASONING, "")))

@@ -61,10 +61,14 @@ class Case:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The scores of one answer, each from 0 to 10, and why; nothing about who was asked."""
+    """The scores of one answer, each from 0 to 10, and why; nothing about who was asked.
+
+    ``note`` says what was odd about a reply that could be used all the same.
+    """
 
     scores: Mapping[str, float]
     reasoning: str
+    note: str | None = field(default=None, compare=False)
 
     @property
     def overall(self) -> float:
@@ -118,6 +122,9 @@ class Contract:
         description: What it asks for, in a line for the listing.
         reader: Reads a reply that is not one JSON object with the fields; it raises ``ReplyError``
             for one that is no use.
+        quotes: Whether texts are made harmless before they are put into the prompt.
+        asked_at_most: How often, where a reply cannot be used: each time with what was wrong.
+        made_with: What else decides the scores, for the signature.
     """
 
     name: str
@@ -128,6 +135,9 @@ class Contract:
     protocol: int = 1
     description: str = ""
     reader: Callable[[str], Verdict] | None = None
+    quotes: bool = True
+    asked_at_most: int = 3
+    made_with: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         names = [one.name for one in self.fields]
@@ -162,7 +172,7 @@ class Contract:
 
     def without_asking(self, case: Case) -> Verdict | None:
         """An empty prediction scores 0 on everything; None for any other."""
-        if as_data(case.prediction):
+        if as_data(case.prediction) if self.quotes else case.prediction.strip():
             return None
         return Verdict(dict.fromkeys(self.dimensions, 0.0), "The prediction is empty.")
 
@@ -173,7 +183,7 @@ class Contract:
             JudgeError: There are none for this case.
         """
         try:
-            return self.assemble(case.quoted())
+            return self.assemble(case.quoted() if self.quotes else case)
         except AudioCapBenchError:
             raise
         except (Exception, SystemExit) as error:  # a plug-in may raise anything
@@ -219,18 +229,23 @@ class Contract:
         return {one.name: one.score(values[one.name]) for one in self.fields if one.kind != "text"}
 
     def _checked(self, values: Mapping[str, Scalar]) -> Verdict:
+        """The verdict of an object; missing words and fields that nobody asked for are noted."""
         known = {one.name for one in self.fields}
-        extra = [shown(name) for name in values if name not in known]
-        if extra:
-            raise ReplyError(f"the field {extra[0]} was not asked for")
-        missing = [one.name for one in self.fields if one.required and one.name not in values]
-        if missing:
-            raise ReplyError(f"the field {missing[0]} is missing")
+        missing = [one for one in self.fields if one.required and one.name not in values]
+        for one in missing:
+            if one.kind != "text":
+                raise ReplyError(f"the field {one.name} is missing")
         scores = self._scores(values)
         reasoning = values.get(REASONING, "")
         if not isinstance(reasoning, str):
             raise ReplyError(f"{REASONING} must be a string")
-        return Verdict(scores, reasoning.strip())
+        odd = [f"without {one.name}" for one in missing]
+        odd += [
+            f"with {shown(name)}, which nobody asked for" for name in values if name not in known
+        ]
+        return Verdict(
+            scores, reasoning.strip(), f"the reply came {', '.join(odd)}" if odd else None
+        )
 
     def _verdict_of(self, text: str) -> str:
         rest = without_thoughts(text, self.wording)

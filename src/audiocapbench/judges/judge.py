@@ -76,7 +76,8 @@ class ModelJudge:
             **dict(sorted(parameters.items())),
             prompt=self.contract.prompt_hash,
             hears=self.hears,
-            data=RULES,
+            data=RULES if self.contract.quotes else "as-is",
+            **dict(self.contract.made_with),
         )
 
     def asked(self, repeat: int) -> Model:

@@ -15,9 +15,6 @@ from audiocapbench.judges.judge import ModelJudge
 from audiocapbench.models import Question
 from audiocapbench.store.judgements import Judgement, JudgeReply
 
-ASKED_AT_MOST = 3
-"""The first question and two more, each with what was wrong with the reply before."""
-
 _FINAL = frozenset({Status.REFUSED, Status.FILTERED, Status.FAILED, Status.SKIPPED})
 _SHOWN_OF_A_REPLY = 300
 
@@ -61,7 +58,7 @@ async def question_judge(
     except (AudioError, JudgeError) as error:
         return replace(made, status=Status.FAILED, error=str(error)), None
     problem = ""
-    for _ in range(ASKED_AT_MOST):
+    for _ in range(judge.contract.asked_at_most):
         asked, why = None, "stopped"
         try:
             asked = await client.ask_question(Question(case.sample_id, prompt, audio))
@@ -77,7 +74,7 @@ async def question_judge(
         if reply.status in _FINAL:
             return replace(made, status=reply.status, error=reply.error), None
         try:
-            if reply.status is Status.TRUNCATED:
+            if reply.status is Status.TRUNCATED and judge.contract.quotes:
                 raise ReplyError("the reply was cut off at its longest; be brief")
             verdict = judge.contract.parse(reply.text)
         except ReplyError as error:
@@ -86,9 +83,10 @@ async def question_judge(
             continue
         key = asked.cache_key
         kept = None if key is None else JudgeReply(key, judge.model.name, asked.outcome)
-        return replace(made, scores=verdict.scores, reasoning=verdict.reasoning), kept
+        given = replace(made, scores=verdict.scores, reasoning=verdict.reasoning)
+        return replace(given, error=verdict.note), kept
     began = reply.text[:_SHOWN_OF_A_REPLY]
-    words = f"{problem}; asked {ASKED_AT_MOST} times; the last reply began: {began}"
+    words = f"{problem}; asked {judge.contract.asked_at_most} times; the last reply began: {began}"
     return replace(made, status=Status.UNPARSED, error=words), None
 
 

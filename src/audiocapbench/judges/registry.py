@@ -21,7 +21,11 @@ from audiocapbench.plugins import plugin_failures, plugins
 from audiocapbench.signature import Signature
 
 _NAME = re.compile(r"(?P<name>.+?)(?:\[(?P<options>[^\[\]=]+=[^\[\]]*)\])?", re.DOTALL)
-_OPTIONS = ("contract", "hears", "schema")
+_WAYS = ("prompt", "protocol")
+"""Options of AudioCapBench's own contract."""
+
+_OPTIONS = ("contract", "hears", "schema", *_WAYS)
+_NO_WAYS: Mapping[str, str] = {}
 _YES_NO = {"yes": True, "no": False}
 _BUILT_IN: Mapping[str, Callable[[], Contract]] = {
     audiocapbench.NAME: audiocapbench.contract,
@@ -56,7 +60,12 @@ def list_judges() -> list[JudgeEntry]:
 
 
 def create_judges(
-    names: Iterable[str], contract: str, *, hears: bool = False, timeout: float | None = None
+    names: Iterable[str],
+    contract: str,
+    *,
+    hears: bool = False,
+    timeout: float | None = None,
+    ways: Mapping[str, str] = _NO_WAYS,
 ) -> list[Judge]:
     """The judges of a benchmark's answers, each once, with the contract that is its trait.
 
@@ -64,11 +73,15 @@ def create_judges(
         names: As for ``create_judge``, as ``hears`` is.
         contract: The benchmark's.
         timeout: Seconds to wait for one answer of a judge that takes such a setting.
+        ways: Of AudioCapBench's contract: ``prompt`` and ``protocol``, where they were said.
     """
     chosen = list(dict.fromkeys(names))
     if hears and not chosen:
         raise JudgeError("--judge-hears is for a judge, and none is named; add --judge")
-    return [create_judge(name, contract=contract, hears=hears, timeout=timeout) for name in chosen]
+    return [
+        create_judge(name, contract=contract, hears=hears, timeout=timeout, ways=ways)
+        for name in chosen
+    ]
 
 
 def create_judge(
@@ -78,6 +91,7 @@ def create_judge(
     hears: bool = False,
     settings: ModelSettings | None = None,
     timeout: float | None = None,
+    ways: Mapping[str, str] = _NO_WAYS,
 ) -> Judge:
     """Make the judge that a name stands for.
 
@@ -88,6 +102,7 @@ def create_judge(
         hears: Whether a model is given the clip.
         settings: For a model; temperature 0 and the contract's longest reply unless given.
         timeout: Seconds to wait for one answer, of a model that takes this setting.
+        ways: Of AudioCapBench's contract: ``prompt`` and ``protocol``, unless the name says.
 
     Raises:
         JudgeError: There is no such judge, option or contract.
@@ -103,7 +118,7 @@ def create_judge(
             there = ", ".join(offline)
             raise JudgeError(f"there is no judge {plain!r}{near}; there are {there}, and any model")
         defaults = ModelSettings(temperature=0.0, timeout=timeout)
-        return _model_judge(plain, options, contract, hears, settings, defaults)
+        return _model_judge(plain, {**ways, **options}, contract, hears, settings, defaults)
     if hears:
         raise JudgeError(
             f"{plain} judges the words alone; leave out --judge-hears, and write [hears=yes] after "
@@ -127,7 +142,8 @@ def _model_judge(
         if option not in _OPTIONS:
             raise JudgeError(f"{plain} has no option {option!r}{meant(option, _OPTIONS, 'it has')}")
     chosen = options.get("contract", contract)
-    made = find_contract(chosen)
+    ways = {name: options[name] for name in _WAYS if name in options}
+    made = find_contract(chosen, **ways)
     hears = _yes("hears", options.get("hears", "yes" if hears else "no"))
     model = create_model(plain, settings, replace(defaults, max_tokens=made.max_tokens))
     schema = _yes("schema", options.get("schema", "yes"))
@@ -185,8 +201,17 @@ def _yes(option: str, value: str) -> bool:
     return _YES_NO[value]
 
 
-def find_contract(name: str) -> Contract:
-    """The contract of a name; JudgeError where there is none here, or its plug-in fails."""
+def find_contract(name: str, **ways: str) -> Contract:
+    """The contract of a name; JudgeError where there is none here, or its plug-in fails.
+
+    Args:
+        name: Its name.
+        **ways: Of AudioCapBench's own: the prompt's layout, and the protocol.
+    """
+    if name == audiocapbench.NAME:
+        return audiocapbench.contract(**ways)
+    if ways:
+        raise JudgeError(f"contract {name!r} has no {next(iter(ways))}; audiocapbench's has")
     if name in _BUILT_IN:
         return _BUILT_IN[name]()
     point = plugins("contracts").get(name)

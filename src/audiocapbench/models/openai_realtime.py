@@ -86,7 +86,7 @@ _WAIT = re.compile(r"try again in ((?:\d+(?:\.\d+)?(?:ms|m|s))+)", re.IGNORECASE
 
 def create(name: str, settings: ModelSettings) -> "OpenAIRealtime":
     """The Realtime model of this name."""
-    dialect = _dialect(name)
+    dialect = dialect_of(name)
     # The current API has no temperature.
     temperature = _temperature(name, dialect, settings.temperature) or "default"
     options = {"temperature": temperature, "max_output_tokens": settings.max_tokens or "inf"}
@@ -356,7 +356,7 @@ def _exhausted_for_s(limits: Sequence[Json]) -> float | None:
     return max((float(one) for one in resets if isinstance(one, int | float)), default=None)
 
 
-def _dialect(name: str) -> Dialect:
+def dialect_of(name: str) -> Dialect:
     """Preview models were made for the beta API, all later ones for the current one."""
     asked = os.environ.get(DIALECT_VARIABLE, "").strip().lower()
     match asked:

@@ -72,20 +72,32 @@ def create_model(
     return provider.create(name, settings, defaults)
 
 
-def create_models(names: Iterable[str], settings: ModelSettings | None = None) -> list[Model]:
+def create_models(
+    names: Iterable[str], settings: ModelSettings | None = None, *, published: bool = False
+) -> list[Model]:
     """Make several models; one that is named twice is made once.
+
+    Args:
+        published: Whether they are to be asked as AudioCapBench's published tool asks them.
 
     Raises:
         ModelError: As ``create_model``; or two files bring different models of one name.
     """
     made: dict[str, Model] = {}
     for name in dict.fromkeys(names):
-        model = create_model(name, settings)
+        model = create_published(name, settings) if published else create_model(name, settings)
         known = made.setdefault(model.name, model)
         if known.parameters != model.parameters:
             to_do = "rename one of the files, or its class"
             raise ModelError(f"two different models are called {model.name!r}; {to_do}")
     return list(made.values())
+
+
+def create_published(name: str, settings: ModelSettings | None = None) -> Model:
+    """Make a model as ``create_model`` does, to be asked as the published tool asks it."""
+    from audiocapbench.models.as_published import as_published, published_settings
+
+    return as_published(create_model(name, published_settings(name, settings or ModelSettings())))
 
 
 def published_models() -> tuple[KnownModel, ...]:

@@ -9,7 +9,7 @@ from audiocapbench.benchmarks import Traits, stored_traits
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome, Status, median_latency, total_cost
 from audiocapbench.errors import StoreError
-from audiocapbench.judges.aggregation import OVERALL, Scores, by_judge, overall
+from audiocapbench.judges.aggregation import OVERALL, Scores, by_judge
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.scores.estimate import Coverage, Estimate
 from audiocapbench.scores.groups import ALL, GroupKey, SampleScores
@@ -18,7 +18,7 @@ from audiocapbench.scores.table import KeptEstimates, ScoreTable
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval
 from audiocapbench.store import Dataset, Run, Store, StoredEstimate, StoredScore
-from audiocapbench.store.judgements import Judgement
+from audiocapbench.store.judgements import Judgement, overall_of
 
 
 class RunTable(ScoreTable):
@@ -78,7 +78,7 @@ class RunTable(ScoreTable):
             )
             for name in names
         }
-        whole = {key: overall(one) for key, one in verdicts.items()}
+        whole = {key: overall_of(one, made) for key, one in verdicts.items()}
         return {**found, Scorer(judge, OVERALL): SampleScores.of_values(whole, made)}
 
     def judge_signature(self, judge: str) -> Signature:

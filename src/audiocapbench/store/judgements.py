@@ -23,8 +23,8 @@ from audiocapbench.store.writes import (
 class Judgement:
     """What one judge (as the user wrote it) said about one answer in one round, from 0.
 
-    There are scores by dimension only where the status is ok. ``latency_s`` is of the last
-    question, tokens and cost are of all that it took.
+    There are scores by dimension only where the status is ok; ``error`` then says what was odd.
+    ``latency_s`` is of the last question, tokens and cost are of all that it took.
     """
 
     judge: str
@@ -42,8 +42,14 @@ class Judgement:
 
     @property
     def overall(self) -> float | None:
-        """The unrounded mean of the dimensions, where there are any."""
-        return sum(self.scores.values()) / len(self.scores) if self.scores else None
+        """The mean of the dimensions, where there are any."""
+        return overall_of(self.scores, self.signature) if self.scores else None
+
+
+def overall_of(scores: Mapping[str, float], signature: Signature) -> float:
+    """The mean of an answer's dimensions: unrounded, unless the signature says otherwise."""
+    value = sum(scores.values()) / len(scores)
+    return round(value, 2) if signature.get("overall") == "rounded" else value
 
 
 @dataclass(frozen=True, slots=True)
