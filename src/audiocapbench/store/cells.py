@@ -74,15 +74,20 @@ TYPES: dict[str, Callable[[], TypeEngine[Any]]] = {
 }
 
 
-def read_json(text: str) -> Any:
-    """The value of a JSON cell; ``NaN`` and numbers that no computer holds are none."""
-    return json.loads(text, parse_constant=_refuse, parse_float=_finite)
-
-
 def _refuse(name: str) -> NoReturn:
-    raise DamagedCellError(f"{name} is not a JSON number")
+    raise DamagedCellError(f"{name[:40]} is not a JSON number")
 
 
 def _finite(text: str) -> float:
     value = float(text)
-    return value if math.isfinite(value) else _refuse(text[:40])
+    return value if math.isfinite(value) else _refuse(text)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
+
+
+def read_json(text: Any) -> Any:
+    """The value of a JSON cell; ``NaN`` and numbers that no computer holds are none."""
+    if not isinstance(text, str):
+        raise DamagedCellError(f"{text!r:.60} stands where JSON should")
+    return _DECODER.decode(text)
