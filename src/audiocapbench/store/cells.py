@@ -88,6 +88,8 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
 
 def read_json(text: Any) -> Any:
     """The value of a JSON cell; ``NaN`` and numbers that no computer holds are none."""
+    if isinstance(text, bytes):  # as PostgreSQL's library gives it
+        text = text.decode("utf-8", "replace")
     if not isinstance(text, str):
         raise DamagedCellError(f"{text!r:.60} stands where JSON should")
     return _DECODER.decode(text)
