@@ -106,7 +106,7 @@ def test_bad_references_are_refused_with_every_reason(tmp_path: Path) -> None:
         ("p.csv", "key,text\na,b\n", "has no column 'id'; its first line has key, text"),
         ("p.csv", "", "has no column 'id'; its first line has nothing"),
         ("p.csv", "id,prediction,id\na,b,c\n", "names a column twice"),
-        ("p.txt", "a b", r"is neither \.csv, \.tsv, \.jsonl nor \.json"),
+        ("p.txt", "a b", r"is neither \.csv, \.tsv, \.jsonl, \.json nor \.parquet"),
     ],
 )
 def test_a_file_of_another_kind_is_one_sentence(

@@ -18,7 +18,7 @@ from audiocapbench.report.mecat.rankings import split_report, standings_report, 
 from audiocapbench.report.mecat.scored import ScoredAnswers, read_scored
 from audiocapbench.report.mecat.silence import silence_report
 from audiocapbench.report.mecat.stability import stability_report
-from audiocapbench.report.samples import write_scores
+from audiocapbench.report.samples import write_samples
 from audiocapbench.scores.run_table import TableReader
 from audiocapbench.stats.shares import clopper_pearson
 from audiocapbench.store import Store
@@ -80,7 +80,7 @@ def test_a_file_of_scores_says_the_same_as_its_run(
 ) -> None:
     table = TableReader(store).read(store.run(1))
     path = tmp_path / "scores.csv"
-    write_scores(path, table, [name for name in store.scores(1) if "variant" not in name])
+    write_samples(path, [table])
     read = read_scored(str(path), None)
     assert (read.name, read.origin, read.benchmark) == ("scores", "file", "mecat-caption")
     assert set(read.groups) == set(own.groups)

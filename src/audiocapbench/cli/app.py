@@ -13,10 +13,10 @@ from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.version import VERSION
 
 _ORDER = (
-    "demo build run score leaderboard compare report figures mecat meta corrupt runs models "
-    "metrics judges benchmarks"
+    "demo build run import score leaderboard compare report figures export mecat meta corrupt runs "
+    "models metrics judges benchmarks"
 ).split()
-_IN_LISTINGS = {"models", "metrics", "benchmarks"}
+_HOMES = {"import": "importing"} | dict.fromkeys(("models", "metrics", "benchmarks"), "listings")
 
 SOME_FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
 
@@ -84,4 +84,4 @@ def root(
 def load_commands() -> None:
     """Have every command add itself to the app."""
     for name in _ORDER:
-        import_module(f"audiocapbench.cli.{'listings' if name in _IN_LISTINGS else name}")
+        import_module(f"audiocapbench.cli.{_HOMES.get(name, name)}")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from shlex import quote
 
 from audiocapbench.benchmarks.benchmark import TRIAL
+from audiocapbench.benchmarks.reference_files import FILE
 from audiocapbench.benchmarks.registry import takes_data
 from audiocapbench.cli.console import say, show_lines, signature_lines
 from audiocapbench.cli.tables import show_page
@@ -70,7 +71,7 @@ def warn_about(store: Store, judges: Sequence[str], run_ids: Sequence[int]) -> N
 
 def _data_of(benchmark: str) -> str:
     """The options by which 'judges check' finds a benchmark."""
-    if benchmark == "demo":
+    if benchmark == "demo" or benchmark.startswith(FILE):
         return ""
     if benchmark.startswith("folder/"):
         return " --data DIR"

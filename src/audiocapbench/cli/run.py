@@ -1,7 +1,8 @@
 """``audiocapbench run``: ask models about a benchmark, score the answers, print the leaderboard."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Option
@@ -9,6 +10,12 @@ from typer import Option
 from audiocapbench.cli import options
 from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, WRONG_USE, app
 from audiocapbench.cli.console import print_json, say
+from audiocapbench.cli.outputs import refuse_overwriting, store_file
+
+if TYPE_CHECKING:
+    from audiocapbench.engine import Budget, RunEnd
+    from audiocapbench.scores.summary import RunSummary
+    from audiocapbench.store import Store
 
 
 @options.command(app.command)
@@ -39,6 +46,7 @@ def run(
     credentials: options.Credentials = None,
     yes: options.Yes = False,
     fresh: bool = False,
+    per_sample: Path | None = None,
     store: options.Store = options.DEFAULT_STORE,
     json: options.Json = False,
 ) -> None:
@@ -59,6 +67,7 @@ def run(
         max_tokens (N): Longest answer, in tokens.
         system (TEXT): What a chat model is told beforehand.
         fresh: Begin a new run and ask everything again.
+        per_sample (FILE): Write each sample's answer, scores and reasons as CSV or JSONL.
     """
     from audiocapbench.benchmarks import Selection, open_benchmark
     from audiocapbench.benchmarks.corpora import check_metrics
@@ -70,10 +79,12 @@ def run(
     from audiocapbench.judges import create_judges
     from audiocapbench.metrics.names import split_names
     from audiocapbench.models import ModelSettings, create_models
+    from audiocapbench.report.samples import write_samples
     from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.scores.summary import summarise
     from audiocapbench.store import Store
 
+    refuse_overwriting(per_sample, [store_file(store)])
     settings = ModelSettings(temperature, max_tokens, timeout, system)
     models = create_models(model, settings, published=protocol == "published")
     opened = open_benchmark(benchmark, data, follow_links=follow_links)
@@ -115,9 +126,10 @@ def run(
     summaries = [
         summarise(kept, end.run, names, judge_names if end.stop is None else ()) for end in ends
     ]
+    if per_sample is not None:
+        write_samples(per_sample, [one.table for one in summaries])
     if json:
-        spent = {} if purse.spending is None else {"budget": purse.spending.to_dict()}
-        print_json({"store": kept.name, "runs": [one.to_dict() for one in summaries], **spent})
+        print_json(_document(kept, summaries, purse))
     elif summaries:
         print_tables(summaries, names if metrics is not None else traits.columns, traits.headline)
     keep_estimates(kept, (one.table for one in summaries))
@@ -131,6 +143,17 @@ def run(
     say(*dict.fromkeys(f"audiocapbench: {error}" for error in refused))
     if refused:
         raise typer.Exit(WRONG_USE)
+    _leave(ends, summaries)
+
+
+def _document(
+    store: "Store", summaries: "Sequence[RunSummary]", budget: "Budget"
+) -> dict[str, Any]:
+    spent = {} if budget.spending is None else {"budget": budget.spending.to_dict()}
+    return {"store": store.name, "runs": [one.to_dict() for one in summaries], **spent}
+
+
+def _leave(ends: "Sequence[RunEnd]", summaries: "Sequence[RunSummary]") -> None:
     if any(end.stop is not None for end in ends):
         raise typer.Exit(INTERRUPTED)
     if any(one.has_failures for one in summaries):

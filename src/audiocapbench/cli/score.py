@@ -39,6 +39,7 @@ def score(
             help=f"Comma-separated; 'audiocapbench metrics' lists them. {_DEFAULTS}",
         ),
     ] = None,
+    model: str | None = None,
     judge: list[str] | None = None,
     judge_hears: options.JudgeHears = False,
     judge_prompt: options.JudgePrompt = None,
@@ -57,25 +58,29 @@ def score(
 
     Args:
         run ([RUN]): A run's number; see 'audiocapbench runs'.
-        predictions (FILE): CSV, JSONL or JSON with id and prediction. Of MECAT also TXT, and a
-            file for each sub-task as long=FILE; repeat for several.
+        predictions (FILE): CSV, JSONL, JSON or Parquet with id and prediction. Of MECAT also TXT,
+            and a file for each sub-task as long=FILE; repeat for several.
         references (FILE): CSV with id and reference, a row a reference; or JSONL or JSON
             with id and references. A category adds scores by group. Of MECAT: its reference folder.
         benchmark (NAME): Score the files as mecat-caption or mecat-qa does: group by group.
-        judge (JUDGE): Judge a RUN; repeat for a panel.
-        per_sample (FILE): Write each sample's scores as CSV.
+        model (NAME): Whose --predictions a judge is shown. [default: the file's name]
+        judge (JUDGE): Judge a RUN, or --predictions, which become one in --store; repeat for a
+            panel.
+        per_sample (FILE): Write each sample's answer, scores and reasons as CSV or JSONL.
     """
     from audiocapbench.metrics.names import split_names
 
+    ways = options.judge_ways(protocol, judge_prompt)
+    asked = _Panel(judge or [], judge_hears, repeats, budget, prices, timeout, yes, ways)
     if run is not None and predictions is None and references is None and benchmark is None:
         refuse_overwriting(per_sample, [store_file(store)])
-        ways = options.judge_ways(protocol, judge_prompt)
-        asked = _Panel(judge or [], judge_hears, repeats, budget, prices, timeout, yes, ways)
         _score_run(run, metrics, asked, store, per_sample, json=json)
-    elif judge:
-        raise AudioCapBenchError("--judge needs a RUN, where its questions and answers are kept")
     elif run is not None or not predictions or references is None:
         raise AudioCapBenchError("score needs a RUN, or --predictions and --references")
+    elif judge:
+        _judge_files(
+            predictions, references, benchmark, model, metrics, asked, store, per_sample, json
+        )
     elif benchmark is not None:
         names = split_names(_MECAT if metrics is None else metrics)
         _score_mecat(benchmark, predictions, references, names, per_sample, json=json)
@@ -114,7 +119,7 @@ def _score_run(
     from audiocapbench.engine import Budget, score_run
     from audiocapbench.judges import create_judges, judge_run, missing_judgements, preview_judging
     from audiocapbench.metrics.names import split_names
-    from audiocapbench.report.samples import write_scores
+    from audiocapbench.report.samples import write_samples
     from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.scores.summary import summarise
     from audiocapbench.store import Store
@@ -155,7 +160,7 @@ def _score_run(
             raise typer.Exit(INTERRUPTED)
     summary = summarise(kept, found, names, [one.name for one in judges])
     if per_sample is not None:
-        write_scores(per_sample, summary.table, names if traits.aggregation is None else ())
+        write_samples(per_sample, [summary.table])
     if json:
         print_json(summary.to_dict())
     else:
@@ -169,13 +174,48 @@ def _score_run(
         raise typer.Exit(SOME_FAILED)
 
 
+def _judge_files(
+    predictions: list[str],
+    references: Path,
+    benchmark: str | None,
+    model: str | None,
+    metrics: str | None,
+    panel: _Panel,
+    store: str,
+    per_sample: Path | None,
+    json: bool,
+) -> None:
+    """Keep predictions as a run, where judges find them, and score that."""
+    from audiocapbench.benchmarks.corpora import check_metrics
+    from audiocapbench.cli.importing import explain_import, subject
+    from audiocapbench.engine.importing import import_run, model_name, read_files
+    from audiocapbench.judges import create_judges
+    from audiocapbench.metrics.names import split_names
+    from audiocapbench.store import Store
+
+    about = subject(predictions, benchmark, None, references)
+    check_metrics(about.traits.aggregation, split_names(metrics) if metrics is not None else ())
+    # Whoever has no key is told so before anything is kept.
+    create_judges(panel.judges, about.traits.judge, hears=panel.hears, timeout=panel.timeout)
+    given = read_files(predictions, about)
+    refuse_overwriting(per_sample, [store_file(store), references, *map(Path, predictions)])
+    said = model if model is not None or given.predictions.head else Path(predictions[0]).stem
+    with Store.open(store) as kept:
+        end = import_run(kept, about, given, model_name(said, given.predictions))
+        say(f"The predictions are kept as run {end.run.id} in {kept.name}.")
+    explain_import(end)
+    _score_run(end.run.id, metrics, panel, store, per_sample, json=json)
+    if end.bad:
+        raise typer.Exit(SOME_FAILED)
+
+
 def _score_files(
     predictions: Path, references: Path, names: list[str], per_sample: Path | None, *, json: bool
 ) -> None:
     from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.cli.tables import show_page
     from audiocapbench.data.tables import read_predictions, read_references
-    from audiocapbench.report.samples import write_scores
+    from audiocapbench.report.samples import write_samples
     from audiocapbench.report.tables import score_table
     from audiocapbench.scores.file_scores import score_files
 
@@ -185,7 +225,7 @@ def _score_files(
     scores = score_files(answers, read_references(references), names)
     bad = [str(problem) for problem in answers.bad]
     if per_sample is not None:
-        write_scores(per_sample, scores.table, scores.metrics)
+        write_samples(per_sample, [scores.table], scores.texts)
     if json:
         print_json(scores.to_dict() | {"bad_lines": bad})
     else:
@@ -221,7 +261,7 @@ def _score_mecat(
     from audiocapbench.benchmarks.mecat.traits import TRAITS, asks_for_captions, base_name
     from audiocapbench.benchmarks.registry import options_of
     from audiocapbench.cli.results import print_groups
-    from audiocapbench.report.samples import write_scores
+    from audiocapbench.report.samples import write_samples
     from audiocapbench.scores.file_scores import score_groups
 
     traits = TRAITS.get(base_name(benchmark))
@@ -244,7 +284,7 @@ def _score_mecat(
         )
     scores = score_groups(aggregation, metrics, items, answers.texts)
     if per_sample is not None:
-        write_scores(per_sample, scores.table)
+        write_samples(per_sample, [scores.table], scores.texts)
     if json:
         print_json({"benchmark": benchmark, **_facts(answers), **scores.to_dict()})
     else:

@@ -87,6 +87,8 @@ def total_cost(outcomes: Iterable[Outcome]) -> float | None:
 
 
 def median_latency(outcomes: Iterable[Outcome]) -> float | None:
-    """Median time of an answer that was asked for and not found in the cache."""
-    times = [one.latency_s for one in outcomes if not one.cached]
+    """Median time of an answer that was asked for and not found in the cache, where known."""
+    times = [
+        one.latency_s for one in outcomes if not one.cached and (one.attempts or one.latency_s)
+    ]
     return median(times) if times else None

@@ -1,4 +1,4 @@
-"""The one reader of records: CSV, TSV, JSON lines and JSON from files that nobody vouches for.
+"""The one reader of records: CSV, TSV, JSON lines, JSON and Parquet that nobody vouches for.
 
 A CSV file may have commas, semicolons or tabs between its fields, as its first line shows. A file
 of JSON lines may be one JSON document instead. Text is UTF-8, or UTF-16 with its mark.
@@ -26,10 +26,12 @@ LONGEST_LINE = 1 << 24
 LARGEST_DOCUMENT = 1 << 30
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
-LISTS = ("samples", "data", "items", "predictions", "references", "annotations")
+PARQUET = ".parquet"
+LISTS = ("samples", "data", "items", "predictions", "references", "annotations", "results")
 """Names that the one list of a JSON document may have."""
 
 _MOST_LINES_OF_A_ROW = 1000
+_ROWS = 1024
 _OPEN_QUOTE = "unexpected end of data"
 
 Problems = list[Problem]
@@ -65,8 +67,10 @@ def read_records(
         yield from json_lines(path, problems, content)
     elif suffix in (*JSON_LINES, ".json"):
         yield from json_records(path, problems, columns, content)
+    elif suffix == PARQUET:
+        yield from parquet_records(path, content)
     else:
-        raise DatasetError(f"{path}: is neither .csv, .tsv, .jsonl nor .json")
+        raise DatasetError(f"{path}: is neither .csv, .tsv, .jsonl, .json nor .parquet")
 
 
 def csv_records(
@@ -181,6 +185,13 @@ def json_records(
         DatasetError: The file cannot be read.
     """
     value = read_json(Path(path)) if content is None else parse_json(content, path.name)
+    yield from objects_of(value, path, problems, columns)
+
+
+def objects_of(
+    value: Any, path: PurePath, problems: Problems, columns: Columns = ()
+) -> Iterator[Record]:
+    """The objects of a JSON document that was read already."""
     if isinstance(value, dict):
         own = [value[name] for name in LISTS if isinstance(value.get(name), list)]
         value = own[0] if own else _by_key(value, columns)
@@ -194,6 +205,73 @@ def json_records(
             yield Record(where, fields)
         else:
             problems.append(Problem(where, "", "is not a JSON object"))
+
+
+def parquet_records(path: PurePath, content: bytes | None = None) -> Iterator[Record]:
+    """The rows of a Parquet file, without the bytes of audio that it may hold.
+
+    Raises:
+        DatasetError: The file cannot be read, or pyarrow is not installed.
+    """
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        hint = "reading Parquet needs pyarrow: pip install 'audiocapbench[hub]'"
+        raise DatasetError(f"{path}: {hint}") from None
+    number = 0
+    try:
+        with os_errors(path, "read"):
+            source: Any = str(path) if content is None else io.BytesIO(content)
+            with parquet.ParquetFile(source) as file:
+                columns = [name for one in file.schema_arrow for name in _readable(one)]
+                for batch in file.iter_batches(_ROWS, columns=columns) if columns else ():
+                    for row in batch.to_pylist():
+                        number += 1
+                        yield Record(f"{path.name} row {number}", _plain_value(row))
+    except (pyarrow.ArrowException, UnicodeDecodeError) as error:
+        raise DatasetError(f"{path}: is not Parquet that can be read ({error!s:.200})") from None
+
+
+def _readable(column: Any) -> Iterator[str]:
+    """A column's name, or those of the parts of it that are not bytes."""
+    from pyarrow import types
+
+    if types.is_struct(column.type):
+        yield from (f"{column.name}.{name}" for one in column.type for name in _readable(one))
+    elif not any(test(column.type) for test in (types.is_binary, types.is_large_binary)):
+        yield column.name
+
+
+def _plain_value(value: Any) -> Any:
+    """What a cell says as JSON has it; a number that is none is nothing."""
+    if isinstance(value, dict):
+        return {str(key): _plain_value(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain_value(one) for one in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int) else str(value)
+
+
+def check_storable(value: object) -> None:
+    """Refuse text that no database keeps, in keys and values however deep.
+
+    Raises:
+        ValueError: There is some; the message says what is wrong with it.
+    """
+    if isinstance(value, str):
+        if "\0" in value:
+            raise ValueError("holds a NUL character")
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            raise ValueError("holds half of a surrogate pair, which is not text") from None
+    elif isinstance(value, list | dict):
+        for one in value:
+            check_storable(one)
+        for one in value.values() if isinstance(value, dict) else ():
+            check_storable(one)
 
 
 def _by_key(value: dict[str, Any], columns: Columns) -> list[Any]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from audiocapbench.data.problems import Problem
-from audiocapbench.data.records import given_names, renamed
+from audiocapbench.data.records import check_storable, given_names, renamed
 from audiocapbench.data.tables import FILES, REFERENCES, captions_of
 
 UNCATEGORISED = "other"
@@ -23,16 +23,7 @@ _WORDS = {
 def _text(value: str) -> str:
     if not value.strip():
         raise ValueError("is blank")
-    return _storable(value)
-
-
-def _storable(value: str) -> str:
-    if "\0" in value:
-        raise ValueError("holds a NUL character")
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError:
-        raise ValueError("holds half of a surrogate pair, which is not text") from None
+    check_storable(value)
     return value
 
 
@@ -77,24 +68,13 @@ def read_row(given: object, where: str, *, seed: bool = False) -> MetadataRow | 
         fields["references"] = captions
     try:
         row = MetadataRow.model_validate(fields)
-        _check_details(row.details)
+        check_storable(row.details)
     except ValidationError as error:
         names = (_SEED_NAMES if seed else {}) | given_names(given, _NAMES)
         return [_problem(where, details, names) for details in error.errors(include_url=False)]
     except ValueError as error:
         return [Problem(where, "", str(error))]
     return row
-
-
-def _check_details(value: object) -> None:
-    """Refuse text that no database keeps, in keys and values however deep."""
-    if isinstance(value, str):
-        _storable(value)
-    elif isinstance(value, list | dict):
-        for one in value:
-            _check_details(one)
-        for one in value.values() if isinstance(value, dict) else ():
-            _check_details(one)
 
 
 def _problem(where: str, details: Any, names: dict[str, str]) -> Problem:

@@ -1,4 +1,4 @@
-"""Predictions and references from plain files: CSV, TSV, JSONL or JSON, without any run.
+"""Predictions and references from plain files: CSV, TSV, JSONL, JSON or Parquet.
 
 What cannot be read is listed line by line. A bad line of predictions is left out, and a second
 prediction for an id with it; a bad line of references is refused, because every number depends on
@@ -7,60 +7,176 @@ it.
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from audiocapbench.data.outcome import SCORED, Status
 from audiocapbench.data.problems import InvalidDataError, Problem
-from audiocapbench.data.records import DELIMITERS, plain, read_records, renamed
+from audiocapbench.data.records import (
+    DELIMITERS,
+    check_storable,
+    given_names,
+    objects_of,
+    plain,
+    read_json,
+    read_records,
+    renamed,
+)
 from audiocapbench.errors import DatasetError
 
-FILES = ("file_name", "audio_file", "filename", "file", "audio", "path")
+FILES = ("file_name", "filename", "file", "fname", "audio", "audio_file", "path")
 IDS = ("id", *FILES)
-PREDICTIONS = ("prediction", "caption", "predicted_caption", "answer", "output")
-REFERENCES = ("references", "reference_captions", "captions", "reference", "caption")
+PREDICTIONS = (
+    "prediction",
+    "caption",
+    "predicted_caption",
+    "caption_predicted",
+    "answer",
+    "output",
+)
+REFERENCES = ("references", "reference", "captions", "caption", "reference_captions", "raw_text")
 NUMBERED = tuple(f"{name}_{n}" for name in ("caption", "reference") for n in range(1, 21))
 """Names of fields as people write them, ours first."""
+
+RESULTS = "results"
+"""The list of the published tool's result file."""
+
+_HEADS = ("corpus_scores", "model_id", "provider")
+_ABOUT_ANSWERS = ("metrics", "llm_judge", "llm_judge_error", "inference_time", "success", "status")
+"""What a file of results says of answers, which is no detail of the clip."""
 
 _AUDIO = re.compile(
     r"\.(?:wav|flac|mp3|ogg|opus|m4a|mp4|aac|wma|aiff?|webm|au|caf)$", re.IGNORECASE
 )
 
 
+class PredictionFailure(NamedTuple):
+    """How a question ended that has no prediction, and why, as the file says it."""
+
+    status: Status
+    error: str
+    text: str = ""
+
+
 @dataclass(slots=True)
 class Predictions:
-    """Texts by id, and the lines that could not be read."""
+    """Texts by id, and the lines that could not be read.
+
+    Attributes:
+        failures: Of ids that the file says to have no prediction.
+        fields: All that the file says of each id, where it was read from one.
+        head: What a published result file says of the whole; None of other files.
+    """
 
     texts: dict[str, str] = field(default_factory=dict)
     bad: list[Problem] = field(default_factory=list)
+    failures: dict[str, PredictionFailure] = field(default_factory=dict)
+    fields: dict[str, dict[str, Any]] = field(default_factory=dict)
+    head: dict[str, Any] | None = None
+
+    @property
+    def ids(self) -> list[str]:
+        """Ids that the file speaks of."""
+        return [*self.texts, *self.failures]
+
+    def under(self, names: Mapping[str, str]) -> "Predictions":
+        """The same, with some ids called otherwise."""
+        own = {key: names.get(key, key) for key in self.ids}
+        return replace(
+            self,
+            texts={own[key]: one for key, one in self.texts.items()},
+            failures={own[key]: one for key, one in self.failures.items()},
+            fields={own[key]: one for key, one in self.fields.items()},
+        )
 
 
 @dataclass(slots=True)
 class References:
-    """Captions by id, and the category of those that have one."""
+    """Captions by id; the category, the clip's file and other details of those that have some."""
 
     texts: dict[str, list[str]] = field(default_factory=dict)
     categories: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    details: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def read_predictions(path: Path) -> Predictions:
     """Read ``id,prediction`` rows or lines; an id may be repeated with the same text.
 
-    The id may be called after the file, and the prediction a caption.
+    The id may be called after the file, and the prediction a caption. A line may say that there
+    is none: by a ``status`` of ours, by ``success`` or by an ``error``.
 
     Raises:
         DatasetError: The file cannot be read, or has no such columns.
     """
-    found = Predictions()
-    for where, given in read_records(path, found.bad, (IDS, PREDICTIONS)):
-        fields = renamed(given, {"id": IDS, "prediction": PREDICTIONS})
-        key, text = _text(fields, "id"), _text(fields, "prediction")
-        if key is None or text is None:
-            name = "id" if key is None else "prediction"
-            found.bad.append(Problem(where, name, "is missing or not text"))
-        elif found.texts.setdefault(key, text) != text:
-            found.bad.append(Problem(where, "id", f"{key!r} has another prediction above"))
+    found, columns = Predictions(), (IDS, PREDICTIONS)
+    if path.suffix.lower() == ".json":
+        value = read_json(path)
+        found.head = _head(value)
+        records = objects_of(value, path, found.bad, columns)
+    else:
+        records = read_records(path, found.bad, columns)
+    for where, given in records:
+        problem = _add_prediction(found, given)
+        if problem is not None:
+            found.bad.append(Problem(where, *problem))
     return found
+
+
+def is_result_file(path: Path) -> bool:
+    """Whether a JSON file is a result of the published tool, or of ours in its form."""
+    return _head(read_json(path)) is not None
+
+
+def _head(value: Any) -> dict[str, Any] | None:
+    """A published result file without its results; None where it is none."""
+    if not isinstance(value, dict) or not isinstance(value.get(RESULTS), list):
+        return None
+    if not any(name in value for name in _HEADS):
+        return None
+    return {name: one if name != RESULTS else [] for name, one in value.items()}
+
+
+def _add_prediction(found: Predictions, given: dict[str, Any]) -> tuple[str, str] | None:
+    """Add what a record says, or return the field that is wrong and what is wrong with it."""
+    fields = renamed(given, {"id": IDS, "prediction": PREDICTIONS})
+    key, text = _text(fields, "id"), _text(fields, "prediction")
+    if key is None:
+        return "id", "is missing or not text"
+    failure = _failure(fields, text or "")
+    if text is None and failure is None:
+        return "prediction", "is missing or not text"
+    try:
+        check_storable([key, text or "", given])
+    except ValueError as error:
+        return key[:80], str(error)
+    known = found.texts.get(key, found.failures.get(key))
+    new = text or "" if failure is None else failure
+    if known is not None:
+        return None if known == new else ("id", f"{key!r} has another prediction above")
+    found.fields[key] = given
+    if failure is None:
+        found.texts[key] = text or ""
+    else:
+        found.failures[key] = failure
+    return None
+
+
+def _failure(fields: dict[str, Any], text: str) -> PredictionFailure | None:
+    """How a question ended that was not answered; None where it was."""
+    error = fields.get("error")
+    words = error.strip() if isinstance(error, str) else ""
+    status = fields.get("status")
+    if status in [str(one) for one in Status]:
+        if status in SCORED:
+            return None
+        return PredictionFailure(Status(status), words or "the file gives no reason", text)
+    failed = str(fields.get("success")).strip().lower() in ("false", "0", "no")
+    if failed or (words and not text.strip()):
+        return PredictionFailure(Status.FAILED, words or "the file says that it failed", text)
+    return None
 
 
 def read_references(path: Path) -> References:
@@ -86,6 +202,7 @@ def read_references(path: Path) -> References:
         elif not rows and key in found.texts:
             problems.append(Problem(where, "id", f"{key!r} has references above"))
         else:
+            _add_details(found, key, fields)
             found.texts.setdefault(key, []).extend(captions)
             category = _text(fields, "category")
             if category and found.categories.setdefault(key, category) != category:
@@ -97,6 +214,23 @@ def read_references(path: Path) -> References:
     return found
 
 
+def _add_details(found: References, key: str, fields: dict[str, Any]) -> None:
+    """Keep what a record says besides its captions, as far as all rows of an id agree on it."""
+    names = given_names(fields, {"file": FILES})
+    file = _text(fields, names["file"]) if names else None
+    if file is not None:
+        found.files.setdefault(key, file)
+    known = ("id", "references", "category", "error", *PREDICTIONS, *REFERENCES, *NUMBERED)
+    left_out = {*known, *_ABOUT_ANSWERS, *FILES}
+    own = {
+        name: one
+        for name, one in fields.items()
+        if name and plain(name) not in left_out and one not in (None, "")
+    }
+    before = found.details.setdefault(key, own)
+    found.details[key] = {name: one for name, one in before.items() if own.get(name) == one}
+
+
 def meet(predictions: Predictions, references: References) -> tuple[Predictions, str]:
     """Predictions under the ids that the references have, and what had to be done for that.
 
@@ -106,19 +240,20 @@ def meet(predictions: Predictions, references: References) -> tuple[Predictions,
     Raises:
         DatasetError: Only some meet in that way, or none at all.
     """
-    strange = [key for key in predictions.texts if key not in references.texts]
-    left = [key for key in references.texts if key not in predictions.texts]
+    given = set(predictions.ids)
+    strange = [key for key in predictions.ids if key not in references.texts]
+    left = [key for key in references.texts if key not in given]
     if not strange or not left:
         return predictions, ""
     by_stem: dict[str, list[str]] = {}
     for key in references.texts:
         by_stem.setdefault(_stem(key), []).append(key)
-    stems = Counter(map(_stem, predictions.texts))
+    stems = Counter(map(_stem, given))
     same = {key: by_stem.get(_stem(key), []) for key in strange}
     met = {
         key: own[0]
         for key, own in same.items()
-        if len(own) == 1 == stems[_stem(key)] and own[0] not in predictions.texts
+        if len(own) == 1 == stems[_stem(key)] and own[0] not in given
     }
     example = next(((key, own[0]) for key, own in same.items() if own), None)
     if len(met) == len(strange):
@@ -127,8 +262,7 @@ def meet(predictions: Predictions, references: References) -> tuple[Predictions,
             f"{len(met):,} predictions were taken for the references that differ from them only by "
             f"extension, folder or case, such as {one!r} for {other!r}"
         )
-        texts = {met.get(key, key): text for key, text in predictions.texts.items()}
-        return Predictions(texts, predictions.bad), note
+        return predictions.under(met), note
     if example is not None:
         odd = next(key for key in strange if key not in met)
         raise DatasetError(
@@ -136,7 +270,7 @@ def meet(predictions: Predictions, references: References) -> tuple[Predictions,
             f"it only by extension, folder or case; but {odd!r} has no such one of its own. Write "
             "the same ids in both files"
         )
-    if len(strange) == len(predictions.texts):
+    if len(strange) == len(given):
         raise DatasetError(
             "no prediction has references under its id; both must name the same: predictions have "
             f"ids such as {strange[0]!r}, references such as {left[0]!r}"
@@ -160,6 +294,8 @@ def _stem(key: str) -> str:
 
 def _text(fields: dict[str, Any], name: str) -> str | None:
     value = fields.get(name)
+    if isinstance(value, dict):  # audio as Hugging Face has it
+        value = value.get("path")
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return value if isinstance(value, str) else None

@@ -20,6 +20,8 @@ def prepare(clip: Clip, contract: AudioContract) -> SentAudio | None:
     """
     if contract.container == "none":
         return None
+    if clip.is_absent:
+        raise AudioError(f"{clip.file_name}: there is no audio; only its references were given")
     too_long = contract.longest_s is not None and clip.duration_s > contract.longest_s
     if too_long and (contract.past_limit == "reject" or contract.container == "file"):
         raise AudioError(

@@ -158,7 +158,7 @@ class _Asking:
         if isinstance(model, CorpusModel):
             prepare_model(model, benchmark.samples)
         spec = _spec(benchmark, model, self.samples)
-        self.run = store.begin_run(spec, _dataset(benchmark), fresh=self.fresh)
+        self.run = store.begin_run(spec, dataset_of(benchmark), fresh=self.fresh)
         take_in_unsaved(store, self.run, self.progress.noted)
         self.seen = store.task_states(self.run.id)
         self.missing = _unanswered(store, self.run, self.samples)
@@ -233,7 +233,8 @@ def _spec(benchmark: Benchmark, model: Model, samples: tuple[Sample, ...]) -> Ru
     return RunSpec(benchmark.name, benchmark.fingerprint, *asked, ids, benchmark.kind)
 
 
-def _dataset(benchmark: Benchmark) -> Dataset:
+def dataset_of(benchmark: Benchmark) -> Dataset:
+    """What the store keeps of a benchmark."""
     missing = tuple(one.model_dump(exclude_none=True) for one in benchmark.missing)
     root, traits = str(benchmark.root.resolve()), benchmark.traits.to_dict()
     return Dataset(benchmark.fingerprint, benchmark.name, root, benchmark.samples, missing, traits)

@@ -1,14 +1,66 @@
 """The published tool's result file, made from a run's score table."""
 
+import json
+from collections.abc import Sequence
 from typing import Any
 
 from audiocapbench.data import Sample
-from audiocapbench.data.outcome import SCORED
+from audiocapbench.data.outcome import SCORED, Outcome, Reply, Status
+from audiocapbench.errors import ReportError
 from audiocapbench.scores.groups import ALL, GroupKey, category
+from audiocapbench.scores.run_table import TableReader
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.summary import RunSummary
-from audiocapbench.store import Store
+from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
+
+PROVIDERS = {"dashscope": "qwen_audio", "openai-realtime": "openai_realtime"}
+"""Providers that the published tool calls otherwise."""
+
+
+def export_result(
+    store: Store, run: Run, metrics: Sequence[str] | None = None, judge: str | None = None
+) -> dict[str, Any]:
+    """Any run as the published tool's result; an imported one as the file that it came from.
+
+    Args:
+        store: Where the run is.
+        run: The run.
+        metrics: The metrics to write; all that it has by default.
+        judge: The judge to write; the only one that it has by default.
+
+    Raises:
+        ReportError: There is no such judge, or there are several.
+    """
+    if run.source is not None and metrics is None and judge is None:
+        results = [one.reply.raw for one in _in_order(store, run)]
+        return {**run.source, "results": [json.loads(one) for one in results if one is not None]}
+    table = TableReader(store).read(run)
+    judges = list(table.judgements)
+    if judge is not None and judge not in judges:
+        raise ReportError(f"{judge} has not judged run {run.id}; {_named(judges)}")
+    if judge is None and len(judges) > 1:
+        raise ReportError(f"a result has one judge; choose it with --judge: {_named(judges)}")
+    known = [one.name for one in table.scorers if one.dimension is None]
+    for name in metrics or ():
+        if name not in known:
+            raise ReportError(f"run {run.id} has no scores of {name}; {_named(known)}")
+    chosen = (judge,) if judge is not None else tuple(judges)
+    summary = RunSummary(table, tuple(known if metrics is None else metrics), chosen)
+    provider, _, model_id = run.model.rpartition("/")
+    names = {"provider": PROVIDERS.get(provider, provider), "model_id": model_id}
+    if run.source is not None:
+        names |= {name: str(run.source[name]) for name in names if name in run.source}
+    return published_result(store, summary, **names)
+
+
+def _in_order(store: Store, run: Run) -> list[Outcome]:
+    outcomes = store.outcomes(run.id)
+    return [outcomes[key] for key in run.sample_ids if key in outcomes]
+
+
+def _named(names: Sequence[str]) -> str:
+    return f"there are {', '.join(names)}" if names else "there is none"
 
 
 def published_result(
@@ -56,9 +108,13 @@ def _scores(summary: RunSummary, key: GroupKey) -> dict[str, float]:
     return {name: value for name, value in found.items() if value is not None}
 
 
+def _not_asked(key: str) -> Outcome:
+    return Outcome(key, Reply("", Status.SKIPPED, "it was not asked yet"), None, 0.0, 0.0, 0)
+
+
 def _result(summary: RunSummary, sample: Sample, judgement: Judgement | None) -> dict[str, Any]:
     """One sample; as published, ``error`` stands only where there is no answer."""
-    outcome = summary.table.outcomes[sample.id]
+    outcome = summary.table.outcomes.get(sample.id, _not_asked(sample.id))
     reply = outcome.reply
     success = reply.status in SCORED
     result: dict[str, Any] = {

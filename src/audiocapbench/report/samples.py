@@ -1,35 +1,113 @@
-"""Scores of single samples as a CSV file."""
+"""Single samples as CSV or JSON lines: what was answered, and every score with its reason."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
+from audiocapbench.benchmarks.aggregation import TextSample
+from audiocapbench.data.outcome import Status
+from audiocapbench.data.records import DELIMITERS, JSON_LINES
 from audiocapbench.files import csv_text, write_file
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.run_table import RunTable
 from audiocapbench.scores.table import ScoreTable
+from audiocapbench.store.judgements import Judgement
 
 _DETAILS = ("clip", "subtask", "domain", "difficulty")
+_REFERENCES, _REFERENCE = "references", "reference"
+
+Row = dict[str, Any]
 
 
-def write_scores(path: Path, table: ScoreTable, metrics: Sequence[str] = ()) -> None:
-    """Write one row a scored sample and one column a metric, at full precision.
+def write_samples(
+    path: Path, tables: Iterable[ScoreTable], texts: Mapping[str, str] | None = None
+) -> None:
+    """Write one row a sample, at full precision, as JSON lines if the name ends so, or else CSV.
 
-    Where samples make corpora, a row also says which, what tells the sample from others, and
-    whether its references are null. A cell is blank where there is no score. By default, every
-    metric that there are scores of is a column.
+    A row has the answer, its status and why there is none, the references, every metric, and every
+    judge's dimensions and reasoning. Where samples make corpora, it also says which, what tells the
+    sample from others, and whether its references are null. A cell is blank, or null, where there
+    is nothing. ``import`` and ``score --predictions`` read it.
+
+    Args:
+        path: The file.
+        tables: Scores of runs, or of files.
+        texts: Answers by id, where scores are of files.
     """
-    names = metrics or [one.name for one in table.scores if one.judge is None]
-    columns = {name: table.sample_scores(Scorer(name)).values for name in names}
-    head, details, corpora = list[str](), list[str](), table.aggregation
-    if corpora is not None:
-        details = [name for name in _DETAILS if any(name in one.details for one in table.samples)]
-        head = ["group", *details, "null_reference"]
-    rows: list[list[object]] = [["id", *head, *columns]]
-    for one in table.samples:
-        given = [values.get(one.id, "") for values in columns.values()]
-        about: list[object] = []
-        if corpora is not None:
-            own = [one.details.get(name, "") for name in details]
-            about = [one.category, *own, "yes" if corpora.null(one) else "no"]
-        if any(value != "" for value in given):
-            rows.append([one.id, *about, *given])
-    write_file(path, csv_text(rows))
+    rows = [row for one in tables for row in _rows(one, texts or {})]
+    if path.suffix.lower() in JSON_LINES:
+        lines = (json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
+        write_file(path, "".join(f"{line}\n" for line in lines))
+        return
+    flat = [_flat(row, max((len(one[_REFERENCES]) for one in rows), default=0)) for row in rows]
+    names = list(dict.fromkeys(name for row in flat for name in row)) or ["id"]
+    cells = [[row.get(name) for name in names] for row in flat]
+    write_file(path, csv_text([names, *cells], DELIMITERS.get(path.suffix.lower(), ",")))
+
+
+def _flat(row: Row, most: int) -> Row:
+    """A row of cells: references stand in columns of their own."""
+    flat: Row = {}
+    for name, value in row.items():
+        if name == _REFERENCES:
+            flat |= {f"{_REFERENCE}_{n + 1}": None for n in range(most)}
+            flat |= {f"{_REFERENCE}_{n + 1}": one for n, one in enumerate(value)}
+        else:
+            flat[name] = value
+    return flat
+
+
+def _rows(table: ScoreTable, texts: Mapping[str, str]) -> Iterable[Row]:
+    run = {"run": table.run.id, "model": table.run.model} if isinstance(table, RunTable) else {}
+    details = [name for name in _DETAILS if any(name in one.details for one in table.samples)]
+    metrics = {scorer: one for scorer, one in table.scores.items() if scorer.judge is None}
+    judged = {scorer: one for scorer, one in table.scores.items() if scorer.judge is not None}
+    reasons = _reasons(table)
+    for sample in table.samples:
+        about: Row = {"category": sample.category}
+        if table.aggregation is not None:
+            about = {"group": sample.category}
+            about |= {name: sample.details.get(name) for name in details}
+            about["null_reference"] = "yes" if table.aggregation.null(sample) else "no"
+        row = {"id": sample.id, **run, **about, **_answer(table, sample, texts)}
+        row[_REFERENCES] = list(sample.references)
+        row |= {scorer.name: one.values.get(sample.id) for scorer, one in metrics.items()}
+        for judge, said in reasons.items():
+            own = {scorer: one for scorer, one in judged.items() if scorer.judge == judge}
+            row |= {scorer.label: one.values.get(sample.id) for scorer, one in own.items()}
+            row[f"{judge}: reasoning"] = said.get(sample.id)
+        yield row
+
+
+def _answer(table: ScoreTable, sample: TextSample, texts: Mapping[str, str]) -> Row:
+    if isinstance(table, RunTable):
+        outcome = table.outcomes.get(sample.id)
+        if outcome is None:
+            return {"status": None, "error": "it was not asked yet", "prediction": None}
+        reply = outcome.reply
+        return {"status": str(reply.status), "error": reply.error, "prediction": reply.text}
+    if sample.id not in texts:
+        why = "there is no prediction for it in the file"
+        return {"status": str(Status.SKIPPED), "error": why, "prediction": None}
+    text = texts[sample.id]
+    status = Status.OK if text.strip() else Status.EMPTY
+    return {"status": str(status), "error": None, "prediction": text}
+
+
+def _reasons(table: ScoreTable) -> dict[str, dict[str, str]]:
+    """What each judge gave as its reasons, by sample; its rounds one below the other."""
+    if not isinstance(table, RunTable):
+        return {}
+    found: dict[str, dict[str, str]] = {}
+    for judge in table.judgements:
+        own = found.setdefault(judge, {})
+        for one in table.current_judgements(judge):
+            if words := _reason(one):
+                own[one.sample_id] = "\n".join(filter(None, [own.get(one.sample_id), words]))
+    return found
+
+
+def _reason(one: Judgement) -> str:
+    if one.status is Status.OK:
+        return one.reasoning or ""
+    return f"{one.status}: {one.error or 'no reason given'}"

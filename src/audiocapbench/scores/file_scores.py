@@ -1,7 +1,7 @@
 """Scores of predictions and references that come from files, not from a run."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from audiocapbench.benchmarks.aggregation import Aggregation, TextSample
@@ -31,6 +31,7 @@ class FileScores:
         missing: Ids with references but no prediction; ``surplus`` are the reverse.
         unscored: Corpora that were too small for a metric.
         note: What had to be done for ids to meet, in a sentence.
+        texts: What was scored, by id.
     """
 
     table: ScoreTable
@@ -40,6 +41,7 @@ class FileScores:
     surplus: tuple[str, ...] = ()
     unscored: tuple[UnscoredCorpus, ...] = ()
     note: str = ""
+    texts: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def columns(self) -> dict[str, dict[str, float]]:
@@ -91,6 +93,7 @@ def score_files(
         tuple(key for key in references.texts if key not in predictions.texts),
         tuple(key for key in predictions.texts if key not in references.texts),
         note=note,
+        texts=predictions.texts,
     )
 
 
@@ -112,7 +115,8 @@ def score_groups(
     results = [(one.rows, one.result) for one in made.scores]
     table = _table(samples, aggregation, chosen, answers, results)
     ids = tuple(one.id for one in chosen)
-    return FileScores(table, tuple(with_parts(metrics)), ids, unscored=made.unscored)
+    parts = tuple(with_parts(metrics))
+    return FileScores(table, parts, ids, unscored=made.unscored, texts=texts)
 
 
 def _table(

@@ -18,6 +18,9 @@ from audiocapbench.store.writes import (
     signatures_by_number,
 )
 
+IMPORTED = "imported"
+"""The name in the signature of judgements that came with predictions; nobody here can make them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
@@ -110,7 +113,9 @@ class JudgementStore:
             asked = connection.execute(query.order_by(own.judge, runs.benchmark)).all()
             found = connection.execute(select(table).order_by(table.c.checked_at)).all()
             contracts = {
-                (row.judge, row.benchmark, signatures[row.signature].name) for row in asked
+                (row.judge, row.benchmark, signatures[row.signature].name)
+                for row in asked
+                if signatures[row.signature].name != IMPORTED
             }
         checks = []
         for judge, benchmark, contract in sorted(contracts):

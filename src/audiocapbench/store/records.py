@@ -12,7 +12,7 @@ from audiocapbench.signature import Signature
 Parameters = Mapping[str, str | int | float | bool]
 
 RunKind = Literal["asked", "imported", "trial", "check"]
-"""ClientAnswer of a model, or imported; made for a scorer on trial, or for the check of a judge."""
+"""Answers of a model, or imported; made for a scorer on trial, or for the check of a judge."""
 
 TRIALS: tuple[RunKind, ...] = ("trial", "check")
 """Kinds of runs that are no model's result."""
@@ -22,7 +22,8 @@ TRIALS: tuple[RunKind, ...] = ("trial", "check")
 class RunSpec:
     """What makes two runs the same run: benchmark, data, model, settings and selection.
 
-    What the run is for (``kind``) is kept with it, but makes no other run of it.
+    What the run is for (``kind``), and what an imported result file says of the whole
+    (``source``), are kept with it, but make no other run of it.
     """
 
     benchmark: str
@@ -32,6 +33,7 @@ class RunSpec:
     contract: str
     sample_ids: tuple[str, ...] = field(repr=False)
     kind: RunKind = "asked"
+    source: Mapping[str, Any] | None = field(default=None, repr=False)
 
     @property
     def identity(self) -> str:
@@ -56,6 +58,7 @@ class Run:
     made_by: str
     kind: RunKind = "asked"
     name: str | None = None
+    source: Mapping[str, Any] | None = field(default=None, repr=False)
 
     @property
     def is_trial(self) -> bool:

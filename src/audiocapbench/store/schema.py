@@ -134,6 +134,7 @@ runs = Table(
     Column("dataset", ForeignKey("datasets.fingerprint"), nullable=False, index=True),
     # Counts every change of its outcomes, scores and judgements.
     Column("revision", sa.Integer, nullable=False, default=0),
+    *_since(3, _columns(object="source?")),
     sa.UniqueConstraint("identity", "generation"),
     sqlite_autoincrement=True,  # the number of a deleted run is never given again
 )

@@ -38,12 +38,14 @@ class MecatItem:
         category: The corpus that the answer is scored in.
         references: At least one.
         details: ``clip`` and ``domain``; ``subtask`` of a caption, ``difficulty`` of a question.
+        question: Its words, where it is one.
     """
 
     id: str
     category: str
     references: tuple[str, ...]
     details: Mapping[str, Any] = field(default_factory=dict)
+    question: str = ""
 
 
 def caption_items(
@@ -77,7 +79,8 @@ def question_items(
         "domain": fields["domain"],
         "difficulty": fields["difficulty"],
     }
-    yield MecatItem(key, fields["category"], (fields["answer"],), details)
+    answer = (fields["answer"],)
+    yield MecatItem(key, fields["category"], answer, details, fields["question"])
 
 
 def _problems(names: Sequence[str], fields: Mapping[str, Any], where: str) -> list[Problem]:

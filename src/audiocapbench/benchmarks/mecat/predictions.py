@@ -12,8 +12,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from audiocapbench.benchmarks.aggregation import TextSample
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
-from audiocapbench.benchmarks.mecat.items import MecatItem
 from audiocapbench.benchmarks.mecat.traits import OUTSIDE, asks_for_captions
 from audiocapbench.data import Problem
 from audiocapbench.data.records import (
@@ -97,7 +97,7 @@ def source_of(benchmark: str, text: str) -> PredictionFile:
 
 
 def read_answers(
-    benchmark: str, sources: Sequence[PredictionFile], items: Sequence[MecatItem]
+    benchmark: str, sources: Sequence[PredictionFile], items: Sequence[TextSample]
 ) -> Answers:
     """Match the texts of files to items.
 
@@ -126,7 +126,7 @@ def read_answers(
     return found
 
 
-def looks_like(benchmark: str, found: Answers, items: Sequence[MecatItem]) -> str | None:
+def looks_like(benchmark: str, found: Answers, items: Sequence[TextSample]) -> str | None:
     """The other part of MECAT, where keys that did not fit are keys of that part."""
     clips = {str(item.details["clip"]) for item in items}
     keys = [*found.surplus, *(problem.field for problem in found.bad)]
@@ -153,7 +153,7 @@ def _answered(said: Prediction, source: PredictionFile, *, captions: bool) -> li
     return [f"{clip}/{subtask}"]
 
 
-def _count_missing(found: Answers, items: Sequence[MecatItem], *, captions: bool) -> None:
+def _count_missing(found: Answers, items: Sequence[TextSample], *, captions: bool) -> None:
     if captions:
         answered = {key.rpartition("/")[2] for key in found.texts}
         found.absent = [subtask for subtask in SUBTASKS if subtask not in answered]

@@ -1,6 +1,5 @@
 """Where the clips of pairs lie: names from files that are not trusted, within one folder."""
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
@@ -66,5 +65,4 @@ def find_clips(
 
 def unheard(pairs: Sequence[CaptionPair]) -> dict[str, Clip]:
     """Stand-ins for clips that are not sent."""
-    digests = {pair.clip: hashlib.sha256(pair.clip.encode()).hexdigest() for pair in pairs}
-    return {name: Clip(Path(name), name, digest, 0.0, 0, 1) for name, digest in digests.items()}
+    return {pair.clip: Clip.absent(pair.clip) for pair in pairs}

@@ -104,7 +104,8 @@ def figure_data(data: ReportData) -> Figures:
     durations: dict[str, dict[str, float]] = {name: {} for name in data.categories}
     lengths: dict[str, list[float]] = {name: [] for name in data.categories}
     for sample in data.samples:
-        durations[sample.category][data.clip_of(sample)] = sample.clip.duration_s
+        if not sample.clip.is_absent:
+            durations[sample.category][data.clip_of(sample)] = sample.clip.duration_s
         lengths[sample.category].append(float(len(sample.references[0])))
     judge = _judge_of_both(data)
     models = [*(one.run.model for one in data.runs), *(one.model for one in data.published)]
@@ -147,7 +148,7 @@ def _histograms(values: dict[str, list[float]]) -> tuple[Histogram, ...]:
     for category, given in values.items():
         inside = np.minimum(np.array(given), edges[-1])
         counts, _ = np.histogram(inside, bins=edges)
-        mean, ends = float(np.mean(given)), tuple(edges.tolist())
+        mean, ends = float(np.mean(given)) if given else 0.0, tuple(edges.tolist())
         found.append(Histogram(category, len(given), mean, ends, tuple(counts.tolist())))
     return tuple(found)
 

@@ -67,7 +67,9 @@ def sounds_of(clips: Iterable[Clip], choice: AudioChoice, page: Path) -> dict[st
     if choice == "none":
         return {}
     distinct = list({clip.sha256: clip for clip in clips}.values())
-    size = sum(clip.path.stat().st_size for clip in distinct if clip.path.is_file())
+    size = sum(
+        clip.path.stat().st_size for clip in distinct if not clip.is_absent and clip.path.is_file()
+    )
     if choice == "embed" and size > MOST_EMBEDDED:
         raise ReportError(
             f"the clips have {size / 1e6:,.0f} MB; a page takes {MOST_EMBEDDED / 1e6:,.0f} MB at "
@@ -95,6 +97,8 @@ def _levels(samples: audio.Samples) -> NDArray[np.uint8]:
 
 
 def _sound(clip: Clip, choice: AudioChoice, page: Path) -> Sound:
+    if clip.is_absent:
+        return Sound(_SILENCE, missing="only references were given for this run")
     content = b""
     try:
         if choice == "embed":

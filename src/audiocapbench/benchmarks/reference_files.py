@@ -1,0 +1,89 @@
+"""Benchmarks of references alone: their clips are known by name and cannot be heard."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from audiocapbench.benchmarks.benchmark import Benchmark
+from audiocapbench.benchmarks.instructions import caption_prompt
+from audiocapbench.benchmarks.mecat.items import read_items
+from audiocapbench.benchmarks.mecat.traits import TRAITS, asks_for_captions, base_name
+from audiocapbench.benchmarks.registry import options_of
+from audiocapbench.data import Clip, InvalidDataError, Problem, Sample
+from audiocapbench.data.records import check_storable
+from audiocapbench.data.row import UNCATEGORISED
+from audiocapbench.data.tables import is_result_file, read_references
+from audiocapbench.errors import BenchmarkError
+
+FILE = "file/"
+"""Begins the names of benchmarks that are files of references."""
+
+
+def file_benchmark(path: Path, name: str | None = None) -> Benchmark:
+    """A file of references as a benchmark of one caption a clip, called ``file/STEM``.
+
+    Its columns of category, instruction and transcript are what they are in a folder.
+
+    Raises:
+        DatasetError: It cannot be read, or some lines are wrong.
+    """
+    known = read_references(path)
+    samples, problems = [], []
+    for position, (key, captions) in enumerate(known.texts.items()):
+        details, file = dict(known.details.get(key, {})), known.files.get(key, key)
+        category = known.categories.get(key, "").strip() or UNCATEGORISED
+        instruction = details.pop("instruction", "")
+        try:
+            check_storable([key, file, category, captions, details, instruction])
+        except ValueError as error:
+            problems.append(Problem(path.name, key[:80], str(error)))
+        else:
+            samples.append(
+                Sample(
+                    key,
+                    Clip.absent(file),
+                    instruction if isinstance(instruction, str) else "",
+                    tuple(captions),
+                    category,
+                    position,
+                    details,
+                )
+            )
+    if problems:
+        raise InvalidDataError(path, problems)
+    return Benchmark(f"{FILE}{name or path.stem}", path.parent, samples)
+
+
+def mecat_benchmark(name: str, place: Path) -> Benchmark:
+    """MECAT over its published references, without audio.
+
+    Raises:
+        BenchmarkError: The benchmark is another one.
+        DatasetError: There are no such references, or some are wrong.
+    """
+    traits = TRAITS.get(base_name(name))
+    if traits is None:
+        raise BenchmarkError(
+            f"{name}: only mecat-caption and mecat-qa take --references too; others have their own"
+        )
+    options, captions = options_of(name), asks_for_captions(name)
+    samples = [
+        Sample(
+            item.id,
+            Clip.absent(str(item.details["clip"])),
+            caption_prompt(item.details["subtask"], **options) if captions else item.question,
+            item.references,
+            item.category,
+            position,
+            item.details,
+        )
+        for position, item in enumerate(read_items(name, place))
+    ]
+    return Benchmark(name, place if place.is_dir() else place.parent, samples, traits=traits)
+
+
+def own_references(files: Sequence[str]) -> Path | None:
+    """The one file, where it is a result file that has references of its own."""
+    if len(files) != 1 or Path(files[0]).suffix.lower() != ".json":
+        return None
+    path = Path(files[0])
+    return path if is_result_file(path) else None

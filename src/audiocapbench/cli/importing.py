@@ -1,0 +1,143 @@
+"""``audiocapbench import``: predictions that were made elsewhere become a run."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from audiocapbench.cli import options
+from audiocapbench.cli.app import SOME_FAILED, app
+from audiocapbench.cli.console import SHOWN, print_json, say, some
+from audiocapbench.errors import AudioCapBenchError
+
+if TYPE_CHECKING:
+    from audiocapbench.benchmarks import Benchmark
+    from audiocapbench.engine.importing import ImportEnd
+    from audiocapbench.store import Store
+
+
+@options.command(app.command, "import")
+def import_predictions(
+    files: list[str],
+    *,
+    benchmark: str | None = None,
+    data: Path | None = None,
+    follow_links: options.FollowLinks = False,
+    references: Path | None = None,
+    model: str | None = None,
+    metrics: str | None = None,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
+) -> None:
+    """Make a run of captions that you already have, to judge, compare and show like any other.
+
+    Such as: audiocapbench import captions.csv --references refs.csv --model mine
+
+    The same file is the same run; a sample without a caption is counted as skipped.
+
+    Args:
+        files (FILE...): CSV, TSV, JSONL, JSON or Parquet with id (or file_name) and prediction;
+            the published tool's result JSON; of MECAT also TXT, and long=FILE for a sub-task.
+        benchmark (NAME): What the captions are about: a benchmark, or a folder of clips.
+        data (DIR): The folder that 'audiocapbench build' made.
+        references (FILE): Instead of a benchmark: references with id, without audio; with
+            mecat-caption or mecat-qa, its reference folder. [default of a result JSON: its own]
+        model (NAME): Whose captions they are. [default of a result JSON: as it says]
+        metrics (A,B): Comma-separated metrics. [default: the benchmark's own]
+    """
+    from audiocapbench.benchmarks.corpora import check_metrics
+    from audiocapbench.cli.results import print_tables
+    from audiocapbench.engine import score_run
+    from audiocapbench.engine.importing import import_run, model_name, read_files
+    from audiocapbench.metrics.names import split_names
+    from audiocapbench.scores.run_table import keep_estimates
+    from audiocapbench.scores.summary import summarise
+    from audiocapbench.store import Store
+
+    about = subject(files, benchmark, data, references, follow_links=follow_links)
+    names = split_names(metrics) if metrics is not None else list(about.traits.metrics)
+    check_metrics(about.traits.aggregation, names)
+    given = read_files(files, about)
+    whose = model_name(model, given.predictions)
+    kept = Store.open(store)
+    end = import_run(kept, about, given, whose)
+    score_run(kept, end.run, names)
+    judges = list(dict.fromkeys(one.judge for one in kept.judgements(end.run.id)))
+    summary = summarise(kept, end.run, names, judges)
+    if json:
+        print_json({"store": kept.name, **summary.to_dict(), **import_facts(end)})
+    else:
+        columns = names if metrics is not None else about.traits.columns
+        print_tables([summary], columns, about.traits.headline)
+    keep_estimates(kept, [summary.table])
+    explain_import(end)
+    _say_where(end, kept)
+    if end.bad or summary.has_failures:
+        raise typer.Exit(SOME_FAILED)
+
+
+def subject(
+    files: Sequence[str],
+    benchmark: str | None,
+    data: Path | None,
+    references: Path | None,
+    *,
+    follow_links: bool = False,
+) -> "Benchmark":
+    """What predictions are about: a benchmark with its audio, or references alone."""
+    from audiocapbench.benchmarks import open_benchmark
+    from audiocapbench.benchmarks.reference_files import (
+        file_benchmark,
+        mecat_benchmark,
+        own_references,
+    )
+
+    if references is not None and (data is not None or follow_links):
+        raise AudioCapBenchError("--references has no audio; leave out --data and --follow-links")
+    if benchmark is not None and references is not None:
+        return mecat_benchmark(benchmark, references)
+    if benchmark is not None:
+        return open_benchmark(benchmark, data, follow_links=follow_links)
+    if references is not None:
+        return file_benchmark(references)
+    own = own_references(files)
+    if own is None:
+        raise AudioCapBenchError("say what the captions are about: --benchmark or --references")
+    # Results of several models about the same clips are one benchmark, whatever they are called.
+    return file_benchmark(own, "results")
+
+
+def import_facts(end: "ImportEnd") -> dict[str, Any]:
+    """What JSON says of an import."""
+    return {
+        "new": end.is_new,
+        "missing_ids": list(end.missing),
+        "surplus_ids": list(end.surplus),
+        "bad_lines": [str(one) for one in end.bad],
+        "note": end.note,
+    }
+
+
+def explain_import(end: "ImportEnd") -> None:
+    """Say on stderr what did not fit."""
+    say(*([f"{end.note[0].upper()}{end.note[1:]}."] if end.note else []))
+    say(*map(str, end.bad[:SHOWN]))
+    if len(end.bad) > SHOWN:
+        say(f"… and {len(end.bad) - SHOWN:,} more bad lines; --json lists them all")
+    for ids, words in (
+        (end.missing, "samples have no prediction and are counted as skipped"),
+        (end.surplus, "predictions are about no sample and were left out"),
+    ):
+        if ids:
+            say(f"{len(ids):,} {words}: {some(ids)}")
+
+
+def _say_where(end: "ImportEnd", store: "Store") -> None:
+    where = "" if store.name == options.DEFAULT_STORE else f" --store {quote(store.name)}"
+    number, was = end.run.id, "is" if end.is_new else "was imported before, and is"
+    say(
+        f"Run {number} {was} in {store.name}; 'audiocapbench score {number} --judge JUDGE{where}' "
+        f"has it judged, 'audiocapbench report {number}{where}' shows every answer."
+    )

@@ -1,0 +1,260 @@
+"""Makes a run of predictions that were made elsewhere; no model is asked.
+
+The same files about the same samples are the same run: their hash is among its parameters.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from audiocapbench import audio
+from audiocapbench.benchmarks import Benchmark
+from audiocapbench.benchmarks.mecat.predictions import (
+    PredictionFile,
+    looks_like,
+    read_answers,
+    source_of,
+)
+from audiocapbench.benchmarks.mecat.traits import TRAITS, base_name
+from audiocapbench.data import Problem, Sample
+from audiocapbench.data.outcome import Outcome, Reply, Status
+from audiocapbench.data.tables import Predictions, References, meet, read_predictions
+from audiocapbench.engine.runner import dataset_of
+from audiocapbench.errors import DatasetError, ModelError
+from audiocapbench.signature import Signature, sign
+from audiocapbench.store import Run, RunSpec, Store
+from audiocapbench.store.judgements import IMPORTED, Judgement
+from audiocapbench.store.unsaved import AnswerRecord
+
+UNNAMED_JUDGE = "llm_judge"
+"""What a judge is called whose name a result file does not say: as its field is there."""
+
+_AT_A_TIME = 500
+_LONGEST_NAME = 200
+_OVERALL, _REASONING, _MOST = "overall", "reasoning", 10.0
+
+
+class ImportEnd(NamedTuple):
+    """How an import ended.
+
+    Attributes:
+        is_new: Whether the run was not there before.
+        bad: What could not be read.
+        missing: Samples without a prediction; they are kept as skipped.
+        surplus: Ids with a prediction that no sample has.
+        note: What had to be done for ids to meet, in a sentence.
+    """
+
+    run: Run
+    is_new: bool
+    bad: tuple[Problem, ...]
+    missing: tuple[str, ...]
+    surplus: tuple[str, ...]
+    note: str
+
+
+class PredictionSet(NamedTuple):
+    """The predictions of some files for a benchmark, and the hash of those files."""
+
+    predictions: Predictions
+    sha256: str
+    note: str = ""
+    surplus: tuple[str, ...] = ()
+
+
+def read_files(files: Sequence[str], benchmark: Benchmark) -> PredictionSet:
+    """Read predictions in any of the forms that there are, under the ids of a benchmark.
+
+    Args:
+        files: Their names; for MECAT-Caption also ``long=FILE`` and so on.
+        benchmark: Whose samples they are about.
+
+    Raises:
+        DatasetError: A file cannot be read, or has no prediction that is about one of the samples.
+    """
+    if not files:
+        raise DatasetError("name at least one file of predictions")
+    sources = [source_of(benchmark.name, str(one)) for one in files]
+    digest = _digest(sources)
+    if base_name(benchmark.name) in TRAITS:
+        return _mecat(sources, benchmark, digest)
+    merged = read_predictions(sources[0].path)
+    for source in sources[1:]:
+        _merge(merged, read_predictions(source.path), source.path)
+    if not merged.ids:
+        why = f": {merged.bad[0]}" if merged.bad else ""
+        raise DatasetError(f"{', '.join(map(str, files))}: holds no prediction{why}")
+    met, note = _meet(merged, benchmark.samples)
+    known = {one.id for one in benchmark.samples}
+    return PredictionSet(met, digest, note, tuple(key for key in met.ids if key not in known))
+
+
+def _digest(sources: Sequence[PredictionFile]) -> str:
+    """One hash for files, in whatever order they are named; what they are called is not in it."""
+    for one in sources:
+        if not one.path.is_file():
+            raise DatasetError(f"{one.path}: no such file")
+    parts = sorted(f"{one.subtask or ''}={audio.sha256(one.path)}" for one in sources)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _merge(into: Predictions, other: Predictions, path: Path) -> None:
+    if into.head is not None or other.head is not None:
+        raise DatasetError(f"{path}: a result file is a run of its own; import it alone")
+    into.bad += other.bad
+    for key in other.ids:
+        new: object = other.texts.get(key, other.failures.get(key))
+        known: object = into.texts.get(key, into.failures.get(key))
+        if known is not None and known != new:
+            into.bad.append(Problem(path.name, key[:80], "has another prediction in a file above"))
+        elif known is None:
+            into.fields[key] = other.fields[key]
+            if key in other.texts:
+                into.texts[key] = other.texts[key]
+            else:
+                into.failures[key] = other.failures[key]
+
+
+def _mecat(sources: Sequence[PredictionFile], benchmark: Benchmark, digest: str) -> PredictionSet:
+    answers = read_answers(benchmark.name, sources, benchmark.samples)
+    if not answers.texts:
+        other = looks_like(benchmark.name, answers, benchmark.samples)
+        hint = f"; this looks like {other}" if other else ""
+        raise DatasetError(f"no prediction belongs to any of the samples{hint}")
+    texts = Predictions(answers.texts, answers.bad)
+    note = f"no file has answers to {', '.join(answers.absent)}" if answers.absent else ""
+    return PredictionSet(texts, digest, note, tuple(answers.surplus))
+
+
+def _meet(predictions: Predictions, samples: Sequence[Sample]) -> tuple[Predictions, str]:
+    """Predictions under the samples' ids; where none has one, by the files of their clips."""
+    by_id = References({one.id: list(one.references) for one in samples})
+    by_file = {one.clip.file_name: one.id for one in samples}
+    try:
+        return meet(predictions, by_id)
+    except DatasetError:
+        known = set(by_id.texts)
+        if len(by_file) < len(samples) or any(key in known for key in predictions.ids):
+            raise
+        try:
+            met, note = meet(predictions, References({name: ["-"] for name in by_file}))
+        except DatasetError:
+            met, note = predictions, ""
+        if not any(key in by_file for key in met.ids):
+            raise
+        return met.under(by_file), note
+
+
+def model_name(given: str | None, predictions: Predictions) -> str:
+    """What the model is called: as the user says, or else a result file.
+
+    Raises:
+        ModelError: Nobody says, or it is no name.
+    """
+    name = given
+    if name is None:
+        head = predictions.head or {}
+        parts = [head.get("provider"), head.get("model_id")]
+        name = "/".join(one for one in parts if isinstance(one, str) and one.strip())
+        if not name:
+            raise ModelError("the file does not say whose predictions these are; give --model NAME")
+    if not name.strip() or not name.isprintable() or len(name) > _LONGEST_NAME:
+        raise ModelError(
+            f"{name!r:.80} is no name for a model; give one of at most {_LONGEST_NAME} characters"
+        )
+    return name.strip()
+
+
+def import_run(store: Store, benchmark: Benchmark, given: PredictionSet, model: str) -> ImportEnd:
+    """Keep predictions as a run; what a result file's judge said becomes judgements.
+
+    A run of a result file has the samples that the file lists, any other all of the benchmark's.
+    """
+    found = given.predictions
+    listed = set(found.ids)
+    samples = benchmark.samples
+    if found.head is not None:
+        by_id = {one.id: one for one in samples}
+        samples = tuple(by_id[key] for key in found.fields if key in by_id)
+    spec = RunSpec(
+        benchmark.name,
+        benchmark.fingerprint,
+        model,
+        {"file_sha256": given.sha256},
+        "none: imported",
+        tuple(one.id for one in samples),
+        kind="imported",
+        # Numbers of the whole are given back only with all that they were made of.
+        source=None if found.bad or given.surplus else found.head,
+    )
+    is_new = store.find_run(spec) is None
+    run = store.begin_run(spec, dataset_of(benchmark))
+    if len(store.outcomes(run.id)) < len(samples):
+        outcomes = [_outcome(one.id, found) for one in samples]
+        for start in range(0, len(outcomes), _AT_A_TIME):
+            part = outcomes[start : start + _AT_A_TIME]
+            store.add_records(run.id, [AnswerRecord(one) for one in part])
+    # Last, and only where there are none: whoever was interrupted before begins here again.
+    judgements = _judgements([one.id for one in samples], found)
+    if judgements and not store.judgements(run.id, judgements[0].judge):
+        store.add_judgements(run.id, judgements)
+    missing = tuple(one.id for one in samples if one.id not in listed)
+    return ImportEnd(run, is_new, tuple(found.bad), missing, given.surplus, given.note)
+
+
+def _outcome(key: str, found: Predictions) -> Outcome:
+    fields = found.fields.get(key, {})
+    seconds = _number(fields.get("inference_time"))
+    # Only what a result file says is given back by an export, word for word.
+    raw = json.dumps(fields, ensure_ascii=False) if found.head is not None else None
+    if key in found.texts:
+        text = found.texts[key]
+        reply = Reply(text, Status.OK if text.strip() else Status.EMPTY, raw=raw)
+    elif key in found.failures:
+        status, error, said = found.failures[key]
+        text = said if status is Status.TRUNCATED else ""
+        reply = Reply(text, status, error, raw=raw)
+    else:
+        reply = Reply("", Status.SKIPPED, "there is no prediction for it in the file")
+    asked = seconds is not None and seconds >= 0
+    return Outcome(key, reply, None, 0.0, seconds or 0.0 if asked else 0.0, attempts=int(asked))
+
+
+def _judgements(ids: Sequence[str], found: Predictions) -> list[Judgement]:
+    """What the judge of a result file said, signed so that it is never compared with ours."""
+    head = found.head or {}
+    said = head.get("judge") or head.get("judge_model")
+    name = said.strip() if isinstance(said, str) and said.strip() else UNNAMED_JUDGE
+    signatures = head.get("signatures")
+    made = signatures.get("llm") if isinstance(signatures, Mapping) else None
+    signature = sign(IMPORTED, judge=name, made=str(made or "not said"))
+    judged = [
+        _judgement(name, key, signature, found.fields[key])
+        for key in ids
+        if key in found.texts and {"llm_judge", "llm_judge_error"} & found.fields[key].keys()
+    ]
+    return judged if found.head is not None else []
+
+
+def _judgement(judge: str, key: str, signature: Signature, fields: Mapping[str, Any]) -> Judgement:
+    verdict = fields.get("llm_judge")
+    given = verdict if isinstance(verdict, Mapping) else {}
+    reason = given.get(_REASONING)
+    reasoning = reason if isinstance(reason, str) else None
+    scores = {name: _number(one) for name, one in given.items() if name != _OVERALL}
+    kept = {name: one for name, one in scores.items() if one is not None}
+    overall = _number(given.get(_OVERALL, 0.0))
+    within = all(0 <= one <= _MOST for one in kept.values())
+    if kept and within and overall is not None and overall >= 0:
+        return Judgement(judge, key, 0, signature, Status.OK, kept, reasoning)
+    said = fields.get("llm_judge_error") or given.get("error") or reasoning
+    error = str(said) if said else "the file has no scores of it"
+    return Judgement(judge, key, 0, signature, Status.FAILED, error=error)
+
+
+def _number(value: Any) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and math.isfinite(value) else None
