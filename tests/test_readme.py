@@ -38,7 +38,7 @@ def providers(place: Path) -> Iterator[dict[str, str]]:
 
 def test_a_real_model_is_built_for_run_and_judged(place: Path, providers: dict[str, str]) -> None:
     remote = commands(README, remote=True)
-    assert len(remote) == 4
+    assert len(remote) == 5
     for command in remote:
         # The published ID lists are on the internet; the tests' own stand in for them.
         lists = " --ids-dir ids" if " build " in command else ""

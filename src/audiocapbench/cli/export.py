@@ -8,7 +8,7 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
-from audiocapbench.cli.console import say
+from audiocapbench.cli.console import show_lines
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 
 
@@ -43,4 +43,4 @@ def export(
         document = export_result(kept, kept.run(run), names, judge)
     # As the published tool writes it, to the last byte.
     write_file(out, json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
-    say(f"Run {run} with {len(document['results']):,} results was written to {out}.")
+    show_lines(f"Run {run} with {len(document['results']):,} results was written to {out}.")
