@@ -7,7 +7,6 @@ from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
-from tests.command import run_command
 
 from audiocapbench.benchmarks.reference_files import file_benchmark
 from audiocapbench.data.outcome import Status
@@ -15,6 +14,7 @@ from audiocapbench.data.tables import read_predictions
 from audiocapbench.engine.importing import import_run, read_files
 from audiocapbench.errors import DatasetError
 from audiocapbench.store import Store
+from command import run_command
 
 CAPTIONS = {
     "a.wav": "A dog barks.",
