@@ -58,7 +58,8 @@ def import_predictions(
 
     about = subject(files, benchmark, data, references, follow_links=follow_links)
     names = split_names(metrics) if metrics is not None else list(about.traits.metrics)
-    check_metrics(about.traits.aggregation, names)
+    heard = not any(one.clip.is_absent for one in about.samples)
+    check_metrics(about.traits.aggregation, names, audio=heard)
     given = read_files(files, about)
     whose = model_name(model, given.predictions)
     kept = Store.open(store)

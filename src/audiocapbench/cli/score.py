@@ -194,7 +194,8 @@ def _judge_files(
     from audiocapbench.store import Store
 
     about = subject(predictions, benchmark, None, references)
-    check_metrics(about.traits.aggregation, split_names(metrics) if metrics is not None else ())
+    names = split_names(metrics) if metrics is not None else ()
+    check_metrics(about.traits.aggregation, names, audio=False)
     # Whoever has no key is told so before anything is kept.
     create_judges(panel.judges, about.traits.judge, hears=panel.hears, timeout=panel.timeout)
     given = read_files(predictions, about)
