@@ -197,7 +197,8 @@ def _judge_files(
     names = split_names(metrics) if metrics is not None else ()
     check_metrics(about.traits.aggregation, names, audio=False)
     # Whoever has no key is told so before anything is kept.
-    create_judges(panel.judges, about.traits.judge, hears=panel.hears, timeout=panel.timeout)
+    how: dict[str, Any] = {"hears": panel.hears, "timeout": panel.timeout, "ways": panel.ways}
+    create_judges(panel.judges, about.traits.judge, **how)
     given = read_files(predictions, about)
     refuse_overwriting(per_sample, [store_file(store), references, *map(Path, predictions)])
     said = model if model is not None or given.predictions.head else Path(predictions[0]).stem
