@@ -2,6 +2,7 @@
 # make test   the light suite; what needs torch, Java, a browser or a local LLM skips with its reason
 # make check  formatting, linting, types (of the tests too)
 # make test-floor  the light suite with the lowest version of every dependency that pyproject.toml allows
+# make docs   writes what the pages have from the program: the command line, costs, examples
 # make soak   minutes of kills, locks, restarts and faults over both kinds of stores
 # make test-all  installs the heavy extras too and runs everything, the tests marked slow as well
 
@@ -18,7 +19,7 @@ PARALLEL ?= --numprocesses=auto --dist=loadfile
 # How long a soak takes.
 MINUTES ?= 5
 
-.PHONY: demo test test-floor test-all check format clean
+.PHONY: demo test test-floor test-all check docs format clean
 
 demo: $(VENV)/.core
 	$(BIN)/audiocapbench demo
@@ -41,6 +42,9 @@ check: $(VENV)/.check
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict
+
+docs: $(VENV)/.test
+	$(BIN)/python tools/write_docs.py
 
 format: $(VENV)/.check
 	$(BIN)/ruff format .
