@@ -35,9 +35,22 @@ def results(store: str) -> list[acb.Result]:
     return [
         scored,
         acb.judge(1, "elements", store=store),
+        _imported(Path(store).parent),
         acb.compare(1, 2, store=store),
         acb.leaderboard(store=store),
     ]
+
+
+def _imported(place: Path) -> acb.ImportResult:
+    (place / "texts.csv").write_text("id,prediction\na,a dog\nb,rain\nx,nothing\n")
+    (place / "refs.csv").write_text("id,reference\na,a dog barks\nb,rain falls\nc,wind\n")
+    own = {"references": place / "refs.csv", "model": "mine", "store": place / "own.db"}
+    result = acb.import_run(place / "texts.csv", **own, metrics=METRICS)  # type: ignore[arg-type]
+    assert result.end is not None
+    assert (result.end.missing, result.end.surplus) == (("c",), ("x",))
+    assert result.answers == {"a": "a dog", "b": "rain", "c": ""}
+    assert "1 about no sample" in str(result)
+    return result
 
 
 def test_every_result_is_a_short_table_a_cell_a_dictionary_and_rows(

@@ -15,6 +15,7 @@ from audiocapbench.engine.importing import import_run, read_files
 from audiocapbench.errors import DatasetError
 from audiocapbench.store import Store
 from command import run_command
+from mecat_data import clips, write_references
 
 CAPTIONS = {
     "a.wav": "A dog barks.",
@@ -277,7 +278,7 @@ def test_a_published_result_comes_out_as_it_went_in_byte_for_byte(tmp_path: Path
     assert document["statuses"] == {"ok": 2, "failed": 1, "empty": 1}
     judge = document["judges"]["llm_judge"]
     assert (judge["judged"], judge["failed"]) == (2, 1)
-    assert judge["signature"] == "imported|judge:llm_judge|made:not said|protocol:1"
+    assert judge["signature"] == "imported|judge:llm_judge|made:not said|overall:rounded|protocol:1"
     with Store.open(str(tmp_path / "audiocapbench.db")) as store:
         failed = store.outcomes(1)["speech_1"]
     assert (failed.reply.status, failed.reply.error) == (Status.FAILED, "429: quota\nexceeded")
@@ -363,3 +364,64 @@ def test_files_of_several_models_are_not_taken_for_one(place: Path) -> None:
     benchmark = file_benchmark(place / "r.json")
     with pytest.raises(DatasetError, match="import it alone"):
         read_files([str(place / "r.json"), str(place / "r.json")], benchmark)
+
+
+def test_a_result_that_stands_twice_is_not_counted_as_one(tmp_path: Path) -> None:
+    document = result_file()
+    document["results"].append(document["results"][0])
+    (tmp_path / "r.json").write_text(json.dumps(document))
+    (tmp_path / "refs.json").write_text(json.dumps(result_file()))
+    done = call(tmp_path, "import", "r.json", "--references", "refs.json", "--json")
+    assert "has another prediction above" in json.loads(done.stdout)["bad_lines"][0]
+    call(tmp_path, "export", "1", "--to", "published", "--out", "o.json")
+    made = json.loads((tmp_path / "o.json").read_text())
+    assert len(made["results"]) == made["total_samples"] == 4
+
+
+def test_other_references_than_the_benchmarks_are_said(place: Path) -> None:
+    document = result_file()
+    document["results"][0] |= {"id": "a.wav"}
+    del document["results"][1:]
+    (place / "r.json").write_text(json.dumps(document))
+    done = call(place, "import", "r.json", "--references", "refs.csv")
+    assert "1 results have other references than file/refs, whose count" in done.stderr
+
+
+def test_providers_have_our_names_in_the_store_and_theirs_in_the_file(tmp_path: Path) -> None:
+    own = {"provider": "openai_realtime", "model_id": "gpt-realtime"}
+    (tmp_path / "r.json").write_text(json.dumps(result_file() | own))
+    call(tmp_path, "import", "r.json", "--metrics", "rouge_l")
+    with Store.open(str(tmp_path / "audiocapbench.db")) as store:
+        assert store.run(1).model == "openai-realtime/gpt-realtime"
+    words = ("--judge", "llm_judge", "--metrics", "rouge_l", "--out", "o.json")
+    assert call(tmp_path, "export", "1", "--to", "published", *words).returncode == 0
+    made = json.loads((tmp_path / "o.json").read_text())
+    assert (made["provider"], made["model_id"]) == ("openai_realtime", "gpt-realtime")
+
+
+def test_answers_to_mecat_are_imported_without_its_audio(tmp_path: Path) -> None:
+    write_references(tmp_path / "refs", "caption", clips(2))
+    entries = clips(2)
+    for subtask in ("long", "short"):
+        texts = {key: own[subtask][0] for key, own in entries.items()}
+        (tmp_path / f"{subtask}.json").write_text(json.dumps(texts))
+    about = ("--benchmark", "mecat-caption", "--references", "refs", "--metrics", "rouge_l")
+    words = ("import", "long.json", "short=short.json", *about, "--model", "m", "--json")
+    done = call(tmp_path, *words)
+    assert done.returncode == 1, done.stderr
+    document = json.loads(done.stdout)
+    assert document["statuses"] == {"ok": 2 * len(entries), "skipped": 4 * len(entries)}
+    assert document["by_group"]["long"]["rouge_l"]["score"] > 0
+    assert "No file has answers to speech, music, sound, environment." in done.stderr
+    again = ("score", "--predictions", "long.json", *about, "--judge", "elements", "--json")
+    assert "The predictions are kept as run 2" in call(tmp_path, *again).stderr
+
+
+def test_a_judge_on_files_needs_agreement_before_it_costs(place: Path) -> None:
+    name = write_form(place, "jsonl")
+    words = ("--references", "refs.csv", "--judge", "openai/gpt-4.1", "--budget", "1")
+    environment = {"PATH": "", "OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": "http://127.0.0.1:9"}
+    done = run_command("score", "--predictions", name, *words, cwd=place, env=environment)
+    assert done.returncode == 2
+    assert "Add --yes to agree" in done.stderr
+    assert "judge openai/gpt-4.1" in done.stderr

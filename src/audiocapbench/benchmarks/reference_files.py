@@ -1,4 +1,7 @@
-"""Benchmarks of references alone: their clips are known by name and cannot be heard."""
+"""Benchmarks of references alone: their clips are known by name and cannot be heard.
+
+``subject`` finds what predictions are about, whether there is audio or not.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +10,7 @@ from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.benchmarks.instructions import caption_prompt
 from audiocapbench.benchmarks.mecat.items import read_items
 from audiocapbench.benchmarks.mecat.traits import TRAITS, asks_for_captions, base_name
-from audiocapbench.benchmarks.registry import options_of
+from audiocapbench.benchmarks.registry import open_benchmark, options_of
 from audiocapbench.data import Clip, InvalidDataError, Problem, Sample
 from audiocapbench.data.records import check_storable
 from audiocapbench.data.row import UNCATEGORISED
@@ -81,7 +84,36 @@ def mecat_benchmark(name: str, place: Path) -> Benchmark:
     return Benchmark(name, place if place.is_dir() else place.parent, samples, traits=traits)
 
 
-def own_references(files: Sequence[str]) -> Path | None:
+def subject(
+    files: Sequence[str],
+    benchmark: str | None,
+    data: Path | None = None,
+    references: Path | None = None,
+    *,
+    follow_links: bool = False,
+) -> Benchmark:
+    """What files of predictions are about: a benchmark with its audio, or references alone.
+
+    Raises:
+        BenchmarkError: There is no such benchmark, or nobody says which.
+        DatasetError: What there is cannot be read.
+    """
+    if references is not None and (data is not None or follow_links):
+        raise BenchmarkError("--references has no audio; leave out --data and --follow-links")
+    if benchmark is not None and references is not None:
+        return mecat_benchmark(benchmark, references)
+    if benchmark is not None:
+        return open_benchmark(benchmark, data, follow_links=follow_links)
+    if references is not None:
+        return file_benchmark(references)
+    own = _own_references(files)
+    if own is None:
+        raise BenchmarkError("say what the captions are about: --benchmark or --references")
+    # Results of several models about the same clips are one benchmark, whatever they are called.
+    return file_benchmark(own, "results")
+
+
+def _own_references(files: Sequence[str]) -> Path | None:
     """The one file, where it is a result file that has references of its own."""
     if len(files) != 1 or Path(files[0]).suffix.lower() != ".json":
         return None

@@ -1,19 +1,16 @@
 """``audiocapbench import``: predictions that were made elsewhere become a run."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, app
 from audiocapbench.cli.console import SHOWN, print_json, say, some
-from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
-    from audiocapbench.benchmarks import Benchmark
     from audiocapbench.engine.importing import ImportEnd
     from audiocapbench.store import Store
 
@@ -48,6 +45,7 @@ def import_predictions(
         metrics (A,B): Comma-separated metrics. [default: the benchmark's own]
     """
     from audiocapbench.benchmarks.corpora import check_metrics
+    from audiocapbench.benchmarks.reference_files import subject
     from audiocapbench.cli.results import print_tables
     from audiocapbench.engine import score_run
     from audiocapbench.engine.importing import import_run, model_name, read_files
@@ -68,7 +66,7 @@ def import_predictions(
     judges = list(dict.fromkeys(one.judge for one in kept.judgements(end.run.id)))
     summary = summarise(kept, end.run, names, judges)
     if json:
-        print_json({"store": kept.name, **summary.to_dict(), **import_facts(end)})
+        print_json({"store": kept.name, **summary.to_dict(), **end.to_dict()})
     else:
         columns = names if metrics is not None else about.traits.columns
         print_tables([summary], columns, about.traits.headline)
@@ -77,48 +75,6 @@ def import_predictions(
     _say_where(end, kept)
     if end.bad or summary.has_failures:
         raise typer.Exit(SOME_FAILED)
-
-
-def subject(
-    files: Sequence[str],
-    benchmark: str | None,
-    data: Path | None,
-    references: Path | None,
-    *,
-    follow_links: bool = False,
-) -> "Benchmark":
-    """What predictions are about: a benchmark with its audio, or references alone."""
-    from audiocapbench.benchmarks import open_benchmark
-    from audiocapbench.benchmarks.reference_files import (
-        file_benchmark,
-        mecat_benchmark,
-        own_references,
-    )
-
-    if references is not None and (data is not None or follow_links):
-        raise AudioCapBenchError("--references has no audio; leave out --data and --follow-links")
-    if benchmark is not None and references is not None:
-        return mecat_benchmark(benchmark, references)
-    if benchmark is not None:
-        return open_benchmark(benchmark, data, follow_links=follow_links)
-    if references is not None:
-        return file_benchmark(references)
-    own = own_references(files)
-    if own is None:
-        raise AudioCapBenchError("say what the captions are about: --benchmark or --references")
-    # Results of several models about the same clips are one benchmark, whatever they are called.
-    return file_benchmark(own, "results")
-
-
-def import_facts(end: "ImportEnd") -> dict[str, Any]:
-    """What JSON says of an import."""
-    return {
-        "new": end.is_new,
-        "missing_ids": list(end.missing),
-        "surplus_ids": list(end.surplus),
-        "bad_lines": [str(one) for one in end.bad],
-        "note": end.note,
-    }
 
 
 def explain_import(end: "ImportEnd") -> None:

@@ -187,7 +187,8 @@ def _judge_files(
 ) -> None:
     """Keep predictions as a run, where judges find them, and score that."""
     from audiocapbench.benchmarks.corpora import check_metrics
-    from audiocapbench.cli.importing import explain_import, subject
+    from audiocapbench.benchmarks.reference_files import subject
+    from audiocapbench.cli.importing import explain_import
     from audiocapbench.engine.importing import import_run, model_name, read_files
     from audiocapbench.judges import create_judges
     from audiocapbench.metrics.names import split_names

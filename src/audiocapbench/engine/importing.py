@@ -24,6 +24,7 @@ from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.data.tables import Predictions, References, meet, read_predictions
 from audiocapbench.engine.runner import dataset_of
 from audiocapbench.errors import DatasetError, ModelError
+from audiocapbench.models.as_published import PUBLISHED_NAMES
 from audiocapbench.signature import Signature, sign
 from audiocapbench.store import Run, RunSpec, Store
 from audiocapbench.store.judgements import IMPORTED, Judgement
@@ -54,6 +55,16 @@ class ImportEnd(NamedTuple):
     missing: tuple[str, ...]
     surplus: tuple[str, ...]
     note: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """What did not fit, as a JSON object."""
+        return {
+            "new": self.is_new,
+            "missing_ids": list(self.missing),
+            "surplus_ids": list(self.surplus),
+            "bad_lines": [str(one) for one in self.bad],
+            "note": self.note,
+        }
 
 
 class PredictionSet(NamedTuple):
@@ -88,8 +99,22 @@ def read_files(files: Sequence[str], benchmark: Benchmark) -> PredictionSet:
         why = f": {merged.bad[0]}" if merged.bad else ""
         raise DatasetError(f"{', '.join(map(str, files))}: holds no prediction{why}")
     met, note = _meet(merged, benchmark.samples)
+    note = "; ".join(filter(None, [note, _other_references(met, benchmark)]))
     known = {one.id for one in benchmark.samples}
     return PredictionSet(met, digest, note, tuple(key for key in met.ids if key not in known))
+
+
+def _other_references(found: Predictions, benchmark: Benchmark) -> str:
+    """What to say where a result file has other references than the benchmark."""
+    differing = [
+        one.id
+        for one in benchmark.samples
+        if found.fields.get(one.id, {}).get("reference_captions", list(one.references))
+        != list(one.references)
+    ]
+    if not differing:
+        return ""
+    return f"{len(differing):,} results have other references than {benchmark.name}, whose count"
 
 
 def _digest(sources: Sequence[PredictionFile]) -> str:
@@ -157,7 +182,9 @@ def model_name(given: str | None, predictions: Predictions) -> str:
     name = given
     if name is None:
         head = predictions.head or {}
-        parts = [head.get("provider"), head.get("model_id")]
+        ours = {theirs: one for one, theirs in PUBLISHED_NAMES.items()}
+        provider = head.get("provider")
+        parts = [ours.get(str(provider), provider), head.get("model_id")]
         name = "/".join(one for one in parts if isinstance(one, str) and one.strip())
         if not name:
             raise ModelError("the file does not say whose predictions these are; give --model NAME")
@@ -225,18 +252,21 @@ def _outcome(key: str, found: Predictions) -> Outcome:
 
 def _judgements(ids: Sequence[str], found: Predictions) -> list[Judgement]:
     """What the judge of a result file said, signed so that it is never compared with ours."""
-    head = found.head or {}
+    head = found.head
+    if head is None:
+        return []
     said = head.get("judge") or head.get("judge_model")
     name = said.strip() if isinstance(said, str) and said.strip() else UNNAMED_JUDGE
     signatures = head.get("signatures")
     made = signatures.get("llm") if isinstance(signatures, Mapping) else None
     signature = sign(IMPORTED, judge=name, made=str(made or "not said"))
-    judged = [
+    if not made or "overall:rounded" in str(made):
+        signature = signature.with_fields(overall="rounded")  # as the published tool does
+    return [
         _judgement(name, key, signature, found.fields[key])
         for key in ids
         if key in found.texts and {"llm_judge", "llm_judge_error"} & found.fields[key].keys()
     ]
-    return judged if found.head is not None else []
 
 
 def _judgement(judge: str, key: str, signature: Signature, fields: Mapping[str, Any]) -> Judgement:

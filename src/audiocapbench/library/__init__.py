@@ -1,4 +1,4 @@
-"""The library: score, run, judge, compare and leaderboard, each also for async code."""
+"""The library: score, run, import_run, judge, compare and leaderboard, also for async code."""
 
 from audiocapbench.library.comparing import (
     ComparisonResult,
@@ -8,22 +8,26 @@ from audiocapbench.library.comparing import (
     compare,
     leaderboard,
 )
+from audiocapbench.library.importing import ImportResult, aimport_run, import_run
 from audiocapbench.library.result import Result
 from audiocapbench.library.running import RunResult, ajudge, arun, judge, run
 from audiocapbench.library.scoring import ScoreResult, ascore, score
 
 __all__ = [
     "ComparisonResult",
+    "ImportResult",
     "LeaderboardResult",
     "Result",
     "RunResult",
     "ScoreResult",
     "acompare",
+    "aimport_run",
     "ajudge",
     "aleaderboard",
     "arun",
     "ascore",
     "compare",
+    "import_run",
     "judge",
     "leaderboard",
     "run",

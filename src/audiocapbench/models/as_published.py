@@ -8,6 +8,9 @@ from audiocapbench.models.model import Model, Question, VariedModel
 from audiocapbench.models.openai_realtime import LOWEST_TEMPERATURE, PROVIDER, dialect_of
 from audiocapbench.models.settings import ModelSettings
 
+PUBLISHED_NAMES = {"openai-realtime": "openai_realtime", "dashscope": "qwen_audio"}
+"""Providers that the published tool calls otherwise."""
+
 
 class PublishedModel(VariedModel):
     """A model whose answer is taken as it is, though it was cut at the longest that is allowed."""

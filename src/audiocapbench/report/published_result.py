@@ -7,15 +7,13 @@ from typing import Any
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome, Reply, Status
 from audiocapbench.errors import ReportError
+from audiocapbench.models.as_published import PUBLISHED_NAMES
 from audiocapbench.scores.groups import ALL, GroupKey, category
 from audiocapbench.scores.run_table import TableReader
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.summary import RunSummary
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
-
-PROVIDERS = {"dashscope": "qwen_audio", "openai-realtime": "openai_realtime"}
-"""Providers that the published tool calls otherwise."""
 
 
 def export_result(
@@ -47,8 +45,10 @@ def export_result(
             raise ReportError(f"run {run.id} has no scores of {name}; {_named(known)}")
     chosen = (judge,) if judge is not None else tuple(judges)
     summary = RunSummary(table, tuple(known if metrics is None else metrics), chosen)
-    provider, _, model_id = run.model.rpartition("/")
-    names = {"provider": PROVIDERS.get(provider, provider), "model_id": model_id}
+    provider, slash, model_id = run.model.partition("/")
+    names = {"provider": "", "model_id": run.model}
+    if slash:
+        names = {"provider": PUBLISHED_NAMES.get(provider, provider), "model_id": model_id}
     if run.source is not None:
         names |= {name: str(run.source[name]) for name in names if name in run.source}
     return published_result(store, summary, **names)

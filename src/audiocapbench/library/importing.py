@@ -1,0 +1,108 @@
+"""Captions that were made elsewhere, as a run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+from audiocapbench.benchmarks import Benchmark
+from audiocapbench.benchmarks.corpora import check_metrics
+from audiocapbench.benchmarks.reference_files import subject
+from audiocapbench.engine import score_run
+from audiocapbench.engine.importing import ImportEnd, model_name, read_files
+from audiocapbench.engine.importing import import_run as keep_predictions
+from audiocapbench.library.arguments import check_options, metric_names
+from audiocapbench.library.result import in_thread
+from audiocapbench.library.running import Names, RunResult, StoreLike, opened_store
+from audiocapbench.report.exports import Page
+from audiocapbench.scores.run_table import keep_estimates
+from audiocapbench.scores.summary import summarise
+from audiocapbench.store import DEFAULT_STORE
+
+Files = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+
+@dataclass(frozen=True, repr=False)
+class ImportResult(RunResult):
+    """An imported run and its scores; ``end`` says what did not fit."""
+
+    end: ImportEnd | None = None
+
+    def pages(self) -> list[Page]:
+        """Every score with its interval, and what did not fit."""
+        (page,) = super().pages()
+        counts = (
+            {"bad lines": self.end.bad, "about no sample": self.end.surplus} if self.end else {}
+        )
+        notes = [f"{len(one):,} {what}" for what, one in counts.items() if one]
+        return [replace(page, notes=(*page.notes, *notes))]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``audiocapbench import --json`` prints it."""
+        return super().to_dict() | (self.end.to_dict() if self.end else {})
+
+
+class ImportSettings(TypedDict, total=False):
+    """What imported captions are about, and how they are kept.
+
+    Attributes:
+        benchmark: A benchmark's name, a folder, or a benchmark of your own.
+        references: A file of references in the place of a benchmark; of MECAT its folder.
+        model: Whose captions they are; a result file says it itself.
+        data: The folder that ``audiocapbench build`` made, for a benchmark that needs one.
+        follow_links: Whether clips may be links that lead out of the folder.
+        metrics: Names in a list or between commas; the benchmark's own by default.
+        store: Where the run is kept: a file, a database URL or an open store.
+    """
+
+    benchmark: str | PathLike[str] | Benchmark | None
+    references: str | PathLike[str] | None
+    model: str | None
+    data: str | PathLike[str] | None
+    follow_links: bool
+    metrics: Names | None
+    store: StoreLike
+
+
+def import_run(files: Files, **options: Unpack[ImportSettings]) -> ImportResult:
+    """Make a run of captions that you already have; ``judge`` and the others take it as any other.
+
+    Args:
+        files: One file or several of CSV, TSV, JSONL, JSON or Parquet; or a result JSON.
+        **options: See ``ImportSettings``.
+
+    Raises:
+        AudioCapBenchError: A file cannot be read, or nothing in it is about the samples.
+    """
+    check_options(options, ImportSettings)
+    names = [str(one) for one in ([files] if isinstance(files, str | PathLike) else files)]
+    benchmark = options.get("benchmark")
+    if not isinstance(benchmark, Benchmark):
+        benchmark = subject(
+            names,
+            None if benchmark is None else str(benchmark),
+            _path(options.get("data")),
+            _path(options.get("references")),
+            follow_links=options.get("follow_links", False),
+        )
+    given, metrics = read_files(names, benchmark), options.get("metrics")
+    chosen = list(benchmark.traits.metrics) if metrics is None else metric_names(metrics)
+    heard = not any(one.clip.is_absent for one in benchmark.samples)
+    check_metrics(benchmark.traits.aggregation, chosen, audio=heard)
+    model = model_name(options.get("model"), given.predictions)
+    with opened_store(options.get("store", DEFAULT_STORE)) as store:
+        end = keep_predictions(store, benchmark, given, model)
+        score_run(store, end.run, chosen)
+        judges = list(dict.fromkeys(one.judge for one in store.judgements(end.run.id)))
+        result = ImportResult(summarise(store, end.run, chosen, judges), end=end)
+        result.records()
+        keep_estimates(store, [result.summary.table])
+        return result
+
+
+aimport_run = in_thread(import_run)
+
+
+def _path(given: str | PathLike[str] | None) -> Path | None:
+    return None if given is None else Path(given)
