@@ -11,7 +11,7 @@ import pytest
 
 import audiocapbench as acb
 from folders import write_folder
-from printed import ROOT, blocks, page
+from printed import ROOT, blocks, lay_out, page
 
 METRICS = ["meteor", "rouge_l"]
 
@@ -223,7 +223,7 @@ def test_the_docs_import_only_public_names() -> None:
 def test_the_examples_of_the_library_s_page_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(lay_out(tmp_path, "{}"))
     names: dict[str, Any] = {}
     for block in blocks(page("docs/library.md"), "python"):
         exec(compile(block, "docs/library.md", "exec"), names)

@@ -32,10 +32,9 @@ class ImportResult(RunResult):
     def pages(self) -> list[Page]:
         """Every score with its interval, and what did not fit."""
         (page,) = super().pages()
-        counts = (
-            {"bad lines": self.end.bad, "about no sample": self.end.surplus} if self.end else {}
-        )
-        notes = [f"{len(one):,} {what}" for what, one in counts.items() if one]
+        bad, surplus = (self.end.bad, self.end.surplus) if self.end else ((), ())
+        counts = {"bad lines": len(bad), "about no sample": len(surplus)}
+        notes = [f"{count:,} {what}" for what, count in counts.items() if count]
         return [replace(page, notes=(*page.notes, *notes))]
 
     def to_dict(self) -> dict[str, Any]:
