@@ -1,5 +1,6 @@
 """Reading, converting and writing audio: every odd file has a tested answer."""
 
+import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import soundfile
 
 from audiocapbench import audio
 from audiocapbench.audio import Waveform
+from audiocapbench.audio.wav_header import WavHeader, plain_wav
 from audiocapbench.errors import AudioError
 
 
@@ -188,3 +190,35 @@ def test_real_recordings_are_decoded(shared: Path) -> None:
         assert decoded.mono().resampled(16_000).duration_s == pytest.approx(
             info.duration_s, abs=1e-3
         )
+
+
+def test_a_plain_wav_header_says_what_the_decoder_says(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).uniform(-0.5, 0.5, (101, 2))
+    for subtype in ("PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE"):
+        path = tmp_path / f"{subtype}.wav"
+        soundfile.write(path, noise, 22_050, subtype=subtype)
+        info, size, digest = audio.probe_and_hash(path)
+        assert info == audio.probe(path)
+        assert (size, digest) == (
+            path.stat().st_size,
+            hashlib.sha256(path.read_bytes()).hexdigest(),
+        )
+
+
+def test_whatever_is_odd_about_a_wav_file_is_left_to_the_decoder(tmp_path: Path) -> None:
+    path = tmp_path / "clip.wav"
+    soundfile.write(path, np.zeros((100, 2)), 16_000, subtype="PCM_16")
+    whole = path.read_bytes()
+    assert plain_wav(whole, len(whole)) == WavHeader(100, 16_000, 2)
+    extra = b"LIST\x04\0\0\0INFO"
+    riff = (len(whole) + len(extra) - 8).to_bytes(4, "little")
+    listed = whole[:4] + riff + whole[8:36] + extra + whole[36:]
+    path.write_bytes(listed)
+    assert audio.probe_and_hash(path)[0] == audio.probe(path)
+    assert plain_wav(listed, len(listed)) == WavHeader(100, 16_000, 2)
+    odd = [whole[:-1], whole + b"\0", whole[:40], b"", b"RIFX" + whole[4:], whole[:12]]
+    # Each field in turn is zero, or as large as can be.
+    spans = [(4, 8), (16, 20), (20, 22), (22, 24), (24, 28), (28, 32), (32, 34), (34, 36), (40, 44)]
+    for begin, end in spans:
+        odd += [whole[:begin] + one * (end - begin) + whole[end:] for one in (b"\0", b"\xff")]
+    assert [one for one in odd if plain_wav(one, len(one)) is not None] == []

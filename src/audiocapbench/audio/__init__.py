@@ -4,7 +4,15 @@ Nothing here knows about models or datasets, or believes what a file says of its
 """
 
 from audiocapbench.audio.files import read_bytes, sha256
-from audiocapbench.audio.reader import AudioInfo, AudioStream, decode, decoding, open_stream, probe
+from audiocapbench.audio.reader import (
+    AudioInfo,
+    AudioStream,
+    decode,
+    decoding,
+    open_stream,
+    probe,
+    probe_and_hash,
+)
 from audiocapbench.audio.waveform import (
     MOST_BYTES,
     Samples,
@@ -30,6 +38,7 @@ __all__ = [
     "open_stream",
     "pcm16",
     "probe",
+    "probe_and_hash",
     "read_bytes",
     "sha256",
     "wav",

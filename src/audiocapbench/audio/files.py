@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
+from typing import NamedTuple
 
 from audiocapbench.errors import AudioError
+
+_BLOCK = 1 << 18
 
 
 def open_plain(path: Path) -> BufferedReader:
@@ -52,5 +55,24 @@ def sha256(content: Path | bytes) -> str:
     """SHA-256 of a file's bytes, or of bytes in memory, in hex."""
     if isinstance(content, bytes):
         return hashlib.sha256(content).hexdigest()
-    with _named(content), open_plain(content) as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return hashed(content).sha256
+
+
+class FileDigest(NamedTuple):
+    """How a file begins, how many bytes it has, and their SHA-256 in hex."""
+
+    head: bytes
+    size: int
+    sha256: str
+
+
+def hashed(path: Path) -> FileDigest:
+    """Read a file to its end, in blocks."""
+    with _named(path), open_plain(path) as stream:
+        head = block = stream.read(_BLOCK)
+        size, digest = len(head), hashlib.sha256(head)
+        while len(block) == _BLOCK:
+            block = stream.read(_BLOCK)
+            size += len(block)
+            digest.update(block)
+    return FileDigest(head, size, digest.hexdigest())

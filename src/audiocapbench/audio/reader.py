@@ -15,7 +15,8 @@ from typing import BinaryIO, NamedTuple, Protocol
 import numpy as np
 
 from audiocapbench.audio.containers import HEAD_BYTES, ContainerReader, find_container
-from audiocapbench.audio.files import open_plain
+from audiocapbench.audio.files import hashed, open_plain
+from audiocapbench.audio.wav_header import plain_wav
 from audiocapbench.audio.waveform import MOST_BYTES, Samples, Waveform, mixed, resampled
 from audiocapbench.errors import AudioError
 
@@ -91,6 +92,23 @@ def probe(source: Source) -> AudioInfo:
         if frames < 1:
             raise AudioError(f"{_where(source)} holds no samples")
         return AudioInfo(frames / reader.rate, reader.rate, reader.channels, frames)
+
+
+def probe_and_hash(path: Path) -> tuple[AudioInfo, int, str]:
+    """What ``probe`` says of a file, its size, and the SHA-256 of its bytes; it is read once.
+
+    Raises:
+        AudioError: As of ``probe``.
+    """
+    head, size, digest = hashed(path)
+    plain = plain_wav(head, size)
+    if plain is None:
+        return probe(path), size, digest
+    return (
+        AudioInfo(plain.frames / plain.rate, plain.rate, plain.channels, plain.frames),
+        size,
+        digest,
+    )
 
 
 @contextmanager

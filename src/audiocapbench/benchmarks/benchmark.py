@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -33,6 +33,7 @@ class Benchmark:
     missing: tuple[MissingClip, ...]
     traits: Traits
     kind: RunKind
+    _fingerprint: str = field(init=False, compare=False)
 
     def __init__(
         self,
@@ -53,7 +54,7 @@ class Benchmark:
             BenchmarkError: The traits contradict each other.
         """
         traits = replace(traits, **own) if traits else Traits(**own)
-        values = (name, Path(root), tuple(samples), tuple(missing), traits, kind)
+        values = (name, Path(root), tuple(samples), tuple(missing), traits, kind, "")
         for one, value in zip(fields(self), values, strict=True):
             object.__setattr__(self, one.name, value)
 
@@ -68,7 +69,12 @@ class Benchmark:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 over everything that decides what is asked and scored."""
+        """SHA-256 over everything that decides what is asked and scored; reckoned once."""
+        if not self._fingerprint:
+            object.__setattr__(self, "_fingerprint", self._reckoned_fingerprint())
+        return self._fingerprint
+
+    def _reckoned_fingerprint(self) -> str:
         content: list[Any] = [
             [one.id, one.clip.sha256, one.instruction, one.category, one.position, one.references]
             for one in self.samples

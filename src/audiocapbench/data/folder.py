@@ -241,9 +241,12 @@ def _clip(
         outside = why_outside(root, name, follow_links=follow_links, inside=inside)
         if outside:
             return Problem(line.where, "file_name", f"{name!r} {outside}")
-        if not path.exists():
+        try:
+            facts = facts_of(path)
+        except AudioError:
+            if path.exists():
+                raise
             return Problem(line.where, "file_name", f"{name!r} does not exist")
-        facts = facts_of(path)
     except AudioError as error:
         return Problem(line.where, "file_name", str(error).removeprefix(f"{root}/"))
     except Exception as error:

@@ -1,5 +1,6 @@
 """Which files a dataset may name: those of its folder, and links out of it where one may."""
 
+import os
 import re
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
@@ -19,7 +20,7 @@ def why_outside(
     """
     last = _LAST.search(name)
     folder, file = (name[: last.start()], last[0]) if last else (name, "")
-    if inside is not None and folder in inside and not (root / name).is_symlink():
+    if inside is not None and folder in inside and not os.path.islink(f"{root}/{name}"):
         return ""
     posix, windows = PurePosixPath(name), PureWindowsPath(name)
     if posix.is_absolute() or windows.is_absolute():

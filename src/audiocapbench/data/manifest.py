@@ -81,10 +81,10 @@ def facts_of(path: Path) -> FileFacts:
     Raises:
         AudioError: The file cannot be read as audio.
     """
-    info = audio.probe(path)
+    info, size, digest = audio.probe_and_hash(path)
     return FileFacts(
-        sha256=audio.sha256(path),
-        bytes=path.stat().st_size,
+        sha256=digest,
+        bytes=size,
         duration_s=round(info.duration_s, 6) or info.duration_s,
         sample_rate=info.rate,
         channels=info.channels,
