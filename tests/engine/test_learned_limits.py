@@ -48,6 +48,33 @@ def test_a_limit_on_the_rate_is_used_to_the_full(
     assert figures.refused <= 0.05
 
 
+@pytest.mark.parametrize("rate", [5, 60, 150])
+def test_a_second_of_patience_after_each_refusal_costs_nobody_else_a_second(rate: float) -> None:
+    model = SimulatedModel(TokenBucket(rate, rate / 2), retry_after_s=1.0)
+    figures = run_in_virtual_time(ask_all, model, QUESTIONS)
+    assert figures.answered == QUESTIONS
+    assert steady_rate(model) >= 0.95 * rate
+    assert figures.seconds <= 1.15 * (QUESTIONS / rate + 0.9)
+    assert figures.refused <= 0.05
+
+
+def test_a_short_wait_that_is_meant_for_everybody_is_kept_by_everybody() -> None:
+    class Closing(TokenBucket):
+        opens = 0.0
+
+        def admit(self, now: float, in_flight: int) -> bool:
+            if now < self.opens or not super().admit(now, in_flight):
+                self.opens = max(self.opens, now + 1.0)
+                return False
+            return True
+
+    model = SimulatedModel(Closing(20, 10), retry_after_s=1.0)
+    figures = run_in_virtual_time(ask_all, model, QUESTIONS)
+    assert figures.answered == QUESTIONS
+    assert figures.seconds <= 1.6 * (QUESTIONS / 20 + 0.9)
+    assert figures.refused <= 0.1
+
+
 KINDS: dict[str, tuple[Callable[[], Limit], float]] = {
     "hardly a burst": (lambda: TokenBucket(20, 1.5), 20),
     "a burst of ten seconds": (lambda: TokenBucket(20, 200, tokens=200), 20),

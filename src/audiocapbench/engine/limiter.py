@@ -22,6 +22,7 @@ _AHEAD = 16
 _CATCH_UP_S = 0.1
 _FOR_WANT_OF_PLACES = 2
 _WORTH_SAYING_S = 10.0
+_SHORT_S, _IN_VAIN = 2.0, 3
 
 
 @dataclass(slots=True)
@@ -119,7 +120,8 @@ class Limiter:
     def refused(self, start: Start, problem: TransientError, patience_s: float) -> None:
         """The provider said that it is asked too much.
 
-        All wait for as long as it says, but not for longer than one question's patience.
+        All wait for as long as it says, but not for longer than one question's patience. A short
+        wait is that of the refused question alone, until nothing is let in any more.
 
         Raises:
             FatalError: It asks for more patience than any question has.
@@ -131,8 +133,12 @@ class Limiter:
             self.outage.too_late(problem)
         elif closed_s >= _WORTH_SAYING_S and now + closed_s > self._closed_until + 1:
             self.note(f"{problem}; all wait for {closed_s:g} s, as it asks")
+        first = self.rate.refused(start, now, closed_s)
+        if closed_s <= _SHORT_S and self.rate.in_a_row < _IN_VAIN:
+            # Whoever limits the rate says so of the question; others are still let in meanwhile.
+            closed_s = 0.0
         self._closed_until = max(self._closed_until, now + closed_s)
-        if not self.rate.refused(start, now, closed_s):
+        if not first:
             if self.rate.in_a_row > _FOR_WANT_OF_PLACES:
                 self.places.limit = None
         elif self.places.refused(start):

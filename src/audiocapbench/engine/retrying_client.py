@@ -187,6 +187,7 @@ class RetryingClient:
                 self.limiter.refused(start, problem, self.retry.deadline_s)
                 # The door knows when to ask again; only who is refused alone steps back.
                 pause = self.retry.wait_s(refusals - 1, None, self.draw) if refusals > 1 else 0.0
+                pause = max(pause, problem.retry_after_s or 0.0)
             if asking_s > self.retry.deadline_s or failures >= self.retry.attempts:
                 return given_up(f"given up after {attempts} attempts{self._too_late(problem)}")
             await self.limiter.rest(pause, self.stopping)
