@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from audiocapbench.data.build import BuildResult, BuildSettings, PartResult
+    from audiocapbench.data.build.new_subset import NewSubset
     from audiocapbench.data.build.results import Builder, BuildStep
 
 PARTS = ("clotho", "audiocaps", "music", "speech")
@@ -34,6 +35,8 @@ def build(
     *,
     out: Path,
     ids_dir: Path | None = None,
+    new_subset: int | None = None,
+    per_category: Annotated[int | None, Option(min=1)] = None,
     limit: Annotated[int | None, Option(min=1)] = None,
     sound_clotho: CountOption = None,
     sound_audiocaps: CountOption = None,
@@ -57,6 +60,8 @@ def build(
         benchmark: What to build: audiocapbench or mecat.
         out (DIR): The folder to make.
         ids_dir (DIR): Folder with the four ID lists. [default: the published ones, downloaded]
+        new_subset (SEED): Draw a subset of your own from the whole pools, by the paper's rule.
+        per_category (N): How many clips of sound, of music and of speech to draw.
         limit (N): At most so many clips of each of the four parts, or of each domain of MECAT.
         clip: MusicCaps: the 10 s that the annotation describes, or what the published builder
             keeps. [default: the protocol's]
@@ -76,7 +81,8 @@ def build(
     own = {part: count for part, count in zip(PARTS, counts, strict=True) if count is not None}
     revisions = _revisions(revision or [])
     if benchmark == "mecat":
-        _refuse(benchmark, {"--ids-dir": ids_dir, "number of clips of a part": own})
+        given = {"--ids-dir": ids_dir, "number of clips of a part": own}
+        _refuse(benchmark, given | {"--new-subset": new_subset, "--per-category": per_category})
         builders = _mecat_builders(out, part, domains, limit, revisions, shards)
     else:
         from audiocapbench.data.build import BuildSettings
@@ -89,6 +95,7 @@ def build(
             limit=limit,
             clip=clip or ("published" if protocol == "published" else "annotation"),
             revisions=revisions,
+            new_subset=_new_subset(new_subset, per_category),
         )
         builders = {out: partial(build_folder, out, settings)}
     ends = {folder: _with_bars(run, dry_run=dry_run) for folder, run in builders.items()}
@@ -99,6 +106,14 @@ def build(
         _explain(folder, end, dry_run=dry_run)
     if not dry_run and any(end.present < end.wanted for end in ends.values()):
         raise typer.Exit(SOME_FAILED)
+
+
+def _new_subset(seed: int | None, per_category: int | None) -> "NewSubset | None":
+    from audiocapbench.data.build.new_subset import NewSubset
+
+    if (seed is None) != (per_category is None):
+        raise AudioCapBenchError("--new-subset SEED and --per-category N go together")
+    return None if seed is None or per_category is None else NewSubset(seed, per_category)
 
 
 def _refuse(benchmark: str, given: Mapping[str, object]) -> None:

@@ -12,6 +12,7 @@ from audiocapbench.data.build.cutting import ClipChoice, cut_clip, suffix_of
 from audiocapbench.data.build.hub import Hub, HubError, NetworkError
 from audiocapbench.data.build.id_lists import IdList, read_id_lists
 from audiocapbench.data.build.ledger import BadFieldsError, Ledger
+from audiocapbench.data.build.new_subset import NewSubset, write_new_lists
 from audiocapbench.data.build.repository_layouts import layout_of
 from audiocapbench.data.build.results import BuildResult, BuildStep, OnProgress, PartResult
 from audiocapbench.data.build.sources import (
@@ -44,6 +45,7 @@ class BuildSettings:
         clip: Which part of a MusicCaps file to keep.
         revisions: Revisions of repositories by the part's name; the newest one otherwise.
         cache_dir: Where downloaded ID lists are kept; None is the user's cache folder.
+        new_subset: A subset to draw from the whole pools, in the place of ID lists.
     """
 
     ids_dir: Path | None = None
@@ -52,6 +54,7 @@ class BuildSettings:
     clip: ClipChoice = "annotation"
     revisions: Mapping[str, str] = field(default_factory=dict)
     cache_dir: Path | None = None
+    new_subset: NewSubset | None = None
 
     def of(self, ids: IdList) -> tuple[ListedClip, ...]:
         """The clips of a list that are wanted, from the first on."""
@@ -86,13 +89,14 @@ def build(
     for count in (*settings.counts.values(), settings.limit):
         if count is not None and count < 0:
             raise DatasetError(f"{count} is not a number of clips")
-    lists = read_id_lists(settings.ids_dir, settings.cache_dir)
+    hub = hub or Hub()
+    lists = read_id_lists(_ids_dir(out, settings, hub), settings.cache_dir)
     name = NAME if all(one.published for one in lists) else CUSTOM_NAME
     ledger = Ledger(out, NAME, CUSTOM_NAME)
     ledger.agree("clip", settings.clip)
     for one in lists:
         ledger.agree(one.source.id_list, one.sha256)
-    builder = _ListBuilder(ledger, settings, hub or Hub(), progress or (lambda _: None), dry_run)
+    builder = _ListBuilder(ledger, settings, hub, progress or (lambda _: None), dry_run)
     if dry_run:
         return BuildResult(name, tuple(builder.part(ids) for ids in lists))
     parts: list[PartResult] = []
@@ -100,6 +104,15 @@ def build(
         for ids in lists:
             parts.append(builder.part(ids))  # noqa: PERF401  (what ended must be known on an error)
     return BuildResult(name, tuple(parts))
+
+
+def _ids_dir(out: Path, settings: BuildSettings, hub: Hub) -> Path | None:
+    """Where the ID lists are: those of a new subset lie in the folder that is built."""
+    if settings.new_subset is None:
+        return settings.ids_dir
+    if settings.ids_dir is not None:
+        raise DatasetError("a new subset has ID lists of its own; leave out the folder of lists")
+    return write_new_lists(out / "ids", settings.new_subset, hub, settings.revisions)
 
 
 def _missing(

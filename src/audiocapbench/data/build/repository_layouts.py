@@ -146,6 +146,11 @@ class AudioFolder:
         named = [(PurePosixPath(clip).stem, ClipLocation(clip), None) for clip in self._clips]
         return _matches([listed or named], source, wanted)
 
+    def rows(self, _source: ClipSource) -> Iterator[dict[str, Any]]:
+        """What the metadata says of every clip."""
+        for path in self._metadata:
+            yield from self._rows(path)
+
     def size(self, places: Sequence[ClipLocation]) -> int:
         """Bytes of the files."""
         return sum(self._repository.sizes[path] for path in {one.path for one in places})
@@ -180,6 +185,17 @@ class ParquetTables:
     def find(self, source: ClipSource, wanted: Sequence[ListedClip]) -> dict[str, ClipMatch]:
         """Where the wanted clips lie, by key."""
         return _matches(self._row_groups(source), source, wanted)
+
+    def rows(self, source: ClipSource) -> Iterator[dict[str, Any]]:
+        """What the tables say of every clip, without the audio."""
+        wanted = {_CAPTION, *source.columns, *source.key_columns}
+        for path in self._paths:
+            footer = self._footer(path)
+            names = footer.schema.to_arrow_schema().names
+            columns = [name for name in names if name in wanted]
+            with self._opened(path, None, pre_buffer=True) as table:
+                for group in range(footer.num_row_groups):
+                    yield from table.read_row_group(group, columns=columns).to_pylist()
 
     def size(self, places: Sequence[ClipLocation]) -> int:
         """Bytes of the audio columns of all groups that hold one of the clips."""
