@@ -19,7 +19,7 @@ PARALLEL ?= --numprocesses=auto --dist=loadfile
 # How long a soak takes.
 MINUTES ?= 5
 
-.PHONY: demo test test-floor test-all check docs format clean
+.PHONY: demo test test-floor soak test-all check docs format clean
 
 demo: $(VENV)/.core
 	$(BIN)/audiocapbench demo

@@ -26,7 +26,7 @@ from audiocapbench.data.records import (
 )
 from audiocapbench.errors import DatasetError
 
-FILES = ("file_name", "filename", "file", "fname", "audio", "audio_file", "path")
+FILES = ("file_name", "audio_file", "filename", "file", "fname", "audio", "path")
 IDS = ("id", *FILES)
 PREDICTIONS = (
     "prediction",
@@ -36,7 +36,7 @@ PREDICTIONS = (
     "answer",
     "output",
 )
-REFERENCES = ("references", "reference", "captions", "caption", "reference_captions", "raw_text")
+REFERENCES = ("references", "reference_captions", "captions", "reference", "caption", "raw_text")
 NUMBERED = tuple(f"{name}_{n}" for name in ("caption", "reference") for n in range(1, 21))
 """Names of fields as people write them, ours first."""
 
