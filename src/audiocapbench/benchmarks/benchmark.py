@@ -127,10 +127,10 @@ class Selection:
         chosen = [one for one in benchmark.samples if one.category in wanted]
         if self.sample is None or self.sample >= len(chosen):
             return tuple(chosen[: self.limit])
-        drawn = self._drawn(chosen, self.sample)
+        drawn = self.drawn(chosen, self.sample)
         return tuple(one for one in chosen if one.id in drawn)
 
-    def _drawn(self, samples: list[Sample], number: int) -> set[str]:
+    def drawn(self, samples: list[Sample], number: int) -> set[str]:
         """Ids of so many samples: of each category its share, by largest remainder."""
         by_category: dict[str, list[str]] = {}
         for one in samples:

@@ -7,8 +7,18 @@ import typer
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, app
-from audiocapbench.cli.console import print_json, say, show_lines, signature_lines, stdout, table
+from audiocapbench.cli.console import (
+    print_json,
+    say,
+    show_lines,
+    signature_lines,
+    stdout,
+    table,
+)
 from audiocapbench.cli.listings import print_listing
+from audiocapbench.cli.outputs import refuse_overwriting, store_file
+from audiocapbench.cli.report import RunsArgument
+from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
     from audiocapbench.judges import JudgeCheck
@@ -104,6 +114,75 @@ def check(
     for reason, count in found.reasons.items():
         say(f"{found.judge}: {count:,} without a verdict: {reason}")
     if found.failed:
+        raise typer.Exit(SOME_FAILED)
+
+
+@options.command(judges_app.command)
+def sensitivity(
+    runs: RunsArgument,
+    *,
+    judge: str,
+    sample: options.Sample = None,
+    seed: options.Seed = 0,
+    repeats: options.Repeats = 3,
+    budget: options.Budget = None,
+    prices: options.Prices = None,
+    timeout: options.Timeout = None,
+    yes: options.Yes = False,
+    judge_hears: options.JudgeHears = False,
+    credentials: options.Credentials = None,
+    out: Path | None = None,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
+) -> None:
+    """See how far a judge's scores, and the ranks of runs, hang on how it is asked.
+
+    The same answers are judged in several rounds, with the prompt's other layout, without a schema,
+    and with references in another order. Verdicts are kept, so that a stopped study goes on.
+
+    Args:
+        judge (JUDGE): A judge that is a model.
+        out (FILE): Draw the shifts: FILE.svg, .png or .pdf.
+    """
+    from audiocapbench.benchmarks import Selection, stored_traits
+    from audiocapbench.cli.preview import confirm
+    from audiocapbench.cli.progress import bars_on_stderr, explain_spending, judge_watcher
+    from audiocapbench.cli.tables import show_page
+    from audiocapbench.engine import Budget
+    from audiocapbench.judges import (
+        judge_variants,
+        preview_sensitivity,
+        select_answers,
+        study_sensitivity,
+    )
+    from audiocapbench.report.sensitivity import draw_sensitivity, sensitivity_page
+    from audiocapbench.store import Store
+
+    refuse_overwriting(out, [store_file(store)])
+    kept = Store.open(store, create=False)
+    found = [kept.run(number) for number in dict.fromkeys(runs)]
+    for one in found:
+        if one.is_trial:
+            raise AudioCapBenchError(f"run {one.id} is of {one.benchmark}: it has no captions")
+    contract = stored_traits(kept.dataset(found[0].dataset, found[0].benchmark)).judge
+    variants = judge_variants(judge, contract, hears=judge_hears, timeout=timeout)
+    answers = select_answers(kept, found, Selection((), None, sample, seed))
+    how: dict[str, Any] = {"repeats": repeats, "prices": prices}
+    confirm(preview_sensitivity(kept, variants, answers, **how), budget_usd=budget, yes=yes)
+    purse = Budget(budget)
+    with bars_on_stderr() as bars:
+        how |= {"budget": purse, "progress": judge_watcher(bars)}
+        study = study_sensitivity(kept, variants, answers, **how)
+    if out is not None:
+        draw_sensitivity(study, out)
+    if json:
+        print_json(study.to_dict())
+    else:
+        show_page(sensitivity_page(study))
+    say(*(f"Not varied: {words}." for words in study.left_out))
+    explain_spending(purse)
+    if study.failed:
+        say(f"{study.failed:,} answers have no verdict one way or the other.")
         raise typer.Exit(SOME_FAILED)
 
 

@@ -24,6 +24,13 @@ from audiocapbench.judges.registry import (
     list_contracts,
     list_judges,
 )
+from audiocapbench.judges.sensitivity import (
+    JudgeSensitivity,
+    judge_variants,
+    preview_sensitivity,
+    select_answers,
+    study_sensitivity,
+)
 
 __all__ = [
     "BatchJudge",
@@ -37,6 +44,7 @@ __all__ = [
     "JudgeError",
     "JudgeOptions",
     "JudgeProgress",
+    "JudgeSensitivity",
     "JudgingEnd",
     "ModelJudge",
     "ReplyError",
@@ -51,9 +59,13 @@ __all__ = [
     "expected_answers",
     "find_contract",
     "judge_run",
+    "judge_variants",
     "list_contracts",
     "list_judges",
     "missing_judgements",
     "preview_check",
     "preview_judging",
+    "preview_sensitivity",
+    "select_answers",
+    "study_sensitivity",
 ]

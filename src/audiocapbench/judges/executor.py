@@ -97,6 +97,7 @@ class JudgeOptions(TypedDict, total=False):
         rate_limits: How hard each judge may be asked.
         budget: What all judges together may spend.
         fresh: Judge everything again, cache or not.
+        samples: Only answers to these; all by default.
         lease_s: Seconds without a sign of life after which others take over what is claimed.
     """
 
@@ -105,6 +106,7 @@ class JudgeOptions(TypedDict, total=False):
     budget: Budget | None
     prices: Path | None
     fresh: bool
+    samples: frozenset[str] | None
     lease_s: float
     progress: JudgeProgress | None
 
@@ -136,10 +138,16 @@ async def ajudge_run(
 
 
 def missing_judgements(
-    store: Store, run: Run, judge: Judge, *, repeats: int = 1, fresh: bool = False
+    store: Store,
+    run: Run,
+    judge: Judge,
+    *,
+    repeats: int = 1,
+    fresh: bool = False,
+    samples: frozenset[str] | None = None,
 ) -> list[AnsweredSample]:
     """The answers that a judge would be asked about, without asking; each once a round."""
-    queue = _queue(store, run, judge, answered(store, run), repeats, fresh)
+    queue = _queue(store, run, judge, _answers(store, run, samples), repeats, fresh)
     return [item for item, _ in queue.missing]
 
 
@@ -147,13 +155,22 @@ _Task = tuple[AnsweredSample, int]
 """An answer, and the round in which it is judged."""
 
 
+def _answers(store: Store, run: Run, samples: frozenset[str] | None) -> list[AnsweredSample]:
+    every = answered(store, run)
+    return every if samples is None else [one for one in every if one.sample.id in samples]
+
+
 class JudgeQueue(NamedTuple):
-    """A judge, and what it has still to judge."""
+    """A judge, the samples and rounds that it judges, and what is missing of them."""
 
     judge: Judge
-    rounds: int
-    total: int
+    wanted: frozenset[tuple[str, int]]
     missing: list[_Task]
+
+    @property
+    def total(self) -> int:
+        """How many judgements there are to make."""
+        return len(self.wanted)
 
 
 def _queue(
@@ -167,13 +184,18 @@ def _queue(
         if one.signature == judge.signature and one.status not in ASKED_AGAIN
     }
     missing = [task for task in tasks if (task[0].sample.id, task[1]) not in done]
-    return JudgeQueue(judge, rounds, len(tasks), missing)
+    wanted = frozenset((item.sample.id, repeat) for item, repeat in tasks)
+    return JudgeQueue(judge, wanted, missing)
 
 
 def _end(store: Store, run: Run, queue: JudgeQueue, fatal: FatalError | None) -> JudgeEnd:
     judge = queue.judge
     made = store.judgements(run.id, judge.name)
-    found = [one for one in made if one.signature == judge.signature and one.repeat < queue.rounds]
+    found = [
+        one
+        for one in made
+        if one.signature == judge.signature and (one.sample_id, one.repeat) in queue.wanted
+    ]
     costs = [one.cost_usd for one in found if one.cost_usd is not None]
     return JudgeEnd(
         judge.name,
@@ -204,7 +226,7 @@ class _Judging:
         self.progress = options.get("progress") or JudgeProgress()
         take_in_unsaved(store, run, self.progress.noted)
         self.seen = {judge.name: store.task_states(run.id, judge.name) for judge in judges}
-        items = answered(store, run)
+        items = _answers(store, run, options.get("samples"))
         self.queues = [_queue(store, run, judge, items, repeats, self.fresh) for judge in judges]
         check_prices([one.judge for one in self.queues if one.missing], self.budget, self.prices)
         self.pool = WorkerPool(self._interrupted)

@@ -14,6 +14,7 @@ from audiocapbench.judges import audiocapbench, mecat
 from audiocapbench.judges.contract import Contract
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, held_to_schema
+from audiocapbench.judges.reference_order import with_shuffled_references
 from audiocapbench.metrics.names import ScorerName
 from audiocapbench.models import ModelSettings, create_model, list_models
 from audiocapbench.models.registry import provider_of
@@ -24,7 +25,7 @@ _NAME = re.compile(r"(?P<name>.+?)(?:\[(?P<options>[^\[\]=]+=[^\[\]]*)\])?", re.
 _WAYS = ("prompt", "protocol")
 """Options of AudioCapBench's own contract."""
 
-_OPTIONS = ("contract", "hears", "schema", *_WAYS)
+_OPTIONS = ("contract", "hears", "schema", "references", *_WAYS)
 _NO_WAYS: Mapping[str, str] = {}
 _YES_NO = {"yes": True, "no": False}
 _BUILT_IN: Mapping[str, Callable[[], Contract]] = {
@@ -108,7 +109,7 @@ def create_judge(
         JudgeError: There is no such judge, option or contract.
         ModelError: There is no such model, or it cannot be asked here.
     """
-    plain, options = _parsed(name)
+    plain, options = parse_judge_name(name)
     offline = {"elements": _elements} | {
         one: partial(_from_plugin, one) for one in plugins("judges")
     }
@@ -144,6 +145,10 @@ def _model_judge(
     chosen = options.get("contract", contract)
     ways = {name: options[name] for name in _WAYS if name in options}
     made = find_contract(chosen, **ways)
+    if order := options.get("references"):
+        if order != "shuffled":
+            raise JudgeError(f"references can only be shuffled, not {order!r}")
+        made = with_shuffled_references(made)
     hears = _yes("hears", options.get("hears", "yes" if hears else "no"))
     model = create_model(plain, settings, replace(defaults, max_tokens=made.max_tokens))
     schema = _yes("schema", options.get("schema", "yes"))
@@ -182,7 +187,12 @@ def _from_plugin(name: str, options: dict[str, str]) -> Judge:
     return judge
 
 
-def _parsed(text: str) -> tuple[str, dict[str, str]]:
+def parse_judge_name(text: str) -> tuple[str, dict[str, str]]:
+    """A judge's plain name, and the options in its brackets.
+
+    Raises:
+        JudgeError: It is no name, or an option is not of the form ``option=value``.
+    """
     found = _NAME.fullmatch(text.strip())
     if found is None:
         raise JudgeError("a judge needs a name; 'audiocapbench judges' lists them")

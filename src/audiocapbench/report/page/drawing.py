@@ -173,6 +173,30 @@ def draw_scatter(points: Sequence[Point], providers: Sequence[str], name: str) -
     return Drawing("".join(parts), _SCATTER, name)
 
 
+def draw_shifts(rows: Sequence[tuple[str, Span]], every: Sequence[Span], name: str) -> Drawing:
+    """How far something moves from 0, one row a thing: a mark and its interval.
+
+    ``every`` has the spans of all drawings beside it, so that they have one scale.
+    """
+    scale = _around([Span(0.0, 0.0, 0.0), *every], 2.0, _RIGHT)
+    bottom, zero = _ROW * len(rows), scale.at(0.0)
+    parts = []
+    for tick in scale.ticks:
+        x = scale.at(tick)
+        parts.append(f'<line class="grid" x1="{x}%" x2="{x}%" y1="0" y2="{bottom}"/>')
+        # Adding up steps leaves dust where there should be a 0.
+        parts.append(text(f"{round(tick, 6) + 0.0:g}", f"{x}%", bottom + 15, "tick", "middle"))
+    parts.append(f'<line class="axis" x1="{zero}%" x2="{zero}%" y1="0" y2="{bottom}"/>')
+    for index, (label, span) in enumerate(rows):
+        y, score = _ROW * index, scale.at(span.score)
+        parts.append(text(f"{short(label)}: {span.score:+.2f}", "0", y + 13, "name", "start"))
+        if span.certain:
+            ends = f'x1="{scale.at(span.low)}%" x2="{scale.at(span.high)}%"'
+            parts.append(f'<line class="interval" {ends} y1="{y + 25}" y2="{y + 25}"/>')
+        parts.append(f'<circle class="c0 mark" cx="{score}%" cy="{y + 25}" r="4"/>')
+    return Drawing("".join(parts), bottom + _AXIS, name)
+
+
 def draw_key(number: int) -> str:
     """A provider's mark for the legend."""
     shape = _SHAPES[number % len(_SHAPES)]

@@ -4,7 +4,7 @@ Colours are Okabe and Ito's, which differ in lightness too; hatches and marks he
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from audiocapbench.errors import ReportError, meant
@@ -16,10 +16,11 @@ from audiocapbench.report.page.drawing import (
     draw_histogram,
     draw_key,
     draw_scatter,
+    draw_shifts,
     short,
     text,
 )
-from audiocapbench.report.page.figure_data import Bar, Figures
+from audiocapbench.report.page.figure_data import Bar, Figures, Span
 from audiocapbench.stats import FEWEST_FOR_INTERVAL
 
 FORMATS = ("png", "svg", "pdf")
@@ -79,6 +80,22 @@ def write_figures(data: Figures, folder: Path, wanted: Sequence[str]) -> list[Pa
     except OSError as error:
         raise ReportError(f"{folder}: cannot be written ({error.strerror})") from None
     return paths
+
+
+def write_shifts(path: Path, panels: Mapping[str, Sequence[tuple[str, Span]]], label: str) -> None:
+    """Draw shifts around 0 into one file, a panel for each name, in the format of its suffix.
+
+    Raises:
+        ReportError: There is no such format, what makes it is not installed, or the file cannot
+            be written.
+    """
+    [kind] = formats(path.suffix.removeprefix(".") or "svg")
+    every = [span for rows in panels.values() for _, span in rows]
+    cells = [[(title, draw_shifts(rows, every, title))] for title, rows in panels.items()]
+    try:
+        write_file(path, _writer(kind)(_sheet(cells, min(len(cells), 2), (), label)))
+    except OSError as error:
+        raise ReportError(f"{path}: cannot be written ({error.strerror})") from None
 
 
 def _writer(kind: str) -> Callable[[str], bytes]:

@@ -1,0 +1,314 @@
+"""How far a judge's scores and ranks hang on how it is asked, with the answers left as they are.
+
+The judge is asked in several rounds, and once each with one thing changed: the layout of its
+prompt, whether its replies are held to a schema, and the order of references.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+
+from audiocapbench.benchmarks import Selection
+from audiocapbench.data.outcome import Status
+from audiocapbench.engine import Preview, answered
+from audiocapbench.judges import audiocapbench
+from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL, overall
+from audiocapbench.judges.errors import JudgeError
+from audiocapbench.judges.executor import JudgeOptions, judge_run, missing_judgements
+from audiocapbench.judges.judge import ModelJudge
+from audiocapbench.judges.preview import preview_judging
+from audiocapbench.judges.registry import create_judge, parse_judge_name
+from audiocapbench.metrics.names import ScorerName
+from audiocapbench.metrics.result import FloatArray, first_column
+from audiocapbench.stats import Interval, mean_interval
+from audiocapbench.stats.correlation import kendall
+from audiocapbench.store import Run, Store
+
+_Scores = dict[tuple[int, str], dict[str, float]]
+"""Scores by dimension, overall among them, of each run's answer to each sample."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeVariants:
+    """A judge as it is named, and the same with one thing changed, by what was changed.
+
+    ``left_out`` says what cannot be changed, and why.
+    """
+
+    judge: ModelJudge
+    others: Mapping[str, ModelJudge]
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreShift:
+    """How far scores move: on average, with an interval, and each answer's by its size."""
+
+    mean: float
+    interval: Interval | None
+    mean_size: float
+    changed: float
+
+
+@dataclass(frozen=True, slots=True)
+class VariantFigure:
+    """What one change does.
+
+    Attributes:
+        variant: What was changed.
+        judge: The judge under whose name the verdicts are kept.
+        n: Answers with a verdict both ways.
+        failed: Answers without one.
+        shifts: By dimension; empty where nothing was judged both ways.
+        tau: Kendall's tau-b of the runs' mean scores both ways; None for fewer than two runs.
+        ranks: Each run's rank as the judge is named, and changed.
+    """
+
+    variant: str
+    judge: str
+    n: int
+    failed: int
+    shifts: Mapping[str, ScoreShift]
+    tau: float | None
+    ranks: Mapping[int, tuple[int, int]]
+
+    @property
+    def moved(self) -> int:
+        """How many runs have another rank."""
+        return sum(before != after for before, after in self.ranks.values())
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSensitivity:
+    """What was found: a figure for every further round and every change."""
+
+    judge: str
+    signature: str
+    runs: tuple[int, ...]
+    samples: int
+    dimensions: tuple[str, ...]
+    figures: tuple[VariantFigure, ...]
+    left_out: tuple[str, ...]
+
+    @property
+    def failed(self) -> int:
+        """Answers without a verdict, over all changes."""
+        return sum(one.failed for one in self.figures)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return asdict(self)
+
+
+def judge_variants(
+    name: str, contract: str, *, hears: bool = False, timeout: float | None = None
+) -> JudgeVariants:
+    """The variants of a judge; each has a name with options, under which its verdicts are kept.
+
+    Raises:
+        JudgeError: There is no such judge, or it has no variants because it asks no model.
+    """
+    plain, options = parse_judge_name(name)
+
+    def made(**changes: str | None) -> ModelJudge:
+        left = {key: value for key, value in {**options, **changes}.items() if value is not None}
+        judge = create_judge(
+            str(ScorerName(plain, left)), contract=contract, hears=hears, timeout=timeout
+        )
+        if not isinstance(judge, ModelJudge):
+            raise JudgeError(
+                f"{judge.name} is computed on this machine: it has no prompt, no schema and no "
+                "rounds to vary. Name a judge that is a model"
+            )
+        return judge
+
+    judge, others, left_out = made(), {}, []
+    if judge.contract.name == audiocapbench.NAME:
+        published = options.get("protocol") == "published"
+        layout = options.get("prompt", "tool" if published else "paper")
+        other = "tool" if layout == "paper" else "paper"
+        others[f"prompt: {other}"] = made(prompt=other)
+    else:
+        left_out.append(f"prompt: the contract {judge.contract.name} has one layout")
+    if options.get("schema") == "no":
+        others["schema: yes"] = made(schema=None)
+    elif judge.model.parameters == made(schema="no").model.parameters:
+        left_out.append(f"schema: {plain} is not held to one")
+    else:
+        others["schema: no"] = made(schema="no")
+    if options.get("references") == "shuffled":
+        others["references: in order"] = made(references=None)
+    else:
+        others["references: shuffled"] = made(references="shuffled")
+    return JudgeVariants(judge, others, tuple(left_out))
+
+
+class AnswerSelection(NamedTuple):
+    """The answers that are judged in every way: those of all runs to the same samples."""
+
+    runs: Sequence[Run]
+    samples: frozenset[str]
+    reordered: frozenset[str]
+
+
+def select_answers(store: Store, runs: Sequence[Run], selection: Selection) -> AnswerSelection:
+    """The samples that every run has answered, or so many drawn of them.
+
+    Raises:
+        JudgeError: The runs are of different data, or share no answered sample.
+    """
+    if len({(run.dataset, run.benchmark) for run in runs}) > 1:
+        raise JudgeError("the runs are of different benchmarks; name runs on the same samples")
+    by_run = [{one.sample.id: one for one in answered(store, run)} for run in runs]
+    common = [one.sample for key, one in by_run[0].items() if all(key in own for own in by_run)]
+    if not common:
+        raise JudgeError("there is no sample that all of these runs have answered")
+    if selection.sample is not None and selection.sample < len(common):
+        drawn = selection.drawn(common, selection.sample)
+        common = [one for one in common if one.id in drawn]
+    samples = frozenset(one.id for one in common)
+    several = [{key for key, one in own.items() if len(set(one.references)) > 1} for own in by_run]
+    return AnswerSelection(runs, samples, samples.intersection(*several))
+
+
+def preview_sensitivity(
+    store: Store,
+    variants: JudgeVariants,
+    answers: AnswerSelection,
+    *,
+    repeats: int = 3,
+    prices: Path | None = None,
+) -> Iterator[Preview]:
+    """What each variant will likely cost."""
+    for judge, rounds, samples in _plan(variants, answers, repeats):
+        items = [
+            item
+            for run in answers.runs
+            for item in missing_judgements(store, run, judge, repeats=rounds, samples=samples)
+        ]
+        yield preview_judging(judge, items, prices=prices)
+
+
+def study_sensitivity(
+    store: Store,
+    variants: JudgeVariants,
+    answers: AnswerSelection,
+    **options: Unpack[JudgeOptions],
+) -> JudgeSensitivity:
+    """Have the same answers judged in every way; what was judged before is not asked again.
+
+    Raises:
+        JudgeError: It was stopped; what was judged is kept.
+        FatalError: The provider refuses all questions.
+    """
+    repeats = options.get("repeats", 3)
+    for judge, rounds, samples in _plan(variants, answers, repeats):
+        for run in answers.runs:
+            options["repeats"], options["samples"] = rounds, samples
+            end = judge_run(store, run, [judge], **options)
+            for refusal in end.refusals:
+                raise refusal
+            if end.stop is not None:
+                why = end.stop.because(end.spending)
+                raise JudgeError(f"the study was stopped: {why}; run it again to go on")
+    base = variants.judge
+    first = _scores(store, answers.runs, base, 0, answers.samples)
+    figures = [
+        _figure(f"round {number + 1}", base, first, after, answers.samples, answers.runs)
+        for number in range(1, repeats)
+        for after in [_scores(store, answers.runs, base, number, answers.samples)]
+    ]
+    left_out = list(variants.left_out)
+    for label, judge in variants.others.items():
+        samples = _samples_of(label, answers)
+        if not samples:
+            left_out.append("references: no sample has several that could be put in another order")
+            continue
+        after = _scores(store, answers.runs, judge, 0, samples)
+        figures.append(_figure(label, judge, first, after, samples, answers.runs))
+    return JudgeSensitivity(
+        base.name,
+        str(base.signature),
+        tuple(run.id for run in answers.runs),
+        len(answers.samples),
+        (OVERALL, *base.dimensions),
+        tuple(figures),
+        tuple(left_out),
+    )
+
+
+def _plan(
+    variants: JudgeVariants, answers: AnswerSelection, repeats: int
+) -> Iterator[tuple[ModelJudge, int, frozenset[str]]]:
+    """Who judges how often which samples."""
+    yield variants.judge, repeats, answers.samples
+    for label, judge in variants.others.items():
+        if samples := _samples_of(label, answers):
+            yield judge, 1, samples
+
+
+def _samples_of(label: str, answers: AnswerSelection) -> frozenset[str]:
+    """A single reference has no other order: such samples would be judged in the same way twice."""
+    return answers.reordered if label.startswith("references") else answers.samples
+
+
+def _scores(
+    store: Store, runs: Sequence[Run], judge: ModelJudge, repeat: int, samples: frozenset[str]
+) -> _Scores:
+    return {
+        (run.id, one.sample_id): {OVERALL: overall(one.scores), **one.scores}
+        for run in runs
+        for one in store.judgements(run.id, judge.name)
+        if one.signature == judge.signature
+        and one.repeat == repeat
+        and one.status is Status.OK
+        and one.sample_id in samples
+    }
+
+
+def _figure(
+    variant: str,
+    judge: ModelJudge,
+    before: _Scores,
+    after: _Scores,
+    samples: frozenset[str],
+    runs: Sequence[Run],
+) -> VariantFigure:
+    both = sorted(before.keys() & after.keys())
+    names = (OVERALL, *judge.dimensions)
+    tables = [
+        np.array([[one[key][name] for name in names] for key in both]).reshape(-1, len(names))
+        for one in (before, after)
+    ]
+    clips = [sample for _, sample in both]
+    changes = tables[1] - tables[0]
+    shifts = {
+        name: _shift(changes[:, place], clips) for place, name in enumerate(names) if len(both)
+    }
+    own = [np.array([run == one.id for run, _ in both], dtype=bool) for one in runs]
+    tau, ranks = None, {}
+    if len(runs) > 1 and all(rows.any() for rows in own):
+        means = [np.array([table[rows, 0].mean() for rows in own]) for table in tables]
+        tau = kendall(*means)
+        places = [_ranks(one) for one in means]
+        ranks = {run.id: (places[0][n], places[1][n]) for n, run in enumerate(runs)}
+    failed = len(samples) * len(runs) - len(both)
+    return VariantFigure(variant, judge.name, len(both), failed, shifts, tau, ranks)
+
+
+def _shift(changes: FloatArray, clips: Sequence[str]) -> ScoreShift:
+    interval = mean_interval(
+        changes[:, np.newaxis], first_column, clusters=clips, bounds=(-MAX_VALUE, MAX_VALUE)
+    )
+    sizes = np.abs(changes)
+    return ScoreShift(
+        float(changes.mean()), interval, float(sizes.mean()), float((sizes > 0).mean())
+    )
+
+
+def _ranks(means: FloatArray) -> list[int]:
+    """1 for the highest; equal means share the better rank."""
+    return [1 + int((means > one).sum()) for one in means]

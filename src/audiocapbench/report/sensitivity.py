@@ -1,0 +1,63 @@
+"""A judge's sensitivity as one table and one figure."""
+
+from pathlib import Path
+
+from audiocapbench.judges import JudgeSensitivity
+from audiocapbench.judges.sensitivity import ScoreShift, VariantFigure
+from audiocapbench.report.exports import Heading, Page
+from audiocapbench.report.page.figure_data import Span
+from audiocapbench.report.page.plots import write_shifts
+
+
+def sensitivity_page(study: JudgeSensitivity) -> Page:
+    """A row for each change: shifts with intervals, how many answers differ and by how much."""
+    ranked = any(one.ranks for one in study.figures)
+    headings = [Heading("changed", "left"), Heading("n")]
+    for dimension in study.dimensions:
+        headings += [Heading(dimension), Heading("95 % interval", folds=True)]
+    headings += [Heading("differ"), Heading("by")]
+    headings += [Heading("tau"), Heading("ranks moved")] if ranked else []
+    rows = []
+    for one in study.figures:
+        row = [one.variant, f"{one.n:,}"]
+        for dimension in study.dimensions:
+            row += _shown(one.shifts.get(dimension))
+        overall = one.shifts.get(study.dimensions[0])
+        row += [f"{overall.changed:.0%}", f"{overall.mean_size:.2f}"] if overall else ["–", "–"]
+        rows.append(tuple(row + (_ranks(one) if ranked else [])))
+    runs = f"{len(study.runs)} runs" if len(study.runs) > 1 else f"run {study.runs[0]}"
+    title = f"{study.judge}: shifts against round 1, {study.samples:,} samples of {runs}, 0 to 10"
+    notes = (
+        "differ: answers with another overall score; by: how far, on average.",
+        f"Signature: {study.signature}",
+    )
+    return Page(title, tuple(headings), tuple(rows), notes)
+
+
+def draw_sensitivity(study: JudgeSensitivity, path: Path) -> None:
+    """Draw every dimension's shifts, each with its interval."""
+    panels = {
+        dimension: [
+            (one.variant, _span(one.shifts[dimension])) for one in study.figures if one.shifts
+        ]
+        for dimension in study.dimensions
+    }
+    label = f"{study.judge}: shift of scores from 0 to 10, with 95 % intervals"
+    write_shifts(path, {name: rows for name, rows in panels.items() if rows}, label)
+
+
+def _shown(shift: ScoreShift | None) -> list[str]:
+    if shift is None:
+        return ["–", ""]
+    ends = shift.interval
+    return [f"{shift.mean:+.2f}", f"{ends.low:+.2f} to {ends.high:+.2f}" if ends else ""]
+
+
+def _ranks(one: VariantFigure) -> list[str]:
+    return ["–" if one.tau is None else f"{one.tau:.2f}", f"{one.moved} of {len(one.ranks)}"]
+
+
+def _span(shift: ScoreShift) -> Span:
+    if shift.interval is None:
+        return Span(shift.mean, shift.mean, shift.mean, certain=False)
+    return Span(shift.mean, shift.interval.low, shift.interval.high)
