@@ -149,6 +149,13 @@ def test_what_is_missing_is_skipped_and_what_is_too_much_is_said(place: Path) ->
         ("p.csv", b"id,prediction\nzzz,x\n", ["--model", "m"], "no prediction has references"),
         ("p.csv", b"id,prediction\na.wav,x\n", [], "give --model NAME"),
         ("p.csv", b"id,prediction\na.wav,x\n", ["--model", "\x1b[31m"], "is no name for a model"),
+        ("p.json", b'{"store": "s", "runs": [{"by_group": {}}]}', ["--model", "m"], "--per-sample"),
+        (
+            "p.json",
+            b'{"results": [], "provider": NaN}',
+            ["--model", "m"],
+            "NaN is not a JSON number",
+        ),
         ("p.parquet", b"PAR1 and more", ["--model", "m"], "is not Parquet"),
         ("p.xlsx", b"PK", ["--model", "m"], "is neither .csv"),
     ],
@@ -311,10 +318,10 @@ def test_an_exported_run_of_ours_is_imported_with_its_scores(tmp_path: Path) -> 
     words = ("--metrics", "rouge_l", "--judge", "elements", "--limit", "4")
     assert call(tmp_path, "run", "demo", "--model", "control/safe", *words).returncode == 0
     assert call(tmp_path, "export", "1", "--to", "published", "--out", "o.json").returncode == 0
-    done = call(tmp_path, "import", "o.json", "--benchmark", "demo", "--json")
+    done = call(tmp_path, "import", "o.json", "--benchmark", "demo", "--model", "theirs", "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    assert (document["n"], document["model"]) == (4, "control/safe")
+    assert (document["n"], document["model"]) == (4, "theirs")
     made = document["judges"]["elements"]["signature"]
     assert made.startswith("imported|judge:elements|made:")
     own = json.loads(call(tmp_path, "score", "1", "--judge", "elements", "--json").stdout)
@@ -322,8 +329,8 @@ def test_an_exported_run_of_ours_is_imported_with_its_scores(tmp_path: Path) -> 
     assert {key: theirs[key]["score"] for key in theirs} == pytest.approx(
         {key: ours[key]["score"] for key in ours}
     )
-    boards = call(tmp_path, "leaderboard", "--judge", "elements").stdout
-    assert "imported|judge:elements" in boards
+    boards = call(tmp_path, "leaderboard", "--judge", "elements", "--json").stdout
+    assert [len(one["runs"]) for one in json.loads(boards)["boards"]] == [1, 1]
 
 
 def test_results_in_which_something_does_not_fit_are_exported_by_their_scores(

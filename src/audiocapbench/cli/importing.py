@@ -35,7 +35,7 @@ def import_predictions(
     The same file is the same run; a sample without a caption is counted as skipped.
 
     Args:
-        files (FILE...): CSV, TSV, JSONL, JSON or Parquet with id (or file_name) and prediction;
+        files (FILE): CSV, TSV, JSONL, JSON or Parquet with id (or file_name) and prediction;
             the published tool's result JSON; of MECAT also TXT, and long=FILE for a sub-task.
         benchmark (NAME): What the captions are about: a benchmark, or a folder of clips.
         data (DIR): The folder that 'audiocapbench build' made.

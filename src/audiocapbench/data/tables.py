@@ -114,6 +114,7 @@ def read_predictions(path: Path) -> Predictions:
     found, columns = Predictions(), (IDS, PREDICTIONS)
     if path.suffix.lower() == ".json":
         value = read_json(path)
+        _refuse_scores(value, path)
         found.head = _head(value)
         records = objects_of(value, path, found.bad, columns)
     else:
@@ -125,9 +126,26 @@ def read_predictions(path: Path) -> Predictions:
     return found
 
 
+def _refuse_scores(value: Any, path: Path) -> None:
+    """Refuse what ``--json`` prints, which has scores and no answers."""
+    runs = value.get("runs", [value]) if isinstance(value, dict) else []
+    if isinstance(runs, list) and any(isinstance(one, dict) and "by_group" in one for one in runs):
+        raise DatasetError(
+            f"{path}: has scores and no predictions; 'audiocapbench score RUN --per-sample FILE' "
+            "writes them"
+        )
+
+
 def is_result_file(path: Path) -> bool:
-    """Whether a JSON file is a result of the published tool, or of ours in its form."""
-    return _head(read_json(path)) is not None
+    """Whether a JSON file is a result of the published tool, or of ours in its form.
+
+    Raises:
+        DatasetError: It is no JSON.
+    """
+    value = read_json(path)
+    if isinstance(value, Problem):
+        raise DatasetError(str(value))
+    return _head(value) is not None
 
 
 def _head(value: Any) -> dict[str, Any] | None:
