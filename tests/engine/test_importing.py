@@ -156,6 +156,12 @@ def test_what_is_missing_is_skipped_and_what_is_too_much_is_said(place: Path) ->
             ["--model", "m"],
             "NaN is not a JSON number",
         ),
+        (
+            "p.jsonl",
+            b'{"id": "a.wav", "prediction": "x", "d": ' + b"[" * 900 + b"]" * 900 + b"}",
+            ["--model", "m"],
+            "nested too deeply",
+        ),
         ("p.parquet", b"PAR1 and more", ["--model", "m"], "is not Parquet"),
         ("p.xlsx", b"PK", ["--model", "m"], "is neither .csv"),
     ],
@@ -425,6 +431,7 @@ def test_answers_to_mecat_are_imported_without_its_audio(tmp_path: Path) -> None
 
 
 def test_a_judge_on_files_needs_agreement_before_it_costs(place: Path) -> None:
+    pytest.importorskip("openai", reason="openai comes with the extra openai")
     name = write_form(place, "jsonl")
     words = ("--references", "refs.csv", "--judge", "openai/gpt-4.1", "--budget", "1")
     environment = {"PATH": "", "OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": "http://127.0.0.1:9"}
@@ -432,3 +439,17 @@ def test_a_judge_on_files_needs_agreement_before_it_costs(place: Path) -> None:
     assert done.returncode == 2
     assert "Add --yes to agree" in done.stderr
     assert "judge openai/gpt-4.1" in done.stderr
+
+
+def test_run_writes_every_sample_of_every_model(tmp_path: Path) -> None:
+    words = ("--metrics", "rouge_l", "--judge", "elements", "--limit", "3", "--per-sample", "s.csv")
+    done = call(
+        tmp_path, "run", "demo", "--model", "control/safe", "--model", "control/empty", *words
+    )
+    assert done.returncode == 0, done.stderr
+    with (tmp_path / "s.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["model"] for row in rows] == ["control/safe"] * 3 + ["control/empty"] * 3
+    assert [row["status"] for row in rows] == ["ok"] * 3 + ["empty"] * 3
+    assert all(row["elements: reasoning"] and row["reference_5"] for row in rows)
+    assert {row["elements: overall"] for row in rows[3:]} == {"0.0"}

@@ -32,6 +32,7 @@ LISTS = ("samples", "data", "items", "predictions", "references", "annotations",
 
 _MOST_LINES_OF_A_ROW = 1000
 _ROWS = 1024
+_DEEPEST = 100
 _OPEN_QUOTE = "unexpected end of data"
 
 Problems = list[Problem]
@@ -260,18 +261,26 @@ def check_storable(value: object) -> None:
     Raises:
         ValueError: There is some; the message says what is wrong with it.
     """
-    if isinstance(value, str):
-        if "\0" in value:
-            raise ValueError("holds a NUL character")
-        try:
-            value.encode("utf-8")
-        except UnicodeEncodeError:
-            raise ValueError("holds half of a surrogate pair, which is not text") from None
-    elif isinstance(value, list | dict):
-        for one in value:
-            check_storable(one)
-        for one in value.values() if isinstance(value, dict) else ():
-            check_storable(one)
+    left = [(value, 0)]
+    while left:
+        one, depth = left.pop()
+        if depth > _DEEPEST:
+            raise ValueError("is nested too deeply")
+        if isinstance(one, str):
+            _check_text(one)
+        elif isinstance(one, dict):
+            left += [(part, depth + 1) for pair in one.items() for part in pair]
+        elif isinstance(one, list):
+            left += [(part, depth + 1) for part in one]
+
+
+def _check_text(text: str) -> None:
+    if "\0" in text:
+        raise ValueError("holds a NUL character")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError("holds half of a surrogate pair, which is not text") from None
 
 
 def _by_key(value: dict[str, Any], columns: Columns) -> list[Any]:
