@@ -453,3 +453,11 @@ def test_run_writes_every_sample_of_every_model(tmp_path: Path) -> None:
     assert [row["status"] for row in rows] == ["ok"] * 3 + ["empty"] * 3
     assert all(row["elements: reasoning"] and row["reference_5"] for row in rows)
     assert {row["elements: overall"] for row in rows[3:]} == {"0.0"}
+
+
+def test_a_model_that_nobody_is_shown_is_refused(place: Path) -> None:
+    words = ("--predictions", write_form(place, "csv"), "--references", "refs.csv", "--model", "m")
+    done = call(place, "score", *words)
+    assert done.returncode == 2
+    assert "add both" in done.stderr
+    assert "kept as run 1" in call(place, "score", *words, "--judge", "elements").stderr

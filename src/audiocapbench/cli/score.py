@@ -70,6 +70,8 @@ def score(
     """
     from audiocapbench.metrics.names import split_names
 
+    if model is not None and not (predictions and judge):
+        raise AudioCapBenchError("--model names --predictions that a --judge is shown; add both")
     ways = options.judge_ways(protocol, judge_prompt)
     asked = _Panel(judge or [], judge_hears, repeats, budget, prices, timeout, yes, ways)
     if run is not None and predictions is None and references is None and benchmark is None:
