@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from audiocapbench.judges import create_judge
+from audiocapbench.judges import create_judge, judge_variants
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.reference_order import shuffled
 from audiocapbench.store import Store
@@ -148,6 +148,8 @@ def test_the_table_fits_words_and_the_figure_is_an_svg(place: Path, server: Open
         (["1", "--judge", "elements"], "elements is computed on this machine"),
         (["9", "--judge", "elements"], "9"),
         (["1", "--judge", "endpoint/m@http://127.0.0.1:1/v1"], "Add --yes"),
+        (["1", "--judge", "elements", "--out", "moves.gif"], "there is no format 'gif'"),
+        (["1", "--judge", "elements", "--out", "nowhere/moves.svg"], "cannot be written"),
         (["1", "--judge", "endpoint/m@http://127.0.0.1:1/v1", "--budget", "1"], "no price"),
     ],
 )
@@ -181,6 +183,33 @@ def test_runs_of_other_data_are_refused(place: Path, server: OpenAIServer) -> No
     done = run_command("judges", "sensitivity", "1", "3", *judge, cwd=place)
     assert done.returncode == 2
     assert "different benchmarks" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "contract", "changed"),
+    [
+        ("", "audiocapbench", ["[prompt=tool]", "[schema=no]", "[references=shuffled]"]),
+        ("[prompt=tool,schema=no]", "audiocapbench", ["paper", "[prompt=tool]", "shuffled"]),
+        (
+            "[protocol=published]",
+            "audiocapbench",
+            ["[prompt=paper,protocol=published]", "shuffled"],
+        ),
+        ("[references=shuffled]", "audiocapbench", ["prompt=tool", "schema=no", "/v1"]),
+        ("", "mecat-caption", ["[contract=mecat-caption,schema=no]", "references=shuffled]"]),
+    ],
+)
+def test_one_thing_is_changed_at_a_time_whatever_the_judge_is_named(
+    options: str, contract: str, changed: list[str]
+) -> None:
+    found = judge_variants(f"endpoint/m@http://127.0.0.1:1/v1{options}", contract)
+    names = [one.name for one in found.others.values()]
+    assert len(names) == len(changed)
+    assert all(part in name for part, name in zip(changed, names, strict=True)), names
+    assert len({str(one.signature) for one in (found.judge, *found.others.values())}) == 1 + len(
+        changed
+    )
+    assert len(found.left_out) == 3 - len(changed)
 
 
 def test_another_order_is_really_another_and_always_the_same() -> None:

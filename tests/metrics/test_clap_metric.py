@@ -2,12 +2,16 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import sound_plugin
 from audiocapbench import score
+from audiocapbench.benchmarks import open_benchmark
+from audiocapbench.benchmarks.corpora import compute_by_corpus
+from audiocapbench.benchmarks.mecat.traits import TRAITS
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics import METRICS
 from audiocapbench.metrics.clap import clap_scores
@@ -45,6 +49,10 @@ def test_it_stands_beside_the_others_in_every_table(place: Path) -> None:
     assert "|windows:slide|window:3|hop:1|" in scores[BANDS]["signature"]
     board = json.loads(run_command("leaderboard", "--metric", BANDS, "--json", cwd=place).stdout)
     assert BANDS in json.dumps(board)
+    both = ["leaderboard", "--table", "1", "--columns", f"model,rouge_l,{BANDS}"]
+    shown = run_command(*both, "--metric", "rouge_l", "--format", "csv", cwd=place)
+    assert shown.returncode == 0, shown.stderr
+    assert BANDS in shown.stdout.splitlines()[0]
     page = run_command("report", "1", "--out", "page.html", cwd=place)
     assert page.returncode == 0, page.stderr
     assert BANDS in (place / "page.html").read_text("utf-8")
@@ -77,6 +85,34 @@ def test_only_texts_are_refused_with_the_reason(place: Path) -> None:
     done = run_command("score", *files, "--metrics", BANDS, cwd=place)
     assert done.returncode == 2
     assert "clap hears the clips, and here are only texts" in " ".join(done.stderr.split())
+
+
+def test_an_imported_run_without_audio_is_refused_with_the_reason(place: Path) -> None:
+    (place / "said.csv").write_text("id,prediction\na,A dog barks.\n")
+    (place / "known.csv").write_text("id,reference\na,A dog is barking.\n")
+    words = ["import", "said.csv", "--references", "known.csv", "--model", "mine"]
+    assert run_command(*words, "--metrics", "rouge_l", cwd=place).returncode == 0
+    done = run_command("score", "2", "--metrics", BANDS, cwd=place)
+    assert done.returncode == 2
+    assert "only its references were given, no audio" in " ".join(done.stderr.split())
+    done = run_command(*words, "--metrics", BANDS, cwd=place)
+    assert done.returncode == 2
+    assert "here are only texts" in " ".join(done.stderr.split())
+
+
+def test_within_corpora_each_caption_is_held_to_its_own_clip(place: Path) -> None:
+    aggregation = TRAITS["mecat-caption"].aggregation
+    assert aggregation is not None
+    tones = open_benchmark(str(place / "tones")).samples
+    corpora = list(aggregation.weights)[:2]
+    samples = [replace(one, category=corpora[n % 2]) for n, one in enumerate(tones)]
+    texts = [one.references[0] for one in samples]
+    clips, references = [one.clip for one in samples], [one.references for one in samples]
+    made = compute_by_corpus(aggregation, [BANDS], samples, texts, references, clips=clips)
+    alone = clap_scores([one.path for one in clips], texts, "bands").result.samples
+    assert {one.corpus for one in made.scores} == set(corpora)
+    for one in made.scores:
+        assert one.result.samples.tolist() == pytest.approx(alone[one.rows].tolist(), abs=1e-6)
 
 
 @pytest.mark.parametrize("change", ["removed", "another"])

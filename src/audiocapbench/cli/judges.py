@@ -155,10 +155,12 @@ def sensitivity(
         select_answers,
         study_sensitivity,
     )
-    from audiocapbench.report.sensitivity import draw_sensitivity, sensitivity_page
+    from audiocapbench.report.page.plots import figure_writer
+    from audiocapbench.report.sensitivity import sensitivity_page, sensitivity_sheet
     from audiocapbench.store import Store
 
     refuse_overwriting(out, [store_file(store)])
+    draw = None if out is None else figure_writer(out)
     kept = Store.open(store, create=False)
     found = [kept.run(number) for number in dict.fromkeys(runs)]
     for one in found:
@@ -173,12 +175,12 @@ def sensitivity(
     with bars_on_stderr() as bars:
         how |= {"budget": purse, "progress": judge_watcher(bars)}
         study = study_sensitivity(kept, variants, answers, **how)
-    if out is not None:
-        draw_sensitivity(study, out)
     if json:
         print_json(study.to_dict())
     else:
         show_page(sensitivity_page(study))
+    if draw is not None:
+        draw(sensitivity_sheet(study))
     say(*(f"Not varied: {words}." for words in study.left_out))
     explain_spending(purse)
     if study.failed:

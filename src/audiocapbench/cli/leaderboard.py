@@ -44,6 +44,7 @@ def leaderboard(
     from audiocapbench.cli.results import warn_about
     from audiocapbench.cli.tables import write
     from audiocapbench.library.comparing import board_store
+    from audiocapbench.metrics.names import split_names
 
     if columns is not None and table is None:
         raise AudioCapBenchError("--columns chooses those of a --table")
@@ -70,7 +71,7 @@ def leaderboard(
                 fit=True,
             )
         else:
-            chosen = [name.strip() for name in columns.split(",")] if columns is not None else ()
+            chosen = split_names(columns) if columns is not None else ()
             tables = found.table(table, chosen)
             rows = [record for one in tables for record in one.records]
             write(

@@ -133,12 +133,12 @@ def judge_variants(
         others[f"prompt: {other}"] = made(prompt=other)
     else:
         left_out.append(f"prompt: the contract {judge.contract.name} has one layout")
-    if options.get("schema") == "no":
-        others["schema: yes"] = made(schema=None)
-    elif judge.model.parameters == made(schema="no").model.parameters:
+    held = options.get("schema") != "no"
+    toggled = made(schema="no" if held else None)
+    if toggled.model.parameters == judge.model.parameters:
         left_out.append(f"schema: {plain} is not held to one")
     else:
-        others["schema: no"] = made(schema="no")
+        others["schema: no" if held else "schema: yes"] = toggled
     if options.get("references") == "shuffled":
         others["references: in order"] = made(references=None)
     else:
@@ -205,6 +205,10 @@ def study_sensitivity(
         FatalError: The provider refuses all questions.
     """
     repeats = options.get("repeats", 3)
+    if repeats < 2 and len(list(_plan(variants, answers, repeats))) < 2:
+        raise JudgeError(
+            f"{variants.judge.name} has nothing to vary here; ask for 2 rounds or more"
+        )
     for judge, rounds, samples in _plan(variants, answers, repeats):
         for run in answers.runs:
             options["repeats"], options["samples"] = rounds, samples

@@ -1,12 +1,11 @@
 """A judge's sensitivity as one table and one figure."""
 
-from pathlib import Path
-
+from audiocapbench.errors import ReportError
 from audiocapbench.judges import JudgeSensitivity
 from audiocapbench.judges.sensitivity import ScoreShift, VariantFigure
 from audiocapbench.report.exports import Heading, Page
 from audiocapbench.report.page.figure_data import Span
-from audiocapbench.report.page.plots import write_shifts
+from audiocapbench.report.page.plots import shift_sheet
 
 
 def sensitivity_page(study: JudgeSensitivity) -> Page:
@@ -34,16 +33,21 @@ def sensitivity_page(study: JudgeSensitivity) -> Page:
     return Page(title, tuple(headings), tuple(rows), notes)
 
 
-def draw_sensitivity(study: JudgeSensitivity, path: Path) -> None:
-    """Draw every dimension's shifts, each with its interval."""
+def sensitivity_sheet(study: JudgeSensitivity) -> str:
+    """Every dimension's shifts, each with its interval, as one SVG document.
+
+    Raises:
+        ReportError: No answer was judged both ways.
+    """
+    found = [one for one in study.figures if one.shifts]
+    if not found:
+        raise ReportError("no answer was judged both ways: there is nothing to draw")
     panels = {
-        dimension: [
-            (one.variant, _span(one.shifts[dimension])) for one in study.figures if one.shifts
-        ]
+        dimension: [(one.variant, _span(one.shifts[dimension])) for one in found]
         for dimension in study.dimensions
     }
     label = f"{study.judge}: shift of scores from 0 to 10, with 95 % intervals"
-    write_shifts(path, {name: rows for name, rows in panels.items() if rows}, label)
+    return shift_sheet(panels, label)
 
 
 def _shown(shift: ScoreShift | None) -> list[str]:

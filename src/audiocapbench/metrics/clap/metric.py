@@ -64,7 +64,7 @@ def _prepared(options: tuple[tuple[str, str], ...]) -> tuple[AudioTextEncoder, C
 
 def _unheard(clip: Clip) -> str | None:
     """Why a clip cannot be heard as it was when the model was asked; None where it can."""
-    if not clip.rate:
+    if clip.is_absent:
         return "only its references were given, no audio"
     try:
         if audio.sha256(clip.path) == clip.sha256:

@@ -82,20 +82,31 @@ def write_figures(data: Figures, folder: Path, wanted: Sequence[str]) -> list[Pa
     return paths
 
 
-def write_shifts(path: Path, panels: Mapping[str, Sequence[tuple[str, Span]]], label: str) -> None:
-    """Draw shifts around 0 into one file, a panel for each name, in the format of its suffix.
+def figure_writer(path: Path) -> Callable[[str], None]:
+    """What writes a sheet into a file, in the format of its suffix.
 
     Raises:
-        ReportError: There is no such format, what makes it is not installed, or the file cannot
-            be written.
+        ReportError: There is no such format or folder, or what makes it is not installed.
     """
     [kind] = formats(path.suffix.removeprefix(".") or "svg")
+    made = _writer(kind)
+    if path.is_dir() or not path.parent.is_dir():
+        raise ReportError(f"{path}: cannot be written; name a file in a folder that is there")
+
+    def write(sheet: str) -> None:
+        try:
+            write_file(path, made(sheet))
+        except OSError as error:
+            raise ReportError(f"{path}: cannot be written ({error.strerror})") from None
+
+    return write
+
+
+def shift_sheet(panels: Mapping[str, Sequence[tuple[str, Span]]], label: str) -> str:
+    """Shifts around 0, a panel for each name, all to one scale."""
     every = [span for rows in panels.values() for _, span in rows]
     cells = [[(title, draw_shifts(rows, every, title))] for title, rows in panels.items()]
-    try:
-        write_file(path, _writer(kind)(_sheet(cells, min(len(cells), 2), (), label)))
-    except OSError as error:
-        raise ReportError(f"{path}: cannot be written ({error.strerror})") from None
+    return _sheet(cells, min(len(cells), 2), (), label)
 
 
 def _writer(kind: str) -> Callable[[str], bytes]:
