@@ -16,6 +16,7 @@ from audiocapbench.engine.retrying_client import RetryingClient, RetryPolicy
 from audiocapbench.engine.worker_pool import WorkerPool
 from audiocapbench.errors import TransientError
 from audiocapbench.models import AudioContract, Question
+from audiocapbench.models.announced_limit import AnnouncedLimit
 
 _WIRE_S = 0.005
 
@@ -42,6 +43,15 @@ class TokenBucket:
             return False
         self.tokens -= 1
         return True
+
+
+@dataclass
+class AnnouncedBucket(TokenBucket):
+    """A bucket that says how full it is."""
+
+    def announce(self, now: float) -> AnnouncedLimit | None:
+        reset_s = round((self.burst - self.tokens) / self.rate, 3)
+        return AnnouncedLimit(int(self.burst), int(self.tokens), reset_s)
 
 
 @dataclass
@@ -100,6 +110,7 @@ class SimulatedModel:
     limit: Limit
     latency: Callable[[random.Random], float] = lambda draw: draw.uniform(0.3, 1.5)
     retry_after_s: float | None = None
+    announced: AnnouncedLimit | None = None
     away: tuple[float, float] = (0.0, 0.0)
     name: str = "simulated"
     contract: AudioContract = field(default_factory=lambda: AudioContract("none"))
@@ -125,12 +136,14 @@ class SimulatedModel:
             await anyio.sleep(_WIRE_S)
             raise TransientError("slow down", throttled=True, retry_after_s=self.retry_after_s)
         self.accepted.append(self.now)
+        said = self.limit.announce(self.now) if isinstance(self.limit, AnnouncedBucket) else None
         self.in_flight += 1
         try:
             await anyio.sleep(self.latency(self.draw))
         finally:
             self.in_flight -= 1
         await anyio.sleep(_WIRE_S)
+        self.announced = said
         return Reply("A tone.")
 
 

@@ -34,12 +34,14 @@ class Start:
         at: When it started.
         rate: Starts a second that were allowed then.
         beside: How many others were in flight then.
+        number: How many had started before it.
         refused: Whether the provider was asked too much.
     """
 
     at: float
     rate: float
     beside: int
+    number: int = 0
     refused: bool = False
 
 

@@ -2,9 +2,9 @@
 
 It believes in a rate (``learned_rate``), which it finds out, and in a number of places
 (``learned_places``), which is what the user allows unless refusals or slow answers say otherwise.
-Limits that the user knows hold beside what is learned. When the provider asks to be left alone, the
-door is closed to everybody until then; when it cannot be reached (``outage``), one question at a
-time tries again.
+Limits that the user knows, or that the answers tell (``announced_rate``), hold beside what is
+learned. When the provider asks to be left alone, the door is closed to everybody until then; when
+it cannot be reached (``outage``), one question at a time tries again.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 
 import anyio
 
+from audiocapbench.engine.announced_rate import AnnouncedRate
 from audiocapbench.engine.learned_places import LearnedPlaces
 from audiocapbench.engine.learned_rate import LearnedRate, Start
 from audiocapbench.engine.outage import Outage
 from audiocapbench.errors import TransientError
+from audiocapbench.models.announced_limit import AnnouncedLimit
 
 _AHEAD = 16
 _CATCH_UP_S = 0.1
@@ -50,6 +52,8 @@ class Limiter:
     storing: int = field(init=False, default=0)
     rate: LearnedRate = field(init=False, default_factory=LearnedRate)
     places: LearnedPlaces = field(init=False)
+    _announced: AnnouncedRate = field(init=False, default_factory=AnnouncedRate)
+    _started: int = field(init=False, default=0)
     _last_due: float = field(init=False, default=float("-inf"))
     _known_gap_s: float = field(init=False, default=0.0)
     _closed_until: float = field(init=False, default=float("-inf"))
@@ -86,7 +90,8 @@ class Limiter:
             held_back = False
             while not stopping.is_set():
                 now = self.clock()
-                due, opens = self._due(now), self._closed_until
+                due = self._due(now)
+                opens = max(self._closed_until, self._announced.opens_at(now))
                 if self.in_flight >= self._places or self.in_flight + self.storing >= self.most:
                     await self._change()
                 elif max(due, opens) > now:
@@ -110,9 +115,12 @@ class Limiter:
         self.in_flight -= 1
         self._wake()
 
-    def answered(self, start: Start) -> None:
-        """An answer came."""
-        latency_s = self.clock() - start.at
+    def answered(self, start: Start, said: AnnouncedLimit | None = None) -> None:
+        """An answer came, and may have said how many more the provider would take."""
+        now = self.clock()
+        latency_s = now - start.at
+        if said is not None:
+            self._announced.told(said, start.at, self._started - start.number - 1, now)
         self.outage.answered(start)
         self.rate.answered(latency_s)
         self.places.answered(start, latency_s)
@@ -133,6 +141,7 @@ class Limiter:
             self.outage.too_late(problem)
         elif closed_s >= _WORTH_SAYING_S and now + closed_s > self._closed_until + 1:
             self.note(f"{problem}; all wait for {closed_s:g} s, as it asks")
+        self._announced.refused()
         first = self.rate.refused(start, now, closed_s)
         if closed_s <= _SHORT_S and self.rate.in_a_row < _IN_VAIN:
             # Whoever limits the rate says so of the question; others are still let in meanwhile.
@@ -171,7 +180,9 @@ class Limiter:
         return self._last_due + max(1 / self.rate.at(now), self._known_gap_s)
 
     def _start(self, now: float, due: float, tokens: int, *, held_back: bool) -> Start:
-        start = Start(now, self.rate.at(now), self.in_flight)
+        start = Start(now, self.rate.at(now), self.in_flight, self._started)
+        self._started += 1
+        self._announced.started()
         self.rate.started(start, held_back=held_back)
         # A start that comes late, because the machine is busy, is made up for.
         steady = self._last_due > 0 and not self.rate.in_a_row

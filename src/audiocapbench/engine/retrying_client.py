@@ -32,6 +32,7 @@ from audiocapbench.errors import (
     TransientError,
 )
 from audiocapbench.models import Model, Question, SentAudio
+from audiocapbench.models.announced_limit import AnnouncedLimit
 from audiocapbench.models.price import Price, checked_usage
 from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.store import Store, cache_key
@@ -171,7 +172,7 @@ class RetryingClient:
                 bill.failed(error)
             else:
                 latency = time.perf_counter() - started
-                self.limiter.answered(start)
+                self.limiter.answered(start, _announced(self.model))
                 bill.answered(reply)
                 return ended(reply)
             finally:
@@ -211,6 +212,11 @@ class RetryingClient:
             raise FatalError(f"{told} (asked about {question.sample_id})") from error
         self.refusals.note(reply)
         return reply
+
+
+def _announced(model: Model) -> AnnouncedLimit | None:
+    said = getattr(model, "announced", None)
+    return said if isinstance(said, AnnouncedLimit) else None
 
 
 def _tokens(question: Question) -> int:

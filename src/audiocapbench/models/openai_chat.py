@@ -12,6 +12,7 @@ from typing import Any
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ModelError
 from audiocapbench.models.access import ConnectedModel, RemoteModel, SentBody, remote_model
+from audiocapbench.models.announced_limit import AnnouncedLimit, announced_limit
 from audiocapbench.models.http_client import client_options, http_library
 from audiocapbench.models.http_errors import (
     CONNECT_S,
@@ -68,7 +69,11 @@ class ChatDialect:
 
 
 class ChatModel(ConnectedModel):
-    """A model behind a chat completions endpoint, which is below its address."""
+    """A model behind a chat completions endpoint, which is below its address.
+
+    Attributes:
+        announced: The limit on requests that the last answer told, if it did.
+    """
 
     def __init__(
         self,
@@ -80,6 +85,7 @@ class ChatModel(ConnectedModel):
     ) -> None:
         super().__init__(remote, contract, options, settings.timeout_s)
         self._dialect = dialect
+        self.announced: AnnouncedLimit | None = None
         system = {} if settings.system is None else {"system": settings.system}
         self._system = [{"role": role, "content": text} for role, text in system.items()]
         self.parameters = {**self.parameters, **system}
@@ -130,6 +136,7 @@ class ChatModel(ConnectedModel):
         if not self._dialect.streamed:
             # The answer is read here and not by the SDK, which would drop what it does not know.
             response = await post(options={"headers": headers | _RAW})
+            self.announced = announced_limit(response.http_response.headers)
             return json.loads(response.http_response.content)
         stream = openai.AsyncStream[ChatCompletionChunk]
         async with await post(options={"headers": headers}, stream=True, stream_cls=stream) as it:
