@@ -71,7 +71,7 @@ def test_what_a_store_of_the_second_version_knew_beyond_the_first_is_kept(tmp_pa
     with Store.open(str(tmp_path / "old.db")) as store:
         assert store.run(1) == before
         assert store.runs(["paper"])[0].id == 1
-        assert store.estimates(1)
+        assert store.estimates(1) == [], "its intervals were made in another way"
 
 
 @pytest.mark.parametrize(("version", "step"), [(1, 1), (1, 2), (2, 2)])
