@@ -19,7 +19,7 @@ def main() -> None:
             text=True,
             check=True,
         )
-    tables = done.stdout.split("\nmeteor by category")[0]
+    tables = done.stdout.split("\nLeaderboard, ")[0]
     lines = [line.rstrip() for line in tables.splitlines()]
     table = re.sub(r"\n{2,}", "\n\n", "\n".join(lines).strip())
     text = README.read_text(encoding="utf-8")

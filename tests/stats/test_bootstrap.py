@@ -149,3 +149,11 @@ def test_one_sample_unlike_the_others_does_not_open_the_interval_to_everything()
     low, high = mean_interval(values, first_column, bounds=(0.0, 10.0))
     assert 8.5 < low < 9.5
     assert high == 10.0
+
+
+def test_a_few_samples_far_from_the_many_do_not_open_an_interval_to_everything() -> None:
+    many = [0, 0.1, 0.2, 0.3, 0.76, 0.5, 0.4, 0.3, 0.2, 0.1, 0, 0.6, 0.7, 0.3, 0.2, 0.1]
+    values = np.array([*many, 5, 5, 5, 5])[:, np.newaxis]
+    found = mean_interval(values, first_column, bounds=(0, 10))
+    assert found is not None
+    assert found.low < values.mean() < found.high < 3

@@ -39,7 +39,10 @@ Method = Literal["bootstrap-t", "bca", "percentile"]
 METHOD: Method = "bootstrap-t"
 """Rounds are studentised: of the three it covers skewed scores best, and others as well."""
 
-METHODS = f"clopper-pearson for shares, {METHOD} for other scores"
+FARTHEST = 1.5
+"""No end lies farther from the score than so many times Student's; skewed scores need no more."""
+
+METHODS = f"clopper-pearson for shares, {METHOD} within {FARTHEST:g} t for other scores"
 """How intervals are made; estimates in a store that were made otherwise are made anew."""
 
 _SMALLEST = 1e-6
@@ -181,6 +184,9 @@ def _resampled(
             np.nan_to_num((scores - score) / spreads, nan=0.0, posinf=np.inf, neginf=-np.inf),
             axis=0,
         )
+        # A few samples far from the many must not push an end beyond what any sample could mean.
+        most = FARTHEST * _widened(how.get("level", LEVEL), units.effective)
+        away = np.clip(away, -most, most)
         student = Intervals(score - _at(away, -low) * spread, score - _at(away, low) * spread)
     return Intervals(*(np.where(np.isfinite(s), s, e) for s, e in zip(student, ends, strict=True)))
 
