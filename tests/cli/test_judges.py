@@ -158,4 +158,4 @@ def test_the_check_that_is_advised_can_be_given_as_it_is(
     if words is None:
         assert said == ""
     else:
-        assert said.endswith(f"this does: {words}")
+        assert said.endswith(f"this does: {words} --store {kept.name}")

@@ -101,10 +101,10 @@ def test_wrong_use_is_one_sentence_and_exit_code_2(
 
 
 def test_a_score_that_no_run_has_leaves_no_board_but_says_what_adds_it(store: str) -> None:
-    shown = run("leaderboard", "--store", store, "--judge", "gpt")
+    shown = run("leaderboard", "--store", store, "--judge", "elements")
     assert shown.returncode == 2
-    assert "no run has a score of gpt" in shown.stderr
-    assert "audiocapbench score 3 --judge gpt" in shown.stderr
+    assert "no run has a score of elements" in shown.stderr
+    assert f"audiocapbench score 3 --judge elements --store {store}" in shown.stderr
 
 
 def test_compare_shows_differences_and_what_moved(store: str) -> None:

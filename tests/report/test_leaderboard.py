@@ -150,7 +150,7 @@ def test_a_run_without_the_score_is_named_with_what_adds_it(store: Store) -> Non
     assert [one.label for one in built.boards[0].entries] == ["scored"]
     assert (
         "Run 2 (unscored) has no score of rouge_l; "
-        "'audiocapbench score 2 --metrics rouge_l' adds it." in built.notes
+        "'audiocapbench score 2 --metrics rouge_l --store :memory:' adds it." in built.notes
     )
 
 
@@ -323,7 +323,7 @@ def test_more_runs_than_can_be_tested_are_ranked_and_not_called_tied(store: Stor
 
 
 def test_an_empty_store_says_so(store: Store) -> None:
-    with pytest.raises(ReportError, match=r"has no run; 'audiocapbench runs'"):
+    with pytest.raises(ReportError, match=r"has no run; 'audiocapbench runs --store :memory:'"):
         build_leaderboard(store, LeaderboardQuery())
     with pytest.raises(ReportError, match="has no run of nothing"):
         build_leaderboard(store, LeaderboardQuery(benchmark="nothing"))

@@ -1,6 +1,5 @@
 """``audiocapbench demo``: the whole way, offline, on the embedded clips."""
 
-import shlex
 from pathlib import Path
 
 import typer
@@ -58,8 +57,7 @@ def demo(
     summaries = [summarise(kept, end.run, traits.metrics, [JUDGE]) for end in ends]
     print_tables(summaries, traits.columns, traits.headline)
     write_report(kept, gather(summaries), out, title="Demo", audio="embed")
-    own = "" if store == options.DEFAULT_STORE else f" --store {shlex.quote(kept.name)}"
     say(f"Report: {relative(out)}   Answers: {kept.name}")
-    say(NEXT.replace("RUNS", f"{f'audiocapbench runs{own}':<43}"))
+    say(NEXT.replace("RUNS", f"{f'audiocapbench runs{kept.option}':<43}"))
     if any(summary.table.coverage.failed for summary in summaries):
         raise typer.Exit(SOME_FAILED)

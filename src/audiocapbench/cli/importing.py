@@ -1,7 +1,6 @@
 """``audiocapbench import``: predictions that were made elsewhere become a run."""
 
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING
 
 import typer
@@ -92,8 +91,8 @@ def explain_import(end: "ImportEnd") -> None:
 
 
 def _say_where(end: "ImportEnd", store: "Store") -> None:
-    where = "" if store.name == options.DEFAULT_STORE else f" --store {quote(store.name)}"
-    number, was = end.run.id, "is" if end.is_new else "was imported before, and is"
+    number, where = end.run.id, store.option
+    was = "is" if end.is_new else "was imported before, and is"
     say(
         f"Run {number} {was} in {store.name}; 'audiocapbench score {number} --judge JUDGE{where}' "
         f"has it judged, 'audiocapbench report {number}{where}' shows every answer."

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from shlex import quote
 from typing import Unpack
 
 from rich.progress import (
@@ -35,7 +34,7 @@ from audiocapbench.judges import Judge, JudgeProgress, judge_run
 from audiocapbench.models import Model
 from audiocapbench.models.registry import price_of
 from audiocapbench.report.escape_controls import escape_controls
-from audiocapbench.store import DEFAULT_STORE, Store
+from audiocapbench.store import Store
 from audiocapbench.store.judgements import Judgement
 
 
@@ -192,9 +191,9 @@ def say_where(ends: Sequence[RunEnd], store: Store) -> None:
     if not ends:
         return
     numbers = " ".join(str(end.run.id) for end in ends)
-    where = "" if store.name == DEFAULT_STORE else f" --store {quote(store.name)}"
     runs = f"Run {numbers} is" if len(ends) == 1 else f"Runs {numbers} are"
-    say(f"{runs} in {store.name}; 'audiocapbench report {numbers}{where}' shows every answer.")
+    does = f"audiocapbench report {numbers}{store.option}"
+    say(f"{runs} in {store.name}; '{does}' shows every answer.")
 
 
 class TrialBars(ExitStack):

@@ -63,7 +63,8 @@ def warn_about(store: Store, judges: Sequence[str], run_ids: Sequence[int]) -> N
     """Say of each judge of runs whether it was seen to tell right from wrong on their benchmark."""
     for one in store.judge_checks(run_ids, judges):
         if one.document is None and not one.benchmark.startswith(TRIAL):
-            does = f"audiocapbench judges check {quote(one.judge)}{_data_of(one.benchmark)}"
+            options = f"{_data_of(one.benchmark)}{store.option}"
+            does = f"audiocapbench judges check {quote(one.judge)}{options}"
             say(f"{one.judge} has not been checked on {one.benchmark}; this does: {does}")
         if one.warning:
             say(f"Warning: {one.warning}.")

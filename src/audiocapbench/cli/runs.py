@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from audiocapbench.store import RunLine, Store
 
 _ANSWERS = 3
-_NO_RUNS = "holds no runs yet; 'audiocapbench run' makes one."
 
 runs_app = typer.Typer(rich_markup_mode=None)
 app.add_typer(runs_app, name="runs")
@@ -44,7 +43,7 @@ def runs(
     if ctx.invoked_subcommand is not None:
         return
     with _open(ctx, store) as kept:
-        name, every = kept.name, kept.runs(tag or ())
+        name, every, option = kept.name, kept.runs(tag or ()), kept.option
     lines = [line for line in every if trials or not line.is_trial]
     if json:
         print_json({"store": name, "runs": [asdict(line) for line in lines]})
@@ -52,7 +51,7 @@ def runs(
     hidden = len(every) - len(lines)
     if hidden:
         say(f"{hidden:,} {'run' if hidden == 1 else 'runs'} of trials not shown; --trials does.")
-    _print_lines(name, lines, tag or ())
+    _print_lines(name, option, lines, tag or ())
 
 
 @options.command(runs_app.command, "show")
@@ -161,7 +160,9 @@ def _open(ctx: typer.Context, store: str) -> "Store":
     from audiocapbench.store import Store
 
     # 'runs --store X show 1' and 'runs show 1 --store X' mean the same.
-    return Store.open(ctx.obj if store == options.DEFAULT_STORE else store, create=False)
+    said = ctx.get_parameter_source("store")
+    own = said is not None and said.name == "COMMANDLINE"
+    return Store.open(store if own else ctx.obj, create=False)
 
 
 def _line(kept: "Store", number: int) -> "RunLine":
@@ -179,10 +180,11 @@ def _loss(kept: "Store", number: int) -> str:
     return f"Run {number}{named} ({line.model} on {line.benchmark}) will be lost: {lost}."
 
 
-def _print_lines(name: str, lines: "Sequence[RunLine]", tags: Sequence[str]) -> None:
+def _print_lines(name: str, option: str, lines: "Sequence[RunLine]", tags: Sequence[str]) -> None:
     if not lines:
         tagged = f"has no run tagged {' and '.join(tags)}."
-        show_lines(f"{name} {tagged if tags else _NO_RUNS}")
+        makes = f"holds no runs yet; 'audiocapbench run{option}' makes one."
+        show_lines(f"{name} {tagged if tags else makes}")
         return
     columns = {
         "run": [str(line.id) for line in lines],

@@ -110,11 +110,9 @@ def create_judge(
         ModelError: There is no such model, or it cannot be asked here.
     """
     plain, options = parse_judge_name(name)
-    offline = {"elements": _elements} | {
-        one: partial(_from_plugin, one) for one in plugins("judges")
-    }
+    offline = _offline()
     if plain not in offline:
-        if "/" not in plain and not plain.endswith(".py") and provider_of(plain) is None:
+        if not is_judge_name(plain):
             near = meant(plain, [*offline, *(one.name for one in list_models())])
             there = ", ".join(offline)
             raise JudgeError(f"there is no judge {plain!r}{near}; there are {there}, and any model")
@@ -129,6 +127,24 @@ def create_judge(
         refused = " and no ".join(settings.given)
         raise JudgeError(f"{plain} takes no {refused}; it takes options in brackets")
     return offline[plain](options)
+
+
+def _offline() -> Mapping[str, Callable[[dict[str, str]], Judge]]:
+    """What makes the judges that are no models."""
+    return {"elements": _elements} | {one: partial(_from_plugin, one) for one in plugins("judges")}
+
+
+def is_judge_name(name: str) -> bool:
+    """Whether a name may stand for a judge: an offline one, or a model's."""
+    plain, _ = parse_judge_name(name)
+    is_model = "/" in plain or plain.endswith(".py") or provider_of(plain) is not None
+    return plain in _offline() or is_model
+
+
+def is_listed(name: str) -> bool:
+    """Whether a name stands for a judge or a model that is known to be there."""
+    plain, _ = parse_judge_name(name)
+    return plain in _offline() or plain in {one.name for one in list_models()}
 
 
 def _model_judge(

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from shlex import quote
 from typing import Any
 
 from audiocapbench.benchmarks import Traits, stored_traits
@@ -29,6 +30,7 @@ class RunTable(ScoreTable):
         missing_clips: Clips that belong to its data but were not there.
         outcomes: Answers by sample id.
         state: What the store called the run's state when it was read.
+        store_option: What a command that is suggested says to mean the run's store.
     """
 
     samples: tuple[Sample, ...]
@@ -43,9 +45,11 @@ class RunTable(ScoreTable):
         judgements: dict[str, list[Judgement]],
         state: int,
         kept: KeptEstimates,
+        store_option: str,
     ) -> None:
         self.run = run
         self.state = state
+        self.store_option = store_option
         self.traits = traits
         self.missing_clips = len(dataset.missing)
         self.outcomes = outcomes
@@ -95,10 +99,8 @@ class RunTable(ScoreTable):
             JudgeError: It has not judged this run.
         """
         if judge not in self.judgements:
-            raise JudgeError(
-                f"{judge} has not judged run {self.run.id}; "
-                f"'audiocapbench score {self.run.id} --judge {judge}' asks it"
-            )
+            does = f"audiocapbench score {self.run.id} --judge {quote(judge)}{self.store_option}"
+            raise JudgeError(f"{judge} has not judged run {self.run.id}; this asks it: {does}")
         made, chosen = self.judge_signature(judge), set(self.run.sample_ids)
         return [
             one
@@ -230,7 +232,8 @@ class TableReader:
             judgements.setdefault(one.judge, []).append(one)
         dataset, traits = self._datasets[key]
         outcomes, scores = self._store.outcomes(run.id), self._store.scores(run.id)
-        return RunTable(run, dataset, traits, outcomes, scores, judgements, state, kept)
+        where = self._store.option
+        return RunTable(run, dataset, traits, outcomes, scores, judgements, state, kept, where)
 
 
 def _estimate(one: StoredEstimate) -> Estimate:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from shlex import quote
 from statistics import mean, stdev
 from typing import Any
 
@@ -11,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.data.outcome import Status
+from audiocapbench.errors import meant
 from audiocapbench.judges.aggregation import OVERALL, ByJudge, How, Scores, overall, panel
 from audiocapbench.judges.failures import failure_reasons, failure_words
+from audiocapbench.judges.registry import is_judge_name, is_listed
 from audiocapbench.scores.compute import point_estimate, with_interval
 from audiocapbench.scores.estimate import Estimate
 from audiocapbench.scores.groups import ALL, Group, GroupKey, SampleScores, category
@@ -209,16 +212,28 @@ def summarise(
     return summary
 
 
+def unknown_judge(tables: Sequence[RunTable], judge: str) -> str | None:
+    """How a sentence goes on about a judge that no run has and that is likely mistyped.
+
+    None for any other: only of those may it be said that they can be asked, for money.
+    """
+    have = list(dict.fromkeys(name for one in tables for name in one.judgements))
+    if judge in have or is_listed(judge):
+        return None
+    likely = bool(meant(judge, have)) or not is_judge_name(judge)
+    return meant(judge, have, "their judges are") if likely else None
+
+
 def why_unscored(table: RunTable, scorer: Scorer | None) -> str:
     """Why a run has no score of this kind, or of any, and what to do, in a sentence."""
     run = table.run
-    who = f"Run {run.id} ({run.model})"
+    who, where = f"Run {run.id} ({run.model})", table.store_option
     if table.is_hopeless:
-        return f"{who} has no answer that could be scored; 'audiocapbench run' asks again."
+        return f"{who} has no answer that could be scored; 'audiocapbench run{where}' asks again."
     if scorer is None:
-        return f"{who} has no scores; 'audiocapbench score {run.id}' adds some."
+        return f"{who} has no scores; 'audiocapbench score {run.id}{where}' adds some."
     option = "--judge" if scorer.dimension is not None else "--metrics"
-    does = f"'audiocapbench score {run.id} {option} {scorer.name}'"
+    does = f"'audiocapbench score {run.id} {option} {quote(scorer.name)}{where}'"
     if scorer.dimension is not None and scorer.name in table.judgements:
         return f"{who}: {summarise_judge(table, scorer.name).failure}; {does} asks again."
     return f"{who} has no score of {scorer.name}; {does} adds it."

@@ -1,5 +1,6 @@
 """Opening the database behind a store: SQLite by default, PostgreSQL for a team."""
 
+import os
 import re
 import sqlite3
 import time
@@ -8,6 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from json import JSONDecodeError
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, Select, create_engine, event, func, select
@@ -28,6 +30,7 @@ from audiocapbench.errors import StoreAwayError, StoreError
 from audiocapbench.store.cells import DamagedCellError, read_json
 
 DEFAULT_STORE = "audiocapbench.db"
+STORE_VARIABLE = "AUDIOCAPBENCH_STORE"
 
 # A thread that waits in the database's library hears of nothing: it waits there for moments only.
 _BUSY_S = 0.5
@@ -72,6 +75,17 @@ def shown(url: URL) -> str:
     if url.get_backend_name() == "sqlite":
         return _IN_PATH.sub("***", url.database or "memory")
     return url.set(query={}).render_as_string(hide_password=True)
+
+
+def store_option(url: URL) -> str:
+    """What a command that is suggested must say to mean this store: `` --store NAME``, or nothing.
+
+    Every hint that names a command says it: without it, another store's run would be paid for.
+    """
+    name = shown(url)
+    if name == DEFAULT_STORE and os.environ.get(STORE_VARIABLE, name) == name:
+        return ""
+    return f" --store {quote(name)}"
 
 
 def _without_secrets(url: URL, text: str) -> str:

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Engine, Table, delete, exists, func, liter
 
 from audiocapbench.errors import StoreError
 from audiocapbench.store import rows, schema
-from audiocapbench.store.connect import fetch, reading, shown, writing
+from audiocapbench.store.connect import fetch, reading, shown, store_option, writing
 from audiocapbench.store.records import ChangedClips, RunLine, ScorerLine
 from audiocapbench.store.writes import insert_new, signatures_by_number
 
@@ -156,7 +156,8 @@ class RunListing:
 
 def no_such_run(engine: Engine, run_id: int) -> StoreError:
     """What to say of a run that is not there."""
-    return StoreError(f"{shown(engine.url)} has no run {run_id}; 'audiocapbench runs' lists them")
+    lists = f"'audiocapbench runs{store_option(engine.url)}' lists them"
+    return StoreError(f"{shown(engine.url)} has no run {run_id}; {lists}")
 
 
 def _check_text(*texts: str) -> None:

@@ -24,6 +24,7 @@ from audiocapbench.store.connect import (
     patience,
     reading,
     shown,
+    store_option,
     store_url,
     writing,
 )
@@ -76,7 +77,8 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore, ClaimStor
         engine = connect(url)
         file = Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
         if not create and file is not None and not file.exists():
-            raise StoreError(f"{file}: no such store; 'audiocapbench run' makes one")
+            makes = f"'audiocapbench run{store_option(url)}' makes one"
+            raise StoreError(f"{file}: no such store; {makes}")
         try:
             _bring_up_to_date(engine, there=file is None or file.exists())
         except BaseException:
@@ -91,6 +93,11 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore, ClaimStor
     def name(self) -> str:
         """Where it is, for people; never with a password."""
         return shown(self._engine.url)
+
+    @property
+    def option(self) -> str:
+        """`` --store NAME`` for commands that are suggested; nothing where it is the default."""
+        return store_option(self._engine.url)
 
     def close(self) -> None:
         """Give all connections back."""

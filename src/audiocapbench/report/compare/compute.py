@@ -30,7 +30,7 @@ from audiocapbench.scores.groups import Group, SampleScores, group_samples
 from audiocapbench.scores.groups import category as in_category
 from audiocapbench.scores.run_table import RunTable, TableReader
 from audiocapbench.scores.scorer import Scorer, without_plugin
-from audiocapbench.scores.summary import why_unscored
+from audiocapbench.scores.summary import unknown_judge, why_unscored
 from audiocapbench.stats import power
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.paired import difference_interval, paired_spread, permutation_tests
@@ -126,6 +126,9 @@ def _scorers(
     notes: list[str],
 ) -> list[Scorer]:
     """Scorers that both runs have, made in the same way; a judge is followed by its dimensions."""
+    for name in judges:
+        if (why := unknown_judge([one, other], name)) is not None:
+            raise ReportError(f"neither run has a score of {name}{why}")
     wanted = [*(Scorer(name, OVERALL) for name in judges), *(Scorer(name) for name in metrics)]
     unknown = sorted({*one.unknown_metrics, *other.unknown_metrics})
     notes += [without_plugin(name) for name in unknown]

@@ -19,7 +19,7 @@ from audiocapbench.report.leaderboard.ranking import Ranking, rank_runs
 from audiocapbench.scores.groups import ALL, category
 from audiocapbench.scores.run_table import RunTable, TableReader, keep_estimates, labels
 from audiocapbench.scores.scorer import Scorer, without_plugin
-from audiocapbench.scores.summary import why_unscored
+from audiocapbench.scores.summary import unknown_judge, why_unscored
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.store import Run, Store
 
@@ -48,7 +48,7 @@ def build_leaderboard(store: Store, query: LeaderboardQuery) -> Leaderboard:
     runs = _runs(store, query, notes)
     if not runs and not (query.published and published_results(query.benchmark or AUDIOCAPBENCH)):
         of = f" of {query.benchmark}" if query.benchmark else ""
-        advice = "'audiocapbench runs' lists them."
+        advice = f"'audiocapbench runs{store.option}' lists them."
         raise ReportError(" ".join([f"{store.name} has no run{of};", advice, *notes]))
     reader = TableReader(store)
     groups: dict[tuple[str, str, frozenset[str]], list[RunTable]] = {}
@@ -56,13 +56,16 @@ def build_leaderboard(store: Store, query: LeaderboardQuery) -> Leaderboard:
         key = (run.benchmark, run.dataset, frozenset(run.sample_ids))
         groups.setdefault(key, []).append(reader.read(run))
     read = [one for group in groups.values() for one in group]
-    unknown = sorted({name for one in read for name in one.unknown_metrics})
-    notes += [without_plugin(name) for name in unknown]
+    gone = sorted({name for one in read for name in one.unknown_metrics})
+    notes += [without_plugin(name) for name in gone]
     boards = [board for group in groups.values() for board in _boards(group, query, notes)]
     if not boards and not (query.published and has_published(query)):
         name = query.scorer.name if query.scorer is not None else "any metric or judge"
         there = ", and the published results have none" if query.published else ""
-        raise ReportError(f"no run has a score of {name}{there}. {notes[-1] if notes else ''}")
+        is_judge = query.scorer is not None and query.scorer.dimension is not None
+        unknown = unknown_judge(read, name) if is_judge else None
+        advice = f". {notes[-1] if notes else ''}" if unknown is None else unknown
+        raise ReportError(f"no run has a score of {name}{there}{advice}")
     keep_estimates(store, read)
     boards.sort(key=lambda one: (-one.samples * len(one.entries), one.benchmark))
     if len(boards) > 1:

@@ -118,7 +118,7 @@ def _of_run(number: int, store: Store, name: ScorerName) -> ScoredAnswers:
         had = f"it has {', '.join(known)}" if known else "it has none"
         raise ReportError(
             f"run {number} has no {name}; {had}. Make it with: "
-            f"audiocapbench score {number} --metrics '{name}'"
+            f"audiocapbench score {number} --metrics '{name}'{store.option}"
         )
     other = parse_name(without_null(str(name)))
     signature = scores[str(name)][0].signature

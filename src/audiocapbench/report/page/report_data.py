@@ -196,7 +196,7 @@ def _published(
 
 def _check_benchmark(runs: Sequence[Run]) -> None:
     if not runs:
-        raise ReportError("name at least one run; 'audiocapbench runs' lists them")
+        raise ReportError("name at least one run, by its number")
     for run in runs:
         if run.is_trial:
             raise ReportError(
