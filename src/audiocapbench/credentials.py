@@ -81,6 +81,11 @@ def known_secrets() -> set[str]:
     return {os.environ.get(name, "").strip() for name in names}
 
 
+def without_query(address: str) -> str:
+    """An address, or a name with one, without the places where secrets stand in addresses."""
+    return re.sub(r"//[^/?#]*@", "//", re.split(r"[?#]", address, maxsplit=1)[0])
+
+
 def redacted(text: str, secrets: Iterable[str] = ()) -> str:
     """Text without any key that the environment or the caller knows."""
     return without(text, known_secrets() | set(secrets))

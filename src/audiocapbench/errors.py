@@ -106,7 +106,16 @@ class RefusedQuestionError(ModelError):
 
 
 class FatalError(ModelError):
-    """A provider will answer nothing (its key, the model's name, money): the run stops."""
+    """A provider will answer nothing (its key, the model's name, money): the run stops.
+
+    Attributes:
+        certain: Whether it stops at once even after answers. What is said of permission, model or
+            money may be said of one question: after answers, only several in a row stop a run.
+    """
+
+    def __init__(self, message: str, *, certain: bool = True) -> None:
+        super().__init__(message)
+        self.certain = certain
 
 
 class MetricError(AudioCapBenchError):

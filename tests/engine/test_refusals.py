@@ -114,30 +114,72 @@ def test_a_run_whose_last_clips_are_always_refused_still_ends(
         assert (end.known, end.stop, end.statuses) == (known, None, {"ok": 4, "failed": CLIPS - 4})
 
 
-@pytest.mark.parametrize(
+EVERY_QUESTION = pytest.mark.parametrize(
     ("fault", "hint"),
     [
-        (refusal(401, "no"), "check ENDPOINT_API_KEY"),
         (refusal(403, "no"), "may not use fake"),
         (refusal(404, "no"), "check the model id 'fake'"),
         (refusal(404, "The model `fake` does not exist."), "check the model id 'fake'"),
         (refusal(400, "The model `fake` does not exist"), "check the model id 'fake'"),
         (refusal(400, "no", "model_not_found"), "check the model id 'fake'"),
-        (refusal(400, "API key expired. Please renew the API key."), "check ENDPOINT_API_KEY"),
         (refusal(400, "Your credit balance is too low"), "billing page"),
         (refusal(402, "no"), "billing page"),
         (refusal(429, "no", "insufficient_quota"), "billing page"),
         (refusal(400, "no", "unknown_parameter"), "settings"),
+        (refusal(400, "The model input stream was not found"), "check the model id 'fake'"),
     ],
 )
-def test_what_is_true_of_every_question_ends_the_run_at_once_and_names_the_clip(
+
+
+@EVERY_QUESTION
+def test_what_is_true_of_every_question_ends_a_run_without_answers_at_once_and_names_the_clip(
     server: OpenAIServer, asked: Callable[[], RunEnd], fault: Fault, hint: str
 ) -> None:
-    server.plan = Plan([None, None, fault])
+    server.plan = Plan([fault])
     with pytest.raises(FatalError) as caught:
         asked()
     assert hint in str(caught.value)
-    assert "tone_2" in str(caught.value)
+    assert "tone_0" in str(caught.value)
+    assert len(server.requests) == 1
+    assert asked().statuses == {"ok": CLIPS}
+
+
+@EVERY_QUESTION
+def test_what_is_said_of_every_question_after_answers_is_one_clip_s_failure_every_time(
+    server: OpenAIServer, asked: Callable[[], RunEnd], store: Store, fault: Fault, hint: str
+) -> None:
+    server.plan = Plan([None, None, fault])
+    end = asked()
+    assert (end.stop, end.statuses) == (None, {"ok": CLIPS - 1, "failed": 1})
+    assert hint in str(store.outcomes(end.run.id)["tone_2"].reply.error)
+    # The next command knows by the stored answers that key, model and payment were right.
+    server.plan = Plan([fault])
+    assert asked().statuses == {"ok": CLIPS - 1, "failed": 1}
+
+
+@pytest.mark.parametrize("status", [402, 403, 404])
+def test_a_provider_that_stops_answering_for_good_is_asked_no_more_and_answers_are_kept(
+    server: OpenAIServer, asked: Callable[[], RunEnd], store: Store, status: int
+) -> None:
+    server.plan = Plan([None, None], always=refusal(status, "no"))
+    with pytest.raises(FatalError, match=f"{MOST_REFUSED} last questions"):
+        asked()
+    assert len(server.requests) == 2 + MOST_REFUSED
+    assert store.runs()[0].statuses["ok"] == 2
+    some = [refusal(status, "no")] * (MOST_REFUSED - 1)
+    server.plan = Plan([*some, None, *some[:2]])
+    assert asked().statuses == {"ok": 3, "failed": CLIPS - 3}
+
+
+@pytest.mark.parametrize(
+    "fault", [refusal(401, "no"), refusal(400, "API key expired. Please renew the API key.")]
+)
+def test_a_key_that_is_no_longer_valid_ends_the_run_at_once_whatever_was_answered(
+    server: OpenAIServer, asked: Callable[[], RunEnd], fault: Fault
+) -> None:
+    server.plan = Plan([None, None, fault])
+    with pytest.raises(FatalError, match=r"check ENDPOINT_API_KEY.*tone_2"):
+        asked()
     assert len(server.requests) == 3
     assert asked().statuses == {"ok": CLIPS}
 
@@ -154,9 +196,10 @@ def test_an_answer_that_a_judge_refuses_is_one_failed_judgement(
     judge = create_judge(f"endpoint/fake@{server.base_url}")
     end = judge_run(store, run, [judge], rate_limits=ONE_BY_ONE)
     assert (end.stop, end.judges[0].statuses) == (None, {"ok": CLIPS - 1, "failed": 1})
-    server.plan = Plan(always=refusal(422))
-    end = judge_run(store, run, [judge], rate_limits=ONE_BY_ONE)
-    assert end.judges[0].statuses == {"ok": CLIPS - 1, "failed": 1}
+    for status in (402, 403, 404, 422):
+        server.plan = Plan(always=refusal(status))
+        end = judge_run(store, run, [judge], rate_limits=ONE_BY_ONE)
+        assert (end.refusals, end.judges[0].statuses) == ([], {"ok": CLIPS - 1, "failed": 1})
 
 
 def test_a_judge_that_refuses_the_first_answers_alike_is_asked_no_more(

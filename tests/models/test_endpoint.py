@@ -9,7 +9,7 @@ pytest.importorskip("openai", reason="needs the extra audiocapbench[openai]")
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError
-from audiocapbench.models import Question
+from audiocapbench.models import Question, create_model
 from audiocapbench.models.endpoint import PROVIDER, create
 from audiocapbench.models.settings import ModelSettings
 from fakes import faults
@@ -125,6 +125,25 @@ def test_a_server_that_is_loading_is_asked_again(server: OpenAIServer, asked: Qu
 def test_a_name_or_address_that_is_none_is_refused(name: str) -> None:
     with pytest.raises(ModelError):
         create(name, ModelSettings())
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://host/v1?api_key=hunter2hunter2",
+        "http://host/v1#hunter2hunter2",
+        "ftp://host/v1?k=hunter2hunter2",
+        "host/v1?k=hunter2hunter2",
+        "http://me:hunter2hunter2@[::1/v1",
+        "http://[::1/v1?hunter2hunter2",
+        "http://ho st/v1?k=hunter2hunter2",
+    ],
+)
+def test_a_secret_in_an_address_is_refused_and_not_shown(address: str) -> None:
+    for name in (f"endpoint/m@{address}", f"endpiont/m@{address}"):
+        with pytest.raises(ModelError) as caught:
+            create_model(name)
+        assert "hunter2" not in str(caught.value)
 
 
 def test_a_password_in_the_address_is_refused_and_not_shown() -> None:

@@ -198,6 +198,16 @@ def test_json_that_is_none_ends_nothing(
         assert asking(name).status is not Status.OK
 
 
+@pytest.mark.parametrize("name", ["openai/gpt-audio", "dashscope/qwen-audio-turbo"])
+def test_a_count_of_more_digits_than_python_reads_costs_no_answer(
+    servers: dict[str, HttpServer], asking: Asking, name: str
+) -> None:
+    digits = b'"usage": {"prompt_tokens": ' + b"9" * 5_000 + b', "input_tokens": 7}, "more":'
+    body = GOOD[name].replace(b'"usage":', digits)
+    spoil(servers, name, faults.body(body))
+    assert asking(name).status is Status.OK
+
+
 @pytest.mark.parametrize("name", EVERY)
 def test_a_head_that_never_ends_is_given_up(
     servers: dict[str, HttpServer], asking: Asking, name: str

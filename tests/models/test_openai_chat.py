@@ -202,6 +202,19 @@ def test_an_error_told_in_place_of_an_answer_counts_as_its_status(
     assert told["message"] in str(error)
 
 
+@pytest.mark.parametrize(
+    "told",
+    [{"code": code} for code in ("rate_limit_exceeded", "too_many_requests", "429", 429)]
+    + [{"type": "rate_limit_error"}, {"code": "Throttling.RateQuota"}],
+)
+def test_too_many_questions_told_in_place_of_an_answer_is_throttling(
+    server: OpenAIServer, asked: Question, told: dict[str, Any]
+) -> None:
+    error = failure(server, asked, faults.body(json.dumps({"error": told}).encode()))
+    assert isinstance(error, TransientError)
+    assert error.throttled
+
+
 def test_oddly_shaped_choices_are_an_answer_or_empty_never_a_crash(
     server: OpenAIServer, asked: Question
 ) -> None:

@@ -7,7 +7,11 @@ from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, RefusedQuestionError
 
 MOST_REFUSED = 8
-"""Questions refused for one reason, before any was answered, after which no other is asked."""
+"""Questions refused for one reason, before any was answered, after which no other is asked.
+
+Also those said to be refused for good, one after the other, after which an earlier answer proves
+nothing any more.
+"""
 
 _HEARD = frozenset({Status.OK, Status.EMPTY, Status.TRUNCATED, Status.REFUSED})
 
@@ -18,18 +22,31 @@ class Refusals:
 
     answered: bool = False
     _counts: Counter[str] = field(default_factory=Counter)
+    _in_a_row: int = 0
 
     def note(self, reply: Reply) -> None:
         """Whoever has answered once refuses questions, not all of them."""
-        self.answered = self.answered or reply.status in _HEARD
+        if reply.status in _HEARD:
+            self.answered, self._in_a_row = True, 0
 
-    def failure(self, error: RefusedQuestionError) -> Reply:
+    def failure(self, error: RefusedQuestionError | FatalError) -> Reply:
         """The failure of one question.
 
         Raises:
-            FatalError: The first questions were all refused like this one.
+            FatalError: The first questions were all refused like this one, or none is answered.
         """
+        if isinstance(error, FatalError):
+            return self._doubted(error)
         self._counts[error.reason] += 1
         if not self.answered and self._counts[error.reason] >= MOST_REFUSED:
             raise FatalError(f"{error}; the first {MOST_REFUSED} questions were all refused")
+        return Reply("", Status.FAILED, str(error))
+
+    def _doubted(self, error: FatalError) -> Reply:
+        """Whoever has answered knows key, model and payment: it may mean this question alone."""
+        self._in_a_row += 1
+        if error.certain or not self.answered:
+            raise error
+        if self._in_a_row >= MOST_REFUSED:
+            raise FatalError(f"{error}; so were the {MOST_REFUSED} last questions, one by one")
         return Reply("", Status.FAILED, str(error))

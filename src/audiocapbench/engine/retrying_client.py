@@ -205,7 +205,7 @@ class RetryingClient:
         try:
             try:
                 reply = await _reply(self.model, question)
-            except RefusedQuestionError as error:
+            except (RefusedQuestionError, FatalError) as error:
                 return self.refusals.failure(error)
         except FatalError as error:
             told = _kept(str(error), question.audio)

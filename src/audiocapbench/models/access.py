@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from anyio.lowlevel import RunVar
 
-from audiocapbench.credentials import credential
+from audiocapbench.credentials import credential, without_query
 from audiocapbench.errors import ModelError
 from audiocapbench.models.model import AudioContract, Parameters, SentAudio
 from audiocapbench.models.provider import Provider
@@ -125,22 +125,24 @@ def key_of(provider: Provider) -> str | None:
 
 def checked_url(url: str, said_by: str) -> Address:
     """An http(s) address that can be asked and holds no secret."""
+    shown = without_query(url)
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError:
-        raise ModelError(f"{said_by}: {url!r} is not a web address") from None
+        raise ModelError(f"{said_by}: {shown!r} is not a web address") from None
     if parts.username is not None or parts.password is not None:
         # The address is part of the model's name, which is stored and shown.
         raise ModelError(f"{said_by}: an address must not hold a user name or password")
     if parts.scheme not in ("http", "https") or not host or re.search(r"[\s\x00-\x1f\\]", url):
-        raise ModelError(f"{said_by}: {url!r} must look like http://host:8000/v1")
+        raise ModelError(f"{said_by}: {shown!r} must look like http://host:8000/v1")
     if parts.query or parts.fragment:
         raise ModelError(
-            f"{said_by}: {url!r} must end with its path; leave out what follows ? or #"
+            f"{said_by}: {shown!r} must be all of it; leave out what follows ? or #, and give a "
+            "key as a variable"
         )
-    shown = f"[{host}]" if ":" in host else host
-    return Address(url.rstrip("/"), shown if port is None else f"{shown}:{port}")
+    place = f"[{host}]" if ":" in host else host
+    return Address(url.rstrip("/"), place if port is None else f"{place}:{port}")
 
 
 class SentBody:

@@ -1,6 +1,5 @@
 """``dashscope/…``: Qwen-Audio over DashScope's own HTTP API, Qwen-Omni over its OpenAI dialect."""
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,6 +21,7 @@ from audiocapbench.models.replies import (
     json_object,
     metered,
     paid_for,
+    parsed_json,
     parsed_object,
     used_by,
 )
@@ -59,7 +59,7 @@ class QwenAudioModel(ConnectedModel):
             response = await self._client().post(_GENERATION, content=body, headers=body.headers)
             if response.status_code != 200:
                 return self._failure(response)
-            return cleaned(_generation_reply(json.loads(response.content), self._remote))
+            return cleaned(_generation_reply(parsed_json(response.content), self._remote))
 
     async def _close(self, client: Any) -> None:
         await client.aclose()

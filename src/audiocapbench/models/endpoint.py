@@ -2,6 +2,7 @@
 
 import re
 
+from audiocapbench.credentials import without_query
 from audiocapbench.errors import ModelError
 from audiocapbench.models.access import RemoteModel, checked_url, key_of
 from audiocapbench.models.model import AudioContract
@@ -21,7 +22,8 @@ def create(name: str, settings: ModelSettings) -> ChatModel:
     """
     found = _NAME.fullmatch(name)
     if found is None:
-        raise ModelError(f"{name!r} is not endpoint/NAME@URL; write for example {_EXAMPLE}")
+        shown = without_query(name)
+        raise ModelError(f"{shown!r} is not endpoint/NAME@URL; write for example {_EXAMPLE}")
     address = checked_url(found["url"], "the address after @")
     hint = "the address, which usually ends in /v1"
     (key_name,) = PROVIDER.key_names

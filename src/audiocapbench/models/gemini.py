@@ -4,7 +4,6 @@ Audio travels inside the request while that is small enough, and past it as an u
 """
 
 import io
-import json
 import os
 import re
 from collections.abc import AsyncIterator, Mapping
@@ -35,6 +34,7 @@ from audiocapbench.models.replies import (
     json_objects,
     metered,
     paid_for,
+    parsed_json,
     used_by,
 )
 from audiocapbench.models.settings import ModelSettings
@@ -134,7 +134,7 @@ class Gemini(ConnectedModel):
         response = await client.aio.models.generate_content(
             model=self._remote.model_id, contents=list(contents), config=config
         )
-        return json.loads(response.sdk_http_response.body or "")
+        return parsed_json(response.sdk_http_response.body or "")
 
     @asynccontextmanager
     async def _uploaded(self, client: Any, audio: SentAudio) -> AsyncIterator[str]:
@@ -231,7 +231,7 @@ def _api_failure(remote: RemoteModel, error: Any) -> ModelError:
     if any(note.get("reason") == "API_KEY_INVALID" for note in notes):
         status = "invalid_api_key"
     if error.code == 429 and re.search(r"\blimit: 0\b", message):
-        return FatalError(f"{text}; this account has no quota for {remote.model_id}")
+        return FatalError(f"{text}; this account has no quota for {remote.model_id}", certain=False)
     if error.code == 400 and "payload size exceeds" in message:
         return ModelError(f"{text}; this sample is too large for the model")
     failure = status_error(remote, int(error.code), headers, message, status)

@@ -94,10 +94,11 @@ def error_of(
     """The error that a status stands for, or what counts as one, in the words of ``text``."""
     known = (code or "").lower()
     if _NO_AUDIO.search(message):
-        return FatalError(f"{text}; choose a model that takes audio")
+        return FatalError(f"{text}; choose a model that takes audio", certain=False)
     to_mend = _to_mend(status, known, message)
     if to_mend is not None:
-        return FatalError(f"{text}; {to_mend.format(remote)}")
+        certain = status == 401 or to_mend == _KEY
+        return FatalError(f"{text}; {to_mend.format(remote)}", certain=certain)
     if status in _AGAIN or status >= 500:
         return TransientError(text, throttled=status == 429)
     if status == 413 or known in _ONE_SAMPLE_CODES:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from audiocapbench.data.outcome import Reply
-from audiocapbench.errors import ModelError
+from audiocapbench.errors import ModelError, TransientError
 from audiocapbench.models.access import ConnectedModel, RemoteModel, SentBody, remote_model
 from audiocapbench.models.announced_limit import AnnouncedLimit, announced_limit
 from audiocapbench.models.http_client import client_options, http_library
@@ -30,7 +30,9 @@ from audiocapbench.models.replies import (
     filtered_reply,
     joined_chunks,
     paid_for,
+    parsed_json,
     parsed_object,
+    told_error,
 )
 from audiocapbench.models.settings import ModelSettings
 
@@ -137,7 +139,7 @@ class ChatModel(ConnectedModel):
             # The answer is read here and not by the SDK, which would drop what it does not know.
             response = await post(options={"headers": headers | _RAW})
             self.announced = announced_limit(response.http_response.headers)
-            return json.loads(response.http_response.content)
+            return parsed_json(response.http_response.content)
         stream = openai.AsyncStream[ChatCompletionChunk]
         async with await post(options={"headers": headers}, stream=True, stream_cls=stream) as it:
             return joined_chunks([chunk async for chunk in it], self._remote)
@@ -182,7 +184,10 @@ class ChatModel(ConnectedModel):
             headers = error.response.headers
             failure = status_error(self._remote, error.status_code, headers, said, code)
             raise paid_for(failure, parsed_object(error.response.text)) from None
-        raise no_answer(self._remote, f"broke off ({said})") from None
+        failure = told_error({"code": code, "type": error.type, "message": said}, self._remote)
+        if isinstance(failure, TransientError) and not failure.throttled:
+            failure = no_answer(self._remote, f"broke off ({said})")
+        raise failure from None
 
 
 def create(name: str, settings: ModelSettings) -> ChatModel:

@@ -6,7 +6,6 @@ It speaks two dialects: ``ga``, the current one, and ``beta``, which OpenAI itse
 
 import base64
 import contextlib
-import json
 import logging
 import os
 import re
@@ -44,6 +43,7 @@ from audiocapbench.models.replies import (
     json_objects,
     metered,
     paid_for,
+    parsed_json,
     parsed_object,
 )
 from audiocapbench.models.settings import ModelSettings
@@ -234,7 +234,7 @@ class _Turn:
             if self._count > LARGEST_REPLY:
                 raise too_large(self._remote)
             try:
-                event = json_object(json.loads(message))
+                event = json_object(parsed_json(message))
             except (ValueError, RecursionError):
                 raise no_answer(self._remote, "sent what is not JSON") from None
             kind = event.get("type")

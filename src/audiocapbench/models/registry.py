@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from audiocapbench.credentials import without_query
 from audiocapbench.errors import ModelError, meant
 from audiocapbench.models.model import AudioContract, Model
 from audiocapbench.models.plugin_models import provider_in_file, provider_of_plugin
@@ -68,7 +69,7 @@ def create_model(
     if provider is None:
         near = meant(name, [one.name for one in list_models()])
         listing = "'audiocapbench models' lists those that can be asked"
-        raise ModelError(f"there is no model {name!r}{near}; {listing}")
+        raise ModelError(f"there is no model {without_query(name)!r}{near}; {listing}")
     return provider.create(name, settings, defaults)
 
 

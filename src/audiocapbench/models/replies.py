@@ -45,6 +45,12 @@ _NEWLINES = re.compile(r"\n{3,}")
 _STARRED = (re.compile(r"\*\*([^*]+)\*\*"), re.compile(r"\*([^*]+)\*"))
 
 
+# What servers call too many questions, where they do not say so by a status.
+_THROTTLED = re.compile(
+    r"rate[ _-]?limit|too[ _-]?many[ _-]?requests|throttl|resource[ _-]?exhausted", re.IGNORECASE
+)
+
+
 class Ending(NamedTuple):
     """The text of a reply, how it ended, and what there is to say about that."""
 
@@ -111,7 +117,7 @@ def completion_reply(body: Any, remote: RemoteModel) -> Reply:
     if not isinstance(body, dict) or not isinstance(body.get("choices"), list):
         told = json_object(json_object(body).get("error"))
         if told:
-            raise paid_for(_told_error(told, remote), body)
+            raise paid_for(told_error(told, remote), body)
         said = raw_json(body, remote.secrets)
         reason = f"answered with something that is not a completion: {said}"
         raise no_answer(remote, reason, reply=used_by(body))
@@ -121,12 +127,14 @@ def completion_reply(body: Any, remote: RemoteModel) -> Reply:
     return metered(body, remote, choice_ending(body, body["choices"], remote), tokens)
 
 
-def _told_error(told: Json, remote: RemoteModel) -> ModelError:
+def told_error(told: Json, remote: RemoteModel) -> ModelError:
     """The error that a server reports in place of an answer, as if it had said so by its status."""
-    code = told.get("code")
-    status = code if type(code) is int and 400 <= code < 600 else 500
+    code = str(told.get("code") or "")
+    status = int(code) if re.fullmatch(r"[45]\d\d", code) else 500
+    if _THROTTLED.search(f"{code} {told.get('type') or ''} {told.get('status') or ''}"):
+        status = 429
     said = str(told.get("message") or told)
-    return status_error(remote, status, {}, said, "" if type(code) is int else str(code or ""))
+    return status_error(remote, status, {}, said, "" if code.isdigit() else code)
 
 
 def joined_chunks(chunks: Sequence[Any], remote: RemoteModel) -> Json:
@@ -209,10 +217,15 @@ def json_objects(value: Any) -> list[Json]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
+def parsed_json(text: str | bytes) -> Any:
+    """What a body says; a number of more digits than anything can be counted in is none."""
+    return json.loads(text, parse_int=lambda digits: int(digits) if len(digits) < 100 else None)
+
+
 def parsed_object(text: str) -> Json:
     """The object that an error's body is; an empty one where it is a page for people."""
     try:
-        return json_object(json.loads(text))
+        return json_object(parsed_json(text))
     except (ValueError, RecursionError):
         return {}
 
