@@ -12,7 +12,7 @@ import pytest
 import audiocapbench as acb
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Status
-from audiocapbench.engine import run_benchmark
+from audiocapbench.engine import RateLimits, run_benchmark
 from audiocapbench.errors import ModelError
 from audiocapbench.evaluate import app as evaluate
 from audiocapbench.judges import JudgeError, create_judge, judge_run
@@ -193,6 +193,61 @@ def test_the_published_command_writes_its_result_though_the_judge_refuses(
     document = json.loads((place / "out.json").read_text())
     assert document["corpus_scores"]["meteor"] > 0
     assert all("401" in one["llm_judge_error"] for one in document["results"])
+
+
+# A judge that nobody can read
+
+
+def test_a_judge_that_is_never_readable_stops_alone_before_it_is_paid_for_everything(
+    tmp_path: Path, good: OpenAIServer, store: Store
+) -> None:
+    with OpenAIServer(key=None, reply=lambda _request: completion("Lovely sound!")) as mad:
+        folder = tmp_path / "many"
+        folder.mkdir()
+        write_folder(folder, 20)
+        made = run_benchmark(open_benchmark(str(folder)), create_model("control/right"), store).run
+        judges = [create_judge(name_at(mad)), create_judge(name_at(good))]
+        end = judge_run(store, made, judges, rate_limits=RateLimits(1))
+        assert len(mad.requests) <= 3 * (8 + 1)  # one may be in flight
+        unparsed = end.judges[0].statuses["unparsed"]
+        assert unparsed in (8, 9)
+        assert end.judges[0].statuses == {"unparsed": unparsed, "failed": 20 - unparsed}
+        assert end.judges[1].statuses == {"ok": 20}
+        [refusal] = end.refusals
+        assert str(refusal).startswith(f"judge {name_at(mad)}: none of its first 8 verdicts can")
+        assert "Lovely sound!" in str(refusal)
+        mad.reply = verdict
+        end = judge_run(store, made, judges, rate_limits=RateLimits(1))
+        assert end.judges[0].statuses == {"unparsed": unparsed, "ok": 20 - unparsed}
+
+
+def test_a_judge_that_was_read_once_is_asked_to_the_end(
+    tmp_path: Path, good: OpenAIServer, store: Store
+) -> None:
+    write_folder(tmp_path, 12)
+    made = run_benchmark(open_benchmark(str(tmp_path)), create_model("control/right"), store).run
+    judge = create_judge(name_at(good))
+    judge_run(store, made, [judge], samples=frozenset(made.sample_ids[:1]))
+    good.reply = lambda _request: completion("Lovely sound!")
+    end = judge_run(store, made, [judge])
+    assert end.judges[0].statuses == {"ok": 1, "unparsed": 11}
+    assert not end.refusals
+
+
+def test_a_run_whose_judge_is_stopped_says_how_many_were_judged(
+    place: Path, good: OpenAIServer
+) -> None:
+    priced = {"text_in": 1000, "out": 1000, "source": "mine", "as_of": "2026-01-01"}
+    file = {"currency": "USD", "unit": "per 1,000,000 tokens", "models": {name_at(good): priced}}
+    (place / "prices.json").write_text(json.dumps(file))
+    judge = ("--judge", name_at(good), "--prices", "prices.json", "--yes", "--concurrency", "1")
+    words = ("run", "tones", "--metrics", "rouge_l", "--model", "control/right", *judge)
+    done = call(place, *words, "--budget", "0.8")
+    assert done.returncode == 130, done.stderr
+    judged = f"Judged {len(good.requests)} of {CLIPS} by {name_at(good)}: the budget is spent: $"
+    assert judged in done.stderr
+    assert 0 < len(good.requests) < CLIPS
+    assert "Stopped after" not in done.stderr
 
 
 # A judge that fails at some

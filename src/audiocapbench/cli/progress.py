@@ -77,6 +77,8 @@ def ask_and_score(
                     progress=judge_watcher(bars),
                 )
                 end = replace(end, stop=judging.stop, spending=judging.spending)
+                if end.stop is not None:
+                    end = replace(end, judged=judging.reached)
                 refused += judging.refusals
             ends.append(end)
             if end.stop is not None:
@@ -161,7 +163,10 @@ def explain_end(end: RunEnd, store: Store) -> None:
     if end.stop is not None:
         done = sum(end.statuses.values())
         why = f": {end.stop.because(end.spending)}" if end.stop is Stop.BUDGET else ""
-        say(f"Stopped after {done} of {end.total}{why}. Answers are kept in {store.name}.")
+        if end.judged is None:
+            say(f"Stopped after {done} of {end.total}{why}. Answers are kept in {store.name}.")
+        else:
+            say(f"Judged {end.judged}{why}. Answers and judgements are kept in {store.name}.")
         say("The same command goes on from here.")
         return
     outcomes = store.outcomes(end.run.id).values()

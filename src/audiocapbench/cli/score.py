@@ -158,7 +158,8 @@ def _score_run(
         explain_spending(purse)
         if end.stop is not None:
             why = end.stop.because(end.spending)
-            say(f"Stopped: {why}. What was judged is kept; the same command goes on from here.")
+            say(f"Judged {end.reached}: {why}.")
+            say("What was judged is kept; the same command goes on from here.")
             raise typer.Exit(INTERRUPTED)
     summary = summarise(kept, found, names, [one.name for one in judges])
     if per_sample is not None:

@@ -44,6 +44,7 @@ class RunEnd:
         statuses: How many outcomes of each status there are now.
         stop: Why it ended before the last sample; None if it did not.
         spending: How its budget stands, where there is one.
+        judged: How far its judges got, in words, where they and not the model were stopped.
     """
 
     run: Run
@@ -52,6 +53,7 @@ class RunEnd:
     statuses: Counter[str]
     stop: Stop | None
     spending: Spending | None = None
+    judged: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

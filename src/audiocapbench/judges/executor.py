@@ -24,6 +24,7 @@ from audiocapbench.engine.store_access import (
 from audiocapbench.engine.worker_pool import WorkerPool, close
 from audiocapbench.errors import FatalError
 from audiocapbench.judges.errors import JudgeError
+from audiocapbench.judges.failures import UnreadableReplies
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, judge_texts
 from audiocapbench.judges.questioning import case_of, question_judge
 from audiocapbench.models.registry import price_of
@@ -59,7 +60,8 @@ class JudgeEnd:
         known: How many had been made before.
         statuses: How many judgements of each status there are now.
         cost_usd: Dollars that all of them cost, where known; apart from the model's own.
-        fatal: The error of a judge that refuses all questions; what it was not asked has failed.
+        fatal: The error of a judge that refuses all questions or answers none readably; what it
+            was not asked has failed.
     """
 
     judge: str
@@ -69,6 +71,11 @@ class JudgeEnd:
     statuses: Counter[str]
     cost_usd: float | None
     fatal: FatalError | None = None
+
+    @property
+    def judged(self) -> int:
+        """How many judgements need not be asked for again."""
+        return sum(count for name, count in self.statuses.items() if name not in ASKED_AGAIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +87,13 @@ class JudgingEnd:
     spending: Spending | None = None
 
     @property
+    def reached(self) -> str:
+        """How far each judge got, in words."""
+        return ", ".join(f"{one.judged:,} of {one.total:,} by {one.judge}" for one in self.judges)
+
+    @property
     def refusals(self) -> list[FatalError]:
-        """The errors of judges that refuse all questions."""
+        """The errors of judges that refuse all questions, or answer none readably."""
         return [
             FatalError(f"judge {one.judge}: {str(one.fatal).removeprefix(f'{one.judge}: ')}")
             for one in self.judges
@@ -116,8 +128,8 @@ def judge_run(
 ) -> JudgingEnd:
     """Have the answers of a run judged, as far as they have not been, by judges side by side.
 
-    A judge whose provider refuses all questions stops alone: what it was not asked is kept as
-    failed, with the reason, and asked the next time.
+    A judge whose provider refuses all questions, or of whose first replies none can be read, stops
+    alone: what it was not asked is kept as failed, with the reason, and asked the next time.
 
     Raises:
         ModelError: There is a budget, and no price is known for a judge.
@@ -283,6 +295,7 @@ class _Judging:
         limiter = self.rate_limits.limiter(judge.model, self.progress.noted)
         rounds = {repeat for _, repeat in missing}
         clients = {one: self._client(judge, one, limiter, refusals) for one in rounds}
+        unreadable = UnreadableReplies(await self.access.call(self._was_readable, judge))
 
         async def ask(task: _Task) -> None:
             item, repeat = task
@@ -292,6 +305,7 @@ class _Judging:
             with limiter.until_stored():
                 await self.writer.commit(JudgementRecord(*judged))
             self.progress.arrived(judged[0])
+            unreadable.note(judged[0])
 
         try:
             await pool.share(self._tasks(judge, missing, limiter), limiter, ask)
@@ -299,6 +313,12 @@ class _Judging:
                 await self.access.call(self._fail, judge, missing, str(pool.fatal))
         finally:
             await close(judge.model)
+
+    def _was_readable(self, judge: ModelJudge) -> bool:
+        return any(
+            one.status is Status.OK and one.signature == judge.signature and one.latency_s
+            for one in self.store.judgements(self.run.id, judge.name)
+        )
 
     def _fail(self, judge: ModelJudge, tasks: Sequence[_Task], reason: str) -> None:
         """Keep of what a judge will not be asked why not, unless something better is known."""

@@ -1,14 +1,41 @@
-"""Why judgements have no scores: reasons counted, and said in a sentence."""
+"""Why judgements have no scores: reasons counted, said, and where none can be read an end made."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from audiocapbench.data.outcome import Status
+from audiocapbench.engine.refusals import MOST_REFUSED
+from audiocapbench.errors import FatalError
 from audiocapbench.store.judgements import Judgement
 
 _LONGEST_REASON = 300
 _DETAILS = re.compile(r"\S*\d\S*")
+
+
+@dataclass(slots=True)
+class UnreadableReplies:
+    """Whether a judge was ever ``readable``, and how many of its verdicts were not."""
+
+    readable: bool
+    _count: int = field(init=False, default=0)
+
+    def note(self, judgement: Judgement) -> None:
+        """Count a judgement.
+
+        Raises:
+            FatalError: So many of a judge's verdicts could not be read, and none ever was.
+        """
+        # A verdict without a question says nothing of how the judge replies.
+        asked = judgement.latency_s > 0
+        self.readable = self.readable or (judgement.status is Status.OK and asked)
+        self._count += judgement.status is Status.UNPARSED
+        if not self.readable and self._count >= MOST_REFUSED:
+            raise FatalError(
+                f"none of its first {self._count} verdicts can be read, so no more are asked for; "
+                f"try another judge: {judgement.error}"
+            )
 
 
 def failure_reasons(judgements: Iterable[Judgement]) -> dict[str, int]:
