@@ -21,6 +21,7 @@ from audiocapbench.cli.console import json_text, say
 from audiocapbench.errors import AudioCapBenchError, FatalError, MetricError
 
 if TYPE_CHECKING:
+    from audiocapbench.benchmarks import Benchmark
     from audiocapbench.judges import Judge
     from audiocapbench.models import Model
     from audiocapbench.scores.summary import RunSummary
@@ -110,7 +111,6 @@ def evaluate(
         max_samples (N): Only the first so many samples.
     """
     from audiocapbench.benchmarks import Selection
-    from audiocapbench.benchmarks.captioning import load_audiocapbench
     from audiocapbench.cli.preview import confirm, preview_run
     from audiocapbench.cli.progress import ask_and_score, explain_end
     from audiocapbench.cli.results import print_tables
@@ -128,7 +128,7 @@ def evaluate(
     named = _one_a_provider() if all_models else [_named(provider, model)]
     able = dict(_able(named, partial(create, settings=ModelSettings(temperature, max_tokens))))
     judges = [] if no_llm_judge else [_judge(judge_model, options.judge_ways(protocol, None))]
-    benchmark = load_audiocapbench(data_dir, follow_links=follow_links, metadata=metadata)
+    benchmark = _benchmark(data_dir, metadata, follow_links=follow_links)
     selection = Selection((category,) if category is not None else (), max_samples)
     selection.of(benchmark)
     outputs = [_output(output, one, several=all_models) for one in able]
@@ -235,6 +235,16 @@ def _judge(name: str, ways: dict[str, str]) -> "Judge":
         return create_judge(name if ours else f"openai/{name}", ways=ways)
     except AudioCapBenchError as error:
         raise AudioCapBenchError(f"the judge: {error}; or use --no-llm-judge") from None
+
+
+def _benchmark(folder: Path, metadata: Path | None, *, follow_links: bool) -> "Benchmark":
+    """The benchmark in a folder, whose own metrics can be computed here."""
+    from audiocapbench.benchmarks.captioning import load_audiocapbench
+    from audiocapbench.benchmarks.corpora import check_metrics
+
+    benchmark = load_audiocapbench(folder, follow_links=follow_links, metadata=metadata)
+    check_metrics(benchmark.traits.aggregation, benchmark.traits.metrics)
+    return benchmark
 
 
 def _output(path: Path | None, model: _Named, *, several: bool) -> Path:

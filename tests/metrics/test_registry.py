@@ -1,12 +1,14 @@
 """Metrics by name: found, computed together, and the same whether fresh or stored."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics import METRICS, compute, find_metric
 from audiocapbench.metrics.names import parse_name, split_names
@@ -94,3 +96,35 @@ def test_any_name_is_found_or_refused(text: str) -> None:
 def test_a_family_s_name_stands_for_its_four_orders() -> None:
     names = split_names("bleu_2,bleu,rouge_l")
     assert names == ["bleu_2", "bleu_1", "bleu_3", "bleu_4", "rouge_l"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        ("fense", "write fense[detector=PATH]"),
+        ("spider_fl", "write spider_fl[detector=PATH]"),
+        ("fense[detector=no.ckpt]", "no checkpoint at no.ckpt"),
+        ("spice", "does not run"),
+        ("spider", "does not run"),
+        ("meteor_1_5", "does not run"),
+        ("similarity[encoder=none]", "no sentence encoder called 'none'"),
+        ("fluent_similarity[encoder=none]", "no sentence encoder called 'none'"),
+        ("date[variant=none]", "no variant 'none'"),
+        ("date_similarity[encoder=none]", "no sentence encoder called 'none'"),
+    ],
+)
+def test_what_a_metric_lacks_is_said_before_anybody_is_asked(
+    metric: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho 'No Java here.' >&2\nexit 1\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(MetricError) as error:
+        check_metrics(None, [metric])
+    assert words in str(error.value)
+
+
+def test_every_metric_that_needs_something_looks_for_it_beforehand() -> None:
+    assert [one.name for one in METRICS.values() if one.needs and one.prepare is None] == []

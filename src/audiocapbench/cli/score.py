@@ -25,6 +25,9 @@ _MECAT = "date,similarity,bleu_4,rouge_l"
 _DEFAULTS = f"[default: {_PUBLISHED}; of MECAT {_MECAT}]"
 
 
+_KEPT = "What was judged is kept; the same command goes on from here."
+
+
 @options.command(app.command)
 def score(
     run: int | None = None,
@@ -158,8 +161,7 @@ def _score_run(
         explain_spending(purse)
         if end.stop is not None:
             why = end.stop.because(end.spending)
-            say(f"Judged {end.reached}: {why}.")
-            say("What was judged is kept; the same command goes on from here.")
+            say(f"Judged {end.reached}: {why}.", _KEPT)
             raise typer.Exit(INTERRUPTED)
     summary = summarise(kept, found, names, [one.name for one in judges])
     if per_sample is not None:

@@ -10,12 +10,13 @@ from audiocapbench.errors import MetricError, meant
 from audiocapbench.metrics.bleu import bleu
 from audiocapbench.metrics.clap.metric import CLAP_OPTIONS, clap, prepare_clap
 from audiocapbench.metrics.coco.cider import cider_d
-from audiocapbench.metrics.coco.meteor_java import corpus_meteor, meteor_1_5
+from audiocapbench.metrics.coco.meteor_java import corpus_meteor, meteor_1_5, prepare_meteor
 from audiocapbench.metrics.coco.overlap import bleu_coco, corpus_bleu, rouge_l_coco
-from audiocapbench.metrics.coco.spice import spice, spider, spider_fl
-from audiocapbench.metrics.date import aggregate_date, date_and_parts
+from audiocapbench.metrics.coco.spice import prepare_spice, spice, spider, spider_fl
+from audiocapbench.metrics.date import aggregate_date, date_and_parts, prepare_date
+from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.fluency.detector import fluency, fluent_similarity
-from audiocapbench.metrics.fluency.fense import detect, fense
+from audiocapbench.metrics.fluency.fense import detect, fense, open_detector, prepare_fense
 from audiocapbench.metrics.meteor import meteor
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
@@ -70,8 +71,17 @@ class Metric(NamedTuple):
 def _spider_fl(
     predictions: Sequence[str], references: Sequence[Sequence[str]], detector: str = ""
 ) -> MetricResult:
-    name, probabilities = detect(predictions, detector or None)
+    name, probabilities = detect(predictions, open_detector(detector, "spider_fl"))
     return spider_fl(spider(predictions, references), probabilities, name)
+
+
+def _prepare_spider_fl(detector: str = "") -> None:
+    open_detector(detector, "spider_fl")
+    prepare_spice()
+
+
+def _prepare_encoder(encoder: str = "wordllama") -> None:
+    load(encoder)
 
 
 def _by_name(*metrics: Metric) -> dict[str, Metric]:
@@ -85,15 +95,28 @@ METRICS = _by_name(
         for order in range(1, 5)
     ),
     Metric("rouge_l", "longest common subsequence with stemming, as published", rouge_l),
-    Metric("similarity", "cosine of sentence embeddings", similarity, _ENCODER),
+    Metric(
+        "similarity",
+        "cosine of sentence embeddings",
+        similarity,
+        _ENCODER,
+        prepare=_prepare_encoder,
+    ),
     Metric("fluency", "how whole a caption is, by our own detector", fluency),
-    Metric("fluent_similarity", "similarity less a share for errors", fluent_similarity, _ENCODER),
+    Metric(
+        "fluent_similarity",
+        "similarity less a share for errors",
+        fluent_similarity,
+        _ENCODER,
+        prepare=_prepare_encoder,
+    ),
     Metric(
         "fense",
         "similarity cut for broken captions, as published",
         fense,
         ("encoder", "detector"),
         "extra sbert; detector=PATH of the published checkpoint",
+        prepare=prepare_fense,
     ),
     *(
         Metric(
@@ -106,9 +129,23 @@ METRICS = _by_name(
     ),
     Metric("rouge_l_coco", "ROUGE-L of the COCO evaluation", rouge_l_coco),
     Metric("cider_d", "CIDEr-D of the COCO evaluation", cider_d, max_value=10.0),
-    Metric("meteor_1_5", "METEOR 1.5 by its own jar", meteor_1_5, (), _JAVA, corpus_meteor),
-    Metric("spice", "SPICE by its own jar", spice, needs=_CORENLP),
-    Metric("spider", "mean of cider_d and spice", spider, needs=_CORENLP, max_value=5.5),
+    Metric(
+        "meteor_1_5",
+        "METEOR 1.5 by its own jar",
+        meteor_1_5,
+        needs=_JAVA,
+        aggregate=corpus_meteor,
+        prepare=prepare_meteor,
+    ),
+    Metric("spice", "SPICE by its own jar", spice, needs=_CORENLP, prepare=prepare_spice),
+    Metric(
+        "spider",
+        "mean of cider_d and spice",
+        spider,
+        needs=_CORENLP,
+        max_value=5.5,
+        prepare=prepare_spice,
+    ),
     Metric(
         "spider_fl",
         "spider cut for broken captions",
@@ -116,9 +153,17 @@ METRICS = _by_name(
         ("detector",),
         f"{_CORENLP}, extra sbert; detector=PATH",
         max_value=5.5,
+        prepare=_prepare_spider_fl,
     ),
     *(
-        Metric(name, description, date_and_parts, _DATE_OPTIONS, aggregate=aggregate)
+        Metric(
+            name,
+            description,
+            date_and_parts,
+            _DATE_OPTIONS,
+            aggregate=aggregate,
+            prepare=prepare_date,
+        )
         for name, description, aggregate in (
             ("date", "MECAT's similarity and discriminability", aggregate_date),
             ("date_similarity", "date's likeness to its references", first_column),

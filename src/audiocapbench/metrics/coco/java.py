@@ -33,6 +33,24 @@ def find_java(metric: str) -> str:
     return found
 
 
+def check_java(metric: str) -> None:
+    """Refuse a Java that does not run: some machines have only the name of one."""
+    java = find_java(metric)
+    try:
+        done = subprocess.run(  # noqa: S603  # only asks for the version
+            [java, "-version"], capture_output=True, timeout=60, check=False
+        )
+        said = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+        problem = f"exit code {done.returncode}: {said}" if done.returncode else None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        problem = str(error)
+    if problem is not None:
+        raise MetricError(
+            f"{metric} runs the original Java program, and {java} does not run ({problem}); "
+            "install a Java runtime (8 or newer), or set JAVA_HOME."
+        )
+
+
 def find_jar(metric: str, *parts: str) -> Path:
     """Find a file of the installed package pycocoevalcap."""
     spec = find_spec("pycocoevalcap")

@@ -1,11 +1,12 @@
 """METEOR 1.5 by its original program, which needs Java; ``meteor`` has NLTK's, another metric."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.coco.java import LOCALE, LineProcess, find_jar, find_java
+from audiocapbench.metrics.coco.java import LOCALE, LineProcess, check_java, find_jar, find_java
 from audiocapbench.metrics.inputs import check_captions
 from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokens_of
 from audiocapbench.metrics.result import FloatArray, MetricResult
@@ -33,7 +34,7 @@ def meteor_1_5(
     if not len(predictions):
         empty = np.zeros((0, _STATISTICS))
         return MetricResult(_NAME, signature, empty[:, 0], empty, corpus_meteor)
-    java, jar = find_java(_NAME), find_jar(_NAME, "meteor", "meteor-1.5.jar")
+    java, jar = find_java(_NAME), _find_program()
     command = [java, "-Xmx2G", *LOCALE, "-jar", jar.name, "-", "-", "-stdio", "-l", "en", "-norm"]
     with LineProcess("METEOR", command, jar.parent, patience) as process:
         lines = [
@@ -48,6 +49,16 @@ def meteor_1_5(
     whole = (statistics[:, 20] == 1) & (statistics[:, 21:23] == statistics[:, 0:2]).all(axis=1)
     statistics[whole, 20] = 0.0
     return MetricResult(_NAME, signature, samples, statistics, corpus_meteor)
+
+
+def prepare_meteor() -> None:
+    """Look for Java and the program; a MetricError says what is missing."""
+    check_java(_NAME)
+    _find_program()
+
+
+def _find_program() -> Path:
+    return find_jar(_NAME, "meteor", "meteor-1.5.jar")
 
 
 def _numbers(line: str) -> list[float]:

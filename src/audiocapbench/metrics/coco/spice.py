@@ -11,7 +11,7 @@ import numpy as np
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.coco.cider import cider_d
-from audiocapbench.metrics.coco.java import LOCALE, find_jar, find_java
+from audiocapbench.metrics.coco.java import LOCALE, check_java, find_jar, find_java
 from audiocapbench.metrics.fluency.fense import PENALTY, THRESHOLD, penalise
 from audiocapbench.metrics.inputs import check_captions
 from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokens_of
@@ -36,8 +36,7 @@ def spice(
     samples = np.zeros(len(predictions))
     questions = _questions(predictions, references)
     if questions:
-        java, jar = find_java(_NAME), find_jar(_NAME, "spice", "spice-1.0.jar")
-        _check_models(jar.parent / "lib")
+        java, jar = find_java(_NAME), _find_program()
         with tempfile.TemporaryDirectory(prefix="audiocapbench-spice-") as folder:
             for answer in _run(java, jar, questions, Path(folder), timeout):
                 score = float(answer["scores"]["All"]["f"] or 0.0)
@@ -59,13 +58,22 @@ def _questions(
     return questions
 
 
-def _check_models(folder: Path) -> None:
+def prepare_spice() -> None:
+    """Look for Java, the program and its models; a MetricError says what is missing."""
+    check_java(_NAME)
+    _find_program()
+
+
+def _find_program() -> Path:
+    jar = find_jar(_NAME, "spice", "spice-1.0.jar")
+    folder = jar.parent / "lib"
     missing = [name for name in _MODELS if not (folder / name).is_file()]
     if missing:
         raise MetricError(
             f"spice needs {' and '.join(missing)} from Stanford CoreNLP 3.6.0 "
             f"(stanford-corenlp-full-2015-12-09.zip) in {folder}."
         )
+    return jar
 
 
 def _run(

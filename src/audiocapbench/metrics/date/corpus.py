@@ -70,8 +70,8 @@ def encode_corpus(
     predictions: Sequence[str], references: Sequence[Sequence[str]], **options: Unpack[DateOptions]
 ) -> EncodedCorpus:
     """Make vectors of a corpus, once for all that is computed of it."""
-    way = VARIANTS[_known("variant", options.get("variant", "code"), VARIANTS)]
-    tolerance = TOLERANCES[_known("sub-task", options.get("subtask", "long"), TOLERANCES)]
+    way = VARIANTS[known_name("variant", options.get("variant", "code"), VARIANTS)]
+    tolerance = TOLERANCES[known_name("sub-task", options.get("subtask", "long"), TOLERANCES)]
     block = options.get("block", BLOCK)
     if block < 1:
         raise MetricError(f"DATE's block is {block}: hold at least one sentence at a time.")
@@ -131,7 +131,8 @@ def _checked(
     return [readable(text) for text in predictions], answers
 
 
-def _known(what: str, name: str, known: Mapping[str, object]) -> str:
+def known_name(what: str, name: str, known: Mapping[str, object]) -> str:
+    """A name that is known; MetricError says which ones are."""
     if name not in known:
         raise MetricError(f"DATE has no {what} {name!r}: choose one of {', '.join(known)}.")
     return name

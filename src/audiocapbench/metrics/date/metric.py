@@ -7,7 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.date.corpus import BLOCK, DateOptions, EncodedCorpus, encode_corpus
+from audiocapbench.metrics.date.corpus import (
+    BLOCK,
+    DateOptions,
+    EncodedCorpus,
+    encode_corpus,
+    known_name,
+)
 from audiocapbench.metrics.date.pieces import piece_encoder
 from audiocapbench.metrics.date.variants import TOLERANCES, VARIANTS, harmonic_mean
 from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
@@ -58,6 +64,13 @@ def date_and_parts(
     for name, own in halves.items():
         results.append(MetricResult.of_means(name, sign(name, protocol=1, **fields), own))
     return results
+
+
+def prepare_date(variant: str = "code", subtask: str = "long", encoder: str = "wordllama") -> None:
+    """Load the encoder and look at the options; a MetricError says what is wrong."""
+    known_name("variant", variant, VARIANTS)
+    known_name("sub-task", subtask, TOLERANCES)
+    piece_encoder(encoder)
 
 
 def aggregate_date(means: FloatArray) -> FloatArray:

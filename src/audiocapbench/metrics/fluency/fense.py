@@ -87,19 +87,38 @@ def detect(captions: Sequence[str], detector: Detector | None) -> tuple[str, Flo
     Raises:
         MetricError: If there is no detector, or what it gives are not probabilities.
     """
-    if detector is None:
-        raise MetricError(
-            "This metric needs an error detector: give detector= the path of "
-            "echecker_clotho_audiocaps_base.ckpt, or use fluent_similarity, which has its own."
-        )
-    if isinstance(detector, str | Path):
-        from audiocapbench.metrics.fluency.fense_checkpoint import load_checkpoint
-
-        detector = load_checkpoint(Path(detector))
+    detector = open_detector(detector, "fense")
     if isinstance(detector, ErrorDetector):
         return detector.name, _checked(detector.error_probabilities(captions), captions)
     name = getattr(detector, "__qualname__", type(detector).__name__)
     return name.replace("|", "_"), _checked(detector(captions), captions)
+
+
+def open_detector(
+    detector: Detector | None, metric: str
+) -> ErrorDetector | Callable[[Sequence[str]], ArrayLike]:
+    """The detector that a path or an object stands for.
+
+    Raises:
+        MetricError: There is none, or it cannot be loaded.
+    """
+    if detector is None or detector == "":
+        raise MetricError(
+            f"This metric needs an error detector: write {metric}[detector=PATH] with the path of "
+            "echecker_clotho_audiocaps_base.ckpt (in Python, detector=PATH), or use "
+            "fluent_similarity, which has its own."
+        )
+    if not isinstance(detector, str | Path):
+        return detector
+    from audiocapbench.metrics.fluency.fense_checkpoint import load_checkpoint
+
+    return load_checkpoint(Path(detector))
+
+
+def prepare_fense(encoder: str = "tinybert", detector: str = "") -> None:
+    """Load the detector and the encoder; a MetricError says why they cannot be had."""
+    open_detector(detector, "fense")
+    load(encoder)
 
 
 def _checked(probabilities: ArrayLike, captions: Sequence[str]) -> FloatArray:
