@@ -178,6 +178,44 @@ def test_more_patience_than_a_question_has_is_refused_with_the_reason() -> None:
         assert "it asks to wait 86400 s and a question is given 900 s" in (reply.error or "")
 
 
+class Shut(TokenBucket):
+    """Lets nothing in from a time on."""
+
+    shut_s = 0.0
+
+    def admit(self, now: float, in_flight: int) -> bool:
+        return now < self.shut_s and super().admit(now, in_flight)
+
+
+@pytest.mark.parametrize("retry_after_s", [None, 0.0, 1.0, 15.0])
+def test_a_provider_that_only_ever_refuses_is_spoken_of_once_and_given_up(
+    retry_after_s: float | None,
+) -> None:
+    model = SimulatedModel(Shut(1, 1), retry_after_s=retry_after_s)
+    figures = run_in_virtual_time(ask_all, model, QUESTIONS)
+    assert 300 <= figures.seconds < 400
+    assert "refused every question" in str(figures.pool.fatal)
+    assert "and never answered" in str(figures.pool.fatal)
+    assert len([one for one in figures.notes if "refused every question" in one]) == 1
+    assert len([one for one in figures.notes if "all wait" in one]) <= 1
+
+
+def test_a_question_that_is_only_refused_is_given_up_by_the_deadline_in_real_time() -> None:
+    limit = Shut(20, 20)
+    limit.shut_s = 5.0
+    figures = run_in_virtual_time(ask_all, SimulatedModel(limit, retry_after_s=0.0), 110)
+    assert figures.answered >= 50
+    assert figures.seconds < 1100  # the deadline, and whoever waits for one more turn then
+    assert "given up after" in str(figures.replies[-1].error)
+
+
+def test_an_absurd_wait_is_said_once_and_in_digits() -> None:
+    figures = run_in_virtual_time(ask_all, SimulatedModel(Shut(1, 1), retry_after_s=1e9 - 1), 60)
+    assert len(figures.notes) == 1
+    assert "999,999,999 s" in figures.notes[0]
+    assert "999,999,999 s" in str(figures.pool.fatal)
+
+
 def test_one_absurd_wait_costs_one_question() -> None:
     class Once(TokenBucket):
         def admit(self, now: float, in_flight: int) -> bool:

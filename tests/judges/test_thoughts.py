@@ -4,10 +4,10 @@ import pytest
 
 from audiocapbench.judges import audiocapbench
 from audiocapbench.judges.errors import ReplyError
-from audiocapbench.judges.thoughts import without_thoughts
 from audiocapbench.meta.answers.parser import read_answer
 from audiocapbench.meta.pairwise.reader import read_word
 from audiocapbench.meta.scorers.scorer import Choice
+from audiocapbench.models.thoughts import without_thoughts
 
 CONTRACT = audiocapbench.contract()
 DRAFT = '{"accuracy": 1, "completeness": 1, "hallucination": 1, "reasoning": "A draft."}'

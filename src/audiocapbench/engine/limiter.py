@@ -16,7 +16,7 @@ import anyio
 from audiocapbench.engine.announced_rate import AnnouncedRate
 from audiocapbench.engine.learned_places import LearnedPlaces
 from audiocapbench.engine.learned_rate import LearnedRate, Start
-from audiocapbench.engine.outage import Outage
+from audiocapbench.engine.outage import Outage, in_seconds
 from audiocapbench.errors import TransientError
 from audiocapbench.models.announced_limit import AnnouncedLimit
 
@@ -52,6 +52,8 @@ class Limiter:
     storing: int = field(init=False, default=0)
     rate: LearnedRate = field(init=False, default_factory=LearnedRate)
     places: LearnedPlaces = field(init=False)
+    last_answer: float = field(init=False, default=float("-inf"))
+    _said: set[str] = field(init=False, default_factory=set)
     _announced: AnnouncedRate = field(init=False, default_factory=AnnouncedRate)
     _started: int = field(init=False, default=0)
     _last_due: float = field(init=False, default=float("-inf"))
@@ -119,6 +121,8 @@ class Limiter:
         """An answer came, and may have said how many more the provider would take."""
         now = self.clock()
         latency_s = now - start.at
+        self.last_answer = now
+        self._said.discard("wait")
         if said is not None:
             self._announced.told(said, start.at, self._started - start.number - 1, now)
         self.outage.answered(start)
@@ -132,15 +136,19 @@ class Limiter:
         wait is that of the refused question alone, until nothing is let in any more.
 
         Raises:
-            FatalError: It asks for more patience than any question has.
+            FatalError: It asks for more patience than any question has, or lets nothing in.
         """
         now, closed_s = self.clock(), problem.retry_after_s or 0.0
         if closed_s > patience_s:
-            self.note(f"{problem}; it asks to wait {closed_s:g} s, longer than a question may take")
+            words = f"it asks to wait {in_seconds(closed_s)}, longer than a question may take"
+            self._say("too late", f"{problem}; {words}")
             closed_s = 0.0
             self.outage.too_late(problem)
         elif closed_s >= _WORTH_SAYING_S and now + closed_s > self._closed_until + 1:
-            self.note(f"{problem}; all wait for {closed_s:g} s, as it asks")
+            self._say("wait", f"{problem}; all wait for {in_seconds(closed_s)}, as it asks")
+        vain = self.outage.refused(start, now, problem)
+        if vain is not None:
+            self._say("vain", vain)
         self._announced.refused()
         first = self.rate.refused(start, now, closed_s)
         if closed_s <= _SHORT_S and self.rate.in_a_row < _IN_VAIN:
@@ -154,6 +162,12 @@ class Limiter:
             self.rate.let_go(start)
         else:
             self.rate.step_back(start, closed_s)
+
+    def _say(self, kind: str, words: str) -> None:
+        """Say what of its kind was not said yet; waits are worth saying again after an answer."""
+        if not self._said & {kind, words}:
+            self._said |= {kind, words}
+            self.note(words)
 
     def unreachable(self, start: Start, problem: TransientError) -> bool:
         """Whether a failed question is the provider's outage, for which all wait.

@@ -21,6 +21,7 @@ from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine.bill import Bill
 from audiocapbench.engine.budget import Budget
 from audiocapbench.engine.limiter import Limiter
+from audiocapbench.engine.outage import in_seconds
 from audiocapbench.engine.prepare import prepare
 from audiocapbench.engine.refusals import Refusals
 from audiocapbench.engine.store_access import StoreAccess
@@ -34,6 +35,8 @@ from audiocapbench.errors import (
 from audiocapbench.models import Model, Question, SentAudio
 from audiocapbench.models.announced_limit import AnnouncedLimit
 from audiocapbench.models.price import Price, checked_usage
+from audiocapbench.models.replies import is_blank
+from audiocapbench.models.thoughts import without_thoughts
 from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.store import Store, cache_key
 
@@ -52,7 +55,8 @@ class RetryPolicy:
         first_s: Longest wait before the second attempt; doubles with each.
         longest_s: Longest wait of all, unless the provider asks for more.
         deadline_s: Seconds of asking and waiting to ask again after which a question is given up
-            whatever the reason; waiting for its turn does not count.
+            whatever the reason. Waiting for its first turn does not count; waiting for another,
+            once it was refused, does: all of it while nobody is answered.
         unreachable_s: Seconds after which a provider that was never reached is given up.
         outage_s: The same for one that had answered before.
     """
@@ -111,6 +115,8 @@ class RetryingClient:
             failed = Reply("", Status.FAILED, str(error))
             return ClientAnswer(_outcome(sample.id, failed, None, 0.0, 0), None)
         answer = await self.ask_question(Question(sample.id, sample.instruction, sent))
+        if answer is not None and not getattr(self.model, "verbatim", False):
+            answer = _spoken(answer, sample.instruction)
         withheld = answer.outcome.reply.withheld if answer else None
         if answer is None or withheld is None or 0 <= withheld < len(sample.references):
             return answer
@@ -147,6 +153,7 @@ class RetryingClient:
         # Waiting for one's turn is no fault of the provider's: it does not count.
         asking_s, latency = 0.0, 0.0
         problem: TransientError | None = None
+        refused_at = math.inf
 
         def ended(reply: Reply) -> Outcome:
             reply = bill.on(reply)
@@ -160,6 +167,7 @@ class RetryingClient:
                 if not bill.has_costs:
                     raise OverBudgetError(self.budget.refusal)
                 return given_up(f"not asked again, because {self.budget.refusal}")
+            came = self.limiter.clock()
             start = await self.limiter.enter(self.stopping, _tokens(question))
             if start is None:
                 return given_up("stopped") if bill.has_costs else None
@@ -183,12 +191,18 @@ class RetryingClient:
             elif not self.limiter.unreachable(start, problem):
                 failures += 1
             pause = self.retry.wait_s(failures + refusals, problem.retry_after_s, self.draw)
-            asking_s += latency + pause
+            asking_s += latency
+            if refusals:
+                refused_at = min(refused_at, start.at)
+                asking_s += min(self.retry.longest_s, start.at - came) if refusals > 1 else 0.0
+                dry_s = self.limiter.clock() - max(refused_at, self.limiter.last_answer)
+                asking_s = max(asking_s, dry_s)
             if problem.throttled:
                 self.limiter.refused(start, problem, self.retry.deadline_s)
                 # The door knows when to ask again; only who is refused alone steps back.
                 pause = self.retry.wait_s(refusals - 1, None, self.draw) if refusals > 1 else 0.0
                 pause = max(pause, problem.retry_after_s or 0.0)
+            asking_s += pause
             if asking_s > self.retry.deadline_s or failures >= self.retry.attempts:
                 return given_up(f"given up after {attempts} attempts{self._too_late(problem)}")
             await self.limiter.rest(pause, self.stopping)
@@ -198,7 +212,7 @@ class RetryingClient:
         wait_s, most_s = problem.retry_after_s or 0.0, self.retry.deadline_s
         if wait_s <= most_s:
             return ""
-        return f", for it asks to wait {wait_s:g} s and a question is given {most_s:g} s"
+        return f", for it asks to wait {in_seconds(wait_s)} and a question is given {most_s:g} s"
 
     async def _answer(self, question: Question) -> Reply:
         """The model's reply, or the failure of a question that it alone refuses."""
@@ -245,9 +259,25 @@ async def _reply(model: Model, question: Question) -> Reply:
             wrong = f"{model.name}: answer returned a Reply whose {name} is of type {given}"
             return Reply("", Status.FAILED, wrong)
     reply, text = checked_usage(reply), _kept(reply.text, question.audio)
-    if reply.status is Status.OK and not text.strip():
+    if reply.status is Status.OK and is_blank(text):
         return replace(reply, text="", status=Status.EMPTY)
     return replace(reply, text=text)
+
+
+def _spoken(answer: ClientAnswer, instruction: str) -> ClientAnswer:
+    """The answer without a model's thoughts, which are no caption; they stay in ``raw``."""
+    reply = answer.outcome.reply
+    text = without_thoughts(reply.text, instruction)
+    if text == reply.text:
+        return answer
+    changed = replace(reply, text=(text or "").strip(), raw=reply.raw or reply.text)
+    if text is None:
+        why = "the answer ends within its thoughts; allow more output tokens"
+        changed = replace(changed, status=Status.TRUNCATED, error=reply.error or why)
+    elif reply.status is Status.OK and is_blank(text):
+        changed = replace(changed, text="", status=Status.EMPTY, error="nothing but thoughts")
+    key = answer.cache_key if changed.status is Status.OK else None
+    return ClientAnswer(replace(answer.outcome, reply=changed), key)
 
 
 def _is_cancelled() -> bool:

@@ -17,7 +17,7 @@ from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.judges.errors import JudgeError, ReplyError
 from audiocapbench.judges.loose_json import Scalar, find_objects, shown
 from audiocapbench.judges.quoting import as_data
-from audiocapbench.judges.thoughts import without_thoughts
+from audiocapbench.models.thoughts import without_thoughts
 from audiocapbench.plugins import failure_place, failure_words
 
 LONGEST_REPLY = 2_000_000

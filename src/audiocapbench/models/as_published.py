@@ -13,7 +13,13 @@ PUBLISHED_NAMES = {"openai-realtime": "openai_realtime", "dashscope": "qwen_audi
 
 
 class PublishedModel(VariedModel):
-    """A model whose answer is taken as it is, though it was cut at the longest that is allowed."""
+    """A model whose answer is taken as it is, though it was cut at the longest that is allowed.
+
+    Attributes:
+        verbatim: Thoughts that a model writes into its answer stay part of it.
+    """
+
+    verbatim = True
 
     async def answer(self, question: Question) -> Reply:
         """Answer as the model does; what was cut is an answer."""

@@ -200,7 +200,7 @@ def _also_of_httpx(name: str, *errors: type[Exception]) -> tuple[type[Exception]
 
 
 def _number(text: str | None) -> float | None:
-    if text is None or not re.fullmatch(r"\s*\d{1,9}(\.\d{1,9})?\s*", text):
+    if text is None or not re.fullmatch(r"\s*\d{1,99}(\.\d{1,9})?\s*", text):
         return None
     return float(text)
 

@@ -6,6 +6,7 @@ their text; so do bare addresses.
 
 import json
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -44,6 +45,10 @@ _ADDRESS = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 _NEWLINES = re.compile(r"\n{3,}")
 _STARRED = (re.compile(r"\*\*([^*]+)\*\*"), re.compile(r"\*([^*]+)\*"))
 
+
+# Characters without ink; fillers are letters and symbols by their category alone.
+_UNSEEN = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Cn", "Mn", "Me"})
+_FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 # What servers call too many questions, where they do not say so by a status.
 _THROTTLED = re.compile(
@@ -200,6 +205,11 @@ def ending_as(reason: Any, text: str, remote: RemoteModel) -> Ending:
         return Ending("", Status.FILTERED, f"the answer was stopped ({reason})")
     how = f"ended as {short(str(reason))!r}" if reason else "did not say how its answer ended"
     return Ending("", Status.FAILED, f"{remote.name}: {remote.host} {how}")
+
+
+def is_blank(text: str) -> bool:
+    """Whether nothing of a text can be seen: no letter, only spaces, marks and the like."""
+    return all(unicodedata.category(one) in _UNSEEN or one in _FILLERS for one in text)
 
 
 def count(value: Any) -> int | None:

@@ -4,7 +4,6 @@ The stated choice counts, not the reasons that follow it. An answer that calls b
 or neither, is a tie; one that refuses, says nothing of either or contradicts itself is unknown.
 """
 
-from audiocapbench.judges.thoughts import without_thoughts
 from audiocapbench.meta.answers.marks import (
     BOTH,
     FIRST,
@@ -18,6 +17,7 @@ from audiocapbench.meta.answers.marks import (
 from audiocapbench.meta.answers.patterns import nearest, pattern
 from audiocapbench.meta.answers.statements import Statement, Weight, statement
 from audiocapbench.meta.scorers.scorer import Choice
+from audiocapbench.models.thoughts import without_thoughts
 
 RULES = "pairwise-3"
 """Version of the rules, for signatures; changes whenever an answer may be read otherwise."""

@@ -12,7 +12,6 @@ from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, Sample
 from audiocapbench.judges.quoting import as_data, fill
-from audiocapbench.judges.thoughts import without_thoughts
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.answers.parser import ends_of
 from audiocapbench.meta.errors import TrialError
@@ -21,6 +20,7 @@ from audiocapbench.meta.pairwise.prompts import document
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.models import Model, create_model
 from audiocapbench.models.model import without_audio
+from audiocapbench.models.thoughts import without_thoughts
 
 _OPTION = re.compile(r"(?P<model>.+?)(?:\[read=(?P<read>\w+)\])?", re.DOTALL)
 _WORDS = {str(choice.value): choice for choice in Choice}

@@ -17,7 +17,6 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, MissingClip, Sample
 from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.engine import Preview, find_run, missing_samples
-from audiocapbench.judges.thoughts import without_thoughts
 from audiocapbench.meta.answers.parser import RULES, read_answer
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair
@@ -34,6 +33,7 @@ from audiocapbench.meta.scorers.scorer import Choice, Diagnostics, Measure
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import Model, create_model
 from audiocapbench.models.model import without_audio
+from audiocapbench.models.thoughts import without_thoughts
 from audiocapbench.signature import Signature, sign
 
 NO_CLIP = "no clip"
