@@ -16,6 +16,7 @@ import pytest
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.engine import RateLimits, RetryPolicy, run_benchmark
+from audiocapbench.engine.refusals import MOST_REFUSED
 from audiocapbench.errors import FatalError, TransientError
 from audiocapbench.models import AudioContract, ModelSettings, Question, create_model
 from audiocapbench.store import Store
@@ -235,13 +236,24 @@ def test_what_no_retry_can_mend_stops_in_the_middle_and_keeps_the_rest(
     assert end.code == 2
     assert "the key in ENDPOINT_API_KEY may not use fake" in end.err
     assert "Traceback" not in end.err
-    assert len(outcomes(place)) == 5
-    assert len(server.requests) <= 5 + 2
+    kept = [one for one in outcomes(place).values() if one.reply.status is Status.OK]
+    assert len(kept) == 5
+    assert len(server.requests) <= 5 + MOST_REFUSED + 1
     server.plan = Plan()
     server.requests.clear()
     again = finish(place, endpoint(server), ENDPOINT_API_KEY=KEY)
     assert again.code == 0, again.err
     assert len(server.requests) == CLIPS - 5
+
+
+def test_one_clip_that_is_forbidden_costs_no_run(place: Path, server: OpenAIServer) -> None:
+    server.plan = Plan([None] * 5 + [faults.status(403)])
+    end = finish(place, endpoint(server), "--concurrency", "1", ENDPOINT_API_KEY=KEY)
+    assert end.code == 1, end.err
+    assert Counter(one.reply.status for one in outcomes(place).values()) == {
+        Status.OK: CLIPS - 1,
+        Status.FAILED: 1,
+    }
 
 
 def test_a_budget_is_used_and_never_overspent(place: Path, server: OpenAIServer) -> None:
