@@ -112,7 +112,7 @@ def evaluate(
     """
     from audiocapbench.benchmarks import Selection
     from audiocapbench.cli.preview import confirm, preview_run
-    from audiocapbench.cli.progress import ask_and_score, explain_end
+    from audiocapbench.cli.progress import ask_and_score, explain_end, explain_spending
     from audiocapbench.cli.results import print_tables
     from audiocapbench.data.outcome import SCORED
     from audiocapbench.engine import Budget, RateLimits, RetryPolicy
@@ -171,6 +171,7 @@ def evaluate(
             keep_estimates(kept, [summary.table])
             if benchmark.missing:
                 say(f"{benchmark.presence}; manifest.json says why.")
+    explain_spending(purse)
     if some_failed:
         raise typer.Exit(SOME_FAILED)
 

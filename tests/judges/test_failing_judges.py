@@ -1,6 +1,7 @@
 """A judge that fails takes nothing with it: its reason is shown, all else goes on and is kept."""
 
 import json
+import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -373,3 +374,28 @@ def test_a_judge_without_a_price_is_refused_by_the_library_before_the_model_is_p
     assert good.requests == []
     with pytest.raises(JudgeError, match="hears"):
         acb.judge(acb.run("tones", "control/right"), "elements", hears=True)
+
+
+def test_a_price_without_the_address_is_said_and_an_example_shows_how_to_write_it(
+    place: Path, good: OpenAIServer
+) -> None:
+    words = ("run", "tones", "--metrics", "rouge_l", "--model", name_at(good), "--yes")
+    done = call(place, *words, "--budget", "0.2")
+    assert done.returncode == 2
+    example = json.loads(done.stderr[done.stderr.index("{") : done.stderr.rindex("}") + 1])
+    assert list(example["models"]) == [name_at(good)]
+    [priced] = example["models"].values()
+    example["models"] = {"endpoint/gpt": priced}
+    (place / "prices.json").write_text(json.dumps(example))
+    done = call(place, *words, "--budget", "0.2", "--prices", "prices.json")
+    assert done.returncode == 2
+    assert f"prices 'endpoint/gpt'; write '{name_at(good)}'" in done.stderr
+    assert good.requests == []
+    example["models"] = {name_at(good): priced | {"text_in": 0.1, "audio_in": 0.1, "out": 0.1}}
+    (place / "prices.json").write_text(json.dumps(example))
+    good.reply = lambda _request: completion("")
+    done = call(place, *words, "--budget", "0.2", "--prices", "prices.json")
+    assert f"{CLIPS} of {CLIPS} answers are empty; they score 0." in done.stderr
+    assert re.search(r"Spent \$0\.0000\d+ of \$0\.20\.", done.stderr)
+    shown = call(place, "runs", "show", "1")
+    assert re.search(r"cost +\$0\.0000\d+", shown.stdout)

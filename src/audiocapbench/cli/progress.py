@@ -29,6 +29,7 @@ from audiocapbench.engine import (
     score_run,
 )
 from audiocapbench.engine import Progress as Watcher
+from audiocapbench.engine.budget import dollars
 from audiocapbench.errors import FatalError
 from audiocapbench.judges import Judge, JudgeProgress, judge_run
 from audiocapbench.models import Model
@@ -160,6 +161,9 @@ def _watcher(bars: Progress, name: str) -> Watcher:
 
 def explain_end(end: RunEnd, store: Store) -> None:
     """Say on stderr what did not go well in a run, and how to go on."""
+    if empty := end.statuses[Status.EMPTY]:
+        answers = sum(end.statuses.values())
+        say(f"{end.run.model}: {empty:,} of {answers:,} answers are empty; they score 0.")
     if end.stop is not None:
         done = sum(end.statuses.values())
         why = f": {end.stop.because(end.spending)}" if end.stop is Stop.BUDGET else ""
@@ -183,9 +187,12 @@ def explain_end(end: RunEnd, store: Store) -> None:
 
 
 def explain_spending(budget: Budget) -> None:
-    """Say on stderr what was spent above the budget, and how many costs are estimates."""
-    if budget.spending is not None and budget.spending.overshoot is not None:
-        say(f"Warning: {budget.spending.overshoot}.")
+    """Say on stderr what was spent of the budget or above, and how many costs are estimates."""
+    spending = budget.spending
+    if spending is not None and spending.overshoot is not None:
+        say(f"Warning: {spending.overshoot}.")
+    elif spending is not None and spending.refusal is None:
+        say(f"Spent {dollars(spending.spent_usd)} of {dollars(spending.limit_usd)}.")
     if budget.estimated:
         many = f"{budget.estimated:,} answers or attempts came"
         say(f"{many} without usage; their cost is estimated from seconds of audio and text.")

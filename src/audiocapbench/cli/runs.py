@@ -171,16 +171,20 @@ def _line(kept: "Store", number: int) -> "RunLine":
 
 
 def _loss(kept: "Store", number: int) -> str:
+    from audiocapbench.report.exports import dollars
+
     line = _line(kept, number)
     judges = [one for one in kept.scorers([number]) if one.is_judge]
     costs = [one for one in (line.cost_usd, *(one.cost_usd for one in judges)) if one is not None]
     judged = sum(one.count for one in judges)
-    lost = f"{line.asked:,} answers, {judged:,} judgements, ${sum(costs):.2f} that they cost"
+    lost = f"{line.asked:,} answers, {judged:,} judgements, {dollars(sum(costs))} that they cost"
     named = f" {line.name!r}" if line.name else ""
     return f"Run {number}{named} ({line.model} on {line.benchmark}) will be lost: {lost}."
 
 
 def _print_lines(name: str, option: str, lines: "Sequence[RunLine]", tags: Sequence[str]) -> None:
+    from audiocapbench.report.exports import dollars
+
     if not lines:
         tagged = f"has no run tagged {' and '.join(tags)}."
         makes = f"holds no runs yet; 'audiocapbench run{option}' makes one."
@@ -197,7 +201,7 @@ def _print_lines(name: str, option: str, lines: "Sequence[RunLine]", tags: Seque
             ", ".join(f"{count} {status}" for status, count in sorted(line.statuses.items()))
             for line in lines
         ],
-        "cost": [_dollars(line.cost_usd) for line in lines],
+        "cost": [dollars(line.cost_usd) for line in lines],
         "tags": [", ".join(line.tags) for line in lines],
     }
     shown = [one for one in columns if one not in ("name", "tags") or any(columns[one])]
@@ -207,6 +211,8 @@ def _print_lines(name: str, option: str, lines: "Sequence[RunLine]", tags: Seque
 
 
 def _print_run(document: dict[str, Any]) -> None:
+    from audiocapbench.report.exports import dollars
+
     lines = {
         "run": document["id"],
         "name": document["name"],
@@ -219,7 +225,7 @@ def _print_run(document: dict[str, Any]) -> None:
         "begun": f"{_minute(document['created_at'])} by {document['made_by']}",
         "samples": f"{document['sample_count']:,}",
         "outcomes": _joined(dict(sorted(document["statuses"].items()))),
-        "cost": None if document["cost_usd"] is None else _dollars(document["cost_usd"]),
+        "cost": None if document["cost_usd"] is None else dollars(document["cost_usd"]),
     }
     show_lines(*(f"{name:<11}{value}" for name, value in lines.items() if value not in (None, "")))
     for reason, count in list(document["failures"].items())[:SHOWN]:
@@ -230,7 +236,7 @@ def _print_run(document: dict[str, Any]) -> None:
         [
             one["scorer"],
             f"{one['count']:,}",
-            _dollars(one["cost_usd"]),
+            dollars(one["cost_usd"]),
             "\n".join(one["signatures"]),
             one["made_by"],
         ]
@@ -238,10 +244,6 @@ def _print_run(document: dict[str, Any]) -> None:
     ]
     if rows:
         show(table(("scorer", "scores", "cost", "signature", "made by"), rows, boxed=True))
-
-
-def _dollars(cost: float | None) -> str:
-    return "–" if cost is None else f"${cost:.2f}"
 
 
 def _joined(values: dict[str, Any]) -> str:

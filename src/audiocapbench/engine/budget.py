@@ -1,5 +1,6 @@
 """A budget in dollars: what is spent, what is in flight, and when to stop."""
 
+import re
 from dataclasses import dataclass, field
 from math import floor, isfinite, log10
 from numbers import Real
@@ -9,7 +10,7 @@ import anyio
 
 from audiocapbench.engine.question_cost import QuestionCost
 from audiocapbench.errors import AudioCapBenchError, ModelError
-from audiocapbench.models.price import Price
+from audiocapbench.models.price import Price, example_of_prices
 
 _ENOUGH = 3
 _UNSURE = 10.0
@@ -125,9 +126,12 @@ class Budget:
     def check(self, model: str, price: Price | None) -> None:
         """Refuse a limit that cannot be kept."""
         if self.limit_usd is not None and price is None:
+            # A judge's name may end with how it is asked.
+            name = re.sub(r"\[[^\[\]]*=[^\[\]]*\]$", "", model.removeprefix("judge "))
             raise ModelError(
-                f"no price is known for {model}, so that no budget can be kept; "
-                "give one in a file for --prices, or leave --budget out"
+                f"no price is known for {model}, so that no budget can be kept; leave --budget "
+                "out, or give --prices a file such as this, with your numbers: "
+                f"{example_of_prices(name)}"
             )
 
     def expected_usd(self, model: str, cost: QuestionCost) -> float:

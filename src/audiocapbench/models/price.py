@@ -1,5 +1,6 @@
 """What a model's tokens cost, as reported by a provider or estimated from seconds and text."""
 
+import json
 from dataclasses import replace
 from datetime import date
 from math import isfinite
@@ -136,6 +137,14 @@ class Price(BaseModel):
     def _dollars(self, text: float, audio: float, written: float) -> float:
         heard = audio * (self.audio_in or 0)
         return (text * self.text_in + heard + written * self.out) / _PER
+
+
+def example_of_prices(model: str) -> str:
+    """A price file in one line, which prices this model."""
+    text, audio = {"text_in": 2.5, "out": 10.0}, {"audio_in": 32.0, "audio_tokens_per_s": 10.0}
+    price = {**text, **audio, "source": "our contract", "as_of": "2026-11-15"}
+    head = {"currency": "USD", "unit": "per 1,000,000 tokens"}
+    return json.dumps({**head, "models": {model: price}}, ensure_ascii=False)
 
 
 FREE = Price.of(0, 0, 0, 0, "answers on this machine, by construction free")

@@ -139,11 +139,19 @@ class _PriceFile(BaseModel):
 
 
 def price_of(model: str, overrides: Path | None = None) -> Price | None:
-    """What a model costs, by a user's file or else its provider; None where nobody has said."""
+    """What a model costs, by a user's file or else its provider; None where nobody has said.
+
+    Raises:
+        ModelError: The file cannot be read, or has the name without the address after ``@``.
+    """
     given, provider = None, provider_of(model)
+    bare, _, url = model.partition("@")
     try:
         if overrides is not None:
-            given = _PriceFile.model_validate_json(overrides.read_bytes()).models.get(model)
+            prices = _PriceFile.model_validate_json(overrides.read_bytes()).models
+            given = prices.get(model)
+            if given is None and url and bare in prices:
+                raise ModelError(f"price file {overrides} prices {bare!r}; write {model!r}")
     except OSError as error:
         raise ModelError(f"price file {overrides} cannot be read ({error.strerror})") from error
     except ValidationError as error:

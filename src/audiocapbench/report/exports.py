@@ -13,6 +13,8 @@ from audiocapbench.files import csv_text as rows_as_csv
 from audiocapbench.files import encodable, write_file
 from audiocapbench.report.escape_controls import escape_controls
 
+_CENT = 0.01
+
 Value = str | int | float | bool | None
 Record = Mapping[str, Value]
 Align = Literal["left", "right"]
@@ -90,8 +92,15 @@ def number(value: float | None, digits: int, *, none: str = "–") -> str:
 
 
 def dollars(value: float | None, *, estimated: bool = False) -> str:
-    """A cost as tables have it; a tilde marks what is estimated in part."""
-    return "–" if value is None else f"{'~' if estimated else ''}${value:,.2f}"
+    """A cost as tables have it, below a cent as previews do; a tilde: in part an estimate."""
+    if value is None:
+        return "–"
+    amount = f"${value:,.2f}"
+    if 0 < value < _CENT:
+        from audiocapbench.engine.budget import dollars as small_amount
+
+        amount = small_amount(value)
+    return f"~{amount}" if estimated else amount
 
 
 def fitted(page: Page, width: int) -> list[Page]:
