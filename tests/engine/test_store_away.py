@@ -1,6 +1,8 @@
 """A store that is locked while a run goes on: waited for, and nothing that was paid for is lost."""
 
 import json
+import resource
+import shutil
 import signal
 import sqlite3
 import stat
@@ -14,6 +16,7 @@ from typing import Any
 import pytest
 
 from audiocapbench.data.outcome import Outcome, Reply, Status
+from audiocapbench.engine.store_access import take_in_unsaved
 from audiocapbench.signature import sign
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement, JudgeReply
@@ -119,6 +122,63 @@ def test_ctrl_c_once_while_a_locked_store_is_waited_for_keeps_all(
     process.communicate(timeout=60)
     assert process.returncode == 130
     assert len(outcomes(place)) == len(server.requests) == 4
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="no limit can be set from outside")
+def test_ctrl_c_once_with_a_full_disk_ends_soon_and_keeps_all_in_a_file(
+    place: Path, server: OpenAIServer
+) -> None:
+    go = held_back(server)
+    process = start(place, *options(server))
+    wait_until(lambda: len(server.requests) == 4)
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (8192, 8192))
+    go.set()
+    said(process, "waiting for the store")
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert "4 answers could not be stored and are kept in" in err
+    assert finish(place, *options(server)).code == 0
+    assert len(server.requests) == len(outcomes(place)) == CLIPS
+
+
+@pytest.mark.parametrize("whole_folder", [False, True])
+def test_a_store_that_is_removed_while_in_use_is_said_to_be_gone_and_answers_are_kept(
+    place: Path, server: OpenAIServer, *, whole_folder: bool
+) -> None:
+    (place / "stores").mkdir()
+    given = [*options(server), "--store", str(place / "stores" / "my.db")]
+    go = held_back(server)
+    process = start(place, *given)
+    wait_until(lambda: len(server.requests) == 4)
+    (place / "stores").rename(place / "moved")
+    if not whole_folder:
+        (place / "stores").mkdir()
+    go.set()
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 2, err
+    assert "my.db: was removed or replaced while in use" in err
+    assert "4 answers could not be stored and are kept in" in err
+    assert len(server.requests) == 4  # what was in flight was waited for, and nothing else asked
+    assert not (place / "stores" / "my.db").exists()
+    assert (place / "stores").exists() is not whole_folder
+    (kept,) = [*place.glob("stores/my.db.unsaved-*"), *place.glob("state/*/*.unsaved-*")]
+
+    (place / "stores").mkdir(exist_ok=True)
+    new = finish(place, *given)
+    assert f"{kept} holds answers of a run that this store does not have" in new.err
+    assert kept.exists()
+    assert len(server.requests) == 4 + CLIPS
+
+    for name in ("my.db", "my.db-wal", "my.db-shm"):
+        (place / "stores" / name).unlink(missing_ok=True)
+    for file in (place / "moved").iterdir():
+        shutil.move(file, place / "stores" / file.name)
+    end = finish(place, *given)
+    assert end.code == 0, end.err
+    assert "4 answers that could not be stored were taken in from" in end.err
+    assert len(server.requests) == 4 + CLIPS + CLIPS - 4
 
 
 def test_a_locked_judging_waits_and_keeps_its_judgements(place: Path, server: OpenAIServer) -> None:
@@ -238,6 +298,17 @@ def test_only_answers_of_the_run_are_taken_from_a_file(store: Store, run: Run) -
     assert taken.rejected == len(HOSTILE) - 1 + len(odd) + 1
     assert path.with_suffix(".rejected").exists()
     assert store.take_in(run) == []
+
+
+def test_of_two_answers_about_a_clip_in_a_file_the_first_is_taken(store: Store, run: Run) -> None:
+    twice = [answer(run, text="first"), answer(run, text="second")]
+    path = store.keep_unsaved(run, [*twice, judgement(run), judgement(run)])
+    notes: list[str] = []
+    (taken,) = take_in_unsaved(store, run, notes.append)
+    assert taken.records == [twice[0], judgement(run)]
+    assert store.outcomes(run.id)[run.sample_ids[0]].reply.text == "first"
+    assert notes[1].startswith("2 lines of it are no answers of this run, or second ones")
+    assert path.with_suffix(".rejected").exists()
 
 
 def test_a_file_of_another_store_or_behind_a_link_is_left_alone(

@@ -120,6 +120,38 @@ def test_a_file_with_flipped_bytes_or_a_cut_is_read_or_refused(path: Path, seed:
         read_all(path)
 
 
+def damaged(whole: bytes, seed: int) -> bytes:
+    """A file of which a stretch is overwritten, pages are blank, the end is cut or bytes differ."""
+    draw, content = random.Random(seed), bytearray(whole)
+    match seed % 4:
+        case 0:
+            length = draw.choice((900, 1500))
+            place = draw.randrange(len(content) - length)
+            content[place : place + length] = draw.randbytes(length)
+        case 1:
+            del content[draw.randrange(len(content)) :]
+        case 2:
+            for _ in range(draw.choice((1, 3, 10))):
+                page = draw.randrange(len(content) // 4096) * 4096
+                content[page : page + 4096] = bytes(4096)
+        case _:
+            for _ in range(draw.choice((900, 1500))):
+                content[draw.randrange(16, len(content))] = draw.randrange(256)
+    return bytes(content)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["runs", "leaderboard --json", "report 1 --out x", "score 1"])
+def test_no_damage_of_the_file_is_a_traceback(path: Path, whole: bytes, command: str) -> None:
+    for seed in range(40):
+        for file in path.parent.glob("damaged.db*"):
+            file.unlink()
+        path.write_bytes(damaged(whole, seed))
+        done = run_command(*command.split(), "--store", str(path), cwd=path.parent)
+        assert done.returncode in (0, 1, 2), (seed, done.stderr)
+        assert "Traceback" not in done.stderr, (seed, done.stderr)
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_says_what_is_wrong_in_one_sentence(path: Path, command: str) -> None:
     whole = path.read_bytes()
@@ -161,6 +193,23 @@ def test_a_short_file_of_another_kind_is_left_as_it_is(tmp_path: Path, content: 
     with pytest.raises(StoreError, match="is not a store; choose another"):
         Store.open(str(path))
     assert path.read_bytes() == content
+
+
+def test_a_store_that_is_gone_is_not_made_anew(path: Path, whole: bytes) -> None:
+    with Store.open(str(path)) as kept:
+        path.rename(path.with_name("moved.db"))
+        for use in (kept.runs, lambda: kept.tag_run(1, ["paper"])):
+            with pytest.raises(StoreError, match="was removed or replaced while in use"):
+                use()
+        assert not path.exists()
+        path.write_bytes(whole)  # another file of the same name
+        with pytest.raises(StoreError, match="was removed or replaced while in use"):
+            kept.tag_run(1, ["paper"])
+        assert path.read_bytes() == whole
+    odd = path.with_name("100%25 ?mode=ro #1.db")
+    with Store.open(str(odd)) as new:
+        assert new.runs() == []
+    assert odd.exists()
 
 
 def test_an_empty_file_is_an_empty_store(tmp_path: Path) -> None:

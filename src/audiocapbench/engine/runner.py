@@ -171,7 +171,8 @@ class _Asking:
     async def ask_all(self) -> None:
         """Ask whatever has no answer yet, and commit each outcome as it arrives."""
         self.progress.planned(self.run, len(self.samples), self.known)
-        access, noted = StoreAccess(self.progress.noted), self.progress.noted
+        noted = self.progress.noted
+        access = StoreAccess(noted, lambda: self.pool.is_leaving)
         writer = RecordWriter(self.store, self.run, access, self.lease.worker.id, noted)
         client = self._client(access)
 

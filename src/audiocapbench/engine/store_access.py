@@ -19,6 +19,7 @@ Note = Callable[[str], None]
 _AT_A_TIME = 256
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.2, 3.0
 _GIVE_UP_S = 600.0
+_STOPPED_S = 10.0  # whoever interrupts waits for no store for longer
 _LONGEST_CALL_S = 30.0
 _LAST_CALL_S = 2.0
 
@@ -35,19 +36,24 @@ def take_in_unsaved(store: Store, run: Run, note: Note) -> list[UnsavedFile]:
         note(f"{len(file.records)} answers that could not be stored were taken in from {file.path}")
         if file.rejected:
             left = file.path.with_suffix(".rejected")
-            note(f"{file.rejected} lines of it are no answers of this run; they are left in {left}")
+            why = "are no answers of this run, or second ones"
+            note(f"{file.rejected} lines of it {why}; they are left in {left}")
+    for path in store.strays():
+        note(f"{path} holds answers of a run that this store does not have; it is left there")
     return taken
 
 
 class StoreAccess:
     """Calls to the store from an event loop; each is tried until it works or ten minutes passed.
 
+    Once it is ``stopped``, ten seconds have to do.
+
     Attributes:
         is_away: Whether the last call found the store away.
     """
 
-    def __init__(self, note: Note = log_note) -> None:
-        self._note = note
+    def __init__(self, note: Note = log_note, stopped: Callable[[], bool] = lambda: False) -> None:
+        self._note, self._stopped = note, stopped
         self.is_away = False
 
     async def call(self, function: Callable[..., Result], *given: object) -> Result:
@@ -56,7 +62,14 @@ class StoreAccess:
         Raises:
             StoreAwayError: The store has been away for too long.
         """
-        return await self.call_unless(lambda: False, function, *given)
+        since: list[float] = []
+
+        def is_over() -> bool:
+            if self._stopped() and not since:
+                since.append(time.monotonic())
+            return bool(since) and time.monotonic() - since[0] > _STOPPED_S
+
+        return await self.call_unless(is_over, function, *given)
 
     async def call_unless(
         self, stopped: Callable[[], bool], function: Callable[..., Result], *given: object
@@ -93,19 +106,31 @@ class RecordWriter:
         self._worker, self._note = worker, note
         self._waiting: list[tuple[Record, anyio.Event]] = []
         self._writing = False
+        self._failure: StoreError | None = None
 
     async def commit(self, record: Record) -> None:
-        """Return when it is stored; what is given up by then is dealt with by ``close``."""
+        """Return when it is stored; what is given up by then is dealt with by ``close``.
+
+        Raises:
+            StoreError: It cannot be stored, nor can anything that comes later.
+        """
         done = anyio.Event()
         self._waiting.append((record, done))
-        if not self._writing:
+        if not self._writing and self._failure is None:
             self._writing = True
             try:
                 while self._waiting:
                     await self._commit_waiting()
+            except StoreError as error:
+                self._failure = error
+                for _, waiting in self._waiting:
+                    waiting.set()
             finally:
                 self._writing = False
-        await done.wait()
+        if self._failure is None:
+            await done.wait()
+        if self._failure is not None and any(one is done for _, one in self._waiting):
+            raise self._failure
 
     async def _commit_waiting(self) -> None:
         batch = self._waiting[:_AT_A_TIME]

@@ -13,7 +13,7 @@ from anyio.from_thread import start_blocking_portal
 from audiocapbench.engine.budget import Spending
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.retrying_client import OverBudgetError
-from audiocapbench.errors import FatalError
+from audiocapbench.errors import FatalError, StoreAwayError, StoreError
 from audiocapbench.models.model import ClosableModel, Model
 from audiocapbench.store.connect import patience
 
@@ -37,6 +37,7 @@ class Stop(StrEnum):
     INTERRUPTED = "interrupted"
     BUDGET = "budget"
     REFUSED = "refused"
+    STORE = "store"
 
     def because(self, spending: Spending | None) -> str:
         """The reason in words; a budget says how it stands."""
@@ -53,6 +54,7 @@ class WorkerPool:
         stopping: Set once nothing more may be asked.
         stop: Why nothing more may be asked.
         fatal: The error of a provider that refuses all questions.
+        is_leaving: Whether somebody waits for the end, or the store has failed already.
         dropped: Whether what was in flight was dropped, too.
         store_is_away: Whether the store could not be told of the end.
     """
@@ -65,6 +67,10 @@ class WorkerPool:
         self.stop: Stop | None = None
         self.fatal: FatalError | None = None
         self.dropped = self.store_is_away = False
+
+    @property
+    def is_leaving(self) -> bool:
+        return self.stop in (Stop.INTERRUPTED, Stop.STORE)
 
     def run_blocking(self, work: Callable[[], Awaitable[None]]) -> None:
         """Do the work for a caller that is not async, be it inside a running event loop.
@@ -111,7 +117,20 @@ class WorkerPool:
     async def share(
         self, tasks: TaskQueue[Task], limiter: Limiter, do: Callable[[Task], Awaitable[None]]
     ) -> None:
-        """Do each task, as many at a time as the limiter lets through, until told to stop."""
+        """Do each task, as many at a time as the limiter lets through, until told to stop.
+
+        Raises:
+            StoreError: The store failed; what was in flight then has been waited for.
+        """
+        failures: list[StoreError] = []
+
+        def fail(error: StoreError) -> None:
+            if self.stop is Stop.INTERRUPTED and isinstance(error, StoreAwayError):
+                self.dropped = True  # it was waited for as long as somebody who leaves may wait
+                return
+            failures.append(error)
+            self.stop = self.stop or Stop.STORE
+            self.stopping.set()
 
         async def work(task: Task) -> None:
             try:
@@ -121,6 +140,8 @@ class WorkerPool:
             except FatalError as error:
                 self.stop, self.fatal = Stop.REFUSED, error
                 self.stopping.set()
+            except StoreError as error:
+                fail(error)
             except KeyboardInterrupt:  # past here it would tear the event loop down
                 self.interrupt()
             finally:
@@ -129,10 +150,16 @@ class WorkerPool:
         async with anyio.create_task_group() as workers:
             while self.stop is None:
                 await limiter.ready()
-                task = await tasks.next()
+                try:
+                    task = await tasks.next()
+                except StoreError as error:
+                    fail(error)
+                    break
                 if task is None or self.stop is not None:
                     break
                 workers.start_soon(work, task)
+        if failures:
+            raise failures[0]
 
     def interrupt(self) -> None:
         """First time: finish what is in flight. Second time: drop it."""

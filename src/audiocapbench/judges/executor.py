@@ -245,7 +245,7 @@ class _Judging:
         # A judge that is refused, or whose questions no longer fit the budget, stops alone.
         self.pools = {judge.name: WorkerPool(lambda: None) for judge in judges}
         self.lease = Lease(store, options.get("lease_s", LEASE_S))
-        self.access = StoreAccess(self.progress.noted)
+        self.access = StoreAccess(self.progress.noted, lambda: self.pool.is_leaving)
         self.writer = RecordWriter(
             store, run, self.access, self.lease.worker.id, self.progress.noted
         )
@@ -278,6 +278,7 @@ class _Judging:
                         group.start_soon(self._compute, queue.judge, queue.missing)
         finally:
             await self.writer.close()
+            self.pool.dropped |= any(pool.dropped for pool in self.pools.values())
             self.pool.store_is_away = not await self.lease.close()
 
     async def _compute(self, judge: TextJudge, missing: Sequence[_Task]) -> None:

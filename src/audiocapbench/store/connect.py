@@ -39,6 +39,11 @@ _LOCK_WAIT_MS = 2000
 _PAUSE_S = 0.2
 _REFUSED_S = 5.0  # a server that is not there may be restarting, or never have been
 _PATIENCE = ContextVar("patience_s", default=30.0)
+_GONE = (
+    "was removed or replaced while in use; put it back and run the same command to go on, "
+    "or begin anew"
+)
+_OF_DRIVERS = (sqlite3.Error, UnicodeDecodeError, MemoryError)
 _MAGIC = b"SQLite format 3\0"
 _IN_PATH = re.compile(r"(?<=:)[^:/@]+(?=@)")
 _LOCK = 0x41434221  # any number that other users of the database are unlikely to lock
@@ -108,6 +113,10 @@ def connect(url: URL) -> Engine:
         if url.database not in (None, "", ":memory:"):
             how["pool_timeout"] = _POOL_S
         engine = create_engine(url, connect_args={"timeout": _BUSY_S}, **how)
+        if "pool_timeout" in how and not url.query:
+            own = _StoreFile(file)
+            event.listen(engine, "do_connect", own.open_existing)
+            engine.update_execution_options(audiocapbench_file=own)
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
@@ -122,6 +131,47 @@ def connect(url: URL) -> Engine:
         ) from None
     event.listen(engine, "connect", _set_up_postgres)
     return engine
+
+
+class _StoreFile:
+    """The file behind a SQLite store: only ever opened, and known again by what it is on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = Path(os.path.abspath(path))
+        self._first: tuple[int, int] | None = None
+
+    def open_existing(
+        self, _dialect: object, _record: object, given: list[Any], options: dict[str, Any]
+    ) -> None:
+        """Have SQLite refuse a file that is not there, in place of making an empty one."""
+        self.is_gone()
+        given[0], options["uri"] = f"{self._path.as_uri()}?mode=rw", True
+
+    def is_gone(self) -> bool:
+        """Whether what was opened first no longer lies there."""
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            return self._first is not None
+        except OSError:
+            return False  # SQLite says what is wrong with it
+        self._first = self._first or (found.st_dev, found.st_ino)
+        return self._first != (found.st_dev, found.st_ino)
+
+
+def _check_file(engine: Engine) -> None:
+    """Refuse to go on with a file that nobody will find again; StoreError says so."""
+    file: _StoreFile | None = engine.get_execution_options().get("audiocapbench_file")
+    if file is not None and file.is_gone():
+        engine.dispose()
+        raise StoreError(f"{shown(engine.url)}: {_GONE}")
+
+
+def make_file(url: URL) -> None:
+    """Make the empty file that a new SQLite store begins with."""
+    if url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:"):
+        with suppress(OSError):  # SQLite says what is wrong with it
+            os.close(os.open(str(url.database), os.O_CREAT | os.O_RDWR, 0o644))
 
 
 def _may_be_sqlite(file: Path) -> bool:
@@ -149,7 +199,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
 
     Rows are made into records within it: one that this program never wrote is a StoreError.
     """
-    damage = (ValueError, TypeError, LookupError, RecursionError, NoResultFound)
+    damage = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError, NoResultFound)
     with _begun(engine, _begin_reading, damage) as connection:
         yield connection
 
@@ -171,6 +221,7 @@ def writing(engine: Engine, *, alone: bool = False) -> Iterator[Connection]:
     with _begun(engine, _begin_alone if alone else _begin_writing) as connection:
         yield connection
         connection.commit()
+    _check_file(engine)
 
 
 @contextmanager
@@ -186,7 +237,8 @@ def _begun(
     began, longest = time.monotonic(), _PATIENCE.get()
     while True:
         try:
-            with _explained(engine), ExitStack() as failing:
+            with _explained(engine, (ValueError, TypeError)), ExitStack() as failing:
+                _check_file(engine)
                 connection = engine.connect()
                 failing.callback(_close, connection)
                 begin(connection)
@@ -206,7 +258,7 @@ def _begun(
 
 def _close(connection: Connection) -> None:
     # A server that has gone has nothing left to roll back.
-    with suppress(DBAPIError):
+    with suppress(DBAPIError, *_OF_DRIVERS):
         connection.close()
 
 
@@ -227,10 +279,17 @@ def _begin_alone(connection: Connection) -> None:
 
 
 @contextmanager
-def _explained(engine: Engine, damage: tuple[type[Exception], ...] = ()) -> Iterator[None]:
+def _explained(engine: Engine, damage: tuple[type[Exception], ...]) -> Iterator[None]:
+    """Turn whatever comes out of the database and its drivers into a StoreError.
+
+    Drivers raise more than errors of their own: where SQLite quotes damaged bytes in its message,
+    what arrives is a UnicodeDecodeError; where it believes a damaged length, a MemoryError.
+    """
+    damage = (*damage, *_OF_DRIVERS)
     try:
         yield
     except StatementError as error:
+        _check_file(engine)
         kind = StoreAwayError if _is_away(error) else StoreError
         reason = _without_secrets(engine.url, _reason(error))
         raise kind(f"{shown(engine.url)}: {reason}") from error
@@ -238,6 +297,9 @@ def _explained(engine: Engine, damage: tuple[type[Exception], ...] = ()) -> Iter
         raise StoreAwayError(f"{shown(engine.url)}: all connections are in use") from error
     except damage as error:
         reason = _damaged(f"{error!s:.200}" or type(error).__name__)
+        raise StoreError(f"{shown(engine.url)}: {reason}") from error
+    except (OverflowError, UnicodeEncodeError) as error:
+        reason = f"cannot keep what it was given ({error!s:.200})"
         raise StoreError(f"{shown(engine.url)}: {reason}") from error
 
 

@@ -21,6 +21,7 @@ from audiocapbench.store.claims import ClaimStore, release_tasks, task_of
 from audiocapbench.store.connect import (
     DEFAULT_STORE,
     connect,
+    make_file,
     patience,
     reading,
     shown,
@@ -39,6 +40,7 @@ from audiocapbench.store.unsaved import (
     Record,
     UnsavedFile,
     keep,
+    strays,
     unsaved,
 )
 from audiocapbench.store.upgrades import UPGRADES
@@ -79,8 +81,11 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore, ClaimStor
         if not create and file is not None and not file.exists():
             makes = f"'audiocapbench run{store_option(url)}' makes one"
             raise StoreError(f"{file}: no such store; {makes}")
+        there = file is None or file.exists()
+        if not there:
+            make_file(url)
         try:
-            _bring_up_to_date(engine, there=file is None or file.exists())
+            _bring_up_to_date(engine, there=there)
         except BaseException:
             engine.dispose()
             raise
@@ -215,6 +220,16 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore, ClaimStor
                     file.path.unlink()
             taken.append(file)
         return taken
+
+    def strays(self) -> list[Path]:
+        """Files with answers of runs that this store does not have."""
+        table = schema.runs.c
+        with reading(self._engine) as connection:
+            known = {
+                (row.id, row.created_at)
+                for row in connection.execute(select(table.id, table.created_at))
+            }
+        return strays(self._engine.url, known)
 
     def cached_reply(self, key: str) -> Reply | None:
         """The reply that was once given to the same question, if any."""

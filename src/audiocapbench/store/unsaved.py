@@ -9,7 +9,7 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from glob import escape
@@ -68,7 +68,8 @@ def keep(url: URL, run: Run, records: Sequence[Record]) -> Path:
     for folder, prefix in _places(url):
         path = folder / f"{prefix}.unsaved-run{run.id}-{secrets.token_hex(4)}.jsonl"
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if folder == _state_folder():  # the store's own is not made anew
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_file(path, "".join(f"{line}\n" for line in lines), private=True)
         except (OSError, ReportError) as error:
             problems.append(str(error))
@@ -90,8 +91,34 @@ def unsaved(url: URL, run: Run) -> Iterator[UnsavedFile]:
             except (OSError, ValueError, RecursionError):
                 continue
             read = [_record(line, run) for line in lines if line.strip()]
-            records = [one for one in read if one is not None]
+            records = _first_of_each([one for one in read if one is not None])
             yield UnsavedFile(path, records, len(read) - len(records))
+
+
+def strays(url: URL, known: Set[tuple[int, str]]) -> list[Path]:
+    """Files with answers of runs that are not known, by number and the time they were made."""
+    found = []
+    for folder, prefix in _places(url):
+        for path in sorted(folder.glob(f"{escape(prefix)}.unsaved-run*.jsonl")):
+            try:
+                run = json.loads(_content(path).split("\n", 1)[0])["run"]
+                if (run["id"], run["created_at"]) not in known:
+                    found.append(path)
+            except (OSError, ValueError, RecursionError, LookupError, TypeError):
+                continue
+    return found
+
+
+def _first_of_each(records: Sequence[Record]) -> list[Record]:
+    """The first answer of each question; nobody can tell which of two is true."""
+    first: dict[tuple[str, str, int], Record] = {}
+    for one in records:
+        if isinstance(one, AnswerRecord):
+            first.setdefault(("", one.outcome.sample_id, 0), one)
+        else:
+            own = one.judgement
+            first.setdefault((own.judge, own.sample_id, own.repeat), one)
+    return list(first.values())
 
 
 def _places(url: URL) -> list[tuple[Path, str]]:
@@ -100,9 +127,13 @@ def _places(url: URL) -> list[tuple[Path, str]]:
     if url.get_backend_name() == "sqlite" and url.database:
         file = Path(url.database).resolve()
         places, name = [(file.parent, file.name)], str(file)
-    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     digest = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()
-    return [*places, (Path(state) / "audiocapbench", digest[:16])]
+    return [*places, (_state_folder(), digest[:16])]
+
+
+def _state_folder() -> Path:
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state) / "audiocapbench"
 
 
 def _content(path: Path) -> str:
