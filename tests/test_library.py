@@ -297,3 +297,11 @@ def test_the_index_of_a_series_is_its_ids() -> None:
     assert acb.score(texts, references, "rouge_l")["rouge_l"].value == 1.0
     with pytest.raises(acb.AudioCapBenchError, match="as one column"):
         acb.score(texts.to_frame(), references, "rouge_l")
+
+
+def test_intervals_are_promised_only_where_there_are_some() -> None:
+    one = str(acb.score(["a dog"], [["a dog barks"]], "rouge_l"))
+    assert one.startswith("1 sample (fewer than 10 samples: no intervals)")
+    texts = [f"dog {number} barks" for number in range(10)]
+    many = str(acb.score(texts, [[f"a {text}"] for text in texts], "rouge_l"))
+    assert many.startswith("10 samples, with 95 % intervals")

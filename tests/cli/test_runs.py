@@ -122,3 +122,15 @@ def test_naming_and_tagging_say_what_they_did(store: str) -> None:
     assert call("rename", "1", "", "--store", store).stdout == "Run 1 has no name.\n"
     assert call("tag", "1", "b", "a", "--store", store).stdout == "Run 1 is tagged a, b.\n"
     assert call("tag", "1", "a", "b", "--remove", "--store", store).stdout == "Run 1 has no tags.\n"
+
+
+@pytest.mark.parametrize("words", [(), ("show", "1")])
+def test_runs_fit_a_terminal_of_80_columns(store: str, words: tuple[str, ...]) -> None:
+    long = MadeRun("a-provider/some-model-of-a-long-name", {"rouge_l": SCORES}, GRADES)
+    with Store.open(store) as kept:
+        put_run(kept, long, SAMPLES)
+        kept.tag_run(1, ["first-tag", "another-tag"])
+    shown = run_command("runs", "--store", store, *words, env=os.environ | {"COLUMNS": "80"}).stdout
+    lines = [one for one in shown.splitlines() if store not in one]
+    assert [one for one in lines if len(one.rstrip()) > 80] == []
+    assert "rouge_l|protocol:1" in shown or not words

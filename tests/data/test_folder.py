@@ -267,3 +267,41 @@ def test_text_that_no_database_keeps_is_refused_in_keys_and_values_however_deep(
         (tmp_path / "metadata.jsonl").write_text(line)
         (said,) = problems(tmp_path)
         assert "surrogate" in said or "NUL" in said
+
+
+SAMPLE = {"file_name": "a.wav", "references": ["A dog barks."]}
+
+
+@pytest.mark.parametrize("name", ["metadata.json", "metadata.jsonl"])
+@pytest.mark.parametrize(
+    ("document", "key"),
+    [
+        ([SAMPLE], "a.wav"),
+        ([{"audio": "a.wav", "caption": "A dog barks."}], "a.wav"),
+        ({"data": [SAMPLE], "version": 1}, "a.wav"),
+        ({"samples": [SAMPLE]}, "a.wav"),
+        ({"dog": SAMPLE}, "dog"),
+        ({"dog": {"audio": "a.wav", "caption": "A dog barks."}}, "dog"),
+        ({"a.wav": {"references": ["A dog barks."]}}, "a.wav"),
+        (SAMPLE, "a.wav"),
+    ],
+)
+def test_a_pretty_printed_document_of_samples_is_read(
+    tmp_path: Path, name: str, document: object, key: str
+) -> None:
+    write_tone(tmp_path / "a.wav")
+    (tmp_path / name).write_text(json.dumps(document, indent=2))
+    (entry,) = open_folder(tmp_path).entries
+    assert entry.row.key == key
+    assert entry.row.references == ["A dog barks."]
+
+
+@pytest.mark.parametrize("between", ["\n", ",\n"])
+def test_pretty_printed_objects_that_are_no_document_are_one_problem(
+    tmp_path: Path, between: str
+) -> None:
+    write_tone(tmp_path / "a.wav")
+    text = between.join([json.dumps(SAMPLE, indent=2)] * 9)
+    (tmp_path / "metadata.jsonl").write_text(text)
+    (found,) = problems(tmp_path)
+    assert "write one object a line" in found

@@ -44,6 +44,7 @@ def report(
     """
     from audiocapbench.report.page.html import write_report
     from audiocapbench.report.page.report_data import gather, stored_summaries
+    from audiocapbench.scores.estimate import counted
     from audiocapbench.store import Store
 
     refuse_overwriting(out, [store_file(store)])
@@ -68,7 +69,7 @@ def report(
     else:
         of = f" of {written.clips:,} clips" if written.clips != written.samples else ""
         size = f"{written.size / 1e6:.1f} MB"
-        show_lines(f"{relative(out)}: {written.samples:,} samples{of}, {size}")
+        show_lines(f"{relative(out)}: {counted(written.samples, 'sample')}{of}, {size}")
     say(*data.notes)
     if written.unheard:
         say(f"{written.unheard:,} clips cannot be played; the page says why beside each.")

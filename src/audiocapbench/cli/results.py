@@ -41,7 +41,7 @@ def print_tables(summaries: Sequence[RunSummary], metrics: Sequence[str], headli
     for one in summaries:
         if one.table.aggregation is not None:
             total = one.table.aggregation.total
-            title = f"{one.run.model}: the groups of {total}, with 95 % intervals"
+            title = f"{one.run.model}: the groups of {total}"
             print_groups(one.table, metrics, [ranked_by], title, f"{one.run.model}: ")
     show_lines(*tables.failure_lines(summaries, ranked_by))
     made = [one.table.point(Scorer(name)).signature for name in metrics for one in summaries]

@@ -2,7 +2,7 @@
 
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +10,7 @@ import typer
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
-from audiocapbench.cli.console import SHOWN, ask, print_json, say, show, show_lines, table
+from audiocapbench.cli.console import SHOWN, ask, print_json, say, show_lines
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
@@ -183,35 +183,45 @@ def _loss(kept: "Store", number: int) -> str:
 
 
 def _print_lines(name: str, option: str, lines: "Sequence[RunLine]", tags: Sequence[str]) -> None:
-    from audiocapbench.report.exports import dollars
+    from audiocapbench.cli.tables import show_page
+    from audiocapbench.report.exports import Heading, Page, dollars
 
     if not lines:
         tagged = f"has no run tagged {' and '.join(tags)}."
         makes = f"holds no runs yet; 'audiocapbench run{option}' makes one."
         show_lines(f"{name} {tagged if tags else makes}")
         return
-    columns = {
-        "run": [str(line.id) for line in lines],
-        "begun": [_minute(line.created_at) for line in lines],
-        "name": [line.name or "" for line in lines],
-        "benchmark": [line.benchmark for line in lines],
-        "model": [line.model for line in lines],
-        "asked": [f"{line.asked}/{line.sample_count}" for line in lines],
-        "statuses": [
-            ", ".join(f"{count} {status}" for status, count in sorted(line.statuses.items()))
-            for line in lines
-        ],
-        "cost": [dollars(line.cost_usd) for line in lines],
-        "tags": [", ".join(line.tags) for line in lines],
+    shown = [
+        Heading("run"),
+        Heading("model", "left"),
+        Heading("benchmark", "left"),
+        Heading("begun", "left", folds=True),
+        Heading("asked"),
+        Heading("statuses", "left", folds=True),
+        Heading("cost"),
+        *([Heading("name", "left")] if any(line.name for line in lines) else []),
+        *([Heading("tags", "left")] if any(line.tags for line in lines) else []),
+    ]
+    columns: dict[str, Callable[[RunLine], str]] = {
+        "run": lambda line: str(line.id),
+        "model": lambda line: line.model,
+        "benchmark": lambda line: line.benchmark,
+        "begun": lambda line: _minute(line.created_at),
+        "asked": lambda line: f"{line.asked}/{line.sample_count}",
+        "statuses": lambda line: ", ".join(
+            f"{count} {status}" for status, count in sorted(line.statuses.items())
+        ),
+        "cost": lambda line: dollars(line.cost_usd),
+        "name": lambda line: line.name or "",
+        "tags": lambda line: ", ".join(line.tags),
     }
-    shown = [one for one in columns if one not in ("name", "tags") or any(columns[one])]
-    rows = zip(*(columns[one] for one in shown), strict=True)
-    right = ("run", "asked", "cost")
-    show(table(shown, rows, right=right, title=f"Runs in {name}", boxed=True))
+    rows = tuple(tuple(columns[one.text](line) for one in shown) for line in lines)
+    show_page(Page(f"Runs in {name}", tuple(shown), rows))
 
 
 def _print_run(document: dict[str, Any]) -> None:
-    from audiocapbench.report.exports import dollars
+    from audiocapbench.cli.tables import show_page
+    from audiocapbench.report.exports import Heading, Page, dollars
 
     lines = {
         "run": document["id"],
@@ -232,18 +242,16 @@ def _print_run(document: dict[str, Any]) -> None:
         show_lines(f"{count:>6,} × {reason}")
     for key, text in document["answers"].items():
         show_lines(f"{key}: {textwrap.shorten(text, 200, placeholder=' …') or '(nothing)'}")
-    rows = [
-        [
-            one["scorer"],
-            f"{one['count']:,}",
-            dollars(one["cost_usd"]),
-            "\n".join(one["signatures"]),
-            one["made_by"],
-        ]
-        for one in document["scorers"]
-    ]
-    if rows:
-        show(table(("scorer", "scores", "cost", "signature", "made by"), rows, boxed=True))
+    scorers = document["scorers"]
+    if scorers:
+        headings = [Heading("scorer", "left"), Heading("scores"), Heading("cost")]
+        rows = tuple(
+            (one["scorer"], f"{one['count']:,}", dollars(one["cost_usd"]), one["made_by"])
+            for one in scorers
+        )
+        signatures = dict.fromkeys(made for one in scorers for made in one["signatures"])
+        notes = tuple(f"Signature: {one}" for one in signatures if one)
+        show_page(Page("", (*headings, Heading("made by", "left")), rows, notes))
 
 
 def _joined(values: dict[str, Any]) -> str:

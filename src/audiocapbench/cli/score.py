@@ -270,6 +270,7 @@ def _score_mecat(
     from audiocapbench.benchmarks.registry import options_of
     from audiocapbench.cli.results import print_groups
     from audiocapbench.report.samples import write_samples
+    from audiocapbench.scores.estimate import counted
     from audiocapbench.scores.file_scores import score_groups
 
     traits = TRAITS.get(base_name(benchmark))
@@ -296,7 +297,7 @@ def _score_mecat(
     if json:
         print_json({"benchmark": benchmark, **_facts(answers), **scores.to_dict()})
     else:
-        title = f"{benchmark}: {len(scores.ids):,} answers, with 95 % intervals"
+        title = f"{benchmark}: {counted(len(scores.ids), 'answer')}"
         print_groups(scores.table, metrics, metrics, title)
         show_lines(*_signatures(scores))
         say(*(f"{one.corpus}: no {one.metric}. {one.reason}" for one in scores.unscored))

@@ -1,6 +1,7 @@
 """The dataset folder: audio files, metadata and manifest.json, checked before use.
 
-The metadata is metadata.jsonl or metadata.csv, or the published tool's metadata.json.
+The metadata is metadata.jsonl, metadata.csv, or metadata.json as the published tool has it; a JSON
+document may also be a list of samples, or have one for each id.
 
 A folder is either whole, with whatever its manifest calls missing, or it is refused with every
 problem that it has.
@@ -19,9 +20,12 @@ from audiocapbench.data.links import why_outside
 from audiocapbench.data.manifest import Manifest, MissingClip, facts_of, read_manifest
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import (
+    LISTS,
     csv_records,
     given_names,
+    is_document,
     json_lines,
+    objects_of,
     plain,
     read_json,
     renamed,
@@ -193,18 +197,60 @@ def _table(path: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
     yield from found.values()
 
 
-def _seed_samples(path: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
-    value = read_json(path)
+def _lines(path: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
+    """A sample a line; a file that is one pretty-printed document instead is read as one."""
+    value = read_json(path) if is_document(path) else []
+    if isinstance(value, list) and not any(isinstance(one, dict) for one in value):
+        yield from json_lines(path, problems)
+        return
+    wrong: list[Problem] = []
+    yield from _samples(value, path, wrong)
+    problems += [
+        one._replace(what=f"{one.what}; write one object a line, without line breaks in it")
+        for one in wrong
+    ]
+
+
+def _document(path: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
+    """The samples of a JSON document: a list, the list that it has, or one of each id or file."""
+    yield from _samples(read_json(path), path, problems)
+
+
+def _samples(value: Any, path: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
     samples = value.get("samples") if isinstance(value, dict) else None
     if isinstance(samples, list):
         for index, sample in enumerate(samples):
             yield f"{path.name}{_SEED_SAMPLE}{index}]", sample
+    elif value and (isinstance(value, list) or _is_of_samples(value)):
+        yield from objects_of(_by_name(value), path, problems)
     else:
         wrong = value if isinstance(value, Problem) else None
         problems.append(wrong or Problem(path.name, "samples", "is not a list of samples"))
 
 
-_READERS_OF = {METADATA: json_lines, TABLE: _table, SEED_METADATA: _seed_samples}
+def _is_of_samples(document: Any) -> bool:
+    """Whether a document that has no ``samples`` can be nothing but samples."""
+    if not isinstance(document, dict):
+        return False
+    lists = [name for name in LISTS if isinstance(document.get(name), list)]
+    own = bool(given_names(document, {"file_name": FILES}))
+    by_name = bool(document) and all(isinstance(one, dict) for one in document.values())
+    return len(lists) == 1 or own or by_name
+
+
+def _by_name(value: Any) -> Any:
+    """Samples by their id, or by their file where they do not name it, as a list; or one alone."""
+    if isinstance(value, dict) and given_names(value, {"file_name": FILES}):
+        return [value]
+    if not isinstance(value, dict) or not all(isinstance(one, dict) for one in value.values()):
+        return value
+    return [
+        {"id" if given_names(one, {"file_name": FILES}) else "file_name": name} | one
+        for name, one in value.items()
+    ]
+
+
+_READERS_OF = {METADATA: _lines, TABLE: _table, SEED_METADATA: _document}
 
 
 def _place(problem: Problem) -> tuple[bool, int]:

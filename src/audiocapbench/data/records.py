@@ -64,7 +64,7 @@ def read_records(
     suffix = path.suffix.lower()
     if suffix in DELIMITERS:
         yield from csv_records(path, problems, columns, content)
-    elif suffix in JSON_LINES and not _is_document(path, content):
+    elif suffix in JSON_LINES and not is_document(path, content):
         yield from json_lines(path, problems, content)
     elif suffix in (*JSON_LINES, ".json"):
         yield from json_records(path, problems, columns, content)
@@ -293,7 +293,7 @@ def _by_key(value: dict[str, Any], columns: Columns) -> list[Any]:
     ]
 
 
-def _is_document(path: PurePath, content: bytes | None) -> bool:
+def is_document(path: PurePath, content: bytes | None = None) -> bool:
     """Whether a file of JSON lines is none, as its first line is no whole object."""
     first = next(
         (one for _, one in _lines(path, content) if isinstance(one, Problem) or one.strip()), ""

@@ -33,13 +33,13 @@ from audiocapbench.judges import (
     create_judges,
     judge_run,
 )
-from audiocapbench.library.arguments import check_options, metric_names, run_number
+from audiocapbench.library.arguments import ArgumentError, check_options, metric_names, run_number
 from audiocapbench.library.estimates import estimate_page, estimate_records, find_scorer
 from audiocapbench.library.result import Result
 from audiocapbench.models import Model, ModelSettings, create_model
 from audiocapbench.models.registry import price_of
 from audiocapbench.report.exports import Page, Record
-from audiocapbench.scores.estimate import Estimate
+from audiocapbench.scores.estimate import Estimate, interval_words
 from audiocapbench.scores.run_table import keep_estimates
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.summary import RunSummary, summarise
@@ -101,7 +101,8 @@ class RunResult(Result):
             notes.append(f"Stopped: {self.stop.because(self.spending)}.")
         if self.spending is not None and self.spending.overshoot is not None:
             notes.append(f"{self.spending.overshoot}.")
-        title = f"Run {run.id}: {run.model} on {run.benchmark}, with 95 % intervals"
+        words = interval_words(self.summary.table.estimate(one) for one in self.scorers)
+        title = f"Run {run.id}: {run.model} on {run.benchmark}{words}"
         return [estimate_page(title, self.summary.table, self.scorers, notes)]
 
     def records(self) -> list[Record]:
@@ -220,6 +221,12 @@ class _Plan:
         cls, benchmark: str | PathLike[str] | Benchmark, model: str | Model, options: RunSettings
     ) -> "_Plan":
         data = options.get("data")
+        if not isinstance(benchmark, str | PathLike | Benchmark):
+            what = "the name of a benchmark, a folder, or a benchmark of your own"
+            raise ArgumentError(f"benchmark is {benchmark!r:.60}; it must be {what}")
+        if not isinstance(model, str) and not hasattr(model, "contract"):
+            what = "one model: its name, or a model of your own; call run() for each of several"
+            raise ArgumentError(f"model is {model!r:.60}; it must be {what}")
         if not isinstance(benchmark, Benchmark):
             benchmark = open_benchmark(
                 str(benchmark),

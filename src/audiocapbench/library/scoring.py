@@ -14,7 +14,7 @@ from audiocapbench.library.arguments import metric_names
 from audiocapbench.library.estimates import estimate_page, estimate_records, find_scorer
 from audiocapbench.library.result import Result, in_thread
 from audiocapbench.report.exports import Page, Record
-from audiocapbench.scores.estimate import Estimate
+from audiocapbench.scores.estimate import Estimate, counted, interval_words
 from audiocapbench.scores.file_scores import FileScores, score_files
 from audiocapbench.scores.scorer import Scorer
 
@@ -50,7 +50,8 @@ class ScoreResult(Result):
 
     def pages(self) -> list[Page]:
         """Every metric with its interval."""
-        words = f"{len(self.scores.ids):,} samples, with 95 % intervals"
+        known = interval_words(self[one.name] for one in self.scorers)
+        words = f"{counted(len(self.scores.ids), 'sample')}{known}"
         left_out = {
             "without a prediction": len(self.scores.missing),
             "without references": len(self.scores.surplus),

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from audiocapbench.benchmarks.corpora import without_null
 from audiocapbench.report.exports import Heading, Page, number
-from audiocapbench.scores.estimate import Estimate
+from audiocapbench.scores.estimate import Estimate, counted, interval_words
 from audiocapbench.scores.file_scores import FileScores
-from audiocapbench.scores.groups import GroupKey, category
+from audiocapbench.scores.groups import ALL, GroupKey, category
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.summary import JudgeSummary, RunSummary
 from audiocapbench.scores.table import ScoreTable
@@ -16,13 +16,15 @@ _JUDGE_DIGITS = 2
 
 def leaderboard(summaries: Sequence[RunSummary], metrics: Sequence[str], headline: str) -> Page:
     """Metrics of every run with their 95 % intervals, best first by the headline."""
-    rows = []
+    rows, shown = [], list[Estimate]()
     for one in _ranked(summaries, Scorer(headline)):
         coverage = one.table.coverage
         answered = f"{coverage.answered}/{coverage.total}"
         estimates = one.table.of_metrics(metrics).values()
+        shown += estimates
         rows.append([one.run.model, answered, *map(_cell, estimates)])
-    return page_of("Leaderboard, with 95 % intervals", ["model", "answered", *metrics], rows)
+    title = f"Leaderboard{interval_words(shown)}"
+    return page_of(title, ["model", "answered", *metrics], rows)
 
 
 def by_category(summaries: Sequence[RunSummary], scorer: Scorer) -> Page:
@@ -53,13 +55,16 @@ def judge_table(summaries: Sequence[RunSummary], judge: str) -> Page:
     for model, one in sorted(judged, key=lambda pair: best_first(pair[1])):
         cells = [_cell(one.overall.get(name), _JUDGE_DIGITS) for name in names]
         rows.append([model, f"{one.judged}/{one.total}", *cells])
-    title = f"Judge {judge}, 0 to 10, with 95 % intervals"
+    words = interval_words(made for _, one in judged for made in one.overall.values())
+    title = f"Judge {judge}, 0 to 10{words}"
     return page_of(title, ["model", "judged", *names], rows)
 
 
 def score_table(scores: FileScores) -> Page:
     """Every metric on files, by group where there are groups; what is missing as zero beside it."""
-    title = f"{len(scores.ids):,} samples, with 95 % intervals"
+    keys = [ALL, *map(category, scores.table.categories)]
+    known = [scores.table.estimate(Scorer(name), key) for name in scores.metrics for key in keys]
+    title = f"{counted(len(scores.ids), 'sample')}{interval_words(known)}"
     zero = ["missing as zero"] if scores.missing else []
     rows = []
     for metric in scores.metrics:
@@ -85,9 +90,11 @@ def group_table(scores: ScoreTable, metrics: Sequence[str], title: str) -> Page:
         if nulls and nulls.null > nulls.total / 2:
             cells = [_cell(nulls.without.get(without_null(one))) for one in metrics]
             rows.append(["  without null", f"{nulls.total - nulls.null} left", "", *cells])
+    keys = [ALL, *map(category, scores.categories)]
+    words = interval_words(one for key in keys for one in scores.of_metrics(metrics, key).values())
     total = scores.aggregation.total if scores.aggregation is not None else ""
     rows.append([total, "", "", *map(_cell, scores.of_metrics(metrics).values())])
-    return page_of(title, ["group", "answered", "null", *metrics], rows)
+    return page_of(f"{title}{words}", ["group", "answered", "null", *metrics], rows)
 
 
 def facet_table(scores: ScoreTable, facet: str, metrics: Sequence[str]) -> Page:

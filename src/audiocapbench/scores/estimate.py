@@ -1,10 +1,11 @@
 """Estimates: the one form in which a score is kept and shown."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from audiocapbench.signature import UNSIGNED, Signature
-from audiocapbench.stats import METHODS, Interval
+from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, Interval
 
 
 class Coverage(NamedTuple):
@@ -101,3 +102,20 @@ class Estimate:
 def spanned(span: Interval | None, digits: int) -> str:
     """Two ends for a table cell; nothing where there are none."""
     return f"{span.low:.{digits}f}–{span.high:.{digits}f}" if span else ""
+
+
+def interval_words(estimates: Iterable[Estimate]) -> str:
+    """How the title of a table goes on: with intervals, or why none of its numbers has one."""
+    known = list(estimates)
+    if any(one.interval is not None for one in known):
+        return ", with 95 % intervals"
+    if not known or any(one.n >= FEWEST_FOR_INTERVAL for one in known):
+        return ""
+    asked = max(one.coverage.total for one in known)
+    few = f"fewer than {FEWEST_FOR_INTERVAL} samples"
+    return f" ({few}{' with a score' if asked >= FEWEST_FOR_INTERVAL else ''}: no intervals)"
+
+
+def counted(count: int, what: str) -> str:
+    """A number of things: one sample, several samples."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -11,6 +11,7 @@ from audiocapbench.report.compare.types import (
     SampleChange,
 )
 from audiocapbench.report.exports import Align, Heading, Page, Record
+from audiocapbench.scores.estimate import counted
 from audiocapbench.stats.power import ALPHA, POWER
 
 LONGEST, LONGEST_IN_A_FILE = 600, 200
@@ -40,7 +41,8 @@ def notes(comparison: Comparison) -> tuple[str, ...]:
     """What a reader must know, the samples and the smallest visible difference first."""
     common, total = comparison.common, len(comparison.common.samples)
     headline = comparison.differences[0]
-    said = [f"{total:,} samples in common; {headline.n:,} of them with {headline.scorer.label}."]
+    scored = f"{headline.n:,} of them with {headline.scorer.label}"
+    said = [f"{counted(total, 'sample')} in common; {scored}."]
     left_out = [
         f"{count:,} {words}"
         for count, words in (

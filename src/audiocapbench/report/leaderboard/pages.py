@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from audiocapbench.report.exports import Align, Heading, Page, dollars, number
 from audiocapbench.report.leaderboard.board import Board, Leaderboard, PublishedEntry, RunEntry
-from audiocapbench.scores.estimate import spanned
+from audiocapbench.scores.estimate import counted, spanned
 from audiocapbench.scores.run_table import RunTable
 
 _LEFT: Align = "left"
@@ -129,7 +129,7 @@ def _title(board: Board) -> str:
         judge = board.scorer.dimension is not None
         label = f"as published, {f'judged by {board.scorer.name}' if judge else label}"
     missing = f", {board.missing_clips:,} clips missing" if board.missing_clips else ""
-    return f"{board.benchmark}: {label}, {board.samples:,} samples{missing}"
+    return f"{board.benchmark}: {label}, {counted(board.samples, 'sample')}{missing}"
 
 
 def _by_category(board: Board) -> Page:
