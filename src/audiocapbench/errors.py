@@ -68,7 +68,8 @@ class TransientError(ModelError):
         throttled: Whether it said that it is being asked too much.
         billed: Whether it may want money for this attempt, as once it has begun to answer.
         reply: The ``Reply`` that it wants money for; its usage, or else its text, is counted. None
-            where nothing came back, as after a time-out: what an answer likely costs is counted.
+            where nothing came back, as after a time-out: under a budget the most is counted that
+            the attempt may have cost, else what an answer likely costs.
         unreachable: Whether nobody took the question: no connection, or no sign of life on it.
     """
 
@@ -98,11 +99,13 @@ class RefusedQuestionError(ModelError):
 
     Attributes:
         reason: What refusals of one kind share, such as ``400 invalid_value``.
+        billed: Whether it may want money all the same, as for an answer too large to be read.
     """
 
-    def __init__(self, message: str, *, reason: str) -> None:
+    def __init__(self, message: str, *, reason: str, billed: bool = False) -> None:
         super().__init__(message)
         self.reason = reason
+        self.billed = billed
 
 
 class FatalError(ModelError):

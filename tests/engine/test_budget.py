@@ -9,8 +9,8 @@ from typing import Any
 import anyio
 import pytest
 
-from audiocapbench.data.outcome import Reply
-from audiocapbench.engine import Budget, RetryPolicy
+from audiocapbench.data.outcome import Reply, Status
+from audiocapbench.engine import Budget, RetryPolicy, Spending
 from audiocapbench.engine.budget import dollars
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.retrying_client import OverBudgetError, RetryingClient
@@ -41,6 +41,9 @@ class Provider:
     silent: float = 0.0
     broken: float = 0.0
     hung: float = 0.0
+    aborted: float = 0.0
+    prompts: int = 1
+    heeds_limit: bool = True
     took: dict[str, float] = field(default_factory=dict)
     asked: int = 0
 
@@ -55,22 +58,27 @@ class Provider:
     async def answer(self, question: Question) -> Reply:
         self.asked += 1
         longest = self.limit or self.price.longest_answer or 32_768
-        written = min(longest, self.tokens(self.asked))
-        read = len(question.instruction) // 4
+        written = self.tokens(self.asked)
+        written = min(longest, written) if self.heeds_limit else written
+        read = self.prompts * (len(question.instruction) // 4)
         await anyio.sleep(self.draw.uniform(0.1, 2))
         kind = self.draw.random()
         if kind < 0.05:
             raise TransientError("busy", throttled=self.draw.random() < 0.5)
+        lost = kind < 0.05 + self.hung + self.aborted
+        written = longest if lost else written
         cost = (read * self.price.text_in + written * self.price.out) / 1e6
         self.took[question.sample_id] = self.took.get(question.sample_id, 0.0) + cost
         if kind < 0.05 + self.hung:
             raise TransientError("no answer in time", billed=True)
+        if lost:
+            return Reply("", Status.FAILED, "ended as 'abort'")
         # As many words as tokens, each of four letters with its space.
         text = "dog " * written
         reply = Reply(text)
         if self.draw.random() >= self.silent:
             reply = replace(reply, input_tokens=read, output_tokens=written)
-        if kind < 0.05 + self.hung + self.broken:
+        if kind < 0.05 + self.hung + self.aborted + self.broken:
             raise TransientError("cut off", billed=True, reply=reply)
         return reply
 
@@ -128,8 +136,11 @@ def made_up(draw: random.Random, number: int) -> Provider:
     price = Price.of(text_in, None, out, None, "made up", longest=longest)
     limit = draw.choice((None, 300, LONGEST))
     silent, broken = (share if draw.random() < 0.4 else 0.0 for share in (0.3, 0.2))
-    lengths = heavy_tailed(draw)
-    return Provider(f"made-up/{number}", price, draw, limit, lengths, silent, broken)
+    made = Provider(f"made-up/{number}", price, draw, limit, heavy_tailed(draw))
+    if draw.random() < 0.2:
+        return replace(made, prompts=50)
+    hung, aborted = (0.15 if draw.random() < 0.25 else 0.0 for _ in range(2))
+    return replace(made, silent=silent, broken=broken, hung=hung, aborted=aborted)
 
 
 def check_a_random_run(store: Store, seed: int) -> None:
@@ -199,12 +210,41 @@ def test_a_budget_too_small_for_one_question_says_what_that_needs(store: Store) 
     )
 
 
-def test_time_outs_are_counted_as_what_an_answer_costs(store: Store) -> None:
-    budget, provider = Budget(10.0), steady(limit=200, hung=0.3)
+@pytest.mark.parametrize("kind", ["hung", "aborted"])
+@pytest.mark.parametrize("share", [0.3, 0.95])
+def test_what_nobody_says_the_cost_of_is_counted_as_the_most(
+    store: Store, kind: str, share: float
+) -> None:
+    budget, provider = Budget(10.0), steady(limit=2_000, **{kind: share})
     recorded = ask(store, budget, [provider], 200, 20)
     assert budget.spent_usd == pytest.approx(recorded)
-    assert sum(provider.took.values()) <= 10.0 + 4 * 0.175
-    assert 0 < budget.estimated < provider.asked
+    assert sum(provider.took.values()) <= 10.0 + 2.1
+    assert sum(provider.took.values()) <= budget.spent_usd
+    assert 0 < budget.estimated <= provider.asked
+
+
+def test_prompts_far_longer_than_sent_are_learned_from_the_first_answer(store: Store) -> None:
+    budget, provider = Budget(50.0), steady(limit=200, prompts=200)
+    ask(store, budget, [provider], 200, 20)
+    assert sum(provider.took.values()) <= 50.0 + 15.2
+    assert budget.spent_usd == pytest.approx(sum(provider.took.values()))
+
+
+@pytest.mark.parametrize("honest", [0, 8, 19])
+def test_a_server_that_ignores_the_limit_early_is_caught_by_one_answer(
+    store: Store, honest: int
+) -> None:
+    budget = Budget(12.0)
+    provider = steady(limit=200, tokens=lambda asked: 5 if asked <= honest else 20_000)
+    provider.heeds_limit = False
+    ask(store, budget, [provider], 200, 20)
+    assert sum(provider.took.values()) <= 12.0 + max(provider.took.values())
+
+
+def test_the_warning_counts_the_questions_that_cost_more_than_the_most() -> None:
+    over = replace(Spending(1.5, 34.0, 0, None), beyond=17)
+    assert "17 questions cost more than the most that was allowed" in (over.overshoot or "")
+    assert "1 question cost more than" in (replace(over, beyond=1).overshoot or "")
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,8 @@ CLIPS = 70
 PRICE = Price.of(2.5, 40, 10, 10, "as gpt-4o-audio-preview")
 RETRY = RetryPolicy(attempts=4, first_s=0.01, longest_s=0.02)
 
+# 32,768 tokens of answer, where the request sets no limit.
+MOST = 0.3295
 USAGE = b'{"prompt_tokens": 9, "completion_tokens": 70}'
 
 
@@ -147,8 +149,11 @@ def test_billed_retries_are_counted_and_recorded(
     [
         (faults.status(500, b'{"error": {"message": "no"}, "usage": ' + USAGE + b"}"), 7e-4),
         (faults.body(b'{"usage": ' + USAGE + b"}"), 7e-4),
-        (faults.half(), 1.2e-3),
-        (faults.malformed(), 1.2e-3),
+        (faults.half(), MOST),
+        (faults.malformed(), MOST),
+        (faults.body(b'{"error": {"message": "overloaded"}}'), MOST),
+        (faults.body(b'{"error": {"message": "overloaded", "code": 503}}'), 0.0),
+        (faults.body(b'{"usage": {"prompt_tokens": 9}}'), MOST),
         (faults.status(500), 0.0),
         (faults.throttled(), 0.0),
     ],
@@ -162,8 +167,83 @@ def test_an_outcome_costs_what_all_its_attempts_did(
     (outcome,) = store.outcomes(end.run.id).values()
     assert outcome.attempts == 2
     assert outcome.reply.cost_usd == pytest.approx(budget.spent_usd)
-    assert budget.spent_usd - till.bills[0] == pytest.approx(usd, abs=3e-4)
-    assert (budget.estimated == 1) == (usd == 1.2e-3)
+    assert budget.spent_usd - till.bills[0] == pytest.approx(usd, abs=3e-4 if usd < MOST else 3e-3)
+    assert (budget.estimated == 1) == (usd == MOST)
+
+
+NO_ANSWERS: dict[str, Any] = {
+    "aborted": {"choices": [{"index": 0, "finish_reason": "abort", "message": {"content": "A"}}]},
+    "no choices": {"choices": []},
+    "another index": {"choices": [completion()["choices"][0] | {"index": 3}]},
+    "an error": {"choices": [completion()["choices"][0] | {"error": {"message": "lost"}}]},
+    "blank": {"choices": [completion()["choices"][0] | {"message": {"content": ""}}]},
+    "zeros": {"choices": [], "usage": {"prompt_tokens": 0, "completion_tokens": None}},
+}
+
+
+@pytest.mark.parametrize("name", NO_ANSWERS)
+@pytest.mark.parametrize("limit", [None, 1_000])
+def test_answers_of_no_use_without_usage_are_paid_for_out_of_the_budget(
+    server: OpenAIServer,
+    tones: Benchmark,
+    store: Store,
+    till: Till,
+    name: str,
+    limit: int | None,
+) -> None:
+    def reply(_request: Request) -> dict[str, Any]:
+        till.bill(limit or 5_000)
+        body: dict[str, Any] = completion() | {"usage": None} | NO_ANSWERS[name]
+        return body
+
+    server.reply = reply
+    end, budget = run(server, tones, store, 0.10, limit=limit)
+    assert end.stop is Stop.BUDGET
+    till.check(0.10)
+    assert sum(till.bills) <= budget.spent_usd
+    assert budget.estimated == len(till.bills)
+    assert store.runs()[0].cost_usd == pytest.approx(budget.spent_usd)
+
+
+@pytest.mark.parametrize("fault", [faults.half(), faults.malformed(), faults.wrong_type()])
+def test_broken_answers_are_paid_for_out_of_the_budget(
+    server: OpenAIServer, tones: Benchmark, store: Store, till: Till, fault: Fault
+) -> None:
+    server.plan = Plan(always=fault)
+    _, budget = run(server, tones, store, 0.60, limit=5_000)
+    billed = len(server.requests) * 0.0504
+    assert 0.3 < billed <= 0.60 + 0.0504
+    assert billed <= budget.spent_usd
+
+
+def test_replies_too_large_to_be_read_are_paid_for_and_not_called_refused(
+    server: OpenAIServer, tones: Benchmark, store: Store
+) -> None:
+    server.plan = Plan(always=faults.body(b" " * ((8 << 20) + 1)))
+    budget = Budget(5.0)
+    model = create_model(f"endpoint/fake@{server.base_url}", ModelSettings(max_tokens=1_000))
+    how: RunOptions = {"rate_limits": RateLimits(2), "budget": budget, "price": PRICE}
+    with pytest.raises(FatalError, match=r"too large to be read .* all answered like this"):
+        run_benchmark(tones, model, store, **how)
+    assert budget.spent_usd >= 8 * 0.01
+
+
+def test_prompts_longer_than_sent_are_learned_from_the_first_answer(
+    server: OpenAIServer, tones: Benchmark, store: Store, till: Till
+) -> None:
+    server.reply = lambda _request: completion() | {"usage": till.bill(5, 50_000)}
+    run(server, tones, store, 0.90, 8, limit=300)
+    till.check(0.90)
+
+
+def test_a_server_that_ignores_the_limit_passes_the_budget_by_one_answer(
+    server: OpenAIServer, tones: Benchmark, store: Store, till: Till
+) -> None:
+    tokens = iter([5] * 8 + [20_000] * 200)
+    server.reply = lambda _request: completion() | {"usage": till.bill(next(tokens))}
+    _, budget = run(server, tones, store, 0.15, 17, limit=300)
+    till.check(0.15)
+    assert "1 question cost more than the most" in (budget.spending.overshoot or "")  # type: ignore[union-attr]
 
 
 def test_what_a_failure_cost_stays_on_record_when_the_sample_is_answered_later(

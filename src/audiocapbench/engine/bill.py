@@ -10,6 +10,8 @@ from audiocapbench.errors import TransientError
 from audiocapbench.models import Model, Question
 from audiocapbench.models.price import Price, checked_usage
 
+NO_REPLY = Reply("", Status.FAILED)
+
 
 @dataclass(slots=True)
 class Bill:
@@ -43,13 +45,18 @@ class Bill:
             self._held = None
 
     def answered(self, reply: Reply) -> None:
-        """Count an attempt that ended with a reply."""
-        used = (reply.cost_usd, reply.input_tokens, reply.output_tokens)
-        if reply.status is Status.FAILED and all(one is None for one in used):
+        """Count an attempt that ended with a reply, however it ended.
+
+        A failure that says it cost 0 dollars is none that a server sent.
+        """
+        if reply.status is Status.FAILED and _used(reply) == (0.0, None, None):
             self.release()
             return
         cost = reply.cost_usd
         if cost is None and self.price is not None:
+            if self._is_unknown(reply):
+                self.lost(reply)
+                return
             prompt = system_of(self.model) + self.question.instruction
             cost = self.price.cost(reply, self._audio_s, prompt, thoughts(self.model))
         self._count(replace(reply, cost_usd=cost))
@@ -58,11 +65,21 @@ class Bill:
         """Count a failed attempt, as far as it was billed or may have been."""
         if not error.billed or self.price is None:
             self.release()
-        elif isinstance(error.reply, Reply):
-            self.answered(replace(checked_usage(error.reply), status=Status.OK))
+        elif not isinstance(error.reply, Reply):
+            self.lost()
         else:
-            expected = self.budget.expected_usd(self.model.name, self._cost)
-            self._count(Reply("", Status.FAILED, cost_usd=expected))
+            reply = replace(checked_usage(error.reply), status=Status.OK)
+            # What came before it broke off need not be all that was written.
+            cut_off = reply.cost_usd is None and None in _used(reply)[1:]
+            if cut_off and self.budget.limit_usd is not None:
+                self.lost(reply)
+            else:
+                self.answered(reply)
+
+    def lost(self, reply: Reply = NO_REPLY) -> None:
+        """Count an attempt that may have been billed, where nobody can tell for how much."""
+        usd = None if self.price is None else self.budget.unknown_usd(self.model.name, self._cost)
+        self._count(replace(reply, cost_usd=usd), learn=False)
 
     def on(self, reply: Reply) -> Reply:
         """The reply with what all attempts used; unknown where one of them did not say."""
@@ -79,7 +96,14 @@ class Bill:
     def _audio_s(self) -> float:
         return self.question.audio.duration_s if self.question.audio else 0.0
 
-    def _count(self, reply: Reply) -> None:
+    def _is_unknown(self, reply: Reply) -> bool:
+        """Whether what the model wrote is neither counted nor there to be counted."""
+        if reply.output_tokens is not None or reply.status is Status.REFUSED:
+            return False
+        unseen = not reply.text.strip() and self.budget.limit_usd is not None
+        return unseen or reply.status is Status.FAILED
+
+    def _count(self, reply: Reply, *, learn: bool = True) -> None:
         self._attempts.append(reply)
         if self._held is None:
             return
@@ -87,8 +111,17 @@ class Bill:
         cost = expected if reply.cost_usd is None else reply.cost_usd
         if cost and (reply.input_tokens is None or reply.output_tokens is None):
             self.budget.estimated += 1
-        self.budget.settle(self._held, cost, learn=reply.status is not Status.FAILED)
+        self.budget.settle(self._held, cost, learn=learn)
         self._held = None
+
+
+def unbilled_failure(words: str) -> Reply:
+    """The failure of a question that no server answered."""
+    return Reply("", Status.FAILED, words, cost_usd=0.0)
+
+
+def _used(reply: Reply) -> tuple[float | None, int | None, int | None]:
+    return reply.cost_usd, reply.input_tokens, reply.output_tokens
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:

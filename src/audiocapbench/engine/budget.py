@@ -13,7 +13,8 @@ from audiocapbench.errors import AudioCapBenchError, ModelError
 from audiocapbench.models.price import Price, example_of_prices
 
 _ENOUGH = 3
-_UNSURE = 10.0
+# Until so many answers in a row kept to the most, as many times as much is set aside.
+_TRUSTED, _UNSURE = 20, 10.0
 _ROUNDING = 1e-9
 
 
@@ -31,6 +32,7 @@ class Spending:
 
     Attributes:
         estimated: How many answers or attempts had no usage, so that their cost is an estimate.
+        beyond: How many attempts cost more than the most that their requests allowed.
         refusal: Why the next question was not asked, where one was not.
     """
 
@@ -38,6 +40,7 @@ class Spending:
     spent_usd: float
     estimated: int
     refusal: str | None
+    beyond: int = 0
 
     @property
     def over_usd(self) -> float:
@@ -50,7 +53,10 @@ class Spending:
         if not self.over_usd:
             return None
         spent = f"{dollars(self.spent_usd)} was spent of a budget of {dollars(self.limit_usd)}"
-        return f"{spent}: the last question cost more than was thought likely"
+        if not self.beyond:
+            return f"{spent}: the last question cost more than was thought likely"
+        many = "1 question" if self.beyond == 1 else f"{self.beyond:,} questions"
+        return f"{spent}: {many} cost more than the most that was allowed"
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON documents show it."""
@@ -60,9 +66,16 @@ class Spending:
 
 @dataclass(slots=True)
 class _Experience:
-    """What a model's answers cost, held against what was expected of them."""
+    """What a model's answers cost, held against what was expected of them.
+
+    Attributes:
+        beyond: The dearest answer as a share of the most that it might have cost, or 1.
+        within: Answers in a row that kept to what was known of the most.
+    """
 
     answers: int = 0
+    in_flight: int = 0
+    within: int = 0
     dearest: float = 0.0
     beyond: float = 1.0
 
@@ -71,16 +84,18 @@ class _Experience:
         """By how much more or less than likely the dearest answer cost, once there are some."""
         return self.dearest if self.answers >= _ENOUGH else max(1.0, self.dearest)
 
-    @property
-    def margin(self) -> float:
-        """How far the most that a question may cost is to be trusted."""
-        return self.beyond if self.answers >= _ENOUGH else max(_UNSURE, self.beyond)
+    def held_usd(self, cost: QuestionCost) -> float:
+        """Dollars to set aside, by how far the most that a question may cost is to be trusted."""
+        most = cost.most_usd * self.beyond
+        return most if self.within >= _TRUSTED else max(_UNSURE * most, cost.unlimited_usd)
 
     def learn(self, cost_usd: float, expected: QuestionCost) -> None:
         self.answers += 1
         if expected.likely_usd > 0:
+            share = cost_usd / expected.most_usd
+            self.within = self.within + 1 if share <= self.beyond * (1 + _ROUNDING) else 0
+            self.beyond = max(self.beyond, share)
             self.dearest = max(self.dearest, cost_usd / expected.likely_usd)
-            self.beyond = max(self.beyond, cost_usd / expected.most_usd)
 
 
 @dataclass(slots=True)
@@ -92,9 +107,15 @@ class Budget:
     made only while nothing else is in flight, and only if its likely cost, scaled up by the
     dearest answer that the model gave so far, still fits. So either nothing can pass the limit or
     that one question can; a failed attempt that was billed is settled like an answer, and what
-    the next one may cost is set aside anew.
+    the next one may cost is set aside anew. Where nobody says what an attempt cost, it cost the
+    most that it might.
 
-    The most is trusted once a model has answered; until then ten times as much is set aside.
+    That holds while servers keep to the most: the limit of tokens in the request, and a prompt
+    about as long as was sent. Whether they do is learned, not provable. A model is asked one
+    question alone until an answer of it was counted; ten times the most, or what an answer without
+    a limit may cost, is set aside until 20 answers in a row kept to the most; and an answer beyond
+    it raises the most of every later one for good. A server that turns dishonest after that can
+    bill what it likes for the questions then in flight.
     """
 
     limit_usd: float | None = None
@@ -102,6 +123,7 @@ class Budget:
     held_usd: float = field(init=False, default=0.0)
     in_flight: int = field(init=False, default=0)
     estimated: int = field(init=False, default=0)
+    beyond: int = field(init=False, default=0)
     refusal: str | None = field(init=False, default=None)
     _experience: dict[str, _Experience] = field(init=False, default_factory=dict)
     _settled: anyio.Event | None = field(init=False, default=None)
@@ -121,7 +143,7 @@ class Budget:
         """How it stands; None where nothing limits it."""
         if self.limit_usd is None:
             return None
-        return Spending(self.limit_usd, self.spent_usd, self.estimated, self.refusal)
+        return Spending(self.limit_usd, self.spent_usd, self.estimated, self.refusal, self.beyond)
 
     def check(self, model: str, price: Price | None) -> None:
         """Refuse a limit that cannot be kept."""
@@ -138,14 +160,25 @@ class Budget:
         """Dollars that an attempt will likely cost, judged by the model's dearest answer so far."""
         return cost.likely_usd * self._known(model).surcharge
 
+    def unknown_usd(self, model: str, cost: QuestionCost) -> float:
+        """Dollars to count for an attempt of which nobody says what it cost.
+
+        Under a limit that is the most, as far as it is known.
+        """
+        if self.limit_usd is None:
+            return self.expected_usd(model, cost)
+        return cost.most_usd * self._known(model).beyond
+
     async def hold(self, model: str, cost: QuestionCost, question: str = "") -> Reservation | None:
         """Set aside what an attempt may cost; None where it no longer fits, and ``refusal`` says.
 
         Waits while questions in flight may still turn out cheaper than what is set aside for them.
         """
+        known = self._known(model)
         while True:
-            held = Reservation(model, cost.most_usd * self._known(model).margin, cost)
-            if not held.usd or self._fits(self.held_usd + held.usd):
+            held = Reservation(model, known.held_usd(cost), cost)
+            teaching = self.limit_usd is not None and not known.answers and known.in_flight > 0
+            if not held.usd or (not teaching and self._fits(self.held_usd + held.usd)):
                 break
             if not self.in_flight:
                 expected = self.expected_usd(model, cost)
@@ -159,16 +192,20 @@ class Budget:
         if held.usd:
             self.held_usd += held.usd
             self.in_flight += 1
+            known.in_flight += 1
         return held
 
     def settle(self, held: Reservation, cost_usd: float, *, learn: bool = True) -> None:
         """An attempt ended: what was set aside becomes what it cost."""
+        known = self._known(held.model)
         if held.usd:
             self.in_flight -= 1
+            known.in_flight -= 1
             self.held_usd = max(0.0, self.held_usd - held.usd) if self.in_flight else 0.0
         self.spent_usd += cost_usd
         if learn:
-            self._known(held.model).learn(cost_usd, held.cost)
+            self.beyond += cost_usd > held.cost.most_usd * (1 + _ROUNDING)
+            known.learn(cost_usd, held.cost)
         if self._settled is not None:
             self._settled.set()
             self._settled = None

@@ -15,10 +15,14 @@ _LIMITS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
 
 
 class QuestionCost(NamedTuple):
-    """Dollars that asking once will likely cost, and the most that it may."""
+    """Dollars that asking once will likely cost, the most that it may, and that without its limit.
+
+    The last is what a server may bill that does not heed the request's limit of tokens.
+    """
 
     likely_usd: float = 0.0
     most_usd: float = 0.0
+    unlimited_usd: float = 0.0
 
 
 def likely_cost(
@@ -50,8 +54,12 @@ def question_cost(price: Price | None, model: Model, audio_s: float, text: str) 
     if price is None or likely is None:
         return QuestionCost()
     read = len((system_of(model) + text).encode("utf-8", "replace")) + _TOKENS_AROUND
-    most = price.estimate(audio_s, read, _longest_answer(price, model) + thoughts(model))
-    return QuestionCost(likely, max(likely, most))
+    longest, unlimited = _longest_answer(price, model), price.longest_answer or _LONGEST_ANSWER
+    most, beyond = (
+        max(likely, price.estimate(audio_s, read, written + thoughts(model)))
+        for written in (longest, max(longest, unlimited))
+    )
+    return QuestionCost(likely, most, beyond)
 
 
 def thoughts(model: Model) -> int:

@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from audiocapbench.data.outcome import Reply, Status
+from audiocapbench.engine.bill import unbilled_failure
 from audiocapbench.errors import FatalError, RefusedQuestionError
 
 MOST_REFUSED = 8
@@ -39,8 +40,9 @@ class Refusals:
             return self._doubted(error)
         self._counts[error.reason] += 1
         if not self.answered and self._counts[error.reason] >= MOST_REFUSED:
-            raise FatalError(f"{error}; the first {MOST_REFUSED} questions were all refused")
-        return Reply("", Status.FAILED, str(error))
+            how = "answered like this" if error.billed else "refused"
+            raise FatalError(f"{error}; the first {MOST_REFUSED} questions were all {how}")
+        return unbilled_failure(str(error))
 
     def _doubted(self, error: FatalError) -> Reply:
         """Whoever has answered knows key, model and payment: it may mean this question alone."""
@@ -49,4 +51,4 @@ class Refusals:
             raise error
         if self._in_a_row >= MOST_REFUSED:
             raise FatalError(f"{error}; so were the {MOST_REFUSED} last questions, one by one")
-        return Reply("", Status.FAILED, str(error))
+        return unbilled_failure(str(error))

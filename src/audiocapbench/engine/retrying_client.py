@@ -18,7 +18,7 @@ from anyio import to_thread
 from audiocapbench.credentials import redacted
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
-from audiocapbench.engine.bill import Bill
+from audiocapbench.engine.bill import Bill, unbilled_failure
 from audiocapbench.engine.budget import Budget
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.outage import in_seconds
@@ -174,7 +174,7 @@ class RetryingClient:
             attempts += 1
             started = time.perf_counter()
             try:
-                reply = await self._answer(question)
+                reply = await self._answer(question, bill)
             except TransientError as error:
                 problem = error
                 bill.failed(error)
@@ -214,12 +214,14 @@ class RetryingClient:
             return ""
         return f", for it asks to wait {in_seconds(wait_s)} and a question is given {most_s:g} s"
 
-    async def _answer(self, question: Question) -> Reply:
+    async def _answer(self, question: Question, bill: Bill) -> Reply:
         """The model's reply, or the failure of a question that it alone refuses."""
         try:
             try:
                 reply = await _reply(self.model, question)
             except (RefusedQuestionError, FatalError) as error:
+                if isinstance(error, RefusedQuestionError) and error.billed:
+                    bill.lost()
                 return self.refusals.failure(error)
         except FatalError as error:
             told = _kept(str(error), question.audio)
@@ -244,20 +246,20 @@ async def _reply(model: Model, question: Question) -> Reply:
     except (TransientError, RefusedQuestionError, FatalError, KeyboardInterrupt, GeneratorExit):
         raise
     except AudioCapBenchError as error:
-        return Reply("", Status.FAILED, str(error))
+        return unbilled_failure(str(error))
     except BaseException as error:  # a plug-in may raise anything; one sample must not end the run
         if isinstance(error, anyio.get_cancelled_exc_class()) and _is_cancelled():
             raise
-        return Reply("", Status.FAILED, failure_words(error) + failure_place(error))
+        return unbilled_failure(failure_words(error) + failure_place(error))
     if not isinstance(reply, Reply) or not isinstance(reply.text, str):
         given = type(reply.text if isinstance(reply, Reply) else reply).__name__
         wrong = f"{model.name}: answer must return a Reply with text, and returned {given}"
-        return Reply("", Status.FAILED, wrong)
+        return unbilled_failure(wrong)
     for name, kind in _KINDS.items():
         if not isinstance(getattr(reply, name), kind):
             given = type(getattr(reply, name)).__name__
             wrong = f"{model.name}: answer returned a Reply whose {name} is of type {given}"
-            return Reply("", Status.FAILED, wrong)
+            return unbilled_failure(wrong)
     reply, text = checked_usage(reply), _kept(reply.text, question.audio)
     if reply.status is Status.OK and is_blank(text):
         return replace(reply, text="", status=Status.EMPTY)

@@ -82,7 +82,8 @@ class QwenAudioModel(ConnectedModel):
         said, code = body.get("message") or response.text, str(body.get("code") or "")
         filtered = filtered_reply(code, body, str(said), self._remote)
         if filtered is not None:
-            return filtered
+            # An error in place of an answer: nothing was written.
+            return replace(filtered, output_tokens=0)
         message = f"{code}: {said}" if code else str(said)
         failure = status_error(self._remote, response.status_code, response.headers, message, code)
         raise paid_for(failure, body)

@@ -127,7 +127,8 @@ def _to_mend(status: int, code: str, message: str) -> str | None:
 def too_large(remote: RemoteModel) -> RefusedQuestionError:
     """The error for a reply that is larger than any answer."""
     text = f"{remote.name}: {remote.host} answered with more than {LARGEST_REPLY >> 20} MiB"
-    return RefusedQuestionError(text, reason="too large a reply")
+    words = f"{text}, which is too large to be read as an answer"
+    return RefusedQuestionError(words, reason="too large a reply", billed=True)
 
 
 def no_answer(

@@ -5,7 +5,7 @@ The same class serves every provider that speaks this protocol, and text without
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -179,7 +179,9 @@ class ChatModel(ConnectedModel):
             code = str(error.type or "")
         filtered = filtered_reply(code, error.body, said, self._remote)
         if filtered is not None:
-            return filtered
+            # An error in place of an answer: nothing was written.
+            refused = isinstance(error, openai.APIStatusError)
+            return replace(filtered, output_tokens=0) if refused else filtered
         if isinstance(error, openai.APIStatusError):
             headers = error.response.headers
             failure = status_error(self._remote, error.status_code, headers, said, code)

@@ -144,7 +144,10 @@ class OpenAIRealtime(ConnectedModel):
                 raise too_large(self._remote) from None
             frame = error.rcvd
             code, reason = (frame.code, frame.reason) if frame else (None, "")
-            raise _closed(self._remote, code, reason) from None
+            closed = _closed(self._remote, code, reason)
+            if isinstance(closed, TransientError) and not closed.throttled:
+                closed.billed = turn.asked
+            raise closed from None
         except InvalidStatus as error:
             raise self._refused(error.response) from None
         except (OSError, EOFError, WebSocketException) as error:
@@ -152,7 +155,8 @@ class OpenAIRealtime(ConnectedModel):
             if broken.unreachable:
                 raise broken from None
             reason = str(error) or type(error).__name__
-            raise no_answer(self._remote, f"cannot be reached ({reason})", billed=False) from None
+            why = f"cannot be reached ({reason})"
+            raise no_answer(self._remote, why, billed=turn.asked) from None
 
     async def _connected(self) -> Any:
         # At its most talkative the WebSocket library's log would write the key down.
@@ -178,6 +182,7 @@ class OpenAIRealtime(ConnectedModel):
             session = self._session(instruction)
             await connection.send({"type": "session.update", "session": session})
         await turn.until("session.updated", connection)
+        turn.asked = True
         with contextlib.suppress(ConnectionClosed):
             await _tell(connection, audio.content, instruction)
         done = await turn.until("response.done", connection)
@@ -220,6 +225,7 @@ class _Turn:
         self._limits: Sequence[Json] = []
         self._count = 0
         self.response: Json = {}
+        self.asked = False
 
     @property
     def said(self) -> str:
@@ -269,7 +275,8 @@ class _Turn:
         if status == "incomplete":
             # Whatever the reason is called, it is not the end of an answer.
             return ending_as(reason if reason in _INCOMPLETE else status, text, self._remote)
-        raise TransientError(f"{self._remote.name}: the response ended as {status!r} ({reason})")
+        text = f"{self._remote.name}: the response ended as {status!r} ({reason})"
+        raise TransientError(text, billed=True)
 
 
 def _connection_type() -> Any:

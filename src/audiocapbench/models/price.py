@@ -30,7 +30,8 @@ def tokens_of(text: str) -> int:
 def checked_usage(reply: Reply) -> Reply:
     """The reply without numbers that cannot be true: those count as not reported.
 
-    No question is 100 million tokens or costs $100,000, and nobody is billed less than nothing.
+    No question is 100 million tokens or costs $100,000, nobody is billed less than nothing, and
+    no prompt that is answered or text that is there is 0 tokens.
     """
 
     def tokens(given: Any) -> int | None:
@@ -40,10 +41,11 @@ def checked_usage(reply: Reply) -> Reply:
     given, cost = reply.cost_usd, None
     if isinstance(given, Real) and not isinstance(given, bool) and isfinite(given):
         cost = float(given) if 0 <= given <= _MOST_DOLLARS else None
+    written = tokens(reply.output_tokens)
     return replace(
         reply,
-        input_tokens=tokens(reply.input_tokens),
-        output_tokens=tokens(reply.output_tokens),
+        input_tokens=tokens(reply.input_tokens) or None,
+        output_tokens=None if written == 0 and reply.text.strip() else written,
         audio_tokens=tokens(reply.audio_tokens),
         cost_usd=cost,
     )

@@ -96,9 +96,8 @@ def used_by(body: Any, text: str = "") -> Reply | None:
     read, written = ([count(usage[name]) for name in names if name in usage] for names in _USED)
     if not any(one for one in [*read, *written]):
         return None
-    return Reply(
-        text, input_tokens=next(iter(read), None), output_tokens=sum(one or 0 for one in written)
-    )
+    wrote = sum(one or 0 for one in written) if written else None
+    return Reply(text, input_tokens=next(iter(read), None), output_tokens=wrote)
 
 
 def paid_for(error: ModelError, body: Any, text: str = "") -> ModelError:
@@ -122,7 +121,11 @@ def completion_reply(body: Any, remote: RemoteModel) -> Reply:
     if not isinstance(body, dict) or not isinstance(body.get("choices"), list):
         told = json_object(json_object(body).get("error"))
         if told:
-            raise paid_for(told_error(told, remote), body)
+            failure = told_error(told, remote)
+            # An error that has no status came with 200, as answers do.
+            if isinstance(failure, TransientError) and told.get("code") is None:
+                failure.billed = True
+            raise paid_for(failure, body)
         said = raw_json(body, remote.secrets)
         reason = f"answered with something that is not a completion: {said}"
         raise no_answer(remote, reason, reply=used_by(body))
