@@ -153,6 +153,7 @@ def test_billed_retries_are_counted_and_recorded(
         (faults.malformed(), MOST),
         (faults.body(b'{"error": {"message": "overloaded"}}'), MOST),
         (faults.body(b'{"error": {"message": "overloaded", "code": 503}}'), 0.0),
+        (faults.body(b'{"error": {"message": "slow down", "type": "rate_limit_error"}}'), 0.0),
         (faults.body(b'{"usage": {"prompt_tokens": 9}}'), MOST),
         (faults.status(500), 0.0),
         (faults.throttled(), 0.0),

@@ -122,9 +122,9 @@ def completion_reply(body: Any, remote: RemoteModel) -> Reply:
         told = json_object(json_object(body).get("error"))
         if told:
             failure = told_error(told, remote)
-            # An error that has no status came with 200, as answers do.
+            # An error that has no status came with 200, as answers do; who throttles bills nothing.
             if isinstance(failure, TransientError) and told.get("code") is None:
-                failure.billed = True
+                failure.billed = not failure.throttled
             raise paid_for(failure, body)
         said = raw_json(body, remote.secrets)
         reason = f"answered with something that is not a completion: {said}"
