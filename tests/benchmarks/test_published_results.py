@@ -21,7 +21,7 @@ def test_the_thirteen_models_of_the_paper_are_there_in_order(results: PublishedR
     in_paper = {model.name for model in published_models() if model.in_paper}
     assert {row.model for row in results.rows} == in_paper
     assert (results.total, results.judge) == (1000, "GPT-4.1")
-    assert "tables 1 and 2" in results.source
+    assert "tables 1, 2 and 3" in results.source
 
 
 def test_column_sums_are_those_of_the_first_transcription(results: PublishedResults) -> None:
