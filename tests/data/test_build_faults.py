@@ -233,7 +233,7 @@ def test_an_interrupted_build_keeps_what_it_has(tmp_path: Path, ids: Path) -> No
 def test_a_killed_build_goes_on_to_the_same_folder(tmp_path: Path, ids: Path, share: float) -> None:
     out = tmp_path / "out"
     command = [sys.executable, "-m", "audiocapbench.build_dataset"]
-    command += ["--output-dir", str(out), "--ids-dir", str(ids)]
+    command += ["--output-dir", str(out), "--ids-dir", str(ids), "--clip", "annotation"]
     with HubServer(repositories()) as server:
         build_from(server, tmp_path / "whole", ids)
         answered = int(share * len(server.requests))

@@ -162,7 +162,7 @@ def test_what_was_committed_survives_a_power_cut(store: Store) -> None:
 
 def test_an_unknown_run_is_a_clear_error(store: Store) -> None:
     for number in (12, 0, -1, 10**20):
-        with pytest.raises(StoreError, match=rf"has no run {number}; 'audiocapbench runs' lists"):
+        with pytest.raises(StoreError, match=rf"has no run {number}; 'audiocapbench runs --store "):
             store.run(number)
 
 
