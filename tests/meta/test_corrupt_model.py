@@ -148,7 +148,7 @@ def test_a_budget_stops_it_and_the_next_call_goes_on(
         with pytest.raises(ModelError, match="no price is known"):
             make(server, captions, store, budget=Budget(1.0))
         prices = write_prices(tmp_path / "prices.json", name)
-        with pytest.raises(TrialStoppedError, match="the budget is spent.*answers are kept"):
+        with pytest.raises(TrialStoppedError, match=r"the budget is spent.*answers are kept"):
             make(server, captions, store, budget=Budget(0.5), prices=prices)
         asked = len(server.requests)
         assert 0 < asked < len(PLACES)
