@@ -87,7 +87,7 @@ def test_a_judge_that_does_not_is_warned_about_wherever_it_is_shown(tmp_path: Pa
 def test_wrong_use_is_one_sentence(tmp_path: Path) -> None:
     for words, reason in (
         (["run", "demo", "--model", "listener", "--judge", "nobody"], "nobody"),
-        (["score", "--judge", "elements"], "--judge needs a RUN"),
+        (["score", "--judge", "elements"], "score needs a RUN"),
         (["judges", "check", "nobody/knows"], "nobody/knows"),
     ):
         done = call(tmp_path, *words)
