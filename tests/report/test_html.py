@@ -140,7 +140,7 @@ def test_a_clip_that_changed_or_is_gone_is_not_played(tmp_path: Path) -> None:
     head, columns = unpacked(Page(path))
     reasons = [head["texts"][number] for number in columns["sound_missing"]]
     assert reasons == [
-        "the file could not be read (No such file or directory)",
+        "the file cannot be read (No such file or directory)",
         "the file has changed since the run",
         "",
     ]
@@ -160,7 +160,7 @@ def test_a_run_without_any_score_is_refused(tmp_path: Path) -> None:
     store, runs = scored_runs(tmp_path, "control/right")
     for metric in ("rouge_l", "bleu_1"):
         store.put_scores(runs[0].id, metric, [])
-    with pytest.raises(ReportError, match="have no scores"):
+    with pytest.raises(ReportError, match="has no scores"):
         gathered_runs(store, runs)
 
 
