@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from audiocapbench.cli import interrupt_again
 from audiocapbench.cli.console import say
 from audiocapbench.errors import AudioCapBenchError
 
@@ -83,4 +84,5 @@ def _build(options: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
+    sys.unraisablehook = interrupt_again
     sys.exit(main())

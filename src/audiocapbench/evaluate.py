@@ -5,6 +5,7 @@ It asks, scores and judges as ``audiocapbench run`` does and writes the publishe
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
@@ -15,7 +16,7 @@ import typer
 from typer import Option
 from typer.core import TyperCommand
 
-from audiocapbench.cli import options
+from audiocapbench.cli import interrupt_again, options
 from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, explained
 from audiocapbench.cli.console import json_text, say
 from audiocapbench.errors import AudioCapBenchError, FatalError, MetricError
@@ -297,4 +298,5 @@ def _write_result(
 
 
 if __name__ == "__main__":
+    sys.unraisablehook = interrupt_again
     app(prog_name="python -m audiocapbench.evaluate")

@@ -2,20 +2,33 @@
 
 import io
 import os
+import signal
 import sys
 import threading
 
 _INTERRUPTED = 130
 _LAST_WAIT_S = 1.0
+_FINALIZER_S = 0.01
 
 
 def main() -> None:
     """Entry point of the ``audiocapbench`` command."""
+    sys.unraisablehook = interrupt_again
     try:
         _run()
     except KeyboardInterrupt:  # before there is a command, or once more after its end
         sys.stderr.write("audiocapbench: interrupted\n")
         sys.exit(_INTERRUPTED)
+
+
+def interrupt_again(unraisable: "sys.UnraisableHookArgs") -> None:
+    """Let a Ctrl-C come again that fell into a finalizer, where Python prints and drops it."""
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        again = threading.Timer(_FINALIZER_S, os.kill, (os.getpid(), signal.SIGINT))
+        again.daemon = True
+        again.start()
+    else:
+        sys.__unraisablehook__(unraisable)
 
 
 def _run() -> None:
