@@ -51,6 +51,16 @@ def test_the_longer_caption_scores_as_published(main: PairSet) -> None:
     assert trial.warning is not None
 
 
+def test_a_model_of_words_alone_tells_hallucinations_better_than_any_published_clap(
+    shared: Path,
+) -> None:
+    path = shared / "brace/AudioCaps_Hallu.json"
+    pairs = pair_set("brace-hallucination", read_pairs("brace-hallucination", [path]))
+    f1 = try_scorer(create_scorer("control:likelier"), pairs).whole.values["f1"]
+    assert f1 is not None
+    assert 96 < f1 < 98
+
+
 @pytest.mark.parametrize(
     ("metric", "published"),
     [

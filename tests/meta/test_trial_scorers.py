@@ -72,6 +72,40 @@ def test_the_longer_caption_wins_and_equal_lengths_go_to_the_second() -> None:
     )
 
 
+def test_shorter_takes_the_other_one_and_equal_lengths_go_to_the_second_too() -> None:
+    long = CaptionPair("1", "c", "abc", "ab", 0, "HH", "HH")
+    even = CaptionPair("2", "c", "abc", "xyz", 0, "HH", "HH")
+    made = PairSet("csv", (long, even, long.swapped()))
+    chosen = try_scorer(create_scorer("control:shorter"), made).choices
+    assert chosen == (Choice.SECOND, Choice.SECOND, Choice.FIRST)
+
+
+@pytest.mark.parametrize(
+    ("usual", "odd"),
+    [
+        ("A woman speaks over repeated scraping", "A dragon speaks over repeated scraping"),
+        ("A dog barks in the distance.", "A dog barks in the tax office."),
+        ("A man speaks. Rain falls.", "A man speaks. Zebra falls."),
+        ("water runs as a man talks", "talks man a as runs water"),
+        ("A dog barks", ""),
+        ("A dog barks", "Qwrtz"),
+    ],
+)
+def test_the_likelier_words_win_whatever_their_case_place_and_stop(usual: str, odd: str) -> None:
+    pair = CaptionPair("p", "c", usual, odd, 0, "HM", "noun")
+    loud = CaptionPair("p", "c", odd, usual.upper() + ".", 1, "HM", "noun")
+    chosen = create_scorer("control:likelier").choose([pair, loud])
+    assert chosen == [Choice.FIRST, Choice.SECOND]
+
+
+def test_equal_words_are_no_likelier() -> None:
+    pair = CaptionPair("p", "c", "A dog barks", "a dog barks.", 0, "HM", "noun")
+    scorer = create_scorer("control:likelier")
+    assert scorer.choose([pair]) == [Choice.TIE]
+    assert scorer.choose([]) == []
+    assert "|model:trigrams@" in str(scorer.signature)
+
+
 def test_the_rarer_noun_wins() -> None:
     common = [
         CaptionPair(f"{n}", "c", "a dog barks", "the dog barks", 0, "HH", "HH") for n in range(3)

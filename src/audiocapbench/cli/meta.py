@@ -69,7 +69,7 @@ def meta(
         kind (KIND): human, brace-main, brace-hallucination, csv.
         pairs (FILE): Pairs with answers; may be repeated.
         scorer (KIND:NAME): metric:NAME, judge:NAME, clap:NAME, model:NAME, or control:always-0,
-            always-1, random, longer, rarer-noun; may be repeated.
+            always-1, random, longer, shorter, rarer-noun, likelier; may be repeated.
         votes_from (FILE): Pairs before filtering, to measure how far people agree.
         as_is: Leave captions as written, or drop stray white space and the final full stop.
             [default: as written for human and brace-main]

@@ -28,7 +28,6 @@ LOWEST, HIGHEST = 45.0, 55.0
 TRAINED_LOWEST, TRAINED_HIGHEST = 40.0, 60.0
 """Accuracies, in percent, that a classifier trained on the words may have."""
 
-CHECKED = (*CONTROLS, "shorter")
 _PENALTY = 1.0
 _SPLITS = 2
 _DRAWS = 25
@@ -65,7 +64,7 @@ def check_controls(made: Sequence[CorruptionResult], seed: int) -> Check:
     pairs = [pair for one in made for pair in one.pairs]
     if not pairs:
         return {}
-    credits = {name: _credits_of(name, pairs, seed) for name in CHECKED}
+    credits = {name: _credits_of(name, pairs, seed) for name in CONTROLS}
     kinds = np.array([pair.type for pair in pairs], dtype=object)
     clips = np.array([pair.clip for pair in pairs], dtype=object)
     groups = {str(one.kind): kinds == str(one.kind) for one in made if one.pairs}
@@ -77,13 +76,10 @@ def check_controls(made: Sequence[CorruptionResult], seed: int) -> Check:
 
 
 def _credits_of(name: str, pairs: Sequence[CaptionPair], seed: int) -> FloatArray:
-    if name == "shorter":
-        chosen = np.array([[int(len(pair.first) >= len(pair.second)) for pair in pairs]])
-    else:
-        # One draw of lots says little about few pairs; what lots earn is their mean.
-        seeds = range(seed, seed + (_DRAWS if name == "random" else 1))
-        controls = [create_control(name, TrialSettings(seed=one)) for one in seeds]
-        chosen = np.array([numbers(control.choose(pairs)) for control in controls])
+    # One draw of lots says little about few pairs; what lots earn is their mean.
+    seeds = range(seed, seed + (_DRAWS if name == "random" else 1))
+    controls = [create_control(name, TrialSettings(seed=one)) for one in seeds]
+    chosen = np.array([numbers(control.choose(pairs)) for control in controls])
     right = chosen == np.array([pair.answer for pair in pairs])
     return np.array(np.where(chosen < 0, 0.5, right).mean(axis=0))
 

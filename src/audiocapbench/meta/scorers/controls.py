@@ -1,7 +1,8 @@
 """Scorers that never hear the clip and know nothing: what any other must beat.
 
 ``always-0`` and ``always-1`` take a place, ``random`` draws lots, ``longer`` takes the caption with
-more characters (the second where both are as long), ``rarer-noun`` the one with the rarer noun.
+more characters and ``shorter`` the other (the second where both are as long), ``rarer-noun`` the
+one with the rarer noun, ``likelier`` the one whose words follow one another as captions' words do.
 """
 
 import hashlib
@@ -12,8 +13,9 @@ from functools import partial
 from audiocapbench.errors import meant
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
-from audiocapbench.meta.scorers.scorer import Choice
+from audiocapbench.meta.scorers.scorer import Choice, higher
 from audiocapbench.meta.settings import TrialSettings
+from audiocapbench.metrics.fluency.likelihood import load_ngrams
 from audiocapbench.signature import Signature, sign
 
 Rule = Callable[[Sequence[CaptionPair]], list[Choice]]
@@ -45,11 +47,23 @@ def create_control(name: str, settings: TrialSettings) -> ControlScorer:
         return ControlScorer("control:random", full, partial(_random, settings.seed))
     if name not in RULES:
         raise TrialError(f"there is no control {name!r}{meant(name, CONTROLS, 'there are')}")
-    return ControlScorer(f"control:{name}", sign(f"control-{name}"), RULES[name])
+    signature = sign(f"control-{name}")
+    if name == "likelier":
+        signature = signature.with_fields(model=load_ngrams().name)
+    return ControlScorer(f"control:{name}", signature, RULES[name])
 
 
 def _longer(pairs: Sequence[CaptionPair]) -> list[Choice]:
     return [Choice.FIRST if len(pair.first) > len(pair.second) else Choice.SECOND for pair in pairs]
+
+
+def _shorter(pairs: Sequence[CaptionPair]) -> list[Choice]:
+    return [Choice.FIRST if len(pair.first) < len(pair.second) else Choice.SECOND for pair in pairs]
+
+
+def _likelier(pairs: Sequence[CaptionPair]) -> list[Choice]:
+    likely = load_ngrams().mean_log_probabilities(captions(pairs))
+    return higher(likely[: len(pairs)], likely[len(pairs) :])
 
 
 def _random(seed: int, pairs: Sequence[CaptionPair]) -> list[Choice]:
@@ -87,6 +101,8 @@ RULES: Mapping[str, Rule] = {
     "always-0": lambda pairs: [Choice.FIRST] * len(pairs),
     "always-1": lambda pairs: [Choice.SECOND] * len(pairs),
     "longer": _longer,
+    "shorter": _shorter,
+    "likelier": _likelier,
     "rarer-noun": _rarer_noun,
 }
 

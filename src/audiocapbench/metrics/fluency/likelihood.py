@@ -1,0 +1,108 @@
+"""How likely a caption's words are to follow one another, by a small n-gram model of captions.
+
+It reads text alone. tools/train_ngrams.py counts the n-grams; they are kept as hashes.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.errors import MetricError
+from audiocapbench.metrics.fluency.features import hash_words
+from audiocapbench.metrics.fluency.text import PAUSE, sentences_of
+from audiocapbench.metrics.result import FloatArray
+
+ORDERS = 3
+_START, _STOP = "<", ">"
+# What is left of a probability each time that the word before the last is forgotten.
+_BACKED_OFF = 0.4
+_UNSEEN = 0.5
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_MIX = np.uint64(0xBF58476D1CE4E5B9)
+_KEPT_BITS = np.uint64(32)
+
+
+@dataclass(frozen=True, slots=True)
+class NgramModel:
+    """Counts of runs of one, two and three words, by the sorted hashes of the runs."""
+
+    name: str
+    hashes: tuple[NDArray[np.uint32], ...]
+    counts: tuple[NDArray[np.uint32], ...]
+    total: int
+
+    def mean_log_probabilities(self, captions: Sequence[str]) -> FloatArray:
+        """The mean, over a caption's words and its end, of the log of each one's probability.
+
+        A run that was never counted is backed off from: the word before the last is forgotten.
+        """
+        framed = [framed_words(caption) for caption in captions]
+        lengths = [len(words) for words in framed]
+        words = [word for own in framed for word in own]
+        logs = self._log_probabilities(words)
+        owner = np.repeat(np.arange(len(captions)), lengths)
+        counted = np.array([word != _START for word in words], dtype=np.bool_)
+        totals = np.bincount(owner[counted], weights=logs[counted], minlength=len(captions))
+        sizes = np.bincount(owner[counted], minlength=len(captions))
+        nothing = np.log(_BACKED_OFF ** (ORDERS - 1) * _UNSEEN / self.total)
+        found: FloatArray = np.where(sizes > 0, totals / np.maximum(sizes, 1), nothing)
+        return found
+
+    def _log_probabilities(self, words: Sequence[str]) -> FloatArray:
+        seen = [self._seen(order, own) for order, own in enumerate(run_hashes(words))]
+        chances = np.full(len(words), _BACKED_OFF ** (ORDERS - 1) * _UNSEEN / self.total)
+        for order, own in enumerate(seen):
+            before = np.full(len(words), float(self.total))
+            if order:
+                before[1:] = seen[order - 1][:-1]
+            left = _BACKED_OFF ** (ORDERS - 1 - order)
+            shares = left * own / np.maximum(before, np.maximum(own, 1))
+            chances = np.where(own > 0, shares, chances)
+        return np.asarray(np.log(chances), dtype=np.float64)
+
+    def _seen(self, order: int, runs: NDArray[np.uint32]) -> FloatArray:
+        known = self.hashes[order]
+        places = np.minimum(np.searchsorted(known, runs), len(known) - 1)
+        return np.where(known[places] == runs, self.counts[order][places], 0).astype(np.float64)
+
+
+def framed_words(caption: str) -> list[str]:
+    """The words of a caption's sentences, each sentence with two marks before and one behind."""
+    sentences = [[word for word in own if word != PAUSE] for own in sentences_of(caption)]
+    return [word for own in sentences if own for word in (_START, _START, *own, _STOP)]
+
+
+def run_hashes(words: Sequence[str]) -> list[NDArray[np.uint32]]:
+    """Hashes of the runs of one, two and three words that end at each place."""
+    distinct = list(dict.fromkeys(words))
+    number = {word: place for place, word in enumerate(distinct)}
+    own = hash_words(distinct)[np.array([number[word] for word in words], dtype=np.int64)]
+    joint, found = np.zeros(len(own), dtype=np.uint64), []
+    for order in range(ORDERS):
+        earlier = np.zeros_like(own)
+        earlier[order:] = own[: max(len(own) - order, 0)]
+        joint = joint * _SPREAD + earlier
+        mixed = ((joint ^ (joint >> np.uint64(29))) + np.uint64(order)) * _MIX
+        found.append((mixed >> _KEPT_BITS).astype(np.uint32))
+    return found
+
+
+@cache
+def load_ngrams() -> NgramModel:
+    """Load the model that comes with the package."""
+    file = resources.files("audiocapbench.metrics.fluency") / "weights" / "ngrams.npz"
+    try:
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()[:8]
+        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+            hashes = tuple(arrays[f"hashes_{order}"] for order in range(ORDERS))
+            counts = tuple(arrays[f"counts_{order}"] for order in range(ORDERS))
+            return NgramModel(f"trigrams@{digest}", hashes, counts, int(arrays["total"]))
+    except (OSError, KeyError, ValueError) as error:
+        raise MetricError(
+            f"The n-gram model of captions cannot be read ({error}): reinstall audiocapbench."
+        ) from error
