@@ -179,8 +179,13 @@ def _command(command: Any, name: str, level: int) -> Iterator[str]:
         yield f"| `{_argument(one).strip('[].')}` | {_cell(one.help or '')} |"
     for one in options:
         yield f"| {_names(one)} | {_cell(_meaning(one))} |"
+    told: dict[str, str] = {}
     for sub, found in sorted(getattr(command, "commands", {}).items()):
-        yield from _command(found, f"{name} {sub}", level + 1)
+        made = list(_command(found, f"{name} {sub}", level + 1))
+        table = "\n".join(made[made.index("| | |") :]) if "| | |" in made else sub
+        if (alike := told.setdefault(table, sub)) != sub:
+            made[made.index("| | |") :] = [f"Options are those of `{name} {alike}`."]
+        yield from made
 
 
 def _argument(one: Any) -> str:

@@ -127,7 +127,7 @@ def test_an_option_that_no_scorer_reads_is_refused(
 
 def test_the_prompts_are_named_in_the_help_and_where_one_is_wrong(place: Path) -> None:
     assert prompt_names() == PROMPTS
-    shown = "".join(meta(place, "--help").stdout.split())
+    shown = "".join(meta(place, "csv", "--help").stdout.split())
     assert ",".join(PROMPTS) in shown
     words = ["--pairs", "AudioCaps_Main.json", "--scorer", "model:control/empty[audio=no]"]
     done = meta(place, "brace-main", *words, "--prompt", "bogus")

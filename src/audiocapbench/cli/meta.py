@@ -1,8 +1,9 @@
 """``audiocapbench meta``: put metrics, judges and models on trial against what people prefer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Option
@@ -26,12 +27,41 @@ PROMPTS = tuple(
     for style in ("naive", "simple", "complex")
     for more in ("", "-ref", "-tie", "-tie-ref")
 )
-PairKind = Literal["human", "brace-main", "brace-hallucination", "csv"]
+_KINDS = {
+    "human": "FENSE's pairs",
+    "brace-main": "BRACE-Main",
+    "brace-hallucination": "BRACE-Hallucination, or what 'corrupt' made",
+    "csv": "a table of your own pairs",
+}
+
+meta_app = typer.Typer(
+    help="Put scorers on trial: metrics, judges and models against what people say.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(meta_app, name="meta")
 
 
-@options.command(app.command)
-def meta(
-    kind: PairKind,
+def _for_each_kind(trial: Callable[..., None]) -> Callable[..., None]:
+    """Add a command for each kind of pairs; all have the same options."""
+    _, *shared = signature(trial).parameters.values()
+
+    def add(kind: str, words: str) -> None:
+        def one_kind(**given: Any) -> None:
+            trial(kind, **given)
+
+        vars(one_kind)["__signature__"] = Signature(shared)
+        one_kind.__doc__ = (trial.__doc__ or "").replace("WHICH", words)
+        options.command(meta_app.command, kind)(one_kind)
+
+    for kind, words in _KINDS.items():
+        add(kind, words)
+    return trial
+
+
+@_for_each_kind
+def _try_on_pairs(
+    kind: str,
     *,
     pairs: list[Path],
     scorer: list[str],
@@ -61,12 +91,11 @@ def meta(
     store: options.Store = options.DEFAULT_STORE,
     json: options.Json = False,
 ) -> None:
-    """See how often a scorer picks the caption that people picked.
+    """On WHICH: see how often a scorer picks the caption that people picked.
 
     The published measure comes first; beside it stand measures that a constant answer cannot game.
 
     Args:
-        kind (KIND): human, brace-main, brace-hallucination, csv.
         pairs (FILE): Pairs with answers; may be repeated.
         scorer (KIND:NAME): metric:NAME, judge:NAME, clap:NAME, model:NAME, or control:always-0,
             always-1, random, longer, shorter, rarer-noun, likelier; may be repeated.
