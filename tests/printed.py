@@ -69,6 +69,8 @@ def lay_out(place: Path, metadata: str) -> Path:
     )
     _write_mecat(place)
     _write_pairs(place)
+    ratings = [f"{'speech' if n % 2 else 'sound'},{1 + (3 * n) % 5}\n" for n in range(60)]
+    (place / "ratings.csv").write_text("group,rating\n" + "".join(ratings))
     return place
 
 

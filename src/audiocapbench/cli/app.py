@@ -18,6 +18,8 @@ _ORDER = (
 ).split()
 _HOMES = {"import": "importing"} | dict.fromkeys(("models", "metrics", "benchmarks"), "listings")
 
+_OF_META = ("ratings",)
+
 SOME_FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
 
 
@@ -83,5 +85,5 @@ def root(
 
 def load_commands() -> None:
     """Have every command add itself to the app."""
-    for name in _ORDER:
+    for name in (*_ORDER, *_OF_META):
         import_module(f"audiocapbench.cli.{_HOMES.get(name, name)}")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from audiocapbench.cli.console import json_text, say, show, show_lines, show_text, stdout
 from audiocapbench.errors import AudioCapBenchError
@@ -10,6 +10,9 @@ from audiocapbench.files import write_file
 from audiocapbench.library.result import rich_table
 from audiocapbench.report import exports
 from audiocapbench.report.exports import Format, Page, Record
+
+if TYPE_CHECKING:
+    from audiocapbench.report.mecat.analysis import Analysis
 
 
 def write(
@@ -56,6 +59,18 @@ def write(
         else:
             write_file(file, text)
             say(f"Written: {file}")
+
+
+def write_analysis(found: "Analysis", form: Format, file: Path | None) -> None:
+    """Write what an analysis found, in the form that was asked for."""
+    write(
+        form,
+        file,
+        pages=lambda: found.pages,
+        records=lambda: found.records,
+        document=lambda: found.document,
+        fit=True,
+    )
 
 
 def _text(

@@ -1,0 +1,208 @@
+"""What people said of captions: ratings on a scale, by group, and which of two they prefer."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from audiocapbench.data.problems import InvalidDataError, Problem
+from audiocapbench.data.records import read_records, renamed
+from audiocapbench.data.tables import IDS
+from audiocapbench.errors import ReportError, meant
+from audiocapbench.meta.pairs.pair import CaptionPair
+from audiocapbench.metrics import compute
+from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
+from audiocapbench.report.figure_rows import Figure, Row, flat_rows, plain_rows, rows_page
+from audiocapbench.report.mecat.analysis import Analysis
+from audiocapbench.stats import mean_interval
+from audiocapbench.stats.effects import (
+    cliffs_delta,
+    cohens_d,
+    effect_interval,
+    rank_biserial,
+    rank_sum_p,
+    signed_rank_p,
+)
+from audiocapbench.stats.multiple import Correction, corrected
+from audiocapbench.stats.paired import difference_interval
+from audiocapbench.stats.shares import wilson
+
+_ALL = "all"
+_NAMES = {
+    "rating": ("rating", "score", "rel", "value"),
+    "group": ("group", "category", "domain", "type"),
+    "item": ("item", *IDS, "clip"),
+}
+
+
+def rating_report(path: Path, baseline: float, compare: Sequence[str] = ()) -> Analysis:
+    """Ratings of a file by group: whether they lie above a baseline, and how far groups differ.
+
+    An item that several people rated counts once, with their mean. Comparisons are ``A:B`` or
+    ``A+B:C+D``; two groups are compared without being asked.
+
+    Raises:
+        DatasetError: The file cannot be read, or has lines that are no ratings.
+        ReportError: There is no such group.
+    """
+    groups, averaged = _read_ratings(path)
+    if len(groups) == 2 and not compare:
+        compare = [":".join(groups)]
+    differences = _bonferroni([_compared(groups, one) for one in compare])
+    every = np.concatenate(list(groups.values()))
+    rows = [_rated(_ALL, every, baseline, every.min()) | {"p_bonferroni": None}]
+    if len(groups) > 1:
+        rated = [_rated(name, one, baseline, every.min()) for name, one in groups.items()]
+        rows += _bonferroni(rated)
+    shares = f"lowest: rated {every.min():g}, the lowest of all; intervals of shares are Wilson's."
+    notes = [f"p: Wilcoxon's test that ratings are above {baseline:g}; {shares}"]
+    if averaged:
+        notes.append(f"An item counts once; {averaged:,} have several ratings.")
+    if any(_parts(one["first"]) & _parts(one["second"]) for one in differences):
+        notes.append("A group stands on both sides; p takes all ratings for independent.")
+    pages = [rows_page(f"Ratings, held against {baseline:g}", rows, notes)]
+    if differences:
+        pages.append(rows_page("Groups of ratings (Mann–Whitney, two-sided)", differences))
+    said = {"baseline": baseline, "groups": plain_rows(rows)}
+    said |= {"comparisons": plain_rows(differences), "notes": notes}
+    return Analysis(said, flat_rows(rows), pages)
+
+
+def win_report(pairs: Sequence[CaptionPair], metrics: Sequence[str] = ()) -> Analysis:
+    """How often people prefer the first caption, by type, and what metrics make of their choice.
+
+    Preferred captions are scored as one corpus, and the others as another.
+
+    Raises:
+        ReportError: No pair is decided, or one has no references to score it by.
+        MetricError: A metric is unknown, or cannot be computed.
+    """
+    sided = [one if one.answer == 0 else one.swapped() for one in pairs if one.answer is not None]
+    if not sided:
+        raise ReportError("people preferred no caption of any pair: all are undecided")
+    if metrics and not all(one.references_first and one.references_second for one in sided):
+        raise ReportError("some pairs have no references, and metrics need them for each")
+    types = [_ALL, *dict.fromkeys(one.type for one in pairs if one.type != _ALL)]
+    rows = [_won(name, [one for one in pairs if name in (_ALL, one.type)]) for name in types]
+    scored = list(_scored(sided, metrics)) if metrics else []
+    pages = [rows_page("How often people prefer the first caption (Wilson's intervals)", rows)]
+    if scored:
+        title = "Scores of captions that people prefer, and of the others, with 95 % intervals"
+        pages.append(rows_page(title, scored, unseen=["signature"]))
+    said = {"n": len(sided), "types": plain_rows(rows), "metrics": plain_rows(scored)}
+    return Analysis(said, flat_rows(rows), pages)
+
+
+def _read_ratings(path: Path) -> tuple[dict[str, FloatArray], int]:
+    """Ratings by group, one an item, and how many items had several."""
+    problems: list[Problem] = []
+    found: dict[tuple[str, str], list[float]] = {}
+    for where, fields in read_records(path, problems, (_NAMES["rating"],)):
+        row = renamed(fields, _NAMES)
+        try:
+            value = float(row.get("rating") or "")
+        except (TypeError, ValueError):
+            value = float("nan")
+        if np.isfinite(value):
+            key = str(row.get("group") or _ALL), str(row.get("item") or where)
+            found.setdefault(key, []).append(value)
+        else:
+            problems.append(Problem(where, "rating", f"is {row.get('rating')!r:.40}, no number"))
+    if problems or not found:
+        raise InvalidDataError(path, problems or [Problem(path.name, "", "holds no ratings")])
+    groups: dict[str, list[float]] = {}
+    for (group, _), values in found.items():
+        groups.setdefault(group, []).append(float(np.mean(values)))
+    several = sum(len(values) > 1 for values in found.values())
+    return {name: np.array(own) for name, own in groups.items()}, several
+
+
+def _rated(group: str, values: FloatArray, baseline: float, lowest: float) -> Row:
+    return {
+        "group": group,
+        "n": len(values),
+        "mean": Figure(float(values.mean()), mean_interval(values[:, np.newaxis], first_column)),
+        "at_least_baseline": _share(values >= baseline),
+        "lowest": _share(values == lowest),
+        "rank_biserial": _effect(partial(rank_biserial, baseline=baseline), values),
+        "cohens_d": _effect(partial(cohens_d, baseline=baseline), values),
+        "p": signed_rank_p(values, baseline),
+    }
+
+
+def _compared(groups: Mapping[str, FloatArray], words: str) -> Row:
+    """Two groups that are named ``A+B:C``."""
+    first, colon, second = words.partition(":")
+    if not colon:
+        raise ReportError(f"{words!r} does not name two groups; write A:B, or A+B:C+D")
+    for name in sorted(_parts(first) | _parts(second)):
+        if name not in groups:
+            raise ReportError(f"there is no group {name!r}{meant(name, groups, 'there are')}")
+    one, two = (
+        np.concatenate([groups[name] for name in sorted(_parts(side))]) for side in (first, second)
+    )
+    return {
+        "first": first,
+        "second": second,
+        "n_first": len(one),
+        "n_second": len(two),
+        "mean_first": float(one.mean()),
+        "mean_second": float(two.mean()),
+        "cliffs_delta": _effect(cliffs_delta, one, two),
+        "cohens_d": _effect(cohens_d, one, two),
+        "p": rank_sum_p(one, two),
+    }
+
+
+def _parts(side: object) -> set[str]:
+    return set(str(side).split("+"))
+
+
+def _bonferroni(rows: Sequence[Row]) -> list[Row]:
+    """Rows with a p-value that counts as many tests as there are."""
+    known = np.array([one["p"] for one in rows if one["p"] is not None], dtype=np.float64)
+    adjusted = iter(corrected(known, Correction.BONFERRONI).tolist())
+    return [one | {"p_bonferroni": None if one["p"] is None else next(adjusted)} for one in rows]
+
+
+def _won(name: str, pairs: Sequence[CaptionPair]) -> Row:
+    first = np.array([one.answer == 0 for one in pairs if one.answer is not None], dtype=bool)
+    undecided = len(pairs) - len(first)
+    return {"pairs": name, "n": len(first), "undecided": undecided, "first_wins": _share(first)}
+
+
+def _scored(pairs: Sequence[CaptionPair], metrics: Sequence[str]) -> Iterator[Row]:
+    """Each metric on the captions that are preferred, which stand first, and on the others."""
+    clips = [one.clip for one in pairs]
+    preferred = compute(
+        metrics, [one.first for one in pairs], [one.references_first for one in pairs]
+    )
+    others = compute(
+        metrics, [one.second for one in pairs], [one.references_second for one in pairs]
+    )
+
+    def mean(made: MetricResult) -> Figure:
+        return Figure(made.score, mean_interval(made.statistics, made.aggregate, clusters=clips))
+
+    for one, two in zip(preferred, others, strict=True):
+        sides = one.statistics, two.statistics
+        interval = difference_interval(*sides, one.aggregate, clusters=clips)
+        yield {
+            "metric": one.name,
+            "n": len(pairs),
+            "preferred": mean(one),
+            "other": mean(two),
+            "difference": Figure(one.score - two.score, interval),
+            "signature": str(one.signature),
+        }
+
+
+def _effect(effect: Callable[..., float | None], *groups: FloatArray) -> Figure:
+    return Figure(effect(*groups), effect_interval(effect, *groups))
+
+
+def _share(hits: Any) -> Figure:
+    count, total = int(hits.sum()), len(hits)
+    return Figure(count / total, wilson(count, total), True) if total else Figure(None, None, True)

@@ -1,0 +1,175 @@
+"""What people said of captions: the MECAT paper's tables F.1 and F.3, digit by digit."""
+
+import csv
+import json
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from audiocapbench.errors import ReportError
+from audiocapbench.meta.pairs.files import read_pairs
+from audiocapbench.metrics import compute
+from audiocapbench.report.ratings import rating_report, win_report
+from command import run_command
+
+# Ratings 1 to 5 of 100 clips each: the only counts that give the four figures of table F.3.
+COUNTS = {
+    "00A": (7, 19, 19, 32, 23),
+    "0M0": (4, 16, 13, 33, 34),
+    "0MA": (8, 13, 22, 28, 29),
+    "S00": (0, 5, 19, 37, 39),
+    "S0A": (2, 10, 20, 33, 35),
+    "SM0": (0, 6, 15, 45, 34),
+    "SMA": (3, 10, 18, 37, 32),
+}
+PRINTED = {
+    "00A": (3.45, 0.74, 0.365, 0.422),
+    "0M0": (3.77, 0.80, 0.644, 0.648),
+    "0MA": (3.57, 0.79, 0.453, 0.511),
+    "S00": (4.10, 0.95, 1.247, 0.935),
+    "S0A": (3.89, 0.88, 0.838, 0.788),
+    "SM0": (4.07, 0.94, 1.250, 0.915),
+    "SMA": (3.85, 0.87, 0.790, 0.744),
+}
+WINS = {"safe": (52, 49), "wrong": (47, 46), "human": (51, 29)}
+
+
+def call(*words: object) -> CompletedProcess[str]:
+    return run_command(*map(str, words))
+
+
+def write(path: Path, rows: list[list[object]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+    return path
+
+
+@pytest.fixture
+def audit(tmp_path: Path) -> Path:
+    rows = [
+        [group, rating]
+        for group, counts in COUNTS.items()
+        for rating, count in enumerate(counts, 1)
+        for _ in range(count)
+    ]
+    return write(tmp_path / "audit.csv", [["domain", "REL"], *rows])
+
+
+def test_the_audit_of_the_paper_is_reproduced(audit: Path) -> None:
+    sides = "S00+S0A+SM0+SMA:00A+0MA+S0A+SMA"
+    done = call("meta", "ratings", audit, "--compare", sides, "--json")
+    said = json.loads(done.stdout)
+    groups = {one["group"]: one for one in said["groups"]}
+    for name, printed in PRINTED.items():
+        keys = ("mean", "at_least_baseline", "cohens_d", "rank_biserial")
+        assert [groups[name][key]["value"] for key in keys] == pytest.approx(printed, abs=5e-4)
+        assert groups[name]["p_bonferroni"] == pytest.approx(7 * groups[name]["p"])
+        assert groups[name]["p"] < 0.001
+    whole = groups["all"]
+    figures = [whole[key]["value"] for key in ("mean", "at_least_baseline", "lowest")]
+    assert figures == pytest.approx([3.81, 0.853, 0.034], abs=5e-3)
+    assert whole["lowest"]["ci"] == pytest.approx([0.023, 0.051], abs=5e-4)
+    assert whole["rank_biserial"]["value"] == pytest.approx(0.714, abs=5e-4)
+    assert whole["cohens_d"]["value"] == pytest.approx(0.734, abs=5e-4)
+    [one] = said["comparisons"]
+    assert (one["n_first"], one["n_second"]) == (400, 400)
+    assert one["mean_first"] == pytest.approx(3.98, abs=5e-3)
+    assert one["mean_second"] == pytest.approx(3.69, abs=5e-3)
+    assert one["p"] == pytest.approx(1.37e-3, abs=5e-6)
+    assert one["cliffs_delta"]["value"] == pytest.approx(0.125, abs=5e-4)
+    assert one["cohens_d"]["value"] == pytest.approx(0.267, abs=5e-4)
+    assert "both sides" in " ".join(said["notes"])
+
+
+def test_an_item_that_several_people_rated_counts_once(tmp_path: Path) -> None:
+    rows: list[list[object]] = [["item", "rater", "group", "rating"]]
+    rows += [[f"clip{n}", who, "ab"[n % 2], 1 + (n + who) % 5] for n in range(40) for who in (0, 1)]
+    found = rating_report(write(tmp_path / "r.csv", rows), 3.0)
+    whole, first, _ = found.document["groups"]
+    assert (whole["n"], first["n"]) == (40, 20)
+    means = [np.mean([1 + n % 5, 1 + (n + 1) % 5]) for n in range(40)]
+    assert whole["mean"]["value"] == pytest.approx(np.mean(means))
+    assert whole["p"] == pytest.approx(
+        stats.wilcoxon([m - 3 for m in means if m != 3], alternative="greater").pvalue
+    )
+    assert [one["first"] for one in found.document["comparisons"]] == ["a"], "two are compared"
+    assert "40 have several" in " ".join(found.document["notes"])
+
+
+def test_wrong_ratings_and_groups_are_refused_in_words(audit: Path, tmp_path: Path) -> None:
+    for words, reason in (("S00", "does not name two"), ("S00:XXX", "no group 'XXX'")):
+        with pytest.raises(ReportError, match=reason):
+            rating_report(audit, 3.0, [words])
+    bad = write(tmp_path / "bad.csv", [["rating"], [3], ["good"], [""], ["nan"]])
+    done = call("meta", "ratings", bad)
+    assert done.returncode == 2
+    assert all(f"line {line}" in done.stderr for line in (3, 5))
+    none = call("meta", "ratings", write(tmp_path / "none.csv", [["rating"]]))
+    assert "holds no ratings" in none.stderr
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    rows: list[list[object]] = [
+        ["audio", "caption_a", "caption_b", "preferred", "type", "reference_1"]
+    ]
+    for kind, (size, won) in WINS.items():
+        for number in range(size):
+            good = f"A {kind} dog number {number} barks at gate {number}"
+            texts = [good, "Something is heard"]
+            preferred = "a" if number < won else "b"
+            rows.append([f"{kind}{number}.wav", *texts, preferred, kind, f"{good} loudly"])
+    return write(tmp_path / "ab.csv", rows)
+
+
+def test_the_win_rates_of_table_f1_are_reproduced(pairs: Path) -> None:
+    said = json.loads(call("meta", "wins", pairs, "--json").stdout)
+    printed = {
+        "all": (150, 82.7, 75.8, 87.9),
+        "safe": (52, 94.2, 84.4, 98.0),
+        "wrong": (47, 97.9, 88.9, 99.6),
+        "human": (51, 56.9, 43.3, 69.5),
+    }
+    assert [one["pairs"] for one in said["types"]] == list(printed)
+    for one in said["types"]:
+        share = one["first_wins"]
+        found = (one["n"], *(100 * part for part in (share["value"], *share["ci"])))
+        assert found == pytest.approx(printed[one["pairs"]], abs=0.05)
+
+
+def test_scores_of_preferred_captions_are_those_of_the_metric(pairs: Path) -> None:
+    found = win_report(read_pairs("csv", [pairs]), ["rouge_l", "date"])
+    rouge, date = found.document["metrics"]
+    chosen = [one if one.answer == 0 else one.swapped() for one in read_pairs("csv", [pairs])]
+    for side, texts in (
+        ("preferred", [one.first for one in chosen]),
+        ("other", [one.second for one in chosen]),
+    ):
+        own = compute(["rouge_l", "date"], texts, [one.references_first for one in chosen])
+        assert [rouge[side]["value"], date[side]["value"]] == pytest.approx(
+            [one.score for one in own]
+        )
+        low, high = rouge[side]["ci"]
+        assert low < rouge[side]["value"] < high
+    assert rouge["preferred"]["value"] > rouge["other"]["value"]
+    assert rouge["difference"]["ci"][0] > 0
+    assert rouge["n"] == 150
+
+
+def test_undecided_pairs_are_counted_apart(tmp_path: Path) -> None:
+    head: list[object] = ["audio", "caption_a", "caption_b", "preferred"]
+    rows: list[list[object]] = [
+        head,
+        ["1.wav", "a dog", "a cat", "a"],
+        ["2.wav", "a dog", "a cat", "tie"],
+    ]
+    [one] = win_report(read_pairs("csv", [write(tmp_path / "p.csv", rows)])).document["types"]
+    assert (one["n"], one["undecided"], one["first_wins"]["value"]) == (1, 1, 1.0)
+    done = call("meta", "wins", tmp_path / "p.csv", "--metrics", "rouge_l")
+    assert done.returncode == 2
+    assert "no references" in done.stderr
+    only_ties = write(tmp_path / "t.csv", [head, rows[2]])
+    assert "all are undecided" in call("meta", "wins", only_ties).stderr
