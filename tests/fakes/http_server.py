@@ -50,6 +50,7 @@ class HttpServer:
 
     Attributes:
         requests: Everything that arrived, in order.
+        connections: How many were made.
         plan: What goes wrong next; may be replaced at any time.
     """
 
@@ -60,6 +61,7 @@ class HttpServer:
         error_body: Callable[[int], Any] = lambda code: {"error": {"message": f"fault {code}"}},
     ) -> None:
         self.requests: list[Request] = []
+        self.connections = 0
         self.plan = plan or Plan()
         self.respond = respond
         self.error_body = error_body
@@ -104,6 +106,10 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     # Headers and body go out in two writes; without this each reply waits for an acknowledgement.
     disable_nagle_algorithm = True
+
+    def setup(self) -> None:
+        self.server.fake.connections += 1
+        super().setup()
 
     def do_POST(self) -> None:
         self._serve()

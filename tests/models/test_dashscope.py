@@ -27,6 +27,7 @@ from audiocapbench.models.settings import ModelSettings
 from fakes import faults
 from fakes.dashscope_server import COMPATIBLE, GENERATION, DashScopeServer, generation
 from fakes.faults import Fault, Plan
+from fakes.http_server import Response
 from fakes.openai_server import completion, heard, stream
 from fakes.questions import INSTRUCTION, ask, question
 
@@ -298,6 +299,23 @@ def test_a_stream_that_does_not_end_well_is_a_failure(
     assert (reply.status, reply.text) == (Status.FAILED, "")
     assert words in (reply.error or "")
     assert (reply.input_tokens, reply.output_tokens) == (120, 7)
+
+
+@pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("fault", [None, faults.drip(0.0)])
+def test_a_stream_is_read_however_it_is_cut_and_its_lines_end(
+    server: DashScopeServer, asked: Question, ending: bytes, fault: Fault | None
+) -> None:
+    said = "A dog\u2028barks\x85 twice."
+    events = [one[6:] for one in stream(completion(said)).split(b"\n\n") if b"{" in one]
+    lines = [b": wait", b"", b"event: ping", b"", b"id: 1"]
+    for one in events:
+        text = json.dumps(json.loads(one), ensure_ascii=False).replace(", ", ",\n", 1)
+        lines += [b"data:" + line for line in text.encode().split(b"\n")] + [b""]
+    content = ending.join([*lines, b"data: [DONE]", b"", b"data: {", b"", b""])
+    server.plan = Plan([fault])
+    server.respond = lambda _: Response(content, headers={"Content-Type": "text/event-stream"})
+    assert answer(OMNI, asked).text == said
 
 
 @pytest.mark.parametrize("piece", [b"3", b"[]", b'"x"', b"{", b'{"error": {"message": "busy"}}'])

@@ -25,6 +25,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
     monkeypatch.setenv("OPENAI_API_KEY", OTHER_KEY)
     monkeypatch.setenv("OPENAI_ORG_ID", "org-of-the-user")
     monkeypatch.setenv("OPENAI_PROJECT_ID", "project-of-the-user")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Team: team-of-the-user")
     monkeypatch.delenv("ENDPOINT_API_KEY", raising=False)
     with OpenAIServer(key=None) as running:
         yield running
@@ -55,7 +56,7 @@ def test_no_key_of_another_provider_is_sent_to_a_server(
     ask(create(f"endpoint/m@{server.base_url}", ModelSettings()), asked)
     headers = server.requests[0].headers
     assert "authorization" not in headers
-    for secret in (OTHER_KEY, "org-of-the-user", "project-of-the-user"):
+    for secret in (OTHER_KEY, "org-of-the-user", "project-of-the-user", "team-of-the-user"):
         assert secret not in str(headers)
 
 

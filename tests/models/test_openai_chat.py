@@ -1,4 +1,4 @@
-"""``openai/…`` against a real server on loopback, through the real SDK."""
+"""``openai/…`` against a real server on loopback."""
 
 import base64
 import json
@@ -75,6 +75,68 @@ def test_every_byte_that_arrives_is_as_the_protocol_wants_it(
     assert arrived.content == asked.audio.content
     assert (arrived.rate, arrived.channels, arrived.bits) == (22050, 1, 16)
     assert arrived.frames == 22050
+
+
+def test_the_account_is_named_as_the_environment_says(
+    server: OpenAIServer, asked: Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Team: a:b\n\nnonsense\nX-Cost : 7 ")
+    ask(model(), asked)
+    headers = server.requests[0].headers
+    assert (headers["openai-organization"], headers["x-team"]) == ("org-1", "a:b")
+    assert (headers["x-cost"], headers.get("openai-project")) == ("7", None)
+    assert headers["user-agent"].startswith("audiocapbench/")
+
+
+def test_questions_share_connections_and_those_of_a_burst_are_few_again_later(
+    server: OpenAIServer, asked: Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("audiocapbench.models.http_client._MOST_IDLE", 2)
+
+    async def burst(one: ChatModel, count: int) -> None:
+        async with anyio.create_task_group() as group:
+            for _ in range(count):
+                group.start_soon(one.answer, asked)
+
+    async def bursts() -> None:
+        one = model()
+        for _ in range(3):
+            await burst(one, 1)
+        assert server.connections == 1
+        await burst(one, 5)
+        assert server.connections == 5
+        await burst(one, 5)
+        assert server.connections == 8, "no more than two were kept"
+        await one.aclose()
+
+    anyio.run(bursts)
+    assert len(server.requests) == 13
+
+
+def test_a_proxy_of_the_environment_is_asked(
+    server: OpenAIServer, asked: Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", server.url)
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://nowhere.invalid/v1")
+    with pytest.raises(FatalError, match="fault 404"):  # the server knows no such path
+        ask(model(), asked)
+    assert server.requests[0].path == "http://nowhere.invalid/v1/chat/completions"
+
+
+def test_an_error_without_a_message_is_told_as_it_is(server: OpenAIServer, asked: Question) -> None:
+    assert '"why": 3' in str(failure(server, asked, faults.status(500, b'{"error": {"why": 3}}')))
+    assert "no reason given" in str(failure(server, asked, faults.status(500, b"")))
+
+
+def test_the_sdk_is_not_loaded_to_ask(server: OpenAIServer) -> None:
+    script = (
+        "import sys, anyio; from audiocapbench.models import Question, create_model\n"
+        "reply = anyio.run(create_model('openai/gpt-4.1').answer, Question('a', 'Hello?', None))\n"
+        "assert reply.text and 'openai' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_an_answer_comes_with_tokens_and_its_raw_reply(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from audiocapbench.models.access import SentBody
 from audiocapbench.models.model import SentAudio
 
-STEP = 3 * 16_384
+STEP = 3 * 32_768
 
 
 def sound(content: bytes) -> SentAudio:
@@ -75,5 +75,5 @@ def test_audio_is_encoded_a_piece_at_a_time() -> None:
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert largest == STEP // 3 * 4
+    assert STEP // 3 * 4 <= largest < STEP // 3 * 4 + 100
     assert peak < len(content), "the whole body was in memory"

@@ -8,8 +8,8 @@ from typing import Any
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ModelError
 from audiocapbench.models.access import Address, ConnectedModel, RemoteModel, SentBody, remote_model
-from audiocapbench.models.http_client import client_options
-from audiocapbench.models.http_errors import CONNECT_S, no_answer, status_error, time_to_answer
+from audiocapbench.models.http_client import connected_client
+from audiocapbench.models.http_errors import no_answer, status_error, time_to_answer
 from audiocapbench.models.model import AudioContract, Model, Question
 from audiocapbench.models.openai_chat import CHAT_SETTINGS, ChatDialect, ChatModel, request_options
 from audiocapbench.models.provider import TOOL, KnownModel, Provider
@@ -56,25 +56,16 @@ class QwenAudioModel(ConnectedModel):
 
         body = SentBody(request, question.audio)
         with time_to_answer(self._remote, self._timeout_s):
-            response = await self._client().post(_GENERATION, content=body, headers=body.headers)
+            response = await self._client().post(self._url, content=body, headers=body.headers)
             if response.status_code != 200:
                 return self._failure(response)
             return cleaned(_generation_reply(parsed_json(response.content), self._remote))
 
-    async def _close(self, client: Any) -> None:
-        await client.aclose()
-
     def _connect(self) -> Any:
         import httpx
 
-        options = client_options(httpx, self._remote)
-        options["headers"]["Authorization"] = f"Bearer {self._remote.key}"
-        return httpx.AsyncClient(
-            base_url=self._remote.address.url,
-            timeout=httpx.Timeout(self._timeout_s, connect=min(CONNECT_S, self._timeout_s)),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=100),
-            **options,
-        )
+        self._url = httpx.URL(self._remote.address.url + _GENERATION)
+        return connected_client(httpx, self._remote, self._timeout_s, {})
 
     def _failure(self, response: Any) -> Reply:
         """The reply that an HTTP error is, or the error that it stands for."""

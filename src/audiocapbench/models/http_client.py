@@ -5,17 +5,22 @@ They follow no redirect: a key goes to the address that the user named and nowhe
 
 import codecs
 import re
+import ssl
+import time
 import zlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import requires
 from importlib.util import find_spec
 from typing import Any
+from urllib.request import getproxies
 
 from audiocapbench.models.access import RemoteModel
-from audiocapbench.models.http_errors import LARGEST_REPLY, no_answer, too_large
+from audiocapbench.models.http_errors import CONNECT_S, LARGEST_REPLY, no_answer, too_large
+from audiocapbench.version import VERSION
 
+_MOST_IDLE, _IDLE_S = 100, 5.0
 _PIECE = _LARGEST_ERROR = 1 << 16
 _ZIPPED = frozenset({"gzip", "x-gzip", "deflate"})
 
@@ -25,6 +30,81 @@ def http_library(distribution: str) -> Any:
     needed = " ".join(requires(distribution) or ())
     names = [one for one in ("httpx2", "httpx") if re.search(rf"\b{one}\b", needed)]
     return import_module(next((one for one in names if find_spec(one)), "httpx"))
+
+
+def connected_client(
+    library: Any, remote: RemoteModel, timeout_s: float, headers: Mapping[str, str]
+) -> Any:
+    """A client that shows a model's key; how many questions it is given at once is not its part."""
+    options = client_options(library, remote)
+    options["headers"] |= {"User-Agent": f"audiocapbench/{VERSION}", **headers}
+    if remote.key is not None:
+        options["headers"] |= {"Authorization": f"Bearer {remote.key}"}
+    options["timeout"] = library.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s))
+    if getproxies():
+        limits = library.Limits(max_connections=None, max_keepalive_connections=_MOST_IDLE)
+        return library.AsyncClient(limits=limits, **options)
+    secure = remote.address.url.lower().startswith("https:")
+    # Without TLS nothing is trusted, and the time to load certificates is saved.
+    trust = library.create_ssl_context() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    return library.AsyncClient(transport=_Lanes(library, trust), **options)
+
+
+class _Lanes:
+    """The transport of a client: a connection for each question in flight, the last used first.
+
+    A library's own pool looks at all idle connections whenever a question comes or goes.
+    """
+
+    def __init__(self, library: Any, trust: ssl.SSLContext) -> None:
+        self._library, self._trust = library, trust
+        self._body = type("LaneBody", (_LaneBody, library.AsyncByteStream), {})
+        self._idle: list[tuple[float, Any]] = []
+
+    async def handle_async_request(self, request: Any) -> Any:
+        lane = self._idle.pop()[1] if self._idle else self._new()
+        try:
+            response = await lane.handle_async_request(request)
+        except BaseException:
+            await self._give_back(lane)
+            raise
+        response.stream = self._body(response.stream, lane, self._give_back)
+        return response
+
+    def _new(self) -> Any:
+        limits = self._library.Limits(max_connections=1, keepalive_expiry=_IDLE_S)
+        return self._library.AsyncHTTPTransport(verify=self._trust, limits=limits)
+
+    async def _give_back(self, lane: Any) -> None:
+        now = time.monotonic()
+        self._idle.append((now, lane))
+        while len(self._idle) > _MOST_IDLE or self._idle[0][0] < now - _IDLE_S:
+            await self._idle.pop(0)[1].aclose()
+
+    async def aclose(self) -> None:
+        while self._idle:
+            await self._idle.pop()[1].aclose()
+
+
+class _LaneBody:
+    """The body of a response; once it is closed, its connection serves the next question."""
+
+    def __init__(
+        self, stream: Any, lane: Any, give_back: Callable[[Any], Coroutine[Any, Any, None]]
+    ) -> None:
+        self._stream, self._lane, self._give_back = stream, lane, give_back
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._stream:
+            yield piece
+
+    async def aclose(self) -> None:
+        try:
+            await self._stream.aclose()
+        finally:
+            lane, self._lane = self._lane, None
+            if lane is not None:
+                await self._give_back(lane)
 
 
 def client_options(library: Any, remote: RemoteModel, *, blocking: bool = False) -> dict[str, Any]:

@@ -1,26 +1,21 @@
-"""``openai/…``: chat completions with audio in and text out, through the official SDK.
+"""``openai/…``: chat completions with audio in and text out.
 
-The same class serves every provider that speaks this protocol, and text without audio.
+The same class serves every provider that speaks this protocol, and text without audio. The official
+SDK is left out: loading it takes longer than all else before the first question.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 from audiocapbench.data.outcome import Reply
-from audiocapbench.errors import ModelError, TransientError
+from audiocapbench.errors import TransientError
 from audiocapbench.models.access import ConnectedModel, RemoteModel, SentBody, remote_model
 from audiocapbench.models.announced_limit import AnnouncedLimit, announced_limit
-from audiocapbench.models.http_client import client_options, http_library
-from audiocapbench.models.http_errors import (
-    CONNECT_S,
-    broken_connection,
-    no_answer,
-    status_error,
-    time_to_answer,
-)
+from audiocapbench.models.http_client import connected_client, http_library
+from audiocapbench.models.http_errors import no_answer, status_error, time_to_answer
 from audiocapbench.models.model import AudioContract, Parameters, Question
 from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, KnownModel, Provider
@@ -29,6 +24,7 @@ from audiocapbench.models.replies import (
     completion_reply,
     filtered_reply,
     joined_chunks,
+    json_object,
     paid_for,
     parsed_json,
     parsed_object,
@@ -41,8 +37,8 @@ Message = Mapping[str, Any]
 _AUDIO = AudioContract("wav", largest_bytes=20_000_000)
 CHAT_SETTINGS = ("temperature", "max_tokens", "timeout", "system")
 
-_COMPLETIONS = "/chat/completions"
-_RAW = {"X-Stainless-Raw-Response": "true"}  # how the SDK is asked for the response as it came
+_ACCOUNT = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
+_MORE_HEADERS = "OPENAI_CUSTOM_HEADERS"
 
 
 def _text_then_audio(instruction: str, data: str) -> list[Message]:
@@ -61,7 +57,7 @@ class ChatDialect:
         content: Makes the parts of a user message from an instruction and audio in base64.
         with_audio: Options of the request that go only with audio.
         streamed: Whether the server answers in a stream alone.
-        openai: Whether it gets the account headers that the SDK reads from the environment.
+        openai: Whether it gets the account headers that the environment names, as for the SDK.
     """
 
     content: Callable[[str, str], list[Message]] = _text_then_audio
@@ -87,6 +83,7 @@ class ChatModel(ConnectedModel):
     ) -> None:
         super().__init__(remote, contract, options, settings.timeout_s)
         self._dialect = dialect
+        self._url: Any = None
         self.announced: AnnouncedLimit | None = None
         system = {} if settings.system is None else {"system": settings.system}
         self._system = [{"role": role, "content": text} for role, text in system.items()]
@@ -119,77 +116,56 @@ class ChatModel(ConnectedModel):
         }
 
     async def _send(self, body: SentBody) -> Reply:
-        import openai
-
         with time_to_answer(self._remote, self._timeout_s):
-            try:
-                return completion_reply(await self._completion(body), self._remote)
-            except openai.APITimeoutError as error:
-                raise error.__cause__ or TimeoutError from None
-            except openai.APIError as error:
-                return self._failure(error)
+            client, given = self._client(), {"content": body, "headers": body.headers}
+            async with client.stream("POST", self._url, **given) as response:
+                if self._dialect.streamed and response.is_success:
+                    return await self._streamed(response)
+                await response.aread()
+            if not response.is_success:
+                return self._failure(_told(response.text), response)
+            self.announced = announced_limit(response.headers)
+            return completion_reply(parsed_json(response.content), self._remote)
 
-    async def _completion(self, body: SentBody) -> Any:
-        import openai
-        from openai.types.chat import ChatCompletion, ChatCompletionChunk
-
-        post = partial(self._client().post, _COMPLETIONS, cast_to=ChatCompletion, content=body)
-        headers = self._left_out() | body.headers
-        if not self._dialect.streamed:
-            # The answer is read here and not by the SDK, which would drop what it does not know.
-            response = await post(options={"headers": headers | _RAW})
-            self.announced = announced_limit(response.http_response.headers)
-            return parsed_json(response.http_response.content)
-        stream = openai.AsyncStream[ChatCompletionChunk]
-        async with await post(options={"headers": headers}, stream=True, stream_cls=stream) as it:
-            return joined_chunks([chunk async for chunk in it], self._remote)
+    async def _streamed(self, response: Any) -> Reply:
+        chunks = []
+        async for chunk in _events(response):
+            if isinstance(chunk, dict) and chunk.get("error"):
+                return self._failure(chunk["error"])
+            chunks.append(chunk)
+        return completion_reply(joined_chunks(chunks, self._remote), self._remote)
 
     def _connect(self) -> Any:
-        import openai
+        library = http_library("openai")
+        headers = {"Accept": "application/json"}
+        if self._dialect.openai:
+            own = {name: os.environ.get(variable) for name, variable in _ACCOUNT.items()}
+            headers |= {name: value for name, value in own.items() if value is not None}
+            more = (line.split(":", 1) for line in os.environ.get(_MORE_HEADERS, "").splitlines())
+            headers |= {pair[0].strip(): pair[1].strip() for pair in more if len(pair) == 2}
+        self._url = library.URL(f"{self._remote.address.url}/chat/completions")
+        return connected_client(library, self._remote, self._timeout_s, headers)
 
-        library, key = http_library("openai"), self._remote.key or "none"
-        # How many questions are asked at once is decided elsewhere.
-        limits = library.Limits(max_connections=None, max_keepalive_connections=100)
-        options = client_options(library, self._remote)
-        timeout = library.Timeout(self._timeout_s, connect=min(CONNECT_S, self._timeout_s))
-        http = library.AsyncClient(timeout=timeout, limits=limits, **options)
-        url = self._remote.address.url
-        return openai.AsyncOpenAI(api_key=key, base_url=url, max_retries=0, http_client=http)
-
-    def _left_out(self) -> dict[str, Any]:
-        """Headers that the SDK would send of its own accord and that this server must not get."""
-        import openai
-
-        names = [] if self._dialect.openai else ["OpenAI-Organization", "OpenAI-Project"]
-        if self._remote.key is None:
-            names.append("Authorization")
-        return {name: openai.Omit() for name in names}
-
-    def _failure(self, error: Any) -> Reply:
-        """The reply that an error of the SDK is, or the error that it stands for."""
-        import openai
-
-        if isinstance(error.__cause__, ModelError):
-            raise error.__cause__ from None  # our own, which older versions of the SDK wrap
-        if isinstance(error, openai.APIConnectionError):
-            raise broken_connection(self._remote, error) from None
-        said, code = _said(error.body) or error.message, str(error.code or "")
+    def _failure(self, told: Any, response: Any = None) -> Reply:
+        """The reply that an error is, be it a response or within a stream; else it is raised."""
+        error = json_object(told)
+        said = _said(told) or (response.text.strip() if response is not None else str(told))
+        code, kind = (str(error.get(name) or "") for name in ("code", "type"))
         if code.isdigit():
             # llama.cpp repeats the status as its code and says what happened in the type.
-            code = str(error.type or "")
-        filtered = filtered_reply(code, error.body, said, self._remote)
+            code = kind
+        filtered = filtered_reply(code, told, said, self._remote)
         if filtered is not None:
             # An error in place of an answer: nothing was written.
-            refused = isinstance(error, openai.APIStatusError)
-            return replace(filtered, output_tokens=0) if refused else filtered
-        if isinstance(error, openai.APIStatusError):
-            headers = error.response.headers
-            failure = status_error(self._remote, error.status_code, headers, said, code)
-            raise paid_for(failure, parsed_object(error.response.text)) from None
-        failure = told_error({"code": code, "type": error.type, "message": said}, self._remote)
+            return replace(filtered, output_tokens=0) if response is not None else filtered
+        if response is not None:
+            status, headers = response.status_code, response.headers
+            failure = status_error(self._remote, status, headers, said, code)
+            raise paid_for(failure, parsed_object(response.text))
+        failure = told_error({"code": code, "type": kind, "message": said}, self._remote)
         if isinstance(failure, TransientError) and not failure.throttled:
             failure = no_answer(self._remote, f"broke off ({said})")
-        raise failure from None
+        raise failure
 
 
 def create(name: str, settings: ModelSettings) -> ChatModel:
@@ -215,6 +191,32 @@ def request_options(
     limit = settings.max_tokens or (known.max_output_tokens if known else None)
     options = {"temperature": temperature, limit_name: limit}
     return {key: value for key, value in options.items() if value is not None}
+
+
+async def _events(response: Any) -> AsyncIterator[Any]:
+    """What the events of a stream say, up to the one that is its end."""
+    rest, data = b"", list[bytes]()
+    async for piece in response.aiter_bytes():
+        # Of other characters that may end a line, JSON may hold some.
+        lines = (rest + piece).splitlines(keepends=True)
+        rest = b"" if not lines or lines[-1].endswith(b"\n") else lines.pop()
+        for line in (one.rstrip(b"\r\n") for one in lines):
+            if line.startswith(b"data:"):
+                data.append(line[5:].removeprefix(b" "))
+            elif not line and data:
+                if data[0].startswith(b"[DONE]"):
+                    return
+                yield parsed_json(b"\n".join(data))
+                data.clear()
+
+
+def _told(text: str) -> Any:
+    """What the body of an error says: of an object its error, of anything else all of it."""
+    try:
+        body = parsed_json(text)
+    except (ValueError, RecursionError):
+        return text.strip()
+    return body.get("error", body) if isinstance(body, dict) else body
 
 
 def _said(body: Any) -> str:

@@ -113,6 +113,9 @@ class OpenAIRealtime(ConnectedModel):
         key, url = self._remote.key, self._remote.address.url
         return openai.AsyncOpenAI(api_key=key, websocket_base_url=url, max_retries=0)
 
+    async def _close(self, client: Any) -> None:
+        await client.close()
+
     async def answer(self, question: Question) -> Reply:
         """Ask over a connection of its own."""
         audio = question.audio

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
+from importlib.util import find_spec
 
 from audiocapbench.credentials import credential
 from audiocapbench.errors import ModelError, meant
@@ -158,8 +158,9 @@ class Provider:
 
     def _check_packages(self) -> None:
         try:
-            for package in self.packages:
-                import_module(package)
+            missing = [one for one in self.packages if find_spec(one) is None]
         except ImportError:
+            missing = [*self.packages]
+        if missing:
             to_do = f"pip install 'audiocapbench[{self.extra}]'"
-            raise ModelError(f"{self.name}/… needs: {to_do}") from None
+            raise ModelError(f"{self.name}/… needs: {to_do}")
