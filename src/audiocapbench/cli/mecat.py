@@ -79,7 +79,8 @@ def _of_scores(report: "Callable[..., Analysis]") -> None:
         json: options.Json = False,
         **own: Any,
     ) -> None:
-        found = _scored(runs or [], store, metric, out)
+        kind = own.get("by", "date")
+        found = _scored(runs or [], store, kind if metric == "date" else metric, out, kind)
         _write([report(found, published, **own)], Format.JSON if json else form, out)
         if form is Format.TABLE and not json:
             show_lines(*signature_lines(one.signature for one in found))
@@ -110,12 +111,20 @@ def _of_answers(report: "Callable[..., Analysis]") -> None:
 
 @_of_scores
 def standings(
-    scored: "Sequence[ScoredAnswers]", published: bool, *, benchmark: Benchmark = "mecat-caption"
+    scored: "Sequence[ScoredAnswers]",
+    published: bool,
+    *,
+    benchmark: Benchmark = "mecat-caption",
+    by: Literal["date", "similarity"] = "date",
 ) -> "Analysis":
-    """Show models in their places among the published ones, by group and in total."""
+    """Show models in their places among the published ones, by group and in total.
+
+    Args:
+        by: The metric, whose options --metric has; similarity weighs all words alike.
+    """
     from audiocapbench.report.mecat.rankings import standings_report
 
-    return standings_report(scored, benchmark, published=published)
+    return standings_report(scored, benchmark, published=published, by=by)
 
 
 @_of_scores
@@ -191,7 +200,7 @@ def silence(
 
 
 def _scored(
-    runs: Sequence[str], store: str, metric: str, out: Path | None
+    runs: Sequence[str], store: str, metric: str, out: Path | None, kind: str
 ) -> "list[ScoredAnswers]":
     from audiocapbench.report.mecat.scored import read_scored
     from audiocapbench.store import Store
@@ -199,7 +208,7 @@ def _scored(
     files = (Path(run) for run in runs if not run.isdecimal())
     refuse_overwriting(out, (*files, store_file(store)))
     kept = Store.open(store, create=False) if any(run.isdecimal() for run in runs) else None
-    return [read_scored(run, kept, metric) for run in dict.fromkeys(runs)]
+    return [read_scored(run, kept, metric, kind) for run in dict.fromkeys(runs)]
 
 
 def _answered(

@@ -13,7 +13,7 @@ from audiocapbench.benchmarks.mecat.groups import GROUPS
 from audiocapbench.errors import BenchmarkError
 
 CAPTION_DATE, QA_DATE, SPEECH_SPLIT = "2", "3", "J.1"
-CAPTION_SIMILARITY, QA_SIMILARITY = "K.1", "K.2"
+CAPTION_SIMILARITY, QA_SIMILARITY, WEIGHTED = "K.1", "K.2", "F.4"
 TOTAL = "score"
 
 
@@ -45,12 +45,15 @@ class PublishedStability(NamedTuple):
 
     Attributes:
         cv: Standard deviation in percent of the mean, for each group, by percent of the test set.
+        whole: Table F.5, of all of the test set: size, mean, cv, 95 % interval (low, high) and
+            largest_deviation of each group, in percent.
     """
 
     table: str
     model: str
     rounds: int
     cv: Mapping[str, Mapping[float, float]]
+    whole: Mapping[str, Mapping[str, float]]
 
 
 def source() -> dict[str, str]:
@@ -87,11 +90,13 @@ def notes_on(table: str, model: str) -> list[str]:
 
 
 def published_stability() -> PublishedStability:
-    """Table F.6: the spread of DATE by the size of the test set."""
+    """Tables F.5 and F.6: the spread of DATE by the size of the test set."""
     kept = _document()["stability"]
     sizes = [float(percent) for percent in kept["percent"]]
     cv = {group: dict(zip(sizes, row, strict=True)) for group, row in kept["cv_percent"].items()}
-    return PublishedStability(kept["table"], kept["model"], kept["rounds"], cv)
+    columns = kept["whole_columns"]
+    whole = {group: dict(zip(columns, row, strict=True)) for group, row in kept["whole"].items()}
+    return PublishedStability(kept["table"], kept["model"], kept["rounds"], cv, whole)
 
 
 def published_split(group: str) -> dict[str, dict[str, float]]:

@@ -15,9 +15,13 @@ from audiocapbench.benchmarks.mecat.groups import (
 )
 from audiocapbench.benchmarks.mecat.published import (
     CAPTION_DATE,
+    CAPTION_SIMILARITY,
     QA_DATE,
+    QA_SIMILARITY,
     SPEECH_SPLIT,
     TOTAL,
+    WEIGHTED,
+    published_models,
     published_split,
     published_table,
 )
@@ -26,6 +30,7 @@ from audiocapbench.errors import ReportError, meant
 from audiocapbench.report.exports import Heading, Page, number
 from audiocapbench.report.mecat.analysis import WHO, Analysis
 from audiocapbench.report.mecat.merge_published import (
+    PUBLISHED,
     Figures,
     RankedModel,
     comparison_notes,
@@ -36,7 +41,7 @@ from audiocapbench.report.mecat.merge_published import (
     one_benchmark,
     ranks_page,
 )
-from audiocapbench.report.mecat.scored import ScoredAnswers
+from audiocapbench.report.mecat.scored import METRIC, SIMILARITY, ScoredAnswers
 from audiocapbench.stats.correlation import kendall
 
 _OF_THE_PAPER = (
@@ -44,6 +49,10 @@ _OF_THE_PAPER = (
     "which two models are equal."
 )
 _SIDES = {name: name for name in ("similarity", "discriminability")} | {"date": "DATE"}
+_TABLES = {
+    METRIC: (CAPTION_DATE, QA_DATE),
+    SIMILARITY: (CAPTION_SIMILARITY, QA_SIMILARITY),
+}
 _PRINTED_GROUP = "pure_speech"
 _PLAIN = (
     "The paper's similarities are those of table K.1, which weigh all words alike; those of runs "
@@ -56,9 +65,15 @@ _DERIVED = (
 
 
 def standings_report(
-    scored: Sequence[ScoredAnswers], benchmark: str = CAPTION, *, published: bool = True
+    scored: Sequence[ScoredAnswers],
+    benchmark: str = CAPTION,
+    *,
+    published: bool = True,
+    by: str = METRIC,
 ) -> Analysis:
     """Place models among each other, and say how far their numbers can be compared.
+
+    They are ranked by DATE, or by plain similarity, which ``scored`` must be of then.
 
     The total of a published model is the printed one; where that is a misprint, its note says so.
     Where no model is given, ``benchmark`` says whose published models are shown.
@@ -67,7 +82,8 @@ def standings_report(
         ReportError: There is nobody to show, or the models are scored on different benchmarks.
     """
     shown = one_benchmark(scored) or benchmark
-    add_up, table_number = (score_cap, CAPTION_DATE) if shown == CAPTION else (score_qa, QA_DATE)
+    add_up = score_cap if shown == CAPTION else score_qa
+    table_number = _TABLES[by][0 if shown == CAPTION else 1]
     table = published_table(table_number)
 
     def figures(one: ScoredAnswers) -> tuple[Figures, str]:
@@ -96,9 +112,9 @@ def standings_report(
     ]
     named = (f"{one.name}: {one.note}" for one in models if one.note)
     return Analysis(
-        {"benchmark": shown, "standings": standings, "notes": notes},
+        {"benchmark": shown, "by": by, "standings": standings, "notes": notes},
         [{**own, **one.figures, "note": one.note} for own, one in zip(who, models, strict=True)],
-        [Page(f"{shown}: DATE in percent", headings, rows, (*notes, *named))],
+        [Page(f"{shown}: {_SIDES[by]} in percent", headings, rows, (*notes, *named))],
     )
 
 
@@ -127,10 +143,10 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
     models = merge_published(scored, figures, printed, CAPTION_DATE, next(iter(WEIGHTINGS)))
     paper = [*comparison_notes(scored), _OF_THE_PAPER] if published else []
     notes = [*paper, *notes_of(models)]
-    taus = _taus(models)
+    taus = _taus(models, published=published)
     said = [
-        f"Kendall's tau, {one['first']} and {one['second']}, {one['models']} models: "
-        f"{number(one['tau'], 3)}"
+        f"Kendall's tau, {one['first']} and {one['second']}, {one['of']}, {one['models']} models: "
+        f"{number(one['tau'], 4)}"
         for one in taus
     ]
     columns = {
@@ -208,19 +224,31 @@ def _ranks(one: RankedModel) -> dict[str, Any]:
     return {"ranks": dict(one.ranks), "note": one.note}
 
 
-def _taus(models: Sequence[RankedModel]) -> list[dict[str, Any]]:
-    """How far each two weightings rank alike; None where there is nothing to rank."""
-    complete = [one for one in models if None not in one.figures.values()]
-    columns = {
-        name: np.array([one.figures[name] for one in complete], dtype=np.float64)
-        for name in WEIGHTINGS
-    }
+def _taus(models: Sequence[RankedModel], *, published: bool) -> list[dict[str, Any]]:
+    """How far each two weightings rank alike; None where there is nothing to rank.
+
+    Of everybody; without the published caption-only models, as the paper has it; and of its totals
+    as it prints them, which is what its own tau is of.
+    """
+    figures = [one.figures for one in models if None not in one.figures.values()]
+    sets = {"all": figures}
+    if published:
+        other = {one.name for one in published_models() if one.kind != "lalm"}
+        sets["audio-language models"] = [
+            one.figures
+            for one in models
+            if None not in one.figures.values()
+            and not (one.origin == PUBLISHED and one.name in other)
+        ]
+        sets["as table F.4 prints them"] = list(published_table(WEIGHTED).rows.values())
     return [
         {
+            "of": words,
             "first": one,
             "second": two,
-            "models": len(complete),
-            "tau": kendall(columns[one], columns[two]),
+            "models": len(own),
+            "tau": kendall(*(np.array([row[name] for row in own], float) for name in (one, two))),
         }
+        for words, own in sets.items()
         for one, two in combinations(WEIGHTINGS, 2)
     ]

@@ -23,7 +23,7 @@ from audiocapbench.metrics.result import FloatArray
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.store import Run, Store, StoredScore
 
-METRIC = "date"
+METRIC, SIMILARITY = "date", "similarity"
 _PARTS = ("date_similarity", "date_discriminability")
 _SHOWN = 5
 
@@ -69,10 +69,13 @@ class _Mark(NamedTuple):
     discriminability: float
 
 
-def read_scored(what: str, store: Store | None, metric: str = METRIC) -> ScoredAnswers:
+def read_scored(
+    what: str, store: Store | None, metric: str = METRIC, kind: str = METRIC
+) -> ScoredAnswers:
     """Scores of a run, by its number, or of a file that ``score --per-sample`` wrote.
 
-    The metric is DATE, such as ``date[encoder=minilm]``; files need no store.
+    The metric is DATE, such as ``date[encoder=minilm]``, or of another kind that is asked for;
+    files need no store.
 
     Raises:
         ReportError: There are no such scores.
@@ -80,8 +83,9 @@ def read_scored(what: str, store: Store | None, metric: str = METRIC) -> ScoredA
         StoreError: There is no such run.
     """
     name = parse_name(metric)
-    if name.name != METRIC:
-        raise ReportError(f"{metric} is not DATE; name it as 'audiocapbench score' was told it")
+    if name.name != kind:
+        named = "DATE" if kind == METRIC else kind
+        raise ReportError(f"{metric} is not {named}; name it as 'audiocapbench score' was told it")
     if what.isdecimal() and store is not None:
         return _of_run(int(what), store, name)
     return _of_file(Path(what), name)
@@ -114,7 +118,7 @@ def _of_run(number: int, store: Store, name: ScorerName) -> ScoredAnswers:
     groups = {one.id: one.category for one in store.dataset(run.dataset).samples}
     marks = _stored_marks(scores, name, groups)
     if not marks:
-        known = [one for one in scores if parse_name(one).name == METRIC]
+        known = [one for one in scores if parse_name(one).name == name.name]
         had = f"it has {', '.join(known)}" if known else "it has none"
         raise ReportError(
             f"run {number} has no {name}; {had}. Make it with: "

@@ -20,7 +20,7 @@ from audiocapbench.report.mecat.answers import AnswerSet, GivenAnswer
 PERCENTS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 ROUNDS = 50
 _FEWEST = 2
-_COLUMNS = ("of the set", "samples", "mean", "sd", "range", "CV", "CV in the paper")
+_COLUMNS = ("of the set", "samples", "mean", "sd", "95 % interval", "largest", "CV", "in the paper")
 _CALM = 3.0
 _WEIGHTS = (
     "Samples are drawn with replacement and ranked anew in each round. The weights of words are "
@@ -34,6 +34,8 @@ class DateSpread(NamedTuple):
 
     Attributes:
         size: Samples drawn each time.
+        low: Of the rounds 2.5 % lie below it, and as many above ``high``.
+        largest_deviation: How far the farthest round lies from their mean.
         cv: Standard deviation in percent of the mean; None where the mean is 0.
         published_cv: The paper's, for its own model on the full set of clips.
     """
@@ -45,6 +47,9 @@ class DateSpread(NamedTuple):
     deviation: float
     lowest: float
     highest: float
+    low: float
+    high: float
+    largest_deviation: float
     cv: float | None
     published_cv: float | None
 
@@ -104,7 +109,12 @@ def stability_report(
             f"{given.asked - len(given.answers):,} samples without an answer are left out."
         )
     sizes_of = {
-        group: {"n": len(by_group[group]), "date": date, "sizes": [one._asdict() for one in own]}
+        group: {
+            "n": len(by_group[group]),
+            "date": date,
+            "sizes": [one._asdict() for one in own],
+            "published": published_stability().whole.get(group),
+        }
         for group, (date, own) in found.items()
     }
     document = {"model": given.name, "origin": given.origin, "encoder": encoder.name}
@@ -116,7 +126,7 @@ def stability_report(
                 f"{given.name}: DATE (%) of {group}, {date:.2f} on all {len(by_group[group]):,}",
                 tuple(map(Heading, _COLUMNS)),
                 tuple(map(_cells, own)),
-                tuple(notes) if group == list(found)[-1] else (),
+                (*_printed(group), *(notes if group == list(found)[-1] else ())),
             )
             for group, (date, own) in found.items()
         ],
@@ -141,8 +151,23 @@ def _spread(group: str, percent: float, size: int, scores: Any) -> DateSpread:
     mean, deviation = float(np.mean(scores)), float(np.std(scores, ddof=1))
     cv = 100 * deviation / mean if mean else None
     printed = published_stability().cv.get(group, {}).get(percent)
-    ends = float(np.min(scores)), float(np.max(scores))
+    lowest, low, high, highest = map(float, np.quantile(scores, [0, 0.025, 0.975, 1]))
+    largest = max(highest - mean, mean - lowest)
+    ends = (lowest, highest, low, high, largest)
     return DateSpread(group, percent, size, mean, deviation, *ends, cv, printed)
+
+
+def _printed(group: str) -> list[str]:
+    """The paper's figures of all of the test set, in a line."""
+    paper = published_stability()
+    one = paper.whole.get(group)
+    if one is None:
+        return []
+    return [
+        f"The paper ({paper.model}, all {one['size']:,} clips, table F.5): mean {one['mean']:.2f} "
+        f"({one['low']:.1f}–{one['high']:.1f}), CV {one['cv']:.2f} %, largest deviation "
+        f"±{one['largest_deviation']:.1f}."
+    ]
 
 
 def _finding(spreads: Sequence[DateSpread]) -> str:
@@ -165,7 +190,8 @@ def _cells(one: DateSpread) -> tuple[str, ...]:
         f"{one.size:,}",
         f"{one.mean:.2f}",
         f"{one.deviation:.2f}",
-        f"{one.lowest:.2f}–{one.highest:.2f}",
+        f"{one.low:.2f}–{one.high:.2f}",
+        f"±{one.largest_deviation:.2f}",
         "–" if one.cv is None else f"{one.cv:.2f} %",
         "" if one.published_cv is None else f"{one.published_cv:.2f} %",
     )
