@@ -14,13 +14,29 @@ from audiocapbench.meta.scorers.scorer import Choice
 FIRST, SECOND, BOTH, NEITHER, UNDECIDED, OTHER = "\ue000\ue001\ue002\ue003\ue004\ue005"
 """One letter a kind of mention; private to this parser, and taken out of what a model says."""
 
+GUESSED = "\ue007"
+"""Ends a text in which a caption is told only by what it is said to describe."""
+
 _MARK_OF = {Choice.FIRST: FIRST, Choice.SECOND: SECOND}
+_ENOUGH_WORDS = 3
 _SPACE = re.compile(r"[^\S\n]+")
 _STRAIGHT = str.maketrans("“”„«»’‘`´\xa0", '"""""\'\'\'\' ')
+_REWRITTEN = (
+    ("*", " "),
+    ("as if", "as though"),
+    ("anything but", "not"),
+    ("my first choice", "my favourite"),
+    *((one, "runner-up") for one in ("second best", "second-best", "my second choice")),
+    ("nothing but", "only"),
+    *((one, " correct ") for one in "✅✔✓☑"),
+    *((one, " incorrect ") for one in "❌✗✘"),
+)
 _DIGITS = {"zero": "0", "one": "1", "two": "2"}
 _PRIVATE, _QUOTED, _ENUMERATED = map(pattern, ("private", "quoted", "enumerated"))
 _LETTER, _NUMBER, _DESCRIBED = map(pattern, ("letter", "number", "described"))
-_SAME_TWICE, _DROPPED = map(pattern, ("same_twice", "dropped"))
+_SAME_TWICE, _REFERRED, _COUNTED_BOTH = map(pattern, ("same_twice", "referred", "counted_both"))
+_SMALL = pattern("small_letter")
+_TOGETHER, _OPEN_CHOICE = map(pattern, ("together", "open_choice"))
 # What is written in the place of what, before captions are told by what they describe and after.
 _UNDECIDED = (
     (pattern("cannot"), f" {UNDECIDED} "),
@@ -55,18 +71,60 @@ def mark(answer: str, first: str, second: str, labels: Labels) -> str:
     """The answer in lower case, with a letter in the place of every mention of a caption."""
     text = _SPACE.sub(" ", _PRIVATE.sub(" ", _plain(answer)))
     text = _mark_quotes(text, _plain(first), _plain(second))
+    if text == text.lower():
+        text = _SMALL.sub(lambda one: one[0].upper(), text)
     text = _LETTER.sub(lambda one: _lettered(one, labels), text).lower()
-    text = text.replace("*", " ").replace("as if", "as though")
+    for written, meant in _REWRITTEN:
+        text = text.replace(written, meant)
     text = _mark_numbers(text, labels)
     for found, letter in _UNDECIDED:
         text = found.sub(letter, text)
-    text = _DESCRIBED.sub(
+    told = _DESCRIBED.sub(
         lambda one: _by_words(one["what"], first, second, one[0], LEAST_DESCRIBED), text
     )
+    guessed, text = GUESSED if kinds(told) != kinds(text) else "", told
     for found, letter in _NAMED:
         text = found.sub(letter, text)
-    text = _SAME_TWICE.sub(lambda one: one["later"], text)
-    return _DROPPED.sub(" than " + OTHER, text)
+    text = _mark_references(text)
+    text = _SAME_TWICE.sub(_once, text)
+    text = _OPEN_CHOICE.sub(f" {OTHER} ", text)
+    return _TOGETHER.sub(_listed, text) + guessed
+
+
+def _once(found: re.Match[str]) -> str:
+    """A caption named twice, as in ``Caption A ("a dog barks")``; its own words win."""
+    alike = found["one"] == found["later"] and found["tail"] is not None
+    apposed = found["by"].strip() in (":", "(") or (found["tail"] or "").strip()
+    return f" {found['later']} " if alike or apposed or not found["by"].strip() else found[0]
+
+
+def _mark_references(text: str) -> str:
+    """Former, latter and other become the captions that they point back to, if any was named."""
+    seen: list[str] = []
+
+    def named(found: re.Match[str]) -> str:
+        if found["one"]:
+            seen.append(found["one"])
+            return found[0]
+        if found["other"]:
+            return (SECOND if seen[-1] == FIRST else FIRST) if seen else OTHER
+        earlier = list(dict.fromkeys(seen[-2:]))
+        former, latter = earlier if len(earlier) > 1 else (FIRST, SECOND)
+        return former if found["back"] == "former" else latter
+
+    return _REFERRED.sub(named, text)
+
+
+def _listed(found: re.Match[str]) -> str:
+    """Two captions in one breath are both of them; of a comparison nothing is left."""
+    letters = [one for one in found[0] if one in (FIRST, SECOND)]
+    if letters[0] == letters[1]:
+        return letters[0]
+    joined = re.search(r"\b(?:to|with|vs|versus)\b", found[0])
+    if joined and "comparing" not in found[0]:
+        return found[0]
+    listing = re.match(r"(?:between|among|comparing|of|given|for)\b", found[0])
+    return " , " if listing else f" {BOTH} "
 
 
 def _plain(text: str) -> str:
@@ -78,7 +136,9 @@ def _mark_quotes(text: str, first: str, second: str) -> str:
     for caption, letter in sorted(((first, FIRST), (second, SECOND)), key=lambda one: -len(one[0])):
         words = _SPACE.sub(" ", caption).strip().rstrip(".,;!?").strip()
         if words and first.casefold() != second.casefold():
-            quoted = rf"[\"'\[]\s?{re.escape(words)}\s?[.,;!?]{{0,2}}\s?[\"'\]][.,]?"
+            quoted = rf"[\"'\[]\s?{re.escape(words)}\s?[.,;!?]{{0,2}}\s?[\"'\]]"
+            if len(words.split()) >= _ENOUGH_WORDS:
+                quoted += rf"|(?<!\w){re.escape(words)}(?!\w)"
             text = re.sub(quoted, f" {letter} ", text, flags=re.IGNORECASE)
 
     def replaced(found: re.Match[str]) -> str:
@@ -100,7 +160,7 @@ def _by_words(words: str, first: str, second: str, otherwise: str, least: float 
 
 
 def _lettered(found: re.Match[str], labels: Labels) -> str:
-    letter = (found["named"] or found["alone"]).upper()
+    letter = found[str(found.lastgroup)].upper()
     if letter in "AB":
         return f" {FIRST if letter == 'A' else SECOND} "
     return f" {NEITHER} " if letter == labels.tie else found[0]
@@ -108,6 +168,7 @@ def _lettered(found: re.Match[str], labels: Labels) -> str:
 
 def _mark_numbers(text: str, labels: Labels) -> str:
     """Numbers count from 0 if the answer has a 0, from 1 if it has a 2, else as the prompt does."""
+    text = _COUNTED_BOTH.sub(r"caption \2 \3 caption \4", text)
     said = {_DIGITS.get(one, one) for one in _NUMBER.findall(text)}
     from_zero = "0" in said or ("2" not in said and labels.from_zero)
     letters = {"0": FIRST, "1": SECOND} if from_zero else {"1": FIRST, "2": SECOND}

@@ -1,12 +1,15 @@
-"""Reads which caption a model's free-text answer chooses: first, second, tie or unknown.
+"""Reads which caption a model's free-text answer chooses, and says whether that is certain.
 
-The stated choice counts, not the reasons that follow it. An answer that calls both captions right,
-or neither, is a tie; one that refuses, says nothing of either or contradicts itself is unknown.
+A choice that is stated in so many words counts, not the reasons for it. What contradicts itself, is
+hedged or refuses is not certain: it is left to a reader, or stays unknown.
 """
+
+from typing import NamedTuple
 
 from audiocapbench.meta.answers.marks import (
     BOTH,
     FIRST,
+    GUESSED,
     NEITHER,
     SECOND,
     UNDECIDED,
@@ -14,12 +17,12 @@ from audiocapbench.meta.answers.marks import (
     kinds,
     mark,
 )
-from audiocapbench.meta.answers.patterns import nearest, pattern
-from audiocapbench.meta.answers.statements import Statement, Weight, statement
+from audiocapbench.meta.answers.patterns import content_words, nearest, pattern
+from audiocapbench.meta.answers.statements import Statement, Weight, statements
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.models.thoughts import without_thoughts
 
-RULES = "pairwise-3"
+RULES = "pairwise-4"
 """Version of the rules, for signatures; changes whenever an answer may be read otherwise."""
 
 LONGEST = 16_000
@@ -36,27 +39,45 @@ _OFTEN = {
     **dict.fromkeys(("a", "0", "1"), Choice.FIRST),
     **dict.fromkeys(("b", "2"), Choice.SECOND),
 }
-_SENTENCE_END, _LEADING = map(pattern, ("sentence_end", "leading"))
-_ONLY_LABEL, _JSON_LABEL = map(pattern, ("only_label", "json_label"))
+_SENTENCE_END, _LEADING, _STATED = map(pattern, ("sentence_end", "leading", "stated"))
+_ONLY_LABEL, _JSON_LABEL, _TAGGED = map(pattern, ("only_label", "json_label", "tagged"))
+_LABELS = pattern("other_leads")
 _DENIED, _NOT_SO, _COMPARED = map(pattern, ("denied", "not_so", "compared"))
 
 
-def read_answer(answer: str, first: str, second: str, labels: Labels | None = None) -> Choice:
+class AnswerReading(NamedTuple):
+    """A choice, and whether it is certain; a guess that is not certain may be wrong."""
+
+    choice: Choice
+    certain: bool
+
+
+_UNREAD = AnswerReading(Choice.UNKNOWN, certain=False)
+
+
+def read_answer(
+    answer: str, first: str, second: str, labels: Labels | None = None
+) -> AnswerReading:
     """Read one answer to a question about two captions, which it called A and B by default."""
     labels = labels or Labels()
     stated = without_thoughts(answer)
-    if stated is None:
-        return Choice.UNKNOWN
+    if stated is None or not stated.strip():
+        return _UNREAD
     text = ends_of(stated, LONGEST, "\n").strip()
-    framed = {_labelled(line, labels) for line in (text.split("\n")[0], text.split("\n")[-1])}
-    framed.discard(None)
-    if len(framed) == 1:
-        return framed.pop() or Choice.UNKNOWN
+    form = _formal(text, labels)
+    if form is not None and _labelled(text, labels) is not None:
+        return AnswerReading(form, certain=form is not Choice.UNKNOWN)
     marked = mark(text, first, second, labels)
-    found = [statement(one) for one in _SENTENCE_END.split(marked)]
-    said = [_leading(text, labels), *found]
-    decided = _resolved([one for one in said if one is not None])
-    return _undecided(text, marked, first, second) if decided is None else decided
+    found = statements(marked.rstrip(GUESSED))
+    said = _resolved(found)
+    if form is not None:
+        against = said.certain and said.choice is not form
+        return AnswerReading(form, certain=not against)
+    if said.choice is not Choice.UNKNOWN:
+        despite = any(one.turns and one.weight >= Weight.VERDICT for one in found)
+        refused = UNDECIDED in marked and said.choice is not Choice.TIE and not despite
+        return said._replace(certain=said.certain and not refused and GUESSED not in marked)
+    return _by_words(text, marked, first, second)
 
 
 def ends_of(answer: str, longest: int, between: str) -> str:
@@ -65,67 +86,92 @@ def ends_of(answer: str, longest: int, between: str) -> str:
     return answer if len(answer) <= longest else answer[:half] + between + answer[-half:]
 
 
+def _formal(text: str, labels: Labels) -> Choice | None:
+    """A choice in a form: JSON, a box, "Answer: B", or a line that is a label and no more."""
+    found = [one["label"] for one in _JSON_LABEL.finditer(text)]
+    found = found or [one["tag"] or one["box"] for one in _TAGGED.finditer(text)]
+    found = found or [one["label"] for one in _STATED.finditer(text)]
+    if not found:
+        lines = text.split("\n")
+        own = [_labelled(line, labels) for line in lines if line.strip()]
+        leading = _LEADING.match(text)
+        if leading and not leading["no"]:
+            own += [_meaning(label, labels) for label in _LABELS.findall(text)]
+            own.append(_meaning(leading["label"], labels))
+        choices = {one for one in own if one is not None}
+        return choices.pop() if len(choices) == 1 else None
+    choices = {_meaning(label, labels) for label in found}
+    return choices.pop() if len(choices) == 1 else None
+
+
 def _labelled(line: str, labels: Labels) -> Choice | None:
     """The choice of a line that is a label and nothing else."""
-    if len(line) > 80:
-        return None
-    found = _ONLY_LABEL.match(_JSON_LABEL.sub(" ", line))
-    if found is None:
-        return None
-    label = found["label"].lower()
-    return _CALLED.get(label) or _chosen(label, labels) or _OFTEN.get(label, Choice.UNKNOWN)
+    found = _ONLY_LABEL.match(line) if len(line) <= 80 else None
+    return None if found is None else _meaning(found["label"], labels)
 
 
-def _leading(text: str, labels: Labels) -> Statement | None:
-    """An answer that begins with a label as with a heading: ``B) …``."""
-    found = _LEADING.match(text)
-    choice = _chosen(found["label"], labels) if found else None
-    return None if choice is None else Statement(choice, Weight.TRUTH)
-
-
-def _chosen(label: str, labels: Labels) -> Choice | None:
+def _meaning(label: str, labels: Labels) -> Choice:
     called = {labels.first: Choice.FIRST, labels.second: Choice.SECOND}
     if labels.tie is not None:
         called[labels.tie] = Choice.TIE
-    return called.get(label.upper())
+    small = label.lower()
+    own = called.get(label.upper())
+    return _CALLED.get(small) or own or _OFTEN.get(small, Choice.UNKNOWN)
 
 
-def _resolved(found: list[Statement]) -> Choice | None:
-    """The firmest statement; of equally firm ones the first, unless a later one turns."""
-    held: Statement | None = None
-    for one in found:
-        if held is None or _replaces(one, held):
-            held = one
-    return None if held is None else held.choice
+def _resolved(found: list[Statement]) -> AnswerReading:
+    """The firmest statements, if they agree and nothing as firm as a fact stands against them."""
+    found = found[max((place for place, one in enumerate(found) if one.resets), default=0) :]
+    for weight in sorted(Weight, reverse=True):
+        level = [one for one in found if one.weight is weight]
+        level = [
+            one
+            for place, one in enumerate(level)
+            if one.sign or not any(later.sign and later.turns for later in level[place:])
+        ]
+        if not level:
+            continue
+        choices = {one.choice for one in level}
+        if len(choices) > 1:
+            # What was found wrong decides over what was not; two that are right decide nothing.
+            return _UNREAD
+        choice = level[-1].choice
+        return AnswerReading(choice, _is_certain(choice, weight, found))
+    return _UNREAD
 
 
-def _replaces(one: Statement, held: Statement) -> bool:
-    if one.weight is Weight.CONCLUSION:
+def _is_certain(choice: Choice, weight: Weight, found: list[Statement]) -> bool:
+    if weight is Weight.CONCLUSION:
         return True
-    if held.weight is Weight.CONCLUSION:
-        return False
-    if held.choice is Choice.TIE and one.choice is not Choice.TIE:
-        # "Both are correct. However, the first is more specific."
-        return one.turns or one.weight >= held.weight
-    if one.choice is Choice.TIE:
-        return one.weight > held.weight or held.weight is Weight.HINT
-    return one.weight > held.weight or (one.turns and one.weight == held.weight)
+    if weight is Weight.HINT:
+        return len({one.who for one in found}) > 1
+    last = max(place for place, one in enumerate(found) if one.weight is weight)
+    denied = [
+        place
+        for place, one in enumerate(found)
+        if one.sign < 0 and one.weight is Weight.TRUTH and one.choice is not choice
+    ]
+    return all(place < last and found[last].turns for place in denied)
 
 
-def _undecided(text: str, marked: str, first: str, second: str) -> Choice:
-    """What an answer without a comparison says: by whom it names, else by whose words it uses."""
+def _by_words(text: str, marked: str, first: str, second: str) -> AnswerReading:
+    """What an answer without a comparison says: by whose words it uses; certain if it repeats."""
     named = kinds(marked)
     if named & {BOTH, NEITHER}:
-        return _compared(text, first, second) or Choice.TIE
+        return AnswerReading(_compared(text, first, second) or Choice.TIE, certain=False)
     if UNDECIDED in named or {FIRST, SECOND} <= named:
-        return Choice.UNKNOWN
+        return _UNREAD
     if named:
-        return Choice.FIRST if FIRST in named else Choice.SECOND
+        return AnswerReading(Choice.FIRST if FIRST in named else Choice.SECOND, certain=False)
     said = [one.lower() for one in _SENTENCE_END.split(text)]
     affirmed = " ".join(
         _NOT_SO.split(one, maxsplit=1)[0] for one in said if not _DENIED.search(one)
     )
-    return nearest(affirmed, first, second) or Choice.UNKNOWN
+    choice = nearest(affirmed, first, second)
+    if choice is None:
+        return _UNREAD
+    words = content_words(text)
+    return AnswerReading(choice, words in (content_words(first), content_words(second)))
 
 
 def _compared(text: str, first: str, second: str) -> Choice | None:

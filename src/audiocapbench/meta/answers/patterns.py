@@ -25,10 +25,10 @@ def pattern(name: str) -> re.Pattern[str]:
     return re.compile(_written(read_lists(*_FILE)["patterns"][name]))
 
 
-def predicates() -> list[tuple[str, int, str]]:
-    """What speaks for or against a caption: the pattern, its sign, and the name of its weight."""
+def predicates() -> list[tuple[str, int, str, str]]:
+    """What speaks for or against a caption: pattern, sign, weight and role."""
     rows: list[Any] = read_lists(*_FILE)["predicates"]["all"]
-    return [(_written(text), sign, weight) for text, sign, weight in rows]
+    return [(_written(text), sign, weight, role) for text, sign, weight, role in rows]
 
 
 def _written(text: str) -> str:

@@ -1,7 +1,10 @@
-"""What one sentence of a marked answer says: which caption it favours, and how firmly."""
+"""What the clauses of a marked answer say: which caption each speaks for or against, how firmly."""
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from itertools import pairwise
 from typing import NamedTuple
 
 from audiocapbench.meta.answers.marks import BOTH, FIRST, NEITHER, SECOND
@@ -10,113 +13,221 @@ from audiocapbench.meta.scorers.scorer import Choice
 
 
 class Weight(IntEnum):
-    """How firmly a statement decides; of two sentences the firmer one counts."""
+    """How firmly a statement decides; the firmest kind that an answer has is what counts."""
 
     HINT = 1
-    DETAIL = 2
-    TRUTH = 3
+    TRUTH = 2
+    VERDICT = 3
     CONCLUSION = 4
 
 
-class Statement(NamedTuple):
-    """A caption, or a tie, that a sentence favours, and how firmly.
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A clause that speaks for a caption (1) or against it (-1), or calls both alike (0).
 
-    It may turn against what was said before it.
+    Attributes:
+        who: The caption's letter; empty where both are called alike.
+        plain: The sign without negation, for "… but the other does not".
+        turns: Whether it turns against what was said before it.
+        resets: Whether what was said before it is taken back.
     """
 
-    choice: Choice
+    who: str
+    sign: int
     weight: Weight
+    plain: int = 1
+    turns: bool = False
+    resets: bool = False
+
+    @property
+    def choice(self) -> Choice:
+        """What it comes to."""
+        if not self.sign:
+            return Choice.TIE
+        return Choice.FIRST if (self.who == FIRST) == (self.sign > 0) else Choice.SECOND
+
+
+_PREDICATES = [(sign, Weight[weight], role) for _, sign, weight, role in predicates()]
+_PREDICATE = re.compile("|".join(f"(?P<p{i}>{one[0]})" for i, one in enumerate(predicates())))
+_ONE = re.compile(f"[{FIRST}{SECOND}]")
+_ANYONE = re.compile(f"[{FIRST}{SECOND}{BOTH}{NEITHER}]")
+_SENTENCE_END, _CLAUSE_START = map(pattern, ("sentence_end", "clause_start"))
+_CONCESSION, _OPENING_WHILE, _REASON = map(pattern, ("concession", "opening_while", "reason"))
+_TURN, _CONCLUDES, _RESETS = map(pattern, ("turn", "concludes", "resets"))
+_EARLIER, _SUPPOSED, _NOT_SUPPOSED = map(pattern, ("earlier", "supposed", "not_supposed"))
+_SENTENCE_IF, _FOR_EXAMPLE, _ASPECT = map(pattern, ("sentence_if", "for_example", "aspect"))
+_ELLIPSIS, _BARE, _EVEN, _AS_GOOD = map(pattern, ("ellipsis", "bare", "even", "as_good"))
+_DENIED_ONE, _COMPARAND, _MISSING = map(pattern, ("denied_one", "comparand", "missing_from"))
+_NEGATION, _NOT_HEARD, _HEARD = map(pattern, ("negation", "not_heard", "heard"))
+_FIRMER, _ADVERB, _NOTHING = map(pattern, ("more_than_hint", "adverb", "nothing"))
+_OWN_SUBJECT = pattern("own_subject")
+_NEAR = 5
+
+
+def statements(marked: str) -> list[Statement]:
+    """What an answer says, in its order."""
+    said = _Discourse()
+    start = 0
+    ends = [(one.start(), one.end(), one[0]) for one in _SENTENCE_END.finditer(marked)]
+    for stop, after, mark in [*ends, (len(marked), len(marked), "")]:
+        if "?" not in mark:
+            _read_sentence(marked[start:stop], said)
+        start = after
+    return said.found
+
+
+@dataclass(slots=True)
+class _Discourse:
+    """What was said so far: statements, who was spoken of last, and whether it is taken back."""
+
+    found: list[Statement] = field(default_factory=list)
+    topic: str = ""
+    resets: bool = False
+
+
+class _Frame(NamedTuple):
+    """What a sentence has said of itself up to one of its clauses."""
+
+    concludes: bool = False
+    aspect: bool = False
     turns: bool = False
 
+    def entered(self, clause: str) -> "_Frame":
+        """The frame within a clause: a conclusion or a turn holds to the end of the sentence."""
+        return _Frame(
+            self.concludes or bool(_CONCLUDES.search(clause)),
+            self.aspect or bool(_ASPECT.search(clause)),
+            self.turns or bool(_TURN.search(clause)),
+        )
 
-_PREDICATES = [(sign, Weight[weight]) for _, sign, weight in predicates()]
-_PREDICATE = re.compile("|".join(f"(?P<p{i}>{one[0]})" for i, one in enumerate(predicates())))
-_ANY_ONE = re.compile(f"[{FIRST}{SECOND}]")
-_LEVEL_UP, _NEGATED, _DOUBTED = map(pattern, ("level_up", "negated", "doubted"))
-_MISSING_FROM, _NOT_HEARD, _REASON = map(pattern, ("missing_from", "not_heard", "reason"))
-_TURN, _TURN_FIRST, _CONCLUDES = map(pattern, ("turn", "turn_first", "concludes"))
-_CONDITIONAL, _EVEN, _NO_BETTER = map(pattern, ("conditional", "even", "no_better"))
-_OPEN_END = pattern("open_end")
-
-
-def statement(sentence: str) -> Statement | None:
-    """What a sentence decides; None where it decides nothing."""
-    turns = bool(_TURN_FIRST.search(sentence))
-    concludes = bool(_CONCLUDES.search(sentence))
-    if _OPEN_END.search(sentence) and (concludes or not _after_turn(sentence)):
-        weight = Weight.CONCLUSION if concludes or _favoured(sentence) else Weight.HINT
-        return Statement(Choice.TIE, weight, turns)
-    found = None if _CONDITIONAL.search(sentence) else _favoured(sentence)
-    if _NO_BETTER.search(sentence):
-        return Statement(Choice.TIE, Weight.TRUTH, turns)
-    even = bool(_EVEN.search(sentence))
-    if even and (found is None or concludes or not _ANY_ONE.search(sentence)):
-        return Statement(Choice.TIE, Weight.CONCLUSION if concludes else Weight.TRUTH, turns)
-    if found is None:
-        return None
-    choice, weight = found
-    return Statement(choice, Weight.CONCLUSION if concludes else weight, turns)
+    def weight(self, clause: str, weight: Weight) -> Weight:
+        """How firm a statement of the clause is in this frame."""
+        reason = _REASON.search(clause)
+        if self.concludes and not reason and weight > Weight.HINT:
+            return Weight.CONCLUSION
+        return min(weight, Weight.TRUTH) if self.aspect or reason else weight
 
 
-def _after_turn(sentence: str) -> bool:
-    """Whether a sentence that begins undecided still decides after a ``but``."""
-    parts = _TURN.split(sentence)
-    return len(parts) > 1 and _favoured(parts[-1]) is not None
-
-
-def _favoured(sentence: str) -> tuple[Choice, Weight] | None:
-    """The caption that a sentence favours: after its last ``but``, and before its reasons."""
-    turn = max((found.end() for found in _TURN.finditer(sentence)), default=0)
-    later = sentence[turn:]
-    if turn and _ANY_ONE.search(later):
-        found = _weighed(later)
-        if found is not None:
-            return found
-    main = _weighed(_REASON.split(sentence, maxsplit=1)[0])
-    firm = main is not None and main[1] > Weight.HINT
-    return main if firm else _weighed(sentence)
-
-
-def _weighed(clause: str) -> tuple[Choice, Weight] | None:
-    """Add up what is said for and against each caption; the firmest kind of words decides."""
-    votes: dict[Weight, int] = {}
-    for found in _PREDICATE.finditer(clause):
-        who = _subject(clause, found)
-        if who is None:
+def _read_sentence(sentence: str, said: _Discourse) -> None:
+    """Add what a sentence says; what a condition or an example hangs on is nothing."""
+    plain = _NOT_SUPPOSED.sub(" ", sentence)
+    if _SENTENCE_IF.search(plain) or _FOR_EXAMPLE.search(sentence):
+        return
+    starts = [0, *(one.start() for one in _CLAUSE_START.finditer(sentence)), len(sentence)]
+    parts = [sentence[one:two] for one, two in pairwise(starts)]
+    frame = _Frame()
+    mute: set[str] = set()
+    kept: list[Statement] = []
+    conceded: list[Statement] = []
+    for place, clause in enumerate(one for one in parts if one.strip(" ,")):
+        frame = frame.entered(clause)
+        said.resets = said.resets or bool(_RESETS.search(clause))
+        named = set(_ONE.findall(_COMPARAND.sub(_without_comparand, clause)))
+        topic = said.topic
+        said.topic = (next(iter(named)) if len(named) == 1 else "") if named else topic
+        supposed = _SUPPOSED.search(_NOT_SUPPOSED.sub(" ", clause)) and not _EVEN.search(clause)
+        if supposed or _EARLIER.search(clause):
             continue
-        sign, weight = _meaning(clause, found)
-        votes[weight] = votes.get(weight, 0) + (sign if who == FIRST else -sign)
-    missing = _MISSING_FROM.search(clause)
+        before = [*said.found, *conceded, *kept]
+        own = list(_of_clause(clause, before[-1] if before else None, topic))
+        mute |= set() if own else named
+        if len(own) == 1 and _BARE.search(clause) and mute - {own[0].who}:
+            continue  # "my ranking: B, A"
+        concedes = _CONCESSION.search(clause) or (not place and _OPENING_WHILE.search(clause))
+        for one in own:
+            weight = frame.weight(clause, one.weight)
+            full = replace(one, weight=weight, turns=frame.turns, resets=said.resets)
+            (conceded if concedes else kept).append(full)
+            said.resets = False
+    said.found.extend(kept or conceded)
+
+
+def _of_clause(clause: str, before: Statement | None, topic: str) -> Iterator[Statement]:
+    """What one clause says; "it" and a missing subject are who was spoken of before."""
+    short = _ELLIPSIS.search(clause)
+    if short is not None:
+        if before is not None and before.who:
+            sign = -before.plain if short["no"] else before.plain
+            yield Statement(short["who"], sign, before.weight, before.plain)
+        return
+    negated = bool(_NEGATION.search(clause))
+    if _EVEN.search(clause) or (_AS_GOOD.search(clause) and not negated):
+        yield Statement("", 0, Weight.VERDICT)
+        return
+    alone = _COMPARAND.sub(_without_comparand, clause)
+    bare = _BARE.search(alone)
+    if bare is not None:
+        yield Statement(bare["who"], 1, Weight.VERDICT)
+        return
+    denied = _DENIED_ONE.search(alone)
+    if denied is not None:
+        yield Statement(denied["one"], -1, Weight.VERDICT)
+        alone = alone.replace(denied[0], " ", 1)
+    missing = _MISSING.search(alone)
     if missing is not None:
-        sign = -1 if missing["one"] == FIRST else 1
-        votes[Weight.HINT] = votes.get(Weight.HINT, 0) + sign
-    for weight in sorted(votes, reverse=True):
-        if votes[weight]:
-            return (Choice.FIRST if votes[weight] > 0 else Choice.SECOND), weight
-    return (Choice.TIE, max(votes)) if votes else None
+        yield Statement(missing["one"], -1, Weight.HINT)
+        alone = alone.replace(missing[0], " ", 1)
+    yield from _in_accord(list(_predicated(alone, topic)))
 
 
-def _subject(clause: str, predicate: re.Match[str]) -> str | None:
-    """Who a predicate is about: the last caption named before it, else the first one after it."""
-    before = clause[: predicate.start()]
-    last = max(before.rfind(FIRST), before.rfind(SECOND))
-    shared = max(before.rfind(BOTH), before.rfind(NEITHER))
-    if max(last, shared) >= 0:
-        return before[last] if last > shared else None
-    after = _ANY_ONE.search(clause, predicate.end())
-    return after[0] if after else None
+def _without_comparand(found: re.Match[str]) -> str:
+    if found["beaten"] or found["below"]:
+        return " better "
+    if found["lost"]:
+        return " worse "
+    return f" {found['kept'] or found['kept_as'] or ''} "
 
 
-def _meaning(clause: str, predicate: re.Match[str]) -> tuple[int, Weight]:
-    sign, weight = _PREDICATES[int(str(predicate.lastgroup)[1:])]
-    words = predicate[0]
-    if weight is Weight.DETAIL and _LEVEL_UP.search(words):
-        # "more specific and accurate" speaks of the truth as well.
-        weight = Weight.TRUTH
-    if sign > 0 and weight is Weight.HINT and _NOT_HEARD.search(clause, predicate.end()):
-        # "The second also mentions rain, which is not present in the audio."
-        return -1, weight
-    before = clause[max(0, predicate.start() - 60) : predicate.start()]
-    if sign > 0 and (_NEGATED.search(before) or _DOUBTED.search(before)):
-        sign = -sign
-    return sign, weight
+def _in_accord(found: list[Statement]) -> list[Statement]:
+    """A clause that says yes and no of one caption, as firmly, says neither."""
+    signs = {(one.who, one.weight): set[int]() for one in found}
+    for one in found:
+        signs[one.who, one.weight].add(one.sign)
+    return [one for one in found if len(signs[one.who, one.weight]) == 1]
+
+
+def _predicated(clause: str, topic: str) -> Iterator[Statement]:
+    topic = "" if _OWN_SUBJECT.search(clause) else topic
+    for found in _PREDICATE.finditer(_ADVERB.sub(lambda one: f"{one[1] or ''} ", clause)):
+        sign, weight, role = _PREDICATES[int(str(found.lastgroup)[1:])]
+        who, between = _subject(found.string, found, role)
+        who = who or topic
+        if weight is Weight.HINT:
+            sign, weight = _hint(found.string, found)
+        flips, near = _negations(found.string[: found.start()])
+        flips += len(_NEGATION.findall(between)) + bool(_NOTHING.match(found.string[found.end() :]))
+        if not who or not near:
+            continue
+        plain, sign = sign, -sign if flips % 2 else sign
+        if who not in (BOTH, NEITHER):
+            yield Statement(who, sign, weight, plain)
+        elif weight > Weight.HINT:
+            yield Statement("", 0, Weight.TRUTH)
+
+
+def _hint(clause: str, found: re.Match[str]) -> tuple[int, Weight]:
+    """To mention a thing says little, unless it is said that the thing is heard or is not."""
+    rest = clause[found.end() :]
+    if _NOT_HEARD.search(rest):
+        return -1, Weight.TRUTH
+    firm = _HEARD.search(rest) or _FIRMER.search(clause)
+    return 1, Weight.TRUTH if firm else Weight.HINT
+
+
+def _negations(before: str) -> tuple[int, bool]:
+    """How many negations stand before a predicate, and whether all are near enough to be its."""
+    found = list(_NEGATION.finditer(before))
+    far = [one for one in found if len(before[one.end() :].split()) > _NEAR]
+    return len(found), not far
+
+
+def _subject(clause: str, predicate: re.Match[str], role: str) -> tuple[str, str]:
+    """Who a predicate is about, and what stands between where they follow it.
+
+    For what is chosen it is the next caption that is named, else the last one before.
+    """
+    before = _ANYONE.findall(clause[: predicate.start()])
+    after = _ANYONE.search(clause, predicate.end())
+    if after and (not before or (role == "object" and after[0] in (FIRST, SECOND))):
+        return after[0], clause[predicate.end() : after.start()]
+    return before[-1] if before else "", ""

@@ -223,9 +223,9 @@ class PairwiseScorer:
                 choices.append(Choice.UNKNOWN)
                 continue
             text = without_thoughts(outcome.reply.text) or ""
-            choice = read_answer(text, pair.first, pair.second, self._prompt.labels)
-            choices.append(choice)
-            for_reader = reader is not None and (reader.reads_all or choice is Choice.UNKNOWN)
+            choice, certain = read_answer(text, pair.first, pair.second, self._prompt.labels)
+            choices.append(choice if certain else Choice.UNKNOWN)
+            for_reader = reader is not None and (reader.reads_all or not certain)
             if for_reader and text.strip():
                 unread.append((pair, text))
         return found
