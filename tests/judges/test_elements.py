@@ -13,9 +13,9 @@ from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.engine.prepare import prepare
 from audiocapbench.judges.contract import Case, Verdict
 from audiocapbench.judges.elements import Elements
-from audiocapbench.judges.elements.splitting import split
-from audiocapbench.judges.elements.thesaurus import meaning_of
 from audiocapbench.judges.judge import TextJudge
+from audiocapbench.metrics.elements.splitting import split
+from audiocapbench.metrics.elements.thesaurus import meaning_of
 from audiocapbench.metrics.encoders import load
 from audiocapbench.models import Question, create_model
 from audiocapbench.models.controls import ControlModel

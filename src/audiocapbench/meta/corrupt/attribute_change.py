@@ -8,7 +8,6 @@ import random
 from collections.abc import Iterator
 from itertools import takewhile
 
-from audiocapbench.judges.elements.words import ATTRIBUTES, ElementKind, kind_of
 from audiocapbench.meta.corrupt.captions import (
     CaptionSet,
     CorruptedPair,
@@ -32,6 +31,7 @@ from audiocapbench.meta.corrupt.words import (
     verb_forms,
     words,
 )
+from audiocapbench.metrics.elements.words import ATTRIBUTES, ElementKind, kind_of
 
 _FARTHEST_WORD = 4
 _COMPARING = words("comparing")

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from audiocapbench.judges.elements.words import ElementKind, kind_of
 from audiocapbench.meta.corrupt.captions import CorruptedPair, Unit
 from audiocapbench.meta.pairs.pair import Preference
+from audiocapbench.metrics.elements.words import ElementKind, kind_of
 
 _FEWEST_LEFT = 0.5
 _STRICTER = 0.2

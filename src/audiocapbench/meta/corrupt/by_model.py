@@ -18,7 +18,6 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.engine import Preview
-from audiocapbench.judges.elements.words import COUNTS, kind_of
 from audiocapbench.judges.errors import ReplyError
 from audiocapbench.judges.loose_json import find_objects
 from audiocapbench.judges.quoting import as_data, fill
@@ -35,6 +34,7 @@ from audiocapbench.meta.corrupt.make import SEED, CorruptionResult, balanced
 from audiocapbench.meta.corrupt.text import plain_form
 from audiocapbench.meta.corrupt.words import meaning_of
 from audiocapbench.meta.settings import TrialSettings
+from audiocapbench.metrics.elements.words import COUNTS, kind_of
 from audiocapbench.models import Model
 from audiocapbench.models.model import without_audio
 

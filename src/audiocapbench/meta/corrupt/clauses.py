@@ -8,9 +8,6 @@ from collections.abc import Iterable
 from itertools import takewhile
 from typing import NamedTuple
 
-from audiocapbench.judges.elements.splitting import split
-from audiocapbench.judges.elements.thesaurus import meanings
-from audiocapbench.judges.elements.words import ATTRIBUTES, COUNTS, ElementKind, kind_of
 from audiocapbench.meta.corrupt.captions import CaptionedClip
 from audiocapbench.meta.corrupt.text import Tokens
 from audiocapbench.meta.corrupt.words import (
@@ -26,6 +23,9 @@ from audiocapbench.meta.corrupt.words import (
     verb_forms,
     words,
 )
+from audiocapbench.metrics.elements.splitting import split
+from audiocapbench.metrics.elements.thesaurus import meanings
+from audiocapbench.metrics.elements.words import ATTRIBUTES, COUNTS, ElementKind, kind_of
 
 FINITE, GERUND, OTHER = "finite", "gerund", "other"
 ORDERED = frozenset({("followed", "by"), ("then",), ("and", "then"), ("before",)})

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from audiocapbench.judges.elements.words import ATTRIBUTES
 from audiocapbench.meta.corrupt.captions import (
     CaptionedClip,
     CaptionSet,
@@ -36,6 +35,7 @@ from audiocapbench.meta.corrupt.words import (
     verb_forms,
     words,
 )
+from audiocapbench.metrics.elements.words import ATTRIBUTES
 
 _CLASSES = (
     ("things", phrases("two"), phrases("many")),

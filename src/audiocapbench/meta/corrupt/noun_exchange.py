@@ -8,7 +8,6 @@ import math
 import random
 from collections.abc import Iterator
 
-from audiocapbench.judges.elements.words import ATTRIBUTES, COUNTS, ElementKind, kind_of
 from audiocapbench.meta.corrupt.captions import CaptionSet, Corruption, ReferenceCaption, Unit
 from audiocapbench.meta.corrupt.clauses import EVENTFUL
 from audiocapbench.meta.corrupt.exchange import PhraseSpan, exchange, phrases_of_frames
@@ -24,6 +23,7 @@ from audiocapbench.meta.corrupt.words import (
     verb_forms,
     words,
 )
+from audiocapbench.metrics.elements.words import ATTRIBUTES, COUNTS, ElementKind, kind_of
 
 _AGES, _GENDERED = words("ages"), words("gendered")
 _GROWN = frozenset({"man", "woman", "male", "female"})

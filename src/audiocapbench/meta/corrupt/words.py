@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from audiocapbench.judges.elements import thesaurus
 from audiocapbench.meta.corrupt.text import Tokens
+from audiocapbench.metrics.elements import thesaurus
 from audiocapbench.metrics.word_lists import read_lists, word_set
 
 _FILE = ("audiocapbench.meta.corrupt", "words.toml")

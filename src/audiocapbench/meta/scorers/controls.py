@@ -91,8 +91,8 @@ def _rarer_noun(pairs: Sequence[CaptionPair]) -> list[Choice]:
 
 def _nouns(text: str) -> set[str]:
     """Stems of the words that name what makes a sound, as the elements judge reads them."""
-    from audiocapbench.judges.elements.splitting import split
-    from audiocapbench.judges.elements.words import ElementKind, stem_of
+    from audiocapbench.metrics.elements.splitting import split
+    from audiocapbench.metrics.elements.words import ElementKind, stem_of
 
     return {stem_of(one.word) for one in split(text).elements if one.kind is ElementKind.SOURCE}
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from audiocapbench.judges.negation import NegationRules, find_denials
+from audiocapbench.metrics.negation import NegationRules, find_denials
 from audiocapbench.metrics.word_lists import read_lists, word_set
 
 KINDS = ("speech", "music", "sound")

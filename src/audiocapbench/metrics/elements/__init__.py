@@ -1,4 +1,4 @@
-"""An offline judge: precision, recall and inventions over the content elements of captions.
+"""What captions say, element by element: precision, recall and inventions, without a model.
 
 A caption is split into elements: sources, events, attributes, moods, counts, quoted words, and the
 order in which events come. A word that carries no content is no element; "sound", "something" and
@@ -36,6 +36,6 @@ one; accuracy and completeness tell them apart. Text in scripts that the word ve
 compared word by word, Han and kana sign by sign.
 """
 
-from audiocapbench.judges.elements.judge import Elements
+from audiocapbench.metrics.elements.comparison import ElementCase, ElementComparer
 
-__all__ = ["Elements"]
+__all__ = ["ElementCase", "ElementComparer"]

@@ -10,15 +10,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.judges.elements.demands import (
+from audiocapbench.metrics.elements.demands import (
     MOST_ELEMENTS,
     ReferenceElements,
     StagedReference,
     quote_weight,
 )
-from audiocapbench.judges.elements.splitting import Element, ParsedCaption
-from audiocapbench.judges.elements.vocabulary import AGAINST, ElementVocabulary, Likeness
-from audiocapbench.judges.elements.words import ElementKind, stem_of
+from audiocapbench.metrics.elements.splitting import Element, ParsedCaption
+from audiocapbench.metrics.elements.vocabulary import AGAINST, ElementVocabulary, Likeness
+from audiocapbench.metrics.elements.words import ElementKind, stem_of
 
 Covers = NDArray[np.float32]
 

@@ -8,8 +8,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from audiocapbench.judges.elements.words import ElementKind, kind_of, words_that_are
-from audiocapbench.judges.negation import NegationRules, find_denials
+from audiocapbench.metrics.elements.words import ElementKind, kind_of, words_that_are
+from audiocapbench.metrics.negation import NegationRules, find_denials
 
 LONGEST_REMEMBERED = 2_000
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.judges.elements.splitting import Element, ParsedCaption
-from audiocapbench.judges.elements.vocabulary import ElementVocabulary
-from audiocapbench.judges.elements.words import ElementKind, stem_of
 from audiocapbench.metrics.batches import IntArray
+from audiocapbench.metrics.elements.splitting import Element, ParsedCaption
+from audiocapbench.metrics.elements.vocabulary import ElementVocabulary
+from audiocapbench.metrics.elements.words import ElementKind, stem_of
 
 # How much elements count, tuned on half of the clips of AudioCaps-Eval, as are all numbers here.
 _SOUND_WEIGHTS = {

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.judges.elements.thesaurus import meaning_of, meanings
-from audiocapbench.judges.elements.words import ElementKind, kind_of
 from audiocapbench.metrics.batches import IntArray
+from audiocapbench.metrics.elements.thesaurus import meaning_of, meanings
+from audiocapbench.metrics.elements.words import ElementKind, kind_of
 from audiocapbench.metrics.encoders import Encoder
 from audiocapbench.metrics.wordnet import synonym_pairs
 

@@ -23,7 +23,7 @@ class ElementKind(IntEnum):
 
 def words_that_are(name: str) -> frozenset[str]:
     """One of the lists of ``words.toml``."""
-    return word_set("audiocapbench.judges.elements", "words.toml", name)
+    return word_set("audiocapbench.metrics.elements", "words.toml", name)
 
 
 ATTRIBUTES, COUNTS = words_that_are("attributes"), words_that_are("counts")

@@ -5,10 +5,10 @@ The definitions stand in the package.
 
 from collections.abc import Iterable
 
-from audiocapbench.judges.elements.demands import ReferenceElements
-from audiocapbench.judges.elements.matching import MATCHED, Matches
-from audiocapbench.judges.elements.splitting import Element
-from audiocapbench.judges.elements.words import ElementKind
+from audiocapbench.metrics.elements.demands import ReferenceElements
+from audiocapbench.metrics.elements.matching import MATCHED, Matches
+from audiocapbench.metrics.elements.splitting import Element
+from audiocapbench.metrics.elements.words import ElementKind
 
 DIMENSIONS = ("accuracy", "completeness", "hallucination")
 

@@ -52,7 +52,7 @@ def meaning_of(word: str) -> str:
 
 
 def _lines(name: str) -> list[str]:
-    text: str = read_lists("audiocapbench.judges.elements", "thesaurus.toml")[name]
+    text: str = read_lists("audiocapbench.metrics.elements", "thesaurus.toml")[name]
     return text.strip().splitlines()
 
 

@@ -1,0 +1,52 @@
+"""An offline judge that compares what captions say, element by element."""
+
+from collections.abc import Sequence
+
+from audiocapbench.judges.contract import Case, Verdict
+from audiocapbench.metrics.elements import ElementCase, ElementComparer
+from audiocapbench.metrics.elements.scoring import DIMENSIONS
+from audiocapbench.metrics.encoders import Encoder
+from audiocapbench.signature import Signature, sign
+
+RULES = 1
+
+
+class Elements:
+    """Judges captions by their content elements: deterministic, free, without a network.
+
+    Another encoder is another judge, and its name and signature say so.
+    """
+
+    dimensions = DIMENSIONS
+
+    def __init__(self, encoder: Encoder | None = None) -> None:
+        self._comparer = ElementComparer(encoder)
+
+    @property
+    def name(self) -> str:
+        """What it is asked for by."""
+        encoder = self._comparer.encoder.name.partition("@")[0]
+        return "elements" if encoder == "wordllama" else f"elements[encoder={encoder}]"
+
+    @property
+    def signature(self) -> Signature:
+        """Everything that decides the scores."""
+        encoder = self._comparer.encoder.name
+        return sign("judge-elements", rules=RULES, encoder=encoder, stem="porter", wordnet="3.0")
+
+    def judge(
+        self, prediction: str, references: Sequence[str], category: str, transcript: str | None
+    ) -> Verdict:
+        """Judge one answer."""
+        case = Case("", prediction, tuple(references), category, transcript=transcript)
+        return self.judge_many([case])[0]
+
+    def judge_many(self, items: Sequence[Case]) -> list[Verdict]:
+        """Judge answers; each verdict depends on its own item alone, to the last bit."""
+        compared = self._comparer.compare(
+            [
+                ElementCase(one.prediction, tuple(one.references), one.category, one.transcript)
+                for one in items
+            ]
+        )
+        return [Verdict(one.scores, one.reasoning) for one in compared]
