@@ -2,20 +2,26 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from audiocapbench.benchmarks.mecat.groups import QA_CATEGORIES, score_cap
+from audiocapbench.benchmarks.mecat.groups import (
+    GROUPS,
+    QA_CATEGORIES,
+    published_sizes,
+    score_cap,
+)
 from audiocapbench.benchmarks.mecat.items import MecatItem
-from audiocapbench.errors import ReportError, StoreError
+from audiocapbench.errors import AudioCapBenchError, ReportError, StoreError
 from audiocapbench.report.mecat.answers import AnswerSet, GivenAnswer, answers_of_run
 from audiocapbench.report.mecat.drop import drop_report
 from audiocapbench.report.mecat.merge_published import PUBLISHED, places
 from audiocapbench.report.mecat.rankings import split_report, standings_report, weight_report
-from audiocapbench.report.mecat.scored import ScoredAnswers, read_scored
+from audiocapbench.report.mecat.scored import GroupScore, ScoredAnswers, read_scored
 from audiocapbench.report.mecat.silence import silence_report
 from audiocapbench.report.mecat.stability import stability_report
 from audiocapbench.report.samples import write_samples
@@ -52,6 +58,17 @@ def hallucinate(item: MecatItem) -> str:
 @pytest.fixture
 def own(store: Store) -> ScoredAnswers:
     return read_scored("1", store)
+
+
+def grown(one: ScoredAnswers, share: float = 1.0) -> ScoredAnswers:
+    """The same scores as if the whole published test set had been asked, and a share answered."""
+    sizes = published_sizes(GROUPS, {})
+    groups = {
+        group: replace(score, n=round(share * sizes[group]), asked=sizes[group])
+        for group, score in one.groups.items()
+        if group in sizes
+    }
+    return replace(one, groups=groups)
 
 
 def test_group_scores_are_those_that_were_stored(store: Store, own: ScoredAnswers) -> None:
@@ -99,13 +116,14 @@ def test_a_file_of_scores_says_the_same_as_its_run(
         ([["id", "group", "date"], ["a", "loud", ".5"]], "no scores of MECAT's groups"),
         ([["id", "group", "date"], ["a", "long", "x"]], "line 2: date is 'x', no number"),
         ([["id", "group", "date"], ["a", "long", "inf"]], "not a finite number"),
+        ([["id", "group", "date"], *[["a", "long", ".9"]] * 2], "stands above already"),
     ],
 )
 def test_a_file_that_is_none_is_refused(tmp_path: Path, rows: list[list[str]], reason: str) -> None:
     path = tmp_path / "bad.csv"
     with path.open("w", newline="") as stream:
         csv.writer(stream).writerows(rows)
-    with pytest.raises(ReportError, match=reason):
+    with pytest.raises(AudioCapBenchError, match=reason):
         read_scored(str(path), None)
 
 
@@ -123,7 +141,7 @@ def test_what_was_not_scored_or_not_run_is_said(store: Store) -> None:
 
 
 def test_a_users_model_stands_in_its_place_among_the_published(own: ScoredAnswers) -> None:
-    standings = standings_report([own]).document["standings"]
+    standings = standings_report([grown(own)]).document["standings"]
     assert len(standings) == 18
     totals = [one["figures"]["score"] or 0 for one in standings]
     assert totals == sorted(totals, reverse=True)
@@ -148,6 +166,79 @@ def test_models_are_ranked_by_plain_similarity_among_table_k1(store: Store) -> N
     assert not any("variant" in note for note in report["notes"]), "similarity has none"
     with pytest.raises(ReportError, match="is not similarity"):
         read_scored("1", store, "date[encoder=minilm]", "similarity")
+
+
+def test_a_handful_of_clips_is_not_ranked_among_the_published(
+    own: ScoredAnswers, store: Store
+) -> None:
+    for scored, asked in ((own, 97_215), (read_scored("2", store), 100_260)):
+        report = standings_report([scored])
+        last = report.document["standings"][-1]
+        assert (last["model"], last["rank"], last["asked"]) == (scored.name, None, asked)
+        assert last["figures"]["score"] > 54, "better than every published one"
+        assert last["n"] == sum(
+            one.n for group, one in scored.groups.items() if "outs" not in group
+        )
+        assert f"Not ranked: {last['n']:,} of {asked:,} samples have a score" in last["note"]
+        page = report.pages[0]
+        assert page.rows[-1][0] in ("", "–")
+        assert page.rows[-1][-1] == f"{last['n']:,}/{asked:,}"
+        assert {"n", "asked", "coverage", "as_zero"} <= set(report.records[-1])
+
+
+def test_what_is_left_out_counts_as_zero_in_standings_and_weights(own: ScoredAnswers) -> None:
+    part = replace(grown(own, 0.6), name="made/part")
+    standings = standings_report([grown(own), part]).document["standings"]
+    places = {one["model"]: one for one in standings}
+    whole, less = places["made/right"], places["made/part"]
+    assert less["figures"] == whole["figures"]
+    assert less["as_zero"] == pytest.approx(0.6 * whole["as_zero"], rel=1e-3)
+    assert less["rank"] > whole["rank"]
+    assert less["coverage"] == pytest.approx(0.6, abs=1e-3)
+    models = {one["model"]: one for one in weight_report([grown(own), part]).document["models"]}
+    for name, rank in models["made/part"]["ranks"].items():
+        assert rank > models["made/right"]["ranks"][name]
+
+
+def test_among_themselves_models_rank_by_the_largest_set_that_was_asked(
+    own: ScoredAnswers, store: Store
+) -> None:
+    few = replace(read_scored("1", store), name="made/few")
+    groups = {group: replace(one, n=2, asked=2, date=1.0) for group, one in few.groups.items()}
+    report = standings_report([own, replace(few, groups=groups)], published=False).document
+    assert [(one["model"], one["rank"]) for one in report["standings"]] == [
+        ("made/right", 1),
+        ("made/few", None),
+    ]
+
+
+def test_leaving_out_answers_never_raises_a_rank(own: ScoredAnswers) -> None:
+    """1,000 draws of answers that are left out, all groups or some, the worst or any."""
+    draw = np.random.default_rng(15)
+    answers = {
+        group: draw.beta(1, 1 + draw.integers(4), size) * draw.integers(0, 2, size)
+        for group, size in published_sizes(GROUPS, {}).items()
+    }
+
+    def total(left_out: float, chosen: set[str], worst: bool, unasked: bool) -> dict[str, Any]:
+        groups = {}
+        for group, scores in answers.items():
+            order = np.sort(scores) if worst else scores
+            kept = order[int(left_out * len(order)) :] if group in chosen else order
+            asked = len(kept) if unasked else len(order)
+            date, table = float(kept.mean()), kept[:, np.newaxis]
+            groups[group] = GroupScore(len(kept), asked, date, date, date, table)
+        found = standings_report([replace(own, groups=groups)]).document["standings"]
+        return next(one for one in found if one["origin"] != PUBLISHED)
+
+    whole = total(0.0, set(), worst=False, unasked=False)
+    assert whole["rank"] is not None
+    for _ in range(1000):
+        chosen = {group for group in GROUPS if draw.random() < 0.6}
+        share, worst, unasked = 0.9 * draw.random(), draw.random() < 0.7, draw.random() < 0.3
+        part = total(share, chosen, bool(worst), bool(unasked))
+        assert part["as_zero"] <= whole["as_zero"] + 1e-9
+        assert part["rank"] is None or part["rank"] >= whole["rank"]
 
 
 def test_answers_to_questions_stand_among_the_15(store: Store) -> None:
@@ -181,7 +272,7 @@ def test_weightings_of_the_published_models_are_those_of_the_paper() -> None:
 
 
 def test_weightings_take_the_users_model_in(own: ScoredAnswers, store: Store) -> None:
-    report = weight_report([own, read_scored("4", store)]).document
+    report = weight_report([grown(own), read_scored("4", store)]).document
     ranked = [one["models"] for one in report["kendall_tau"]]
     assert ranked == [18] * 3 + [16] * 3 + [15] * 3, "one without a total has no rank"
     assert any("encoder is wordllama" in note for note in report["notes"])

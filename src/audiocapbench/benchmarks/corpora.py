@@ -102,13 +102,16 @@ def compute_by_corpus(
     aggregation: Aggregation,
     metrics: Sequence[str],
     samples: Sequence[TextSample],
-    predictions: Sequence[str],
+    predictions: Sequence[str | None],
     references: Sequence[Sequence[str]],
     *,
     clips: Sequence[Clip] | None = None,
     store: "Store | None" = None,
 ) -> CorpusScores:
     """Compute metrics on each corpus by itself, with the options that the corpus gives.
+
+    The samples are all that were asked, a prediction None where there is no answer: what an answer
+    is ranked among does not depend on which others were given.
 
     Where most samples of a corpus have null references, every metric is also computed on the
     others alone, under the name with ``null=out``. Each DATE comes with its two parts.
@@ -124,6 +127,9 @@ def compute_by_corpus(
     unscored: list[UnscoredCorpus] = []
     for corpus, rows, wanted in _tasks(aggregation, names, samples):
         texts = [predictions[row] for row in rows]
+        given = [row for row in rows if predictions[row] is not None]
+        if not given:
+            continue
         answers = [references[row] for row in rows]
         heard = None if clips is None else [clips[row] for row in rows]
         # A corpus of one is too small for some metrics; others still have something to say of it.
@@ -136,7 +142,7 @@ def compute_by_corpus(
                     raise
                 unscored.append(UnscoredCorpus(corpus, batch[0], str(error)))
                 continue
-            scores += [CorpusScore(corpus, rows, result) for result in made]
+            scores += [CorpusScore(corpus, given, result) for result in made]
     return CorpusScores(tuple(scores), tuple(unscored))
 
 
@@ -162,7 +168,7 @@ def _compute(
     aggregation: Aggregation,
     corpus: str,
     names: Sequence[str],
-    predictions: Sequence[str],
+    predictions: Sequence[str | None],
     references: Sequence[Sequence[str]],
     clips: Sequence[Clip] | None,
     store: "Store | None",

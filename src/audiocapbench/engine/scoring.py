@@ -52,18 +52,21 @@ class RunScores(NamedTuple):
 def score_run(store: Store, run: Run, metrics: Sequence[str]) -> RunScores:
     """Compute metrics on a run's answers and commit the scores of each.
 
+    Samples without an answer have no score, but stay in the corpus that answers are ranked among.
+
     A benchmark whose samples make corpora is scored within each of them.
 
     Raises:
         MetricError: A metric is unknown, or cannot be computed on these answers.
     """
     dataset = store.dataset(run.dataset, run.benchmark)
-    pairs = answered(store, run, dataset)
-    predictions = [one.outcome.reply.text for one in pairs]
-    references = [one.references for one in pairs]
+    pairs = {one.sample.id: one for one in answered(store, run, dataset)}
+    asked = set(run.sample_ids)
+    samples = [one for one in dataset.samples if one.id in asked]
+    predictions = [pairs[one.id].outcome.reply.text if one.id in pairs else None for one in samples]
+    references = [pairs.get(one.id, one).references for one in samples]
     aggregation = stored_traits(dataset).aggregation
-    samples = [one.sample for one in pairs]
-    ids = tuple(one.id for one in samples)
+    ids = tuple(one.id for one in samples if one.id in pairs)
     clips = [one.clip for one in samples]
     stored: dict[str, list[StoredScore]] = {}
     if aggregation is None:
@@ -76,7 +79,7 @@ def score_run(store: Store, run: Run, metrics: Sequence[str]) -> RunScores:
         )
         scores = RunScores(ids, (), made.unscored)
         for corpus in made.scores:
-            rows = _stored([ids[row] for row in corpus.rows], corpus.result)
+            rows = _stored([samples[row].id for row in corpus.rows], corpus.result)
             stored.setdefault(corpus.result.name, []).extend(rows)
     for name, values in stored.items():
         store.put_scores(run.id, name, values)

@@ -53,6 +53,8 @@ class Metric(NamedTuple):
         max_value: The best value that it can take.
         hears: Whether ``compute`` is also given ``clips``, the clip of each prediction, and
             ``store``, where embeddings may be kept.
+        of_corpus: Whether a sample's score depends on the other samples: those without an answer
+            then take part as blanks, so that nobody's score is better for what was left out.
         prepare: Called with the options before anybody is asked; it raises ``MetricError`` where
             weights or libraries are missing.
     """
@@ -65,6 +67,7 @@ class Metric(NamedTuple):
     aggregate: Callable[[FloatArray], FloatArray] = first_column
     max_value: float = 1.0
     hears: bool = False
+    of_corpus: bool = False
     prepare: Callable[..., None] | None = None
 
 
@@ -128,7 +131,7 @@ METRICS = _by_name(
         for order in range(1, 5)
     ),
     Metric("rouge_l_coco", "ROUGE-L of the COCO evaluation", rouge_l_coco),
-    Metric("cider_d", "CIDEr-D of the COCO evaluation", cider_d, max_value=10.0),
+    Metric("cider_d", "CIDEr-D of the COCO evaluation", cider_d, max_value=10.0, of_corpus=True),
     Metric(
         "meteor_1_5",
         "METEOR 1.5 by its own jar",
@@ -144,6 +147,7 @@ METRICS = _by_name(
         spider,
         needs=_CORENLP,
         max_value=5.5,
+        of_corpus=True,
         prepare=prepare_spice,
     ),
     Metric(
@@ -153,6 +157,7 @@ METRICS = _by_name(
         ("detector",),
         f"{_CORENLP}, extra sbert; detector=PATH",
         max_value=5.5,
+        of_corpus=True,
         prepare=_prepare_spider_fl,
     ),
     *(
@@ -162,6 +167,7 @@ METRICS = _by_name(
             date_and_parts,
             _DATE_OPTIONS,
             aggregate=aggregate,
+            of_corpus=True,
             prepare=prepare_date,
         )
         for name, description, aggregate in (
@@ -230,7 +236,7 @@ def refuse_without_audio(metric: Metric, *, audio: bool) -> None:
 
 def compute(
     names: Sequence[str],
-    predictions: Sequence[str],
+    predictions: Sequence[str | None],
     references: Sequence[Sequence[str]],
     *,
     clips: Sequence[Clip] | None = None,
@@ -240,7 +246,8 @@ def compute(
 
     Args:
         names: Of the metrics.
-        predictions: The captions.
+        predictions: The captions. None has no answer and no place in the results, but is part of
+            the corpus where a metric compares its samples.
         references: Of each caption.
         clips: The clip of each caption, for metrics that hear.
         store: Where these may keep embeddings.
@@ -259,13 +266,7 @@ def compute(
     for metric, name in asked:
         key = (metric.compute, tuple(sorted(name.options.items())))
         if key not in done:
-            heard: dict[str, Any] = {}
-            if metric.hears:
-                refuse_without_audio(metric, audio=clips is not None)
-                heard = {"clips": clips, "store": store}
-            made = metric.compute(predictions, references, **heard, **name.options)
-            family = [made] if isinstance(made, MetricResult) else made
-            done[key] = {result.name: result for result in family}
+            done[key] = _family(metric, name, predictions, references, clips, store)
         if metric.name not in done[key]:
             raise MetricError(f"the plug-in of {metric.name} returned no result of that name")
         if not isinstance(done[key][metric.name].signature, Signature):
@@ -274,3 +275,26 @@ def compute(
             )
         results.append(replace(done[key][metric.name], name=str(name)))
     return results
+
+
+def _family(
+    metric: Metric,
+    name: ScorerName,
+    predictions: Sequence[str | None],
+    references: Sequence[Sequence[str]],
+    clips: Sequence[Clip] | None,
+    store: "Store | None",
+) -> dict[str, MetricResult]:
+    """A metric and its kin, on the samples that have an answer."""
+    heard: dict[str, Any] = {}
+    given = [row for row, text in enumerate(predictions) if text is not None]
+    rows = range(len(predictions)) if metric.of_corpus else given
+    if metric.hears:
+        refuse_without_audio(metric, audio=clips is not None)
+        heard = {"clips": [clips[row] for row in rows] if clips else clips, "store": store}
+    texts, answers = [predictions[row] or "" for row in rows], [references[row] for row in rows]
+    made = metric.compute(texts, answers, **heard, **name.options)
+    family = [made] if isinstance(made, MetricResult) else made
+    if len(given) < len(rows):
+        family = [one.of_rows(given) for one in family]
+    return {one.name: one for one in family}

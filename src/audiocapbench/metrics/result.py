@@ -1,7 +1,7 @@
 """What every metric returns: scores of the samples, and what resampling needs for the corpus."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,10 @@ class MetricResult:
     def score(self) -> float:
         """The corpus score; 0 for a corpus without samples."""
         return float(self.aggregate(self.statistics.mean(axis=0))) if len(self.samples) else 0.0
+
+    def of_rows(self, rows: Sequence[int]) -> "MetricResult":
+        """The same of some samples alone."""
+        return replace(self, samples=self.samples[rows], statistics=self.statistics[rows])
 
     @classmethod
     def of_means(cls, name: str, signature: Signature, samples: FloatArray) -> "MetricResult":

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from audiocapbench.benchmarks.corpora import without_null
+from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.exports import Heading, Page, number
 from audiocapbench.scores.estimate import Estimate, counted, interval_words
 from audiocapbench.scores.file_scores import FileScores
@@ -48,8 +49,9 @@ def judge_table(summaries: Sequence[RunSummary], judge: str) -> Page:
     judged = [(one.run.model, one.judges[judge]) for one in summaries if judge in one.judges]
     names = list(dict.fromkeys(name for _, one in judged for name in one.overall))
 
-    def best_first(judge: JudgeSummary) -> tuple[bool, float]:
-        return judge.overall["overall"].best_first if "overall" in judge.overall else (True, 0.0)
+    def best_first(judge: JudgeSummary) -> tuple[bool, float, float]:
+        whole = judge.overall.get(OVERALL)
+        return (True, 0, 0) if whole is None else Scorer(judge.judge, OVERALL).standing(whole)
 
     rows = []
     for model, one in sorted(judged, key=lambda pair: best_first(pair[1])):
@@ -93,7 +95,10 @@ def group_table(scores: ScoreTable, metrics: Sequence[str], title: str) -> Page:
     keys = [ALL, *map(category, scores.categories)]
     words = interval_words(one for key in keys for one in scores.of_metrics(metrics, key).values())
     total = scores.aggregation.total if scores.aggregation is not None else ""
-    rows.append([total, "", "", *map(_cell, scores.of_metrics(metrics).values())])
+    whole = list(scores.of_metrics(metrics).values())
+    rows.append([total, _answered(whole[0]), "", *map(_cell, whole)])
+    if whole[0].coverage.failed:
+        rows.append(["  missing as zero", "", "", *(number(one.as_zero, 3) for one in whole)])
     return page_of(f"{title}{words}", ["group", "answered", "null", *metrics], rows)
 
 
@@ -161,13 +166,16 @@ def _failures(model: str, missing: str, name: str, estimate: Estimate, digits: i
 
 def _ranked(summaries: Iterable[RunSummary], scorer: Scorer) -> list[RunSummary]:
     """Best first by one score; runs without it come last."""
-    return sorted(summaries, key=lambda one: one.table.point(scorer).best_first)
+    return sorted(summaries, key=lambda one: scorer.standing(one.table.point(scorer)))
 
 
 def _group(scores: ScoreTable, key: GroupKey, more: list[str], metrics: Sequence[str]) -> list[str]:
     estimates = list(scores.of_metrics(metrics, key).values())
-    coverage = estimates[0].coverage
-    return [key.place, f"{coverage.answered}/{coverage.total}", *more, *map(_cell, estimates)]
+    return [key.place, _answered(estimates[0]), *more, *map(_cell, estimates)]
+
+
+def _answered(estimate: Estimate) -> str:
+    return f"{estimate.coverage.answered}/{estimate.coverage.total}"
 
 
 def page_of(title: str, names: Sequence[str], rows: Iterable[Sequence[str]]) -> Page:

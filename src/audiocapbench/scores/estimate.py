@@ -53,11 +53,6 @@ class Estimate:
         span = f" [{self.interval.low:.3f}, {self.interval.high:.3f}]" if self.interval else ""
         return f"{self.shown()}{span}, n={self.n:,}/{self.coverage.total:,}"
 
-    @property
-    def best_first(self) -> tuple[bool, float]:
-        """What sorts the best value first, and those without one last."""
-        return (self.value is None, -(self.value or 0.0))
-
     def shown(self, digits: int = 3) -> str:
         """The value for a table cell; a dash where nothing was scored."""
         return "–" if self.value is None else f"{self.value:.{digits}f}"

@@ -82,10 +82,10 @@ def score_files(
         for key, texts in references.texts.items()
     ]
     chosen = [one for one in samples if one.id in predictions.texts]
-    texts = [predictions.texts[one.id] for one in chosen]
-    results = compute(metrics, texts, [one.references for one in chosen]) if chosen else []
-    rows = list(range(len(chosen)))
-    table = _table(samples, None, chosen, texts, [(rows, one) for one in results])
+    given = [predictions.texts.get(one.id) for one in samples]
+    results = compute(metrics, given, [one.references for one in samples]) if chosen else []
+    rows = [row for row, text in enumerate(given) if text is not None]
+    table = _table(samples, None, predictions.texts, [(rows, one) for one in results])
     return FileScores(
         table,
         tuple(one.name for one in results),
@@ -108,13 +108,12 @@ def score_groups(
     Raises:
         MetricError: A metric is unknown, or cannot be computed on these answers.
     """
-    chosen = [one for one in samples if one.id in texts]
-    answers = [texts[one.id] for one in chosen]
-    references = [one.references for one in chosen]
-    made = compute_by_corpus(aggregation, metrics, chosen, answers, references)
+    answers = [texts.get(one.id) for one in samples]
+    references = [one.references for one in samples]
+    made = compute_by_corpus(aggregation, metrics, samples, answers, references)
     results = [(one.rows, one.result) for one in made.scores]
-    table = _table(samples, aggregation, chosen, answers, results)
-    ids = tuple(one.id for one in chosen)
+    table = _table(samples, aggregation, texts, results)
+    ids = tuple(one.id for one in samples if one.id in texts)
     parts = tuple(with_parts(metrics))
     return FileScores(table, parts, ids, unscored=made.unscored, texts=texts)
 
@@ -122,8 +121,7 @@ def score_groups(
 def _table(
     samples: Sequence[TextSample],
     aggregation: Aggregation | None,
-    chosen: Sequence[TextSample],
-    texts: Sequence[str],
+    texts: Mapping[str, str],
     results: Sequence[tuple[Sequence[int], MetricResult]],
 ) -> ScoreTable:
     scores: dict[Scorer, SampleScores] = {}
@@ -131,6 +129,6 @@ def _table(
         own = scores.setdefault(Scorer(result.name), SampleScores())
         columns = zip(rows, result.samples.tolist(), result.statistics.tolist(), strict=True)
         for row, value, statistics in columns:
-            own.add(chosen[row].id, value, statistics, result.signature)
-    blank = {one.id: not text.strip() for one, text in zip(chosen, texts, strict=True)}
+            own.add(samples[row].id, value, statistics, result.signature)
+    blank = {one.id: not texts[one.id].strip() for one in samples if one.id in texts}
     return ScoreTable(samples, aggregation, scores, blank)

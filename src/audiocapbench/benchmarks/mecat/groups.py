@@ -1,6 +1,6 @@
 """How MECAT adds up: its domains, its groups, and the two totals; nothing here reads a file."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from audiocapbench.errors import BenchmarkError, meant
@@ -28,6 +28,9 @@ QA_CATEGORIES = tuple(
 )
 DIFFICULTIES = {"basic": 0.25, "intermediate": 0.35, "advanced": 0.25, "complex": 0.15}
 """The difficulties of a question, and the share of the questions that each has."""
+
+QUESTIONS = 5 * sum(DOMAINS.values())
+"""Questions of the published test set; how many of each category is not printed."""
 
 ORIGINAL = "original"
 WEIGHTINGS = {ORIGINAL: (6, 3, 1), "audio-centric": (2, 4, 4), "equal": (1, 1, 1)}
@@ -61,6 +64,32 @@ def groups_of(subtask: str, domain: str) -> str | None:
 def subtask_of(group: str) -> str:
     """The sub-task whose answers a group is made of."""
     return group.removeprefix("pure_").removeprefix("mixed_")
+
+
+def published_sizes(groups: Collection[str], asked: Mapping[str, int]) -> dict[str, int]:
+    """How many samples of each group a published model answered, given those that were asked here.
+
+    Of categories of questions it is the most that there can be: any question that was not asked.
+    """
+    unasked = max(0, QUESTIONS - sum(asked.get(one, 0) for one in QA_CATEGORIES))
+    sizes = {}
+    for group in groups:
+        own = asked.get(group, 0)
+        if group in GROUPS:
+            counts = (
+                size for one, size in DOMAINS.items() if groups_of(subtask_of(group), one) == group
+            )
+            sizes[group] = max(own, sum(counts))
+        else:
+            sizes[group] = own + unasked
+    return sizes
+
+
+def published_count(groups: Collection[str], asked: Mapping[str, int]) -> int:
+    """How many samples of these groups together a published model answered."""
+    if set(groups) <= set(GROUPS):
+        return sum(published_sizes(groups, asked).values())
+    return max(QUESTIONS, sum(asked.values()))
 
 
 def cap_weights(weighting: str = ORIGINAL) -> dict[str, float]:

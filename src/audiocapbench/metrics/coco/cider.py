@@ -32,9 +32,8 @@ def cider_d(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> 
             "cider_d needs at least two samples: with one, every n-gram of the references is in "
             "all samples and weighs nothing; score more samples together."
         )
-    signature = sign(
-        "cider_d", tok=TOKENIZER, n=_ORDERS, sigma=_SIGMA, idf="corpus-refs", boot="idf-fixed"
-    )
+    idf = {"idf": "corpus-refs", "boot": "idf-fixed"}
+    signature = sign("cider_d", protocol=2, tok=TOKENIZER, n=_ORDERS, sigma=_SIGMA, **idf)
     if not len(predictions):
         return MetricResult.of_means("cider_d", signature, np.zeros(0))
     owners, referred = corpus.pairs()

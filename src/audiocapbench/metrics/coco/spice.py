@@ -121,7 +121,7 @@ def combine_spider(cider: MetricResult, spiced: MetricResult) -> MetricResult:
             f"cider_d has {len(cider.samples)} samples but spice {len(spiced.samples)}; "
             "score both on the same corpus."
         )
-    signature = sign("spider", tok=TOKENIZER, of="cider_d+spice", idf="corpus-refs")
+    signature = sign("spider", protocol=2, tok=TOKENIZER, of="cider_d+spice", idf="corpus-refs")
     return MetricResult.of_means("spider", signature, (cider.samples + spiced.samples) / 2)
 
 
@@ -143,5 +143,5 @@ def spider_fl(
         raise MetricError(f"spider_fl needs the result of spider, not of {spidered.name}.")
     samples = penalise(spidered.samples, error_probabilities, threshold, penalty)
     how = {"tok": TOKENIZER, "of": "cider_d+spice", "idf": "corpus-refs", "detector": detector}
-    signature = sign("spider_fl", protocol=1, **how, threshold=threshold, penalty=penalty)
+    signature = sign("spider_fl", protocol=2, **how, threshold=threshold, penalty=penalty)
     return MetricResult.of_means("spider_fl", signature, samples)

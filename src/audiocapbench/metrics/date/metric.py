@@ -57,12 +57,14 @@ def date_and_parts(
         "refs": "mean",
         "fluency": options.get("error_probabilities") is not None,
     }
-    columns = np.stack(parts[:2] if way.of_means else [parts.date], axis=1)
-    signature = sign("date", protocol=1, **fields)
+    # As in DATE of a sample, to be unlike the references is worth no less than to say nothing.
+    sides = [np.maximum(side, 0) for side in parts[:2]]
+    columns = np.stack(sides if way.of_means else [parts.date], axis=1)
+    signature = sign("date", protocol=2, **fields)
     results = [MetricResult("date", signature, parts.date, columns, aggregate_date)]
     halves = {"date_similarity": parts.similarity, "date_discriminability": parts.discriminability}
     for name, own in halves.items():
-        results.append(MetricResult.of_means(name, sign(name, protocol=1, **fields), own))
+        results.append(MetricResult.of_means(name, sign(name, protocol=2, **fields), own))
     return results
 
 

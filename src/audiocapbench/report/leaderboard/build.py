@@ -151,7 +151,7 @@ def _board(
 
     def best_first(place: int) -> tuple[float, bool, float, float]:
         rank, estimate = overall.runs[place].rank, overall.runs[place].estimate
-        return (rank or float("inf"), *estimate.best_first, -(estimate.as_zero or 0.0))
+        return (rank or float("inf"), *scorer.standing(estimate))
 
     order = sorted(range(len(group)), key=best_first)
     ranking = overall.reordered(order)

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from audiocapbench.benchmarks.aggregation import Aggregation
 from audiocapbench.report.leaderboard.board import RunEntry
 from audiocapbench.report.leaderboard.ranking import (
-    FEWEST_SHARE,
     MOST_PAIRS,
     Ranking,
     UntestedReason,
 )
+from audiocapbench.scores.scorer import FEWEST_SHARE
 from audiocapbench.stats import FEWEST_FOR_INTERVAL
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.stats.power import ALPHA

@@ -113,9 +113,8 @@ def in_order(board: Board) -> list[RunEntry | PublishedEntry]:
     found: list[RunEntry | PublishedEntry] = []
     waiting = list(board.published)
     for entry in board.entries:
-        estimate = entry.overall.estimate
-        score = estimate.as_zero if board.overall.by_zero else estimate.value
-        while waiting and entry.overall.rank is not None and waiting[0].score > (score or 0.0):
+        score = -board.scorer.standing(entry.overall.estimate)[1]
+        while waiting and entry.overall.rank is not None and waiting[0].score > score:
             found.append(waiting.pop(0))
         if entry.overall.rank is None:
             found, waiting = [*found, *waiting], []

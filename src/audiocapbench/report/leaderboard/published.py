@@ -28,10 +28,8 @@ def with_published(
     for board in boards:
         results = published_results(board.benchmark)
         # Published scores stand among a board's where they are of the same kind.
-        if results is not None and (
-            _has_metric(board.scorer, results)
-            or (_is_judge(board.scorer, results) and _of_all(board, results))
-        ):
+        alike = results is not None and is_published(board.scorer, results)
+        if results is not None and alike and _of_all(board, results):
             found.append(_among(board, results, by_category=query.by_category))
             mixed = True
             continue
@@ -42,13 +40,19 @@ def with_published(
                 if base_name(board.benchmark) in TRAITS
                 else f"There are no published results of {board.benchmark} in this package."
             )
+        elif alike and board.scorer.dimension is None:
+            notes.append(
+                f"The published rows are about {results.total:,} samples, the runs about "
+                f"{board.samples:,}: their scores are not comparable and stand apart."
+            )
         elif board.scorer.dimension is None:
             notes.append(f"The published results have no {board.scorer.name}.")
     results = published_results(query.benchmark or AUDIOCAPBENCH)
     asked = [query.benchmark] if query.benchmark else [one.benchmark for one in boards]
     own = not asked or any(base_name(name) not in TRAITS for name in asked)
     if results is not None and own and not mixed and _has_any(query.scorer, results):
-        found.append(_alone(results, query))
+        printed = (one.scorer for one in boards if _has_metric(one.scorer, results))
+        found.append(_alone(results, replace(query, scorer=query.scorer or next(printed, None))))
     if mixed or len(found) > len(boards):
         count = len(results.misfits) if results is not None else 0
         said = "statement of the paper does" if count == 1 else "statements of the paper do"
@@ -99,15 +103,10 @@ def _among(board: Board, results: PublishedResults, *, by_category: bool) -> Boa
         f"Rows marked 'published' {judge}were not run here, and are part of no test. Source: "
         f"{results.source}.",
     ]
-    if board.missing_clips and _of_all(board, results):
+    if board.missing_clips:
         notes.append(
             f"The published rows are about {results.total:,} samples; {board.missing_clips:,} of "
             "them were not there for the runs: 'worst–best' is what they could make of a score."
-        )
-    elif board.samples != results.total:
-        notes.append(
-            f"The published rows are about {results.total:,} samples, the runs about "
-            f"{board.samples:,}: their scores are not comparable."
         )
     return replace(board, published=entries, notes=tuple(notes))
 

@@ -13,7 +13,7 @@ from audiocapbench.scores import compute
 from audiocapbench.scores.estimate import Estimate
 from audiocapbench.scores.groups import Group, GroupKey
 from audiocapbench.scores.run_table import RunTable
-from audiocapbench.scores.scorer import Scorer
+from audiocapbench.scores.scorer import FEWEST_SHARE, Scorer
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.paired import SWAPS, permutation_tests
 from audiocapbench.stats.power import ALPHA, fewest_to_test
@@ -21,9 +21,6 @@ from audiocapbench.stats.ranks import RankInterval, letters, rank_intervals, tie
 from audiocapbench.stats.units import Aggregate
 
 FloatArray = NDArray[np.float64]
-
-FEWEST_SHARE = 0.5
-"""A run with a score for fewer of its samples is shown, but neither ranked nor tested."""
 
 MOST_PAIRS = 1000
 """Above this, a correction for all pairs needs more rounds than anybody would wait for."""
@@ -205,9 +202,9 @@ def _cube(scorer: Scorer, key: GroupKey, tables: Sequence[RunTable]) -> _Cube:
     here = present[:, ranked]
     by_zero = bool((here != here[:, :1]).any())
 
-    def rank(place: int) -> tuple[float, float]:
-        value, zero = estimates[place].value or 0.0, estimates[place].as_zero or 0.0
-        return (-zero, -value) if by_zero else (-value, -zero)
+    def rank(place: int) -> tuple[float, ...]:
+        order = scorer.standing(estimates[place])
+        return order if by_zero else (-(estimates[place].value or 0.0), *order)
 
     order, aggregate = tuple(sorted(ranked, key=rank)), compute.aggregate_of(scorer, group)
     return _Cube(scorer, group, statistics, table, aggregate, present, estimates, order, by_zero)

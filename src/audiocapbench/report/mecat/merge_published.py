@@ -1,14 +1,19 @@
-"""A user's models in their places among the published ones, which are marked as such."""
+"""A user's models in their places among the published ones, which are marked as such.
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+What was left out counts as zero in every place, of the published test set where published models
+are shown; who answered less than half has no place at all.
+"""
 
-from audiocapbench.benchmarks.mecat.groups import Total
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from audiocapbench.benchmarks.mecat.groups import Total, published_count, published_sizes
 from audiocapbench.benchmarks.mecat.published import notes_on, published_models, source
 from audiocapbench.errors import ReportError
 from audiocapbench.report.exports import Heading, Page, number
 from audiocapbench.report.mecat.analysis import WHO
 from audiocapbench.report.mecat.scored import ScoredAnswers
+from audiocapbench.scores.scorer import FEWEST_SHARE, SLACK
 from audiocapbench.signature import Signature
 
 PUBLISHED = "published, not run here"
@@ -23,15 +28,38 @@ class RankedModel(NamedTuple):
 
     Attributes:
         origin: ``run 3``, ``file``, or that it is published and was not run here.
-        figures: In percent; None where there is none.
+        figures: In percent, over what was answered; None where there is none.
+        as_zero: The same with what was left out as zero.
+        standing: What decides the places; None where there is none.
+        n: How many of the ``asked`` samples have a score; None of published models, who have all.
         ranks: Its place by each figure, 1 being the best; equals share the better place.
     """
 
     name: str
     origin: str
     figures: Figures
+    as_zero: Figures
+    standing: Figures
+    asked: int
+    n: int | None = None
     note: str = ""
     ranks: Mapping[str, int | None] = {}
+
+    @property
+    def coverage(self) -> float:
+        """The share of the samples that have a score."""
+        return 1.0 if self.n is None else self.n / self.asked
+
+    @property
+    def scored(self) -> str:
+        """How many samples have a score, for a table cell."""
+        return f"{self.asked if self.n is None else self.n:,}/{self.asked:,}"
+
+    def record(self) -> dict[str, Any]:
+        """Who it is and what its figures are about, as columns of a row."""
+        n = self.asked if self.n is None else self.n
+        about = {"n": n, "asked": self.asked, "coverage": self.coverage}
+        return {"model": self.name, "origin": self.origin, **about}
 
 
 def merge_published(
@@ -40,30 +68,62 @@ def merge_published(
     printed: Mapping[str, Figures],
     table: str,
     by: str,
+    groups: Collection[str],
 ) -> list[RankedModel]:
     """Give everybody a place by each figure, and sort by one of them; those without come last.
 
     ``own`` gives a user's model its figures and its note; ``table`` is where the published figures
-    are printed, for its notes, and blank for none.
+    are printed, for its notes, and blank for none; ``groups`` are what the figures are made of.
     """
+    every = published_count(groups, {})
     models = [
-        RankedModel(name, PUBLISHED, row, _published_note(table, name) if table else "")
+        RankedModel(
+            name, PUBLISHED, row, row, row, every, note=_published_note(table, name) * bool(table)
+        )
         for name, row in printed.items()
     ]
-    models += [RankedModel(one.name, one.origin, *own(one)) for one in scored]
+    for one in scored:
+        asked = {group: one.asked.get(group, 0) for group in groups}
+        sizes, whole = published_sizes(groups, asked), published_count(groups, asked)
+        if not printed:
+            sizes = {group: max(other.asked.get(group, 0) for other in scored) for group in groups}
+            whole = sum(sizes.values())
+        models.append(_own_model(one, own, sizes, whole, groups))
     if not models:
         raise ReportError(NOBODY)
     columns = {
-        column: places([one.figures.get(column) for one in models])
+        column: places([one.standing.get(column) for one in models])
         for column in dict.fromkeys(name for one in models for name in one.figures)
     }
     placed = [
         one._replace(ranks={column: ranks[row] for column, ranks in columns.items()})
         for row, one in enumerate(models)
     ]
-    return sorted(
-        placed, key=lambda one: (one.figures.get(by) is None, -(one.figures.get(by) or 0))
-    )
+    return sorted(placed, key=lambda one: _last_if_none(one.standing, one.figures, by))
+
+
+def _own_model(
+    one: ScoredAnswers,
+    own: Callable[[ScoredAnswers], tuple[Figures, str]],
+    sizes: Mapping[str, int],
+    whole: int,
+    groups: Collection[str],
+) -> RankedModel:
+    figures, note = own(one)
+    n = sum(one.groups[group].n for group in groups if group in one.groups)
+    zero, standing = own(one.as_zero(sizes))[0], own(one.as_zero(sizes, SLACK))[0]
+    if n < whole:
+        have = f"{n:,} of {whole:,} samples have a score"
+        few = n < FEWEST_SHARE * whole
+        rank = f"Not ranked: {have}, and a rank takes {FEWEST_SHARE:.0%}."
+        note = " ".join(filter(None, [note, rank if few else f"{have}; the others rank as zero."]))
+        standing = dict.fromkeys(standing) if few else standing
+    return RankedModel(one.name, one.origin, figures, zero, standing, whole, n, note)
+
+
+def _last_if_none(standing: Figures, figures: Figures, by: str) -> tuple[bool, bool, float]:
+    place, shown = standing.get(by), figures.get(by)
+    return (place is None, shown is None, -(shown or 0) if place is None else -place)
 
 
 def places(figures: Sequence[float | None]) -> list[int | None]:
@@ -80,7 +140,8 @@ def ranks_page(
     notes: Sequence[str],
 ) -> Page:
     """A table of figures with the rank beside each; ``columns`` has what stands above them."""
-    headings, rows = [*WHO], [[one.name, one.origin] for one in models]
+    headings = [*WHO, Heading("scored")]
+    rows = [[one.name, one.origin, one.scored] for one in models]
     for name, text in columns.items():
         headings += [Heading(text), Heading("rank")]
         for row, one in zip(rows, models, strict=True):

@@ -92,17 +92,26 @@ def standings_report(
         groups = {group: dates.get(group) for group in table.columns if group != TOTAL}
         return {**groups, TOTAL: total.score}, lacking(total)
 
-    models = merge_published(scored, figures, table.rows if published else {}, table_number, TOTAL)
+    parts = [group for group in table.columns if group != TOTAL]
+    printed = table.rows if published else {}
+    models = merge_published(scored, figures, printed, table_number, TOTAL, parts)
     notes = comparison_notes(scored) if published else []
-    who = [{**_who(one), "rank": one.ranks.get(TOTAL)} for one in models]
+    who = [
+        {**one.record(), "rank": one.ranks.get(TOTAL), "as_zero": one.as_zero.get(TOTAL)}
+        for one in models
+    ]
     columns = list(models[0].figures)
+    zero = any(one.coverage < 1 for one in models)
     headings = (Heading("#"), *WHO, *(Heading(name.replace("_", " ")) for name in columns))
+    headings = (*headings, *([Heading("as zero")] if zero else []), Heading("scored"))
     rows = tuple(
         (
             number(one.ranks.get(TOTAL), 0),
             one.name,
             one.origin,
             *(number(one.figures.get(name), 1) for name in columns),
+            *([number(one.as_zero.get(TOTAL), 1)] if zero else []),
+            one.scored,
         )
         for one in models
     )
@@ -140,7 +149,8 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
         for model, row in published_table(CAPTION_DATE).rows.items()
         if published
     }
-    models = merge_published(scored, figures, printed, CAPTION_DATE, next(iter(WEIGHTINGS)))
+    by = next(iter(WEIGHTINGS))
+    models = merge_published(scored, figures, printed, CAPTION_DATE, by, GROUPS)
     paper = [*comparison_notes(scored), _OF_THE_PAPER] if published else []
     notes = [*paper, *notes_of(models)]
     taus = _taus(models, published=published)
@@ -157,13 +167,15 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
     return Analysis(
         {
             "weightings": {name: list(shares) for name, shares in WEIGHTINGS.items()},
-            "models": [{**_who(one), "scores": dict(one.figures), **_ranks(one)} for one in models],
+            "models": [
+                {**one.record(), "scores": dict(one.figures), **_ranks(one)} for one in models
+            ],
             "kendall_tau": taus,
             "notes": notes,
         },
         [
             {
-                **_who(one),
+                **one.record(),
                 "weighting": name,
                 "score": one.figures[name],
                 "rank": one.ranks[name],
@@ -202,26 +214,22 @@ def split_report(
         own = [_PLAIN] if group == _PRINTED_GROUP else [_PLAIN, _DERIVED]
         notes = comparison_notes(scored) + own
     table = SPEECH_SPLIT if group == _PRINTED_GROUP else ""
-    models = merge_published(scored, figures, printed, table, "date")
+    models = merge_published(scored, figures, printed, table, "date", [group])
     notes += notes_of(models)
     title = f"Similarity, discriminability and DATE (%) on {group}"
     return Analysis(
         {
             "group": group,
-            "models": [{**_who(one), **one.figures, **_ranks(one)} for one in models],
+            "models": [{**one.record(), **one.figures, **_ranks(one)} for one in models],
             "notes": notes,
         },
-        [{"group": group, **_who(one), **one.figures} for one in models],
+        [{"group": group, **one.record(), **one.figures} for one in models],
         [ranks_page(title, models, _SIDES, 1, notes)],
     )
 
 
-def _who(one: RankedModel) -> dict[str, Any]:
-    return {"model": one.name, "origin": one.origin}
-
-
 def _ranks(one: RankedModel) -> dict[str, Any]:
-    return {"ranks": dict(one.ranks), "note": one.note}
+    return {"as_zero": dict(one.as_zero), "ranks": dict(one.ranks), "note": one.note}
 
 
 def _taus(models: Sequence[RankedModel], *, published: bool) -> list[dict[str, Any]]:
@@ -230,15 +238,12 @@ def _taus(models: Sequence[RankedModel], *, published: bool) -> list[dict[str, A
     Of everybody; without the published caption-only models, as the paper has it; and of its totals
     as it prints them, which is what its own tau is of.
     """
-    figures = [one.figures for one in models if None not in one.figures.values()]
-    sets = {"all": figures}
+    ranked = [one for one in models if None not in one.standing.values()]
+    sets = {"all": [one.standing for one in ranked]}
     if published:
         other = {one.name for one in published_models() if one.kind != "lalm"}
         sets["audio-language models"] = [
-            one.figures
-            for one in models
-            if None not in one.figures.values()
-            and not (one.origin == PUBLISHED and one.name in other)
+            one.standing for one in ranked if not (one.origin == PUBLISHED and one.name in other)
         ]
         sets["as table F.4 prints them"] = list(published_table(WEIGHTED).rows.values())
     return [

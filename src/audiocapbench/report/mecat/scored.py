@@ -4,8 +4,9 @@ Nothing is scored here; ``audiocapbench score`` does that.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,10 +33,12 @@ _SHOWN = 5
 class GroupScore:
     """One group's scores, from 0 to 1; DATE's two parts are None where they were not kept.
 
-    ``statistics`` are what resampling needs of each answer, shape (n, k).
+    Of so many samples that were ``asked``, ``n`` have a score. ``statistics`` are what resampling
+    needs of each answer, shape (n, k).
     """
 
     n: int
+    asked: int
     similarity: float | None
     discriminability: float | None
     date: float
@@ -58,6 +61,23 @@ class ScoredAnswers:
     signature: Signature
     groups: Mapping[str, GroupScore]
     without_null: Mapping[str, GroupScore]
+
+    @property
+    def asked(self) -> dict[str, int]:
+        """How many samples of each group were asked."""
+        return {group: one.asked for group, one in self.groups.items()}
+
+    def as_zero(self, sizes: Mapping[str, int], slack: float = 0.0) -> "ScoredAnswers":
+        """The same with every sample of a group that has no score as zero, or below it."""
+
+        def lowered(group: str, one: GroupScore) -> GroupScore:
+            share = one.n / max(one.asked, sizes.get(group, 0))
+            parts = (one.similarity, one.discriminability, one.date)
+            lower = [None if part is None else share * part - slack * (1 - share) for part in parts]
+            return GroupScore(one.n, one.asked, lower[0], lower[1], lower[2] or 0.0, one.statistics)
+
+        groups = {group: lowered(group, one) for group, one in self.groups.items()}
+        return replace(self, groups=groups)
 
 
 class _Mark(NamedTuple):
@@ -116,6 +136,7 @@ def _of_run(number: int, store: Store, name: ScorerName) -> ScoredAnswers:
     run, benchmark = mecat_run(number, store)
     scores = store.scores(number)
     groups = {one.id: one.category for one in store.dataset(run.dataset).samples}
+    asked = Counter(groups[key] for key in run.sample_ids)
     marks = _stored_marks(scores, name, groups)
     if not marks:
         known = [one for one in scores if parse_name(one).name == name.name]
@@ -131,8 +152,8 @@ def _of_run(number: int, store: Store, name: ScorerName) -> ScoredAnswers:
         f"run {number}",
         benchmark,
         signature,
-        _groups(marks, name),
-        _groups(_stored_marks(scores, other, groups), name),
+        _groups(marks, name, asked),
+        _groups(_stored_marks(scores, other, groups), name, Counter()),
     )
 
 
@@ -157,8 +178,14 @@ def _of_file(path: Path, name: ScorerName) -> ScoredAnswers:
     marks: list[_Mark] = []
     rest: list[_Mark] = []
     problems: list[Problem] = []
+    asked: Counter[str] = Counter()
+    seen: set[str] = set()
     try:
         for where, row in csv_records(path, problems, ("id", "group", whole)):
+            if row["id"] in seen:
+                problems.append(Problem(where, row["id"][:80], "stands above already"))
+            seen.add(row["id"])
+            asked[row["group"]] += 1
             marks += _read_mark(row, (whole, *parts), where)
             rest += _read_mark(row, other, where)
     except DatasetError as error:
@@ -172,9 +199,8 @@ def _of_file(path: Path, name: ScorerName) -> ScoredAnswers:
     if not marks or not known & {*GROUPS, *QA_CATEGORIES}:
         raise ReportError(f"{path}: has no scores of MECAT's groups")
     benchmark = QA if known & set(QA_CATEGORIES) else CAPTION
-    return ScoredAnswers(
-        path.stem, "file", benchmark, UNSIGNED, _groups(marks, name), _groups(rest, name)
-    )
+    groups = _groups(marks, name, asked), _groups(rest, name, Counter())
+    return ScoredAnswers(path.stem, "file", benchmark, UNSIGNED, *groups)
 
 
 def _read_mark(row: Mapping[str, str], columns: Sequence[str], where: str) -> list[_Mark]:
@@ -193,24 +219,29 @@ def _read_mark(row: Mapping[str, str], columns: Sequence[str], where: str) -> li
     return [_Mark(row.get("group") or "", *figures)]
 
 
-def _groups(marks: Iterable[_Mark], name: ScorerName) -> dict[str, GroupScore]:
+def _groups(
+    marks: Iterable[_Mark], name: ScorerName, asked: Mapping[str, int]
+) -> dict[str, GroupScore]:
     by_group: dict[str, list[_Mark]] = {}
     for mark in marks:
         by_group.setdefault(mark.group, []).append(mark)
     order = [*(one for one in (*GROUPS, *QA_CATEGORIES) if one in by_group), *by_group]
-    return {group: _group(by_group[group], name) for group in dict.fromkeys(order)}
+    return {
+        group: _group(by_group[group], name, asked.get(group, 0)) for group in dict.fromkeys(order)
+    }
 
 
-def _group(marks: Sequence[_Mark], name: ScorerName) -> GroupScore:
+def _group(marks: Sequence[_Mark], name: ScorerName, asked: int) -> GroupScore:
     table = np.array([mark[1:] for mark in marks], dtype=np.float64)
     whole = not np.isnan(table[:, 1:]).any()
     of_means = name.options.get("variant") == "published"
     if of_means and not whole:
         raise ReportError(f"{name} is made of two parts, and they were not kept: score it again")
-    statistics = table[:, 1:] if of_means else table[:, :1]
+    statistics = np.maximum(table[:, 1:], 0) if of_means else table[:, :1]
     means = table.mean(axis=0)
     return GroupScore(
         len(table),
+        max(asked, len(table)),
         float(means[1]) if whole else None,
         float(means[2]) if whole else None,
         float(aggregate_date(statistics.mean(axis=0))),

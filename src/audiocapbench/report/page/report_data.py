@@ -160,7 +160,7 @@ def gather(
         raise ReportError(" ".join(why_unscored(one, None) for one in tables))
     headline = headline_of(scorers, by, tables[0].traits.headline)
     runs = [ReportRun(label, one) for label, one in zip(labels(tables), summaries, strict=True)]
-    runs.sort(key=lambda one: one.table.point(headline).best_first)
+    runs.sort(key=lambda one: headline.standing(one.table.point(headline)))
     unknown = sorted({name for one in tables for name in one.unknown_metrics})
     rows, notes = _published(summaries[0].run.benchmark, headline, len(samples))
     return ReportData(
