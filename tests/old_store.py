@@ -112,7 +112,7 @@ def assert_says_the_same(now: Any, before: Any, where: str = "") -> None:
 
 def check_upgraded(url: str) -> None:
     """The leaderboard, the runs and the judge's check are those that 0.1 printed."""
-    found = ask("leaderboard", "--by", "category", "--store", url)
+    found = ask("leaderboard", "--by-category", "--store", url)
     assert_says_the_same(found, signed_anew(SAID["leaderboard"]))
     listed = ask("runs", "--trials", "--store", url)["runs"]
     assert_says_the_same(listed, SAID["runs"])

@@ -103,7 +103,7 @@ def evaluate(
         metadata (FILE): What says which clips there are. [default: the data folder's own]
         output (FILE): The result JSON; with --all-models, the model's name is added to it.
             [default: results/PROVIDER_MODEL_TIME.json]
-        max_tokens (N): Longest answer, in tokens.
+        max_tokens (N): Longest answer, in tokens. [default: as published 256, thoughts 8,192]
         temperature (T): [default: the paper's]
         no_llm_judge: Ask no judge.
         judge_model (ID): OpenAI's name, or one of our judges.

@@ -59,7 +59,8 @@ def test_an_old_run_is_judged_once(tmp_path: Path) -> None:
     again = call(tmp_path, "score", "1", "--judge", "elements", "--json")
     assert again.stdout == first.stdout
     assert "6 already judged" in again.stderr
-    assert "elements has not been checked" in again.stderr
+    assert "elements has not been checked" in first.stderr
+    assert "has not been checked" not in again.stderr
 
 
 def test_a_judge_that_knows_right_from_wrong_passes_its_check(tmp_path: Path) -> None:
@@ -135,11 +136,11 @@ def test_a_run_without_any_answer_is_shown_with_nothing_judged(tmp_path: Path) -
     ("benchmark", "words"),
     [
         ("demo", "audiocapbench judges check elements"),
-        ("folder/mine", "audiocapbench judges check elements --data DIR"),
+        ("folder/mine", "audiocapbench judges check elements --data ROOT"),
         (
             "mecat-caption[prompts=i1]",
             "audiocapbench judges check elements --benchmark 'mecat-caption[prompts=i1]' "
-            "--data DIR",
+            "--data ROOT",
         ),
         ("halls[size=2]", "audiocapbench judges check elements --data 'halls[size=2]'"),
         ("trial/check/demo", None),
@@ -152,10 +153,27 @@ def test_the_check_that_is_advised_can_be_given_as_it_is(
     grades = {"elements": {samples[0].id: {"accuracy": 5.0}}}
     kept = Store.open(str(tmp_path / "runs.db"))
     put_run(kept, MadeRun("mine", grades=grades), samples, benchmark)
+    root = kept.dataset(kept.run(1).dataset, benchmark).root
     warn_about(kept, ["elements"], [1])
+    assert capsys.readouterr().err == ""
+    warn_about(kept, ["elements"], [1], advise=True)
     kept.close()
     said = capsys.readouterr().err.strip()
     if words is None:
         assert said == ""
     else:
-        assert said.endswith(f"this does: {words} --store {kept.name}")
+        assert said.endswith(f"this does: {words.replace('ROOT', root)} --store {kept.name}")
+
+
+def test_a_check_that_was_advised_is_not_advised_again(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("id,caption\na,A dog.\n")
+    (tmp_path / "r.csv").write_text("id,reference\na,A dog barks.\n")
+    call(tmp_path, "import", "p.csv", "--references", "r.csv", "--model", "mine")
+    first = call(tmp_path, "score", "1", "--judge", "elements")
+    advised = first.stderr.partition("this does: audiocapbench ")[2].split()
+    assert advised[:2] == ["judges", "check"]
+    assert call(tmp_path, *advised[:3], "--limit", "6").returncode == 0
+    (tmp_path / "p.csv").write_text("id,caption\na,A cat.\n")
+    call(tmp_path, "import", "p.csv", "--references", "r.csv", "--model", "other")
+    second = call(tmp_path, "score", "2", "--judge", "elements")
+    assert "has not been checked" not in second.stderr

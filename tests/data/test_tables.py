@@ -103,8 +103,8 @@ def test_bad_references_are_refused_with_every_reason(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
-        ("p.csv", "key,text\na,b\n", "has no column 'id'; its first line has key, text"),
-        ("p.csv", "", "has no column 'id'; its first line has nothing"),
+        ("p.csv", "key,text\na,b\n", r"path\); its first line has key, text"),
+        ("p.csv", "", r"path\); its first line has nothing"),
         ("p.csv", "id,prediction,id\na,b,c\n", "names a column twice"),
         ("p.txt", "a b", r"is neither \.csv, \.tsv, \.jsonl, \.json nor \.parquet"),
     ],

@@ -133,8 +133,8 @@ def test_what_is_missing_is_skipped_and_what_is_too_much_is_said(place: Path) ->
     assert document["missing_ids"] == ["c.wav", "d.wav"]
     assert document["surplus_ids"] == ["x.wav"]
     assert document["bad_lines"] == ["p.csv line 5: id: 'a.wav' has another prediction above"]
-    assert "2 samples have no prediction and are counted as skipped: c.wav, d.wav" in done.stderr
-    assert "1 predictions are about no sample and were left out: x.wav" in done.stderr
+    assert "2 samples without a prediction, counted as skipped: c.wav, d.wav" in done.stderr
+    assert "1 prediction about no sample, left out: x.wav" in done.stderr
     with Store.open(str(place / "audiocapbench.db")) as store:
         assert store.outcomes(1)["b.wav"].reply.error == "I cannot"
 
@@ -289,9 +289,11 @@ def test_a_published_result_comes_out_as_it_went_in_byte_for_byte(tmp_path: Path
     document = json.loads(done.stdout)
     assert document["model"] == "openai/gpt-4o-audio-preview"
     assert document["statuses"] == {"ok": 2, "failed": 1, "empty": 1}
-    judge = document["judges"]["llm_judge"]
+    judge = document["judges"]["unnamed-judge"]
     assert (judge["judged"], judge["failed"]) == (2, 1)
-    assert judge["signature"] == "imported|judge:llm_judge|made:not said|overall:rounded|protocol:1"
+    made = "imported|judge:unnamed-judge|made:not said|overall:rounded|protocol:1"
+    assert judge["signature"] == made
+    assert "its judge is 'unnamed-judge'; --judge names it" in done.stderr
     with Store.open(str(tmp_path / "audiocapbench.db")) as store:
         failed = store.outcomes(1)["speech_1"]
     assert (failed.reply.status, failed.reply.error) == (Status.FAILED, "429: quota\nexceeded")
@@ -351,7 +353,7 @@ def test_results_in_which_something_does_not_fit_are_exported_by_their_scores(
     (tmp_path / "refs.json").write_text(json.dumps(result_file()))
     (tmp_path / "r.json").write_text(json.dumps(document))
     done = call(tmp_path, "import", "r.json", "--references", "refs.json")
-    assert "about no sample and were left out: stranger_9" in done.stderr
+    assert "about no sample, left out: stranger_9" in done.stderr
     call(tmp_path, "export", "1", "--to", "published", "--out", "o.json")
     made = json.loads((tmp_path / "o.json").read_text())
     assert (made["total_samples"], len(made["results"])) == (4, 4)
@@ -406,7 +408,7 @@ def test_providers_have_our_names_in_the_store_and_theirs_in_the_file(tmp_path: 
     call(tmp_path, "import", "r.json", "--metrics", "rouge_l")
     with Store.open(str(tmp_path / "audiocapbench.db")) as store:
         assert store.run(1).model == "openai-realtime/gpt-realtime"
-    words = ("--judge", "llm_judge", "--metrics", "rouge_l", "--out", "o.json")
+    words = ("--judge", "unnamed-judge", "--metrics", "rouge_l", "--out", "o.json")
     assert call(tmp_path, "export", "1", "--to", "published", *words).returncode == 0
     made = json.loads((tmp_path / "o.json").read_text())
     assert (made["provider"], made["model_id"]) == ("openai_realtime", "gpt-realtime")
@@ -459,5 +461,78 @@ def test_a_model_that_nobody_is_shown_is_refused(place: Path) -> None:
     words = ("--predictions", write_form(place, "csv"), "--references", "refs.csv", "--model", "m")
     done = call(place, "score", *words)
     assert done.returncode == 2
-    assert "add both" in done.stderr
+    assert "--model names what a --judge is shown" in done.stderr
     assert "kept as run 1" in call(place, "score", *words, "--judge", "elements").stderr
+
+
+def test_results_of_judges_that_the_files_do_not_name_are_told_apart_by_the_user(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "r.json").write_text(json.dumps(result_file()))
+    for judge in ("gpt-4.1", "gpt-4o-mini"):
+        done = call(tmp_path, "import", "r.json", "--model", judge, "--judge", judge, "--json")
+        assert list(json.loads(done.stdout)["judges"]) == [judge]
+        assert "unnamed" not in done.stderr
+
+
+SYSTEMS = "id,model,prediction\na.wav,A,One dog.\nb.wav,A,One cat.\nb.wav,B,Two.\nc.wav,B,Three.\n"
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.jsonl"])
+def test_captions_of_two_systems_never_become_one_run(place: Path, name: str) -> None:
+    rows = list(csv.DictReader(SYSTEMS.splitlines()))
+    lines = "\n".join(json.dumps(row) for row in rows)
+    (place / name).write_text(SYSTEMS if name == "p.csv" else lines)
+    words = ("--references", "refs.csv", "--metrics", "bleu_1", "--json")
+    for wrong in ([], ["--model", "C"]):
+        done = call(place, "import", name, *words, *wrong)
+        assert done.returncode == 2
+        assert "has predictions of 2 systems ('A', 'B'); name the one" in done.stderr
+    document = json.loads(call(place, "import", name, *words, "--model", "B").stdout)
+    assert (document["model"], document["answered"]) == ("B", 2)
+    assert document["bad_lines"] == []
+    done = call(place, "score", "--predictions", name, *words[:2], "--model", "A", "--json")
+    assert json.loads(done.stdout)["missing_ids"] == ["c.wav", "d.wav"]
+
+
+def test_a_file_that_says_whose_captions_it_has_needs_no_name(place: Path) -> None:
+    (place / "p.csv").write_text("id,system,caption\na.wav,mine,A dog.\n")
+    done = call(place, "import", "p.csv", "--references", "refs.csv", "--json")
+    assert json.loads(done.stdout)["model"] == "mine"
+    (place / "q.csv").write_text("id,system,caption\nb.wav,yours,A cat.\n")
+    done = call(place, "import", "p.csv", "q.csv", "--references", "refs.csv")
+    assert done.returncode == 2
+    assert "has predictions of 'yours', and not of 'mine'; import each alone" in done.stderr
+
+
+def test_a_caption_beside_a_prediction_is_never_taken_for_it(place: Path) -> None:
+    for name in ("predicted_caption", "answer", "output", "prediction", "response"):
+        (place / "p.csv").write_text(f"id,caption,{name}\na.wav,A dog is barking.,A cat.\n")
+        assert read_predictions(place / "p.csv").texts == {"a.wav": "A cat."}
+
+
+def test_empty_captions_and_columns_that_are_missing_are_said(place: Path) -> None:
+    (place / "p.csv").write_text("id,caption\na.wav,A dog.\nb.wav,\n")
+    words = ("--references", "refs.csv", "--model", "mine")
+    done = call(place, "import", "p.csv", *words)
+    assert "mine: 1 of 2 answers are empty; they score 0." in done.stderr
+    (place / "p.csv").write_text("id,said\na.wav,A dog.\n")
+    done = call(place, "import", "p.csv", *words)
+    assert "has no column 'prediction' (or predicted_caption, " in done.stderr
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table({"id": ["a.wav"], "said": ["A dog."]}), place / "p.parquet")
+    done = call(place, "import", "p.parquet", *words)
+    assert "(or predicted_caption, " in done.stderr
+    assert "it has id, said" in done.stderr
+
+
+def test_a_time_that_nobody_measured_does_not_become_no_time_at_all(place: Path) -> None:
+    words = ("--references", "refs.csv", "--model", "mine", "--metrics", "bleu_1")
+    call(place, "import", write_form(place, "csv"), *words)
+    call(place, "export", "1", "--to", "published", "--out", "o.json")
+    call(place, "import", "o.json", "--metrics", "bleu_1")
+    done = call(place, "leaderboard", "--format", "csv", "--metric", "bleu_1")
+    rows = list(csv.DictReader(done.stdout.splitlines()))
+    assert [(one["model"], one["latency_s"]) for one in rows] == [("mine", ""), ("mine", "")]

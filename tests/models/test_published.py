@@ -1,6 +1,9 @@
 """The published models: which they are, and the settings that the paper used."""
 
-from audiocapbench.models import KnownModel, published_models
+import pytest
+
+from audiocapbench.models import KnownModel, ModelSettings, published_models
+from audiocapbench.models.registry import create_published
 
 
 def published(name: str) -> KnownModel | None:
@@ -37,3 +40,32 @@ def test_what_only_the_tool_offers_is_not_counted_as_the_papers() -> None:
     found = published("dashscope/qwen-audio-turbo")
     assert found is not None
     assert not found.in_paper
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "limit"),
+    [
+        ("openai/gpt-audio", "max_completion_tokens", 256),
+        ("openai-realtime/gpt-realtime", "max_output_tokens", 256),
+        ("gemini/gemini-2.0-flash", "max_output_tokens", 256),
+        ("gemini/gemini-2.5-flash", "max_output_tokens", 8192),
+        ("gemini/gemini-flash-latest", "max_output_tokens", 8192),
+        ("dashscope/qwen-audio-turbo", "max_tokens", 256),
+        ("endpoint/any@http://127.0.0.1:1/v1", "max_tokens", 256),
+    ],
+)
+def test_the_published_protocol_asks_for_answers_as_long_as_the_published_tool_does(
+    name: str, key: str, limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for extra in ("openai", "google.genai"):
+        pytest.importorskip(extra)
+    for variable in ("OPENAI_API_KEY", "GEMINI_API_KEY", "DASHSCOPE_API_KEY"):
+        monkeypatch.setenv(variable, "sk-test-0123456789")
+    assert create_published(name).parameters[key] == limit
+    longer = create_published(name, ModelSettings(max_tokens=1000))
+    assert longer.parameters[key] == 1000
+
+
+def test_what_takes_no_token_limit_is_asked_without_one_as_published() -> None:
+    assert "max_tokens" not in create_published("control/safe").parameters
+    assert "max_tokens" not in create_published("listener").parameters

@@ -8,6 +8,7 @@ import typer
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, app
 from audiocapbench.cli.console import SHOWN, print_json, say, some
+from audiocapbench.scores.estimate import counted
 
 if TYPE_CHECKING:
     from audiocapbench.engine.importing import ImportEnd
@@ -23,6 +24,7 @@ def import_predictions(
     follow_links: options.FollowLinks = False,
     references: Path | None = None,
     model: str | None = None,
+    judge: str | None = None,
     metrics: str | None = None,
     store: options.Store = options.DEFAULT_STORE,
     json: options.Json = False,
@@ -40,7 +42,9 @@ def import_predictions(
         data (DIR): The folder that 'audiocapbench build' made.
         references (FILE): Instead of a benchmark: references with id, without audio; with
             mecat-caption or mecat-qa, its reference folder. [default of a result JSON: its own]
-        model (NAME): Whose captions they are. [default of a result JSON: as it says]
+        model (NAME): Whose captions they are; of a file with a column 'model' or 'system', also
+            whose to take. [default: as the file says]
+        judge (NAME): Who judged, where a result JSON with scores does not say it.
         metrics (A,B): Comma-separated metrics. [default: the benchmark's own]
     """
     from audiocapbench.benchmarks.corpora import check_metrics
@@ -57,10 +61,10 @@ def import_predictions(
     names = split_names(metrics) if metrics is not None else list(about.traits.metrics)
     heard = not any(one.clip.is_absent for one in about.samples)
     check_metrics(about.traits.aggregation, names, audio=heard)
-    given = read_files(files, about)
+    given = read_files(files, about, model)
     whose = model_name(model, given.predictions)
     kept = Store.open(store)
-    end = import_run(kept, about, given, whose)
+    end = import_run(kept, about, given, whose, judge)
     score_run(kept, end.run, names)
     judges = list(dict.fromkeys(one.judge for one in kept.judgements(end.run.id)))
     summary = summarise(kept, end.run, names, judges)
@@ -71,6 +75,9 @@ def import_predictions(
         print_tables([summary], columns, about.traits.headline)
     keep_estimates(kept, [summary.table])
     explain_import(end)
+    if empty := summary.table.coverage.empty:
+        answers = counted(summary.table.coverage.replied, "answer")
+        say(f"{whose}: {empty:,} of {answers} are empty; they score 0.")
     _say_where(end, kept)
     if end.bad or summary.has_failures:
         raise typer.Exit(SOME_FAILED)
@@ -82,12 +89,12 @@ def explain_import(end: "ImportEnd") -> None:
     say(*map(str, end.bad[:SHOWN]))
     if len(end.bad) > SHOWN:
         say(f"… and {len(end.bad) - SHOWN:,} more bad lines; --json lists them all")
-    for ids, words in (
-        (end.missing, "samples have no prediction and are counted as skipped"),
-        (end.surplus, "predictions are about no sample and were left out"),
+    for ids, what, words in (
+        (end.missing, "sample", "without a prediction, counted as skipped"),
+        (end.surplus, "prediction", "about no sample, left out"),
     ):
         if ids:
-            say(f"{len(ids):,} {words}: {some(ids)}")
+            say(f"{counted(len(ids), what)} {words}: {some(ids)}")
 
 
 def _say_where(end: "ImportEnd", store: "Store") -> None:

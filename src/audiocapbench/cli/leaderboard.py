@@ -1,6 +1,6 @@
 """``audiocapbench leaderboard``: models of a store, and which of them cannot be told apart."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from typer import Option
 
@@ -15,7 +15,7 @@ from audiocapbench.report.exports import Format
 def leaderboard(
     *,
     benchmark: str | None = None,
-    by: Literal["overall", "category"] = "overall",
+    by_category: bool = False,
     metric: str | None = None,
     judge: str | None = None,
     published: bool = False,
@@ -32,11 +32,11 @@ def leaderboard(
 
     Args:
         benchmark (B): Only runs of this benchmark.
-        by: One score, or one for each category too.
+        by_category: Show a score for each category too.
         metric (M): Rank by this metric.
         judge (J): Rank by this judge's overall score.
         published: Show the paper's results too; they need no store.
-        all_runs: Show all runs, not each model's newest.
+        all_runs: Show all runs, not each model's newest that was asked and that was imported.
         table (N): A table of AudioCapBench's paper: 1 all scores, 2 by category, 3 the data.
         columns (A,B): Which columns of that table, comma-separated.
     """
@@ -52,7 +52,7 @@ def leaderboard(
         found = library.leaderboard(
             store=kept,
             benchmark=benchmark,
-            by_category=by == "category" or table == 2,
+            by_category=by_category or table == 2,
             metric=metric,
             judge=judge,
             published=published,

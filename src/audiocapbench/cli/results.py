@@ -13,7 +13,8 @@ from audiocapbench.report import tables
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.summary import RunSummary
 from audiocapbench.scores.table import ScoreTable
-from audiocapbench.store import Store
+from audiocapbench.store import Run, Store
+from audiocapbench.store.judgements import StoredCheck
 
 
 def print_tables(summaries: Sequence[RunSummary], metrics: Sequence[str], headline: str) -> None:
@@ -59,22 +60,41 @@ def print_groups(
         say(f"{whose}{sentence}")
 
 
-def warn_about(store: Store, judges: Sequence[str], run_ids: Sequence[int]) -> None:
-    """Say of each judge of runs whether it was seen to tell right from wrong on their benchmark."""
+def warn_about(
+    store: Store, judges: Sequence[str], run_ids: Sequence[int], *, advise: bool = False
+) -> None:
+    """Say of each judge of runs whether it was seen to tell right from wrong on their benchmark.
+
+    Args:
+        store: Where runs and checks are.
+        judges: The judges.
+        run_ids: The runs.
+        advise: Whether to name the command that checks a judge that nobody has checked.
+    """
     for one in store.judge_checks(run_ids, judges):
-        if one.document is None and not one.benchmark.startswith(TRIAL):
-            options = f"{_data_of(one.benchmark)}{store.option}"
-            does = f"audiocapbench judges check {quote(one.judge)}{options}"
-            say(f"{one.judge} has not been checked on {one.benchmark}; this does: {does}")
+        if advise and one.document is None:
+            number = next(run for run in run_ids if store.run(run).benchmark == one.benchmark)
+            _advise(store, one, store.run(number))
         if one.warning:
             say(f"Warning: {one.warning}.")
 
 
-def _data_of(benchmark: str) -> str:
-    """The options by which 'judges check' finds a benchmark."""
-    if benchmark == "demo" or benchmark.startswith(FILE):
-        return ""
-    if benchmark.startswith("folder/"):
-        return " --data DIR"
-    name = quote(benchmark)
-    return f" --benchmark {name} --data DIR" if takes_data(benchmark) else f" --data {name}"
+def _advise(store: Store, check: StoredCheck, run: Run) -> None:
+    # Where there are references alone, a check on other clips is all that can be had.
+    by_text = run.benchmark.startswith(FILE)
+    if run.benchmark.startswith(TRIAL) or (by_text and check.elsewhere):
+        return
+    dataset = store.dataset(run.dataset, run.benchmark)
+    if not by_text and dataset.samples[0].clip.is_absent:
+        return
+    name, root = quote(run.benchmark), quote(dataset.root)
+    if run.benchmark == "demo" or by_text:
+        data = ""
+    elif run.benchmark.startswith("folder/"):
+        data = f" --data {root}"
+    else:
+        data = (
+            f" --benchmark {name} --data {root}" if takes_data(run.benchmark) else f" --data {name}"
+        )
+    does = f"audiocapbench judges check {quote(check.judge)}{data}{store.option}"
+    say(f"{check.judge} has not been checked on {run.benchmark}; this does: {does}")

@@ -135,7 +135,7 @@ def run(
     keep_estimates(kept, (one.table for one in summaries))
     if opened.missing:
         say(f"{opened.presence}; manifest.json says why.")
-    warn_about(kept, judge_names, [end.run.id for end in ends])
+    warn_about(kept, judge_names, [end.run.id for end in ends], advise=True)
     for end in ends:
         explain_end(end, kept)
     explain_spending(purse)

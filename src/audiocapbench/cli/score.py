@@ -66,15 +66,16 @@ def score(
         references (FILE): CSV with id and reference, a row a reference; or JSONL or JSON
             with id and references. A category adds scores by group. Of MECAT: its reference folder.
         benchmark (NAME): Score the files as mecat-caption or mecat-qa does: group by group.
-        model (NAME): Whose --predictions a judge is shown. [default: the file's name]
+        model (NAME): Whose --predictions they are; of a file with a column 'model' or 'system',
+            also whose to take. [default: as the file says, or its name]
         judge (JUDGE): Judge a RUN, or --predictions, which become one in --store; repeat for a
             panel.
         per_sample (FILE): Write each sample's answer, scores and reasons as CSV or JSONL.
     """
     from audiocapbench.metrics.names import split_names
 
-    if model is not None and not (predictions and judge):
-        raise AudioCapBenchError("--model names --predictions that a --judge is shown; add both")
+    if model is not None and not predictions:
+        raise AudioCapBenchError("--model says whose --predictions these are; add them")
     ways = options.judge_ways(protocol, judge_prompt)
     asked = _Panel(judge or [], judge_hears, repeats, budget, prices, timeout, yes, ways)
     if run is not None and predictions is None and references is None and benchmark is None:
@@ -93,7 +94,7 @@ def score(
         raise AudioCapBenchError("only a --benchmark takes several files of --predictions")
     else:
         names = split_names(_PUBLISHED if metrics is None else metrics)
-        _score_files(Path(predictions[0]), references, names, per_sample, json=json)
+        _score_files(Path(predictions[0]), references, model, names, per_sample, json=json)
 
 
 class _Panel(NamedTuple):
@@ -171,7 +172,7 @@ def _score_run(
     else:
         print_tables([summary], names, traits.headline)
     keep_estimates(kept, [summary.table])
-    warn_about(kept, [one.name for one in judges], [number])
+    warn_about(kept, [one.name for one in judges], [number], advise=any(missing))
     say(*(f"audiocapbench: {error}" for error in refused))
     if refused:
         raise typer.Exit(WRONG_USE)
@@ -205,9 +206,10 @@ def _judge_files(
     # Whoever has no key is told so before anything is kept.
     how: dict[str, Any] = {"hears": panel.hears, "timeout": panel.timeout, "ways": panel.ways}
     create_judges(panel.judges, about.traits.judge, **how)
-    given = read_files(predictions, about)
+    given = read_files(predictions, about, model)
     refuse_overwriting(per_sample, [store_file(store), references, *map(Path, predictions)])
-    said = model if model is not None or given.predictions.head else Path(predictions[0]).stem
+    told = model is not None or given.predictions.head or given.predictions.system
+    said = model if told else Path(predictions[0]).stem
     with Store.open(store) as kept:
         end = import_run(kept, about, given, model_name(said, given.predictions))
         say(f"The predictions are kept as run {end.run.id} in {kept.name}.")
@@ -218,7 +220,13 @@ def _judge_files(
 
 
 def _score_files(
-    predictions: Path, references: Path, names: list[str], per_sample: Path | None, *, json: bool
+    predictions: Path,
+    references: Path,
+    model: str | None,
+    names: list[str],
+    per_sample: Path | None,
+    *,
+    json: bool,
 ) -> None:
     from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.cli.tables import show_page
@@ -229,7 +237,9 @@ def _score_files(
 
     check_metrics(None, names, audio=False)
     refuse_overwriting(per_sample, [predictions, references])
-    answers = read_predictions(predictions)
+    answers = read_predictions(predictions, model)
+    if model not in (None, answers.system):
+        raise AudioCapBenchError(f"--model names what a --judge is shown; {predictions} names none")
     scores = score_files(answers, read_references(references), names)
     bad = [str(problem) for problem in answers.bad]
     if per_sample is not None:

@@ -1,7 +1,9 @@
 """How commands write tables: on the terminal, or in a form for other programs."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from audiocapbench.cli.console import json_text, say, show, show_lines, show_text, stdout
@@ -96,9 +98,13 @@ def _write_rows(form: Format, file: Path, records: Sequence[Record]) -> None:
 
 def show_page(page: Page, *, fit: bool = True) -> None:
     """Print a table on stdout, folded and broken in parts where the terminal is narrow."""
-    for part in exports.fitted(page, stdout().width) if fit else [page]:
+    width = stdout().width
+    for part in exports.fitted(page, width) if fit else [page]:
+        # A title is as wide as the terminal, not as its table: no name in it is broken.
+        show_lines(*wrap(part.title, width, break_long_words=False, break_on_hyphens=False))
+        table = rich_table(replace(part, title=""))
         if part.wraps:
-            stdout().print(rich_table(part))
+            stdout().print(table)
         else:
-            show(rich_table(part))
+            show(table)
         show_lines(*part.notes, *([""] if part.notes else []))

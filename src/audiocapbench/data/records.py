@@ -69,7 +69,7 @@ def read_records(
     elif suffix in (*JSON_LINES, ".json"):
         yield from json_records(path, problems, columns, content)
     elif suffix == PARQUET:
-        yield from parquet_records(path, content)
+        yield from parquet_records(path, columns, content)
     else:
         raise DatasetError(f"{path}: is neither .csv, .tsv, .jsonl, .json nor .parquet")
 
@@ -88,11 +88,7 @@ def csv_records(
         raise DatasetError(f"{path}: its first line {names.what}")
     names = [name.strip() for name in names]
     check_names(path, names)
-    for column in columns:
-        if not _is_there(column, names):
-            there = ", ".join(names) or "nothing"
-            name = _names(column)[0]
-            raise DatasetError(f"{path}: has no column {name!r}; its first line has {there}")
+    _check_columns(path, names, columns, "its first line has")
     for where, cells in rows:
         if isinstance(cells, Problem):
             problems.append(cells)
@@ -100,6 +96,15 @@ def csv_records(
             problems.append(uneven(where, cells, len(names)))
         else:
             yield Record(where, dict(zip(names, cells, strict=True)))
+
+
+def _check_columns(path: PurePath, names: Sequence[str], columns: Columns, there: str) -> None:
+    for column in columns:
+        if not _is_there(column, names):
+            name, *others = _names(column)
+            also = f" (or {', '.join(others[:8])})" if others else ""
+            there += f" {', '.join(names) or 'nothing'}"
+            raise DatasetError(f"{path}: has no column {name!r}{also}; {there}")
 
 
 def _names(column: str | Sequence[str]) -> Sequence[str]:
@@ -208,11 +213,13 @@ def objects_of(
             problems.append(Problem(where, "", "is not a JSON object"))
 
 
-def parquet_records(path: PurePath, content: bytes | None = None) -> Iterator[Record]:
+def parquet_records(
+    path: PurePath, wanted: Columns = (), content: bytes | None = None
+) -> Iterator[Record]:
     """The rows of a Parquet file, without the bytes of audio that it may hold.
 
     Raises:
-        DatasetError: The file cannot be read, or pyarrow is not installed.
+        DatasetError: The file cannot be read or lacks a column, or pyarrow is not installed.
     """
     try:
         import pyarrow
@@ -225,6 +232,7 @@ def parquet_records(path: PurePath, content: bytes | None = None) -> Iterator[Re
         with os_errors(path, "read"):
             source: Any = str(path) if content is None else io.BytesIO(content)
             with parquet.ParquetFile(source) as file:
+                _check_columns(path, file.schema_arrow.names, wanted, "it has")
                 columns = [name for one in file.schema_arrow for name in _readable(one)]
                 for batch in file.iter_batches(_ROWS, columns=columns) if columns else ():
                     for row in batch.to_pylist():

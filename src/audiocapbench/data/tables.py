@@ -28,15 +28,13 @@ from audiocapbench.errors import DatasetError
 
 FILES = ("file_name", "audio_file", "filename", "file", "fname", "audio", "path")
 IDS = ("id", *FILES)
+# A caption beside something that is surely a prediction is a reference: it comes after them.
 PREDICTIONS = (
-    "prediction",
-    "caption",
-    "predicted_caption",
-    "caption_predicted",
-    "answer",
-    "output",
+    *("prediction", "predicted_caption", "caption_predicted", "answer", "output", "response"),
+    *("hypothesis", "caption", "text"),
 )
 REFERENCES = ("references", "reference_captions", "captions", "reference", "caption", "raw_text")
+SYSTEMS = ("model", "system", "model_name", "model_id")
 NUMBERED = tuple(f"{name}_{n}" for name in ("caption", "reference") for n in range(1, 21))
 """Names of fields as people write them, ours first."""
 
@@ -68,6 +66,7 @@ class Predictions:
         failures: Of ids that the file says to have no prediction.
         fields: All that the file says of each id, where it was read from one.
         head: What a published result file says of the whole; None of other files.
+        system: Whose they are, where the file says so of each.
     """
 
     texts: dict[str, str] = field(default_factory=dict)
@@ -75,6 +74,7 @@ class Predictions:
     failures: dict[str, PredictionFailure] = field(default_factory=dict)
     fields: dict[str, dict[str, Any]] = field(default_factory=dict)
     head: dict[str, Any] | None = None
+    system: str = ""
 
     @property
     def ids(self) -> list[str]:
@@ -102,28 +102,52 @@ class References:
     details: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-def read_predictions(path: Path) -> Predictions:
+def read_predictions(path: Path, system: str | None = None) -> Predictions:
     """Read ``id,prediction`` rows or lines; an id may be repeated with the same text.
 
     The id may be called after the file, and the prediction a caption. A line may say that there
-    is none: by a ``status`` of ours, by ``success`` or by an ``error``.
+    is none: by a ``status`` of ours, by ``success`` or by an ``error``; and whose it is.
+
+    Args:
+        path: The file.
+        system: Whose predictions to take of a file that has those of several.
 
     Raises:
-        DatasetError: The file cannot be read, or has no such columns.
+        DatasetError: The file cannot be read, has no such columns, or is of several systems.
     """
-    found, columns = Predictions(), (IDS, PREDICTIONS)
+    bad: list[Problem] = []
+    head, columns = None, (IDS, PREDICTIONS)
     if path.suffix.lower() == ".json":
         value = read_json(path)
         _refuse_scores(value, path)
-        found.head = _head(value)
-        records = objects_of(value, path, found.bad, columns)
+        head = _head(value)
+        records = objects_of(value, path, bad, columns)
     else:
-        records = read_records(path, found.bad, columns)
+        records = read_records(path, bad, columns)
+    found: dict[str, Predictions] = {}
     for where, given in records:
-        problem = _add_prediction(found, given)
+        whose = "" if head is not None else _system(given)
+        own = found.setdefault(whose, Predictions(bad=bad, head=head, system=whose))
+        problem = _add_prediction(own, given)
         if problem is not None:
-            found.bad.append(Problem(where, *problem))
-    return found
+            bad.append(Problem(where, *problem))
+    return _of_one_system(found, path, system) or Predictions(bad=bad, head=head)
+
+
+def _system(given: dict[str, Any]) -> str:
+    name = given_names(given, {"system": SYSTEMS}).get("system", "")
+    return (_text(given, name) or "").strip()
+
+
+def _of_one_system(
+    found: dict[str, Predictions], path: Path, system: str | None
+) -> Predictions | None:
+    """The predictions of one system; those of several never become one model's."""
+    if len(found) > 1 and system not in found:
+        names = ", ".join(repr(one) for one in list(found)[:10])
+        which = f"{path}: has predictions of {len(found)} systems ({names})"
+        raise DatasetError(f"{which}; name the one to take with --model")
+    return found[system] if system in found else next(iter(found.values()), None)
 
 
 def _refuse_scores(value: Any, path: Path) -> None:

@@ -30,8 +30,8 @@ from audiocapbench.store import Run, RunSpec, Store
 from audiocapbench.store.judgements import IMPORTED, Judgement
 from audiocapbench.store.unsaved import AnswerRecord
 
-UNNAMED_JUDGE = "llm_judge"
-"""What a judge is called whose name a result file does not say: as its field is there."""
+UNNAMED_JUDGE = "unnamed-judge"
+"""What a judge is called whose name neither a result file nor the user says."""
 
 _AT_A_TIME = 500
 _LONGEST_NAME = 200
@@ -76,12 +76,15 @@ class PredictionSet(NamedTuple):
     surplus: tuple[str, ...] = ()
 
 
-def read_files(files: Sequence[str], benchmark: Benchmark) -> PredictionSet:
+def read_files(
+    files: Sequence[str], benchmark: Benchmark, system: str | None = None
+) -> PredictionSet:
     """Read predictions in any of the forms that there are, under the ids of a benchmark.
 
     Args:
         files: Their names; for MECAT-Caption also ``long=FILE`` and so on.
         benchmark: Whose samples they are about.
+        system: Whose predictions to take of files that have those of several.
 
     Raises:
         DatasetError: A file cannot be read, or has no prediction that is about one of the samples.
@@ -92,9 +95,9 @@ def read_files(files: Sequence[str], benchmark: Benchmark) -> PredictionSet:
     digest = _digest(sources)
     if base_name(benchmark.name) in TRAITS:
         return _mecat(sources, benchmark, digest)
-    merged = read_predictions(sources[0].path)
+    merged = read_predictions(sources[0].path, system)
     for source in sources[1:]:
-        _merge(merged, read_predictions(source.path), source.path)
+        _merge(merged, read_predictions(source.path, system), source.path)
     if not merged.ids:
         why = f": {merged.bad[0]}" if merged.bad else ""
         raise DatasetError(f"{', '.join(map(str, files))}: holds no prediction{why}")
@@ -129,6 +132,9 @@ def _digest(sources: Sequence[PredictionFile]) -> str:
 def _merge(into: Predictions, other: Predictions, path: Path) -> None:
     if into.head is not None or other.head is not None:
         raise DatasetError(f"{path}: a result file is a run of its own; import it alone")
+    if into.system != other.system:
+        names = f"{other.system!r}, and not of {into.system!r}"
+        raise DatasetError(f"{path}: has predictions of {names}; import each alone")
     into.bad += other.bad
     for key in other.ids:
         new: object = other.texts.get(key, other.failures.get(key))
@@ -174,7 +180,7 @@ def _meet(predictions: Predictions, samples: Sequence[Sample]) -> tuple[Predicti
 
 
 def model_name(given: str | None, predictions: Predictions) -> str:
-    """What the model is called: as the user says, or else a result file.
+    """What the model is called: as the user says, or else the file.
 
     Raises:
         ModelError: Nobody says, or it is no name.
@@ -185,7 +191,8 @@ def model_name(given: str | None, predictions: Predictions) -> str:
         ours = {theirs: one for one, theirs in PUBLISHED_NAMES.items()}
         provider = head.get("provider")
         parts = [ours.get(str(provider), provider), head.get("model_id")]
-        name = "/".join(one for one in parts if isinstance(one, str) and one.strip())
+        said = "/".join(one for one in parts if isinstance(one, str) and one.strip())
+        name = said or predictions.system
         if not name:
             raise ModelError("the file does not say whose predictions these are; give --model NAME")
     if not name.strip() or not name.isprintable() or len(name) > _LONGEST_NAME:
@@ -195,10 +202,19 @@ def model_name(given: str | None, predictions: Predictions) -> str:
     return name.strip()
 
 
-def import_run(store: Store, benchmark: Benchmark, given: PredictionSet, model: str) -> ImportEnd:
+def import_run(
+    store: Store, benchmark: Benchmark, given: PredictionSet, model: str, judge: str | None = None
+) -> ImportEnd:
     """Keep predictions as a run; what a result file's judge said becomes judgements.
 
     A run of a result file has the samples that the file lists, any other all of the benchmark's.
+
+    Args:
+        store: Where to keep it.
+        benchmark: What the predictions are about.
+        given: What was read.
+        model: Whose they are.
+        judge: Who judged, where a result file does not say it.
     """
     found = given.predictions
     listed = set(found.ids)
@@ -210,7 +226,7 @@ def import_run(store: Store, benchmark: Benchmark, given: PredictionSet, model: 
         benchmark.name,
         benchmark.fingerprint,
         model,
-        {"file_sha256": given.sha256},
+        {"file_sha256": given.sha256} | ({} if judge is None else {"judge": judge}),
         "none: imported",
         tuple(one.id for one in samples),
         kind="imported",
@@ -225,16 +241,21 @@ def import_run(store: Store, benchmark: Benchmark, given: PredictionSet, model: 
             part = outcomes[start : start + _AT_A_TIME]
             store.add_records(run.id, [AnswerRecord(one) for one in part])
     # Last, and only where there are none: whoever was interrupted before begins here again.
-    judgements = _judgements([one.id for one in samples], found)
+    judgements = _judgements([one.id for one in samples], found, judge)
     if judgements and not store.judgements(run.id, judgements[0].judge):
         store.add_judgements(run.id, judgements)
     missing = tuple(one.id for one in samples if one.id not in listed)
-    return ImportEnd(run, is_new, tuple(found.bad), missing, given.surplus, given.note)
+    note = given.note
+    if judgements and judgements[0].judge == UNNAMED_JUDGE:
+        unnamed = f"the file does not say who judged, so its judge is {UNNAMED_JUDGE!r}"
+        note = "; ".join(filter(None, [note, f"{unnamed}; --judge names it"]))
+    return ImportEnd(run, is_new, tuple(found.bad), missing, given.surplus, note)
 
 
 def _outcome(key: str, found: Predictions) -> Outcome:
     fields = found.fields.get(key, {})
-    seconds = _number(fields.get("inference_time"))
+    # The published form has a time of every answer; nobody answers in none, so that 0 is no time.
+    seconds = _number(fields.get("inference_time")) or None
     # Only what a result file says is given back by an export, word for word.
     raw = json.dumps(fields, ensure_ascii=False) if found.head is not None else None
     if key in found.texts:
@@ -250,13 +271,13 @@ def _outcome(key: str, found: Predictions) -> Outcome:
     return Outcome(key, reply, None, 0.0, seconds or 0.0 if asked else 0.0, attempts=int(asked))
 
 
-def _judgements(ids: Sequence[str], found: Predictions) -> list[Judgement]:
+def _judgements(ids: Sequence[str], found: Predictions, judge: str | None) -> list[Judgement]:
     """What the judge of a result file said, signed so that it is never compared with ours."""
     head = found.head
     if head is None:
         return []
     said = head.get("judge") or head.get("judge_model")
-    name = said.strip() if isinstance(said, str) and said.strip() else UNNAMED_JUDGE
+    name = said.strip() if isinstance(said, str) and said.strip() else judge or UNNAMED_JUDGE
     signatures = head.get("signatures")
     made = signatures.get("llm") if isinstance(signatures, Mapping) else None
     signature = sign(IMPORTED, judge=name, made=str(made or "not said"))

@@ -48,7 +48,8 @@ class ImportSettings(TypedDict, total=False):
     Attributes:
         benchmark: A benchmark's name, a folder, or a benchmark of your own.
         references: A file of references in the place of a benchmark; of MECAT its folder.
-        model: Whose captions they are; a result file says it itself.
+        model: Whose captions they are; a file may say it itself.
+        judge: Who judged, where a result file with scores does not say it.
         data: The folder that ``audiocapbench build`` made, for a benchmark that needs one.
         follow_links: Whether clips may be links that lead out of the folder.
         metrics: Names in a list or between commas; the benchmark's own by default.
@@ -58,6 +59,7 @@ class ImportSettings(TypedDict, total=False):
     benchmark: str | PathLike[str] | Benchmark | None
     references: str | PathLike[str] | None
     model: str | None
+    judge: str | None
     data: str | PathLike[str] | None
     follow_links: bool
     metrics: Names | None
@@ -85,13 +87,14 @@ def import_run(files: Files, **options: Unpack[ImportSettings]) -> ImportResult:
             _path(options.get("references")),
             follow_links=options.get("follow_links", False),
         )
-    given, metrics = read_files(names, benchmark), options.get("metrics")
+    given = read_files(names, benchmark, options.get("model"))
+    metrics = options.get("metrics")
     chosen = list(benchmark.traits.metrics) if metrics is None else metric_names(metrics)
     heard = not any(one.clip.is_absent for one in benchmark.samples)
     check_metrics(benchmark.traits.aggregation, chosen, audio=heard)
     model = model_name(options.get("model"), given.predictions)
     with opened_store(options.get("store", DEFAULT_STORE)) as store:
-        end = keep_predictions(store, benchmark, given, model)
+        end = keep_predictions(store, benchmark, given, model, options.get("judge"))
         score_run(store, end.run, chosen)
         judges = list(dict.fromkeys(one.judge for one in store.judgements(end.run.id)))
         result = ImportResult(summarise(store, end.run, chosen, judges), end=end)

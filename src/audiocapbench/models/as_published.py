@@ -4,12 +4,17 @@ from dataclasses import replace
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.models.controls import RuleFollower
+from audiocapbench.models.gemini import thinks
 from audiocapbench.models.model import Model, Question, VariedModel
 from audiocapbench.models.openai_realtime import LOWEST_TEMPERATURE, PROVIDER, dialect_of
 from audiocapbench.models.settings import ModelSettings
 
 PUBLISHED_NAMES = {"openai-realtime": "openai_realtime", "dashscope": "qwen_audio"}
 """Providers that the published tool calls otherwise."""
+
+
+MAX_TOKENS = 256
+"""Longest answer that the published tool asks for, but of models that think."""
 
 
 class PublishedModel(VariedModel):
@@ -37,7 +42,9 @@ def as_published(model: Model) -> Model:
 
 
 def published_settings(name: str, settings: ModelSettings) -> ModelSettings:
-    """Settings as the published tool passes them on: Realtime is never asked below its lowest.
+    """The user's settings as the published tool passes them on.
+
+    Realtime is never asked below its lowest temperature.
 
     The current Realtime API has no temperature to pass on.
     """
@@ -46,3 +53,8 @@ def published_settings(name: str, settings: ModelSettings) -> ModelSettings:
         return settings
     lowest = max(LOWEST_TEMPERATURE, asked) if dialect_of(name) == "beta" else None
     return replace(settings, temperature=lowest)
+
+
+def published_defaults(name: str) -> ModelSettings:
+    """What the published tool asks for where the user says nothing."""
+    return ModelSettings(max_tokens=None if thinks(name) else MAX_TOKENS)

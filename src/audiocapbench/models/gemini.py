@@ -251,14 +251,15 @@ def _options(name: str, settings: ModelSettings) -> Parameters:
 
 
 def _of_this_age(name: str, description: str = "", price: Price | None = None) -> KnownModel:
-    """What the paper gave to models like this one: from 2.5 on they think.
-
-    Names without a number stand for the latest.
-    """
-    found = re.search(r"gemini-(?:(?P<major>\d+)(?:\.(?P<minor>\d+))?)?", name.partition("/")[2])
-    thinks = found is not None and (int(found["major"] or 99), int(found["minor"] or 0)) >= (2, 5)
-    budget, limit = (THINKING_BUDGET, THINKING_MAX_TOKENS) if thinks else (None, None)
+    """What the paper gave to models like this one."""
+    budget, limit = (THINKING_BUDGET, THINKING_MAX_TOKENS) if thinks(name) else (None, None)
     return KnownModel(name, description, 0.0, budget, limit, price=price)
+
+
+def thinks(name: str) -> bool:
+    """Whether a model is a Gemini that thinks: from 2.5 on; no number stands for the latest."""
+    found = re.search(r"^gemini/.*gemini-(?:(?P<major>\d+)(?:\.(?P<minor>\d+))?)?", name)
+    return found is not None and (int(found["major"] or 99), int(found["minor"] or 0)) >= (2, 5)
 
 
 def _address(variable: str, standard: str) -> Address:

@@ -96,9 +96,10 @@ def create_models(
 
 def create_published(name: str, settings: ModelSettings | None = None) -> Model:
     """Make a model as ``create_model`` does, to be asked as the published tool asks it."""
-    from audiocapbench.models.as_published import as_published, published_settings
+    from audiocapbench.models import as_published as published
 
-    return as_published(create_model(name, published_settings(name, settings or ModelSettings())))
+    asked = published.published_settings(name, settings or ModelSettings())
+    return published.as_published(create_model(name, asked, published.published_defaults(name)))
 
 
 def published_models() -> tuple[KnownModel, ...]:

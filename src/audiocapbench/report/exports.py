@@ -62,7 +62,8 @@ class Page:
     marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)
 
 
-_BETWEEN, _EDGES = 3, 2
+_BETWEEN, _EDGES, _LONGEST_NAME = 3, 2, 26
+_NAME_PARTS = re.compile(r"(?<=/)(?!/)|(?=@)|(?=\[)|(?= \()")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~&$])")
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -110,9 +111,14 @@ def fitted(page: Page, width: int) -> list[Page]:
     """
     if _width(page) > width:
         page = _folded(page)
+    keys = 1 + next((at for at, one in enumerate(page.headings) if one.align == "left"), 0)
+    whole, broken = (_parts(one, width, keys) for one in (page, _with_names_broken(page, keys - 1)))
+    return min(whole, broken, key=len)
+
+
+def _parts(page: Page, width: int, keys: int) -> list[Page]:
     if _width(page) <= width:
         return [page]
-    keys = 1 + next((at for at, one in enumerate(page.headings) if one.align == "left"), 0)
     parts: list[list[int]] = [list(range(keys))]
     for column in range(keys, len(page.headings)):
         if len(parts[-1]) > keys and _width(_part(page, [*parts[-1], column])) > width:
@@ -121,6 +127,21 @@ def fitted(page: Page, width: int) -> list[Page]:
     pages = [replace(_part(page, part), notes=()) for part in parts]
     pages[1:] = [replace(one, title=f"{page.title} (continued)") for one in pages[1:]]
     return [*pages[:-1], replace(pages[-1], notes=page.notes)]
+
+
+def _with_names_broken(page: Page, column: int) -> Page:
+    """The page with long names over several lines, broken where their parts meet."""
+
+    def broken(name: str) -> str:
+        lines = [""]
+        for part in _NAME_PARTS.split(name):
+            if lines[-1] and len(lines[-1] + part.rstrip()) > _LONGEST_NAME:
+                lines.append("")
+            lines[-1] += part
+        return "\n".join(one.strip() for one in lines)
+
+    rows = ((*row[:column], broken(row[column]), *row[column + 1 :]) for row in page.rows)
+    return replace(page, rows=tuple(rows))
 
 
 def _part(page: Page, columns: Sequence[int]) -> Page:

@@ -64,7 +64,8 @@ def notes(comparison: Comparison) -> tuple[str, ...]:
             f"(power {POWER:g}, alpha {ALPHA:g}){needed}."
         )
     said.append(
-        f"p: paired permutation; {_corrected(comparison)}: corrected over the rows of the table; "
+        f"p: paired permutation; {_corrected(comparison)}: corrected over the rows of the table, "
+        "where a leaderboard corrects over its pairs of models; "
         "95 %: paired, by bootstrap-t, of shares by Bonett and Price; "
         "effect: difference in standard deviations of the differences."
     )

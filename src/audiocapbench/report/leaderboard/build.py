@@ -13,7 +13,7 @@ from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics import find_metric
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.report.leaderboard.board import Board, Leaderboard, LeaderboardQuery, RunEntry
-from audiocapbench.report.leaderboard.notes import board_notes
+from audiocapbench.report.leaderboard.notes import board_notes, way_of
 from audiocapbench.report.leaderboard.published import has_published, with_published
 from audiocapbench.report.leaderboard.ranking import Ranking, rank_runs
 from audiocapbench.scores.groups import ALL, category
@@ -79,7 +79,10 @@ def build_leaderboard(store: Store, query: LeaderboardQuery) -> Leaderboard:
 
 
 def _runs(store: Store, query: LeaderboardQuery, notes: list[str]) -> list[Run]:
-    """The newest run of each model on each set of samples, or all runs; no trials unless named."""
+    """The newest run of each model, asked in each way, on each set of samples, or all runs.
+
+    An imported run never hides one that was asked; trials are shown only where they are named.
+    """
     lines = [one for one in store.runs() if query.benchmark in (None, one.benchmark)]
     shown = [one for one in lines if query.benchmark is not None or not one.is_trial]
     if len(shown) < len(lines):
@@ -92,7 +95,8 @@ def _runs(store: Store, query: LeaderboardQuery, notes: list[str]) -> list[Run]:
     if query.all_runs:
         return found
     newest = {
-        (run.benchmark, run.dataset, run.model, frozenset(run.sample_ids)): run for run in found
+        (run.benchmark, run.dataset, run.model, way_of(run), frozenset(run.sample_ids)): run
+        for run in found
     }
     older = len(found) - len(newest)
     if older:

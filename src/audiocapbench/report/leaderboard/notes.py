@@ -13,8 +13,19 @@ from audiocapbench.scores.scorer import FEWEST_SHARE
 from audiocapbench.stats import FEWEST_FOR_INTERVAL
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.stats.power import ALPHA
+from audiocapbench.store import Run
+
+LETTERS = "Models that share a letter"
+"""Begins what is said of tests, which only tables with letters need."""
 
 _MOST_NAMED = 10
+
+
+def way_of(run: Run) -> str:
+    """How the answers of a run came about, where that is not our usual way."""
+    if run.kind == "imported":
+        return "imported"
+    return "asked by the published protocol" if run.parameters.get("protocol") else ""
 
 
 def board_notes(
@@ -33,6 +44,10 @@ def board_notes(
             "over what each has."
         )
     yield from _tests(overall, entries, correction)
+    ways = {one.run.id: way_of(one.run) for one in entries}
+    for way in sorted(set(ways.values()) - {""}) if len(set(ways.values())) > 1 else ():
+        own = [str(number) for number, one in ways.items() if one == way]
+        yield f"{'Run' if len(own) == 1 else 'Runs'} {', '.join(own)}: {way}."
     for one in entries:
         if one.overall.rank is None:
             yield _unranked(one)
@@ -54,8 +69,8 @@ def _tests(overall: Ranking, entries: Sequence[RunEntry], correction: Correction
     if tested:
         tests = f"{len(tested)} paired permutation {'test' if len(tested) == 1 else 'tests'}"
         yield (
-            f"Models that share a letter cannot be told apart: {tests}, corrected by "
-            f"{correction.words}, alpha {ALPHA:g}. 'ranks' are the places that the tests leave "
+            f"{LETTERS} cannot be told apart: {tests}, corrected by {correction.words} over the "
+            f"pairs of this table, alpha {ALPHA:g}. 'ranks' are the places that the tests leave "
             "open."
         )
     if overall.unlettered:

@@ -59,6 +59,8 @@ def _columns(board: Board) -> Iterator[_Column]:
         lambda one: shown_name(one, board),
         lambda one: shown_name(one, board),
     )
+    if board.entries:
+        yield _Column(Heading("run"), lambda one: str(one.run.id))
     yield _Column(
         Heading("score"),
         lambda one: shown(one.overall.estimate.value),
@@ -161,7 +163,8 @@ def _category_notes(board: Board) -> Iterator[str]:
     if tested:
         yield (
             "Models that share a letter within a category cannot be told apart there: "
-            f"{tested} paired permutation tests, corrected by {board.correction.words} together."
+            f"{tested} paired permutation tests, corrected by {board.correction.words} over the "
+            "pairs of all categories."
         )
     by_zero = [name for name, one in board.parts.items() if one.by_zero]
     if by_zero:

@@ -13,6 +13,7 @@ from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
 from audiocapbench.report.exports import Heading, Mark, Page, Record, Value
 from audiocapbench.report.leaderboard.board import Board, Leaderboard, PublishedEntry, RunEntry
+from audiocapbench.report.leaderboard.notes import LETTERS
 from audiocapbench.report.leaderboard.pages import in_order, shown_name
 from audiocapbench.scores.groups import category
 from audiocapbench.scores.scorer import Scorer
@@ -69,6 +70,7 @@ def _results(board: Board, wanted: Sequence[str]) -> PaperTable:
     columns = [
         _TableColumn("rank", _rank),
         _TableColumn("model", lambda one: shown_name(one, board)),
+        _TableColumn("run", _run, in_paper=False),
         *(_TableColumn(name, _dimension(name), 2, is_score=True) for name in dimensions),
         _TableColumn(scorer.column, _score, scorer.digits, is_score=True),
         _TableColumn("low", _end(0), scorer.digits, in_paper=own),
@@ -84,6 +86,7 @@ def _by_category(board: Board, wanted: Sequence[str]) -> PaperTable:
     columns = [
         _TableColumn("rank", _rank, in_paper=False),
         _TableColumn("model", lambda one: shown_name(one, board)),
+        _TableColumn("run", _run, in_paper=False),
         *(
             _TableColumn(one, _part(board.scorer, one), digits, True, True)
             for one in board.categories
@@ -100,8 +103,10 @@ def _of_board(
     rows = [{one.name: one.value(entry) for one in columns} for entry in in_order(board)]
     by = f"judged by {board.scorer.judge}" if board.scorer.judge else f"by {board.scorer.name}"
     title = f"{board.benchmark}, {number}, {by}, {board.samples:,} samples"
-    signatures = sorted({str(one) for one in _signatures(board) if one})
-    notes = (*board.notes, *(f"Signature: {one}" for one in signatures))
+    names = list(wanted) or [one.name for one in columns if one.in_paper]
+    signatures = sorted({str(one) for one in _signatures(board, names) if one})
+    said = [one for one in board.notes if not one.startswith(LETTERS)]
+    notes = (*said, *(f"Signature: {one}" for one in signatures))
     return _table(title, columns, rows, notes, wanted)
 
 
@@ -182,6 +187,10 @@ def _shown(value: Value, digits: int | None) -> str:
     return str(value)
 
 
+def _run(one: _Entry) -> Value:
+    return None if isinstance(one, PublishedEntry) else one.run.id
+
+
 def _rank(one: _Entry) -> Value:
     return one.printed_rank if isinstance(one, PublishedEntry) else one.overall.rank
 
@@ -233,7 +242,9 @@ def _metrics(board: Board) -> list[str]:
     return [one for one in known if one in {*own, *printed} and one != board.scorer.column]
 
 
-def _signatures(board: Board) -> Iterator[object]:
+def _signatures(board: Board, names: Sequence[str]) -> Iterator[object]:
+    """Of what ranks, and of the metrics that are shown."""
     yield board.signature
     for entry in board.entries:
-        yield from (entry.table.signature(one) for one in entry.table.scorers if not one.judge)
+        own = (one for one in entry.table.scorers if not one.judge and one.name in names)
+        yield from map(entry.table.signature, own)
