@@ -8,7 +8,6 @@ import typer
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, app
 from audiocapbench.cli.console import SHOWN, print_json, say, some
-from audiocapbench.scores.estimate import counted
 
 if TYPE_CHECKING:
     from audiocapbench.engine.importing import ImportEnd
@@ -53,6 +52,7 @@ def import_predictions(
     from audiocapbench.engine import score_run
     from audiocapbench.engine.importing import import_run, model_name, read_files
     from audiocapbench.metrics.names import split_names
+    from audiocapbench.scores.estimate import counted
     from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.scores.summary import summarise
     from audiocapbench.store import Store
@@ -85,6 +85,8 @@ def import_predictions(
 
 def explain_import(end: "ImportEnd") -> None:
     """Say on stderr what did not fit."""
+    from audiocapbench.scores.estimate import counted
+
     say(*([f"{end.note[0].upper()}{end.note[1:]}."] if end.note else []))
     say(*map(str, end.bad[:SHOWN]))
     if len(end.bad) > SHOWN:
