@@ -18,7 +18,7 @@ _ORDER = (
 ).split()
 _HOMES = {"import": "importing"} | dict.fromkeys(("models", "metrics", "benchmarks"), "listings")
 
-_OF_META = ("ratings",)
+_OF_META = ("ratings", "controls")
 
 SOME_FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
 

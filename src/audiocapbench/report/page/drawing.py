@@ -3,10 +3,13 @@
 Places across are percentages, so that text keeps its size; colours and hatches are classes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
+import numpy as np
+
+from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.page.figure_data import Bar, Histogram, Point, Span, nice_step
 from audiocapbench.report.page.label_places import place_labels
@@ -17,6 +20,7 @@ _PLOT = 82.0  # Per cent; the rest is for the number behind the longest bar.
 _ROW, _AXIS = 38, 22
 _PANEL, _TITLE = 104, 22
 _SCATTER, _LEFT, _RIGHT, _TOP, _BOTTOM = 420, 7.0, 97.0, 26, 380
+_CURVES = 160
 _LONGEST = 48
 _WIDE = 880  # Pixels for which the scatter's names are placed; below, numbers stand in.
 
@@ -195,6 +199,27 @@ def draw_shifts(rows: Sequence[tuple[str, Span]], every: Sequence[Span], name: s
             parts.append(f'<line class="interval" {ends} y1="{y + 25}" y2="{y + 25}"/>')
         parts.append(f'<circle class="c0 mark" cx="{score}%" cy="{y + 25}" r="4"/>')
     return Drawing("".join(parts), bottom + _AXIS, name)
+
+
+def draw_curves(groups: Mapping[str, FloatArray], name: str) -> Drawing:
+    """The share of each group's values at or below a value: a curve a group, in their colours."""
+    every = np.concatenate(list(groups.values()))
+    low, high = float(every.min()), float(every.max())
+    across = _around([Span(low, low, high)], 0, 100)
+    shares = np.linspace(0, 1, 101)
+    parts = [f'<line class="axis" x1="0" x2="100%" y1="{_CURVES}" y2="{_CURVES}"/>']
+    for tick in across.ticks:
+        x = across.at(tick)
+        parts.append(f'<line class="grid" x1="{x}%" x2="{x}%" y1="0" y2="{_CURVES}"/>')
+        anchor = "start" if tick == across.low else "end" if tick == across.high else "middle"
+        parts.append(text(f"{round(tick, 6):g}", f"{x}%", _CURVES + 15, "tick", anchor))
+    for number, values in enumerate(groups.values()):
+        places = [across.at(float(value)) for value in np.quantile(values, shares)]
+        points = " ".join(f"{x},{100 - 100 * y:.0f}" for x, y in zip(places, shares, strict=True))
+        line = f'<polyline class="curve s{number}" points="{points}"/>'
+        box = f'height="{_CURVES}" viewBox="0 0 100 100" preserveAspectRatio="none"'
+        parts.append(f'<svg width="100%" {box}>{line}</svg>')
+    return Drawing("".join(parts), _CURVES + _AXIS, name)
 
 
 def draw_key(number: int) -> str:

@@ -9,10 +9,12 @@ from pathlib import Path
 
 from audiocapbench.errors import ReportError, meant
 from audiocapbench.files import write_file
+from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.page.drawing import (
     COLOURS,
     Drawing,
     draw_bars,
+    draw_curves,
     draw_histogram,
     draw_key,
     draw_scatter,
@@ -47,6 +49,7 @@ text { fill: #000; font: 12px sans-serif; } .tick, .value { font-size: 11px; }
 .title { font-size: 13px; } .grid { stroke: #ccc; } .axis { stroke: #444; }
 .narrow { display: none; } .mean { stroke: #000; stroke-dasharray: 4 3; }
 .interval { stroke: #000; stroke-width: 1.3; } .spread { stroke-width: 1.2; }
+.curve { fill: none; stroke-width: 1; vector-effect: non-scaling-stroke; }
 .mark { stroke: #000; stroke-width: .5; } .lead { stroke: #444; }
 """
 
@@ -107,6 +110,12 @@ def shift_sheet(panels: Mapping[str, Sequence[tuple[str, Span]]], label: str) ->
     every = [span for rows in panels.values() for _, span in rows]
     cells = [[(title, draw_shifts(rows, every, title))] for title, rows in panels.items()]
     return _sheet(cells, min(len(cells), 2), (), label)
+
+
+def curve_sheet(panels: Mapping[str, Mapping[str, FloatArray]], label: str) -> str:
+    """Cumulative distributions of groups that all panels have, a panel for each name."""
+    cells = [[(title, draw_curves(groups, title))] for title, groups in panels.items()]
+    return _sheet(cells, min(len(cells), 2), list(next(iter(panels.values()))), label)
 
 
 def _writer(kind: str) -> Callable[[str], bytes]:

@@ -1,0 +1,198 @@
+"""What metrics make of right, safe and wrong answers: three distributions, best far apart.
+
+The answers are the benchmark's own controls. All three are held to the same references: the one
+that the right answer was taken from counts for none of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Any
+
+import anyio
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.benchmarks import Benchmark, Selection
+from audiocapbench.benchmarks.corpora import compute_by_corpus
+from audiocapbench.data import Sample
+from audiocapbench.data.outcome import SCORED, Reply
+from audiocapbench.errors import ReportError
+from audiocapbench.judges.check import KINDS
+from audiocapbench.metrics import compute
+from audiocapbench.metrics.result import FloatArray, first_column
+from audiocapbench.models.controls import ControlModel
+from audiocapbench.models.model import Question
+from audiocapbench.report.figure_rows import Figure, Row, flat_rows, plain_rows, rows_page
+from audiocapbench.report.mecat.analysis import Analysis
+from audiocapbench.report.page.plots import curve_sheet
+from audiocapbench.signature import Signature
+from audiocapbench.stats import mean_interval
+from audiocapbench.stats.correlation import auc
+from audiocapbench.stats.effects import effect_interval
+from audiocapbench.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class ControlScores:
+    """Scores of the three kinds of answers, by metric, on the same samples.
+
+    Attributes:
+        values: By metric and kind; NaN where the metric says nothing of a sample.
+        left_out: Samples without an answer of each kind.
+    """
+
+    benchmark: str
+    categories: NDArray[np.str_]
+    values: Mapping[str, Mapping[str, FloatArray]]
+    signatures: tuple[Signature, ...]
+    left_out: int
+
+
+def score_controls(
+    benchmark: Benchmark,
+    metrics: Sequence[str],
+    selection: Selection | None = None,
+    store: Store | None = None,
+) -> ControlScores:
+    """Score right, safe and wrong answers to what counts in a benchmark.
+
+    The store keeps embeddings of audio.
+
+    Raises:
+        ReportError: No sample has an answer of each kind.
+        MetricError: A metric is unknown, or cannot be computed.
+    """
+    aggregation = benchmark.traits.aggregation
+    counted = None if aggregation is None else aggregation.weights
+    chosen = [
+        one
+        for one in (selection or Selection()).of(benchmark)
+        if counted is None or one.category in counted
+    ]
+    answers = {kind: anyio.run(_answer, benchmark, kind, chosen) for kind in KINDS}
+    there = [
+        place
+        for place in range(len(chosen))
+        if all(replies[place].status in SCORED for replies in answers.values())
+    ]
+    if not there:
+        reasons = (reply.error for replies in answers.values() for reply in replies)
+        why = next(filter(None, reasons), "none counts in the benchmark's total")
+        raise ReportError(f"no sample has a right, a safe and a wrong answer: {why}")
+    samples = [chosen[place] for place in there]
+    references = [_others(chosen[place], answers["right"][place].withheld) for place in there]
+    values: dict[str, dict[str, FloatArray]] = {metric: {} for metric in metrics}
+    signatures: dict[str, list[Signature]] = {metric: [] for metric in metrics}
+    clips = None if samples[0].clip.is_absent else [one.clip for one in samples]
+    for kind, replies in answers.items():
+        texts = [replies[place].text for place in there]
+        if aggregation is None:
+            made = compute(metrics, texts, references, clips=clips, store=store)
+            scores = [(list(range(len(texts))), one) for one in made]
+        else:
+            within = (aggregation, metrics, samples, texts, references)
+            found = compute_by_corpus(*within, clips=clips, store=store)
+            scores = [(one.rows, one.result) for one in found.scores]
+        for rows, result in scores:
+            if result.name in values:
+                own = values[result.name].setdefault(kind, np.full(len(texts), np.nan))
+                own[rows] = result.samples
+                signatures[result.name].append(result.signature)
+    for metric, kinds in values.items():
+        if len(kinds) < len(KINDS):
+            raise ReportError(f"{metric} has no score of any answer; give it more samples")
+    categories = np.array([one.category for one in samples])
+    signed = tuple(map(Signature.join, signatures.values()))
+    return ControlScores(benchmark.name, categories, values, signed, len(chosen) - len(there))
+
+
+def control_report(scores: ControlScores) -> Analysis:
+    """Means, medians and quartiles of each kind, and how far kinds are apart, metric by metric."""
+    known = _known(scores)
+    rows = [_distribution(one, kind, own[kind]) for one, own in known.items() for kind in KINDS]
+    apart = [
+        _difference(metric, (first, second), own[first], own[second])
+        for metric, own in known.items()
+        for first, second in combinations(KINDS, 2)
+    ]
+    by_category: list[Row] = []
+    categories = np.unique(scores.categories).tolist()
+    for metric, category in product(scores.values, categories if len(categories) > 1 else ()):
+        here = scores.categories == category
+        own = {kind: np.nanmedian(scores.values[metric][kind][here]) for kind in KINDS}
+        medians = {kind: Figure(None if np.isnan(one) else one) for kind, one in own.items()}
+        by_category.append(
+            {"metric": metric, "category": category, "n": int(here.sum()), **medians}
+        )
+    notes = ["Held to the same references, without the one that the right answer was taken from."]
+    if scores.left_out:
+        notes.append(f"{scores.left_out:,} samples lack an answer of some kind and are left out.")
+    notes += [
+        f"{one['metric']} does not put {one['first']} above {one['second']}."
+        for one in apart
+        if isinstance(one["auc"], Figure) and (one["auc"].value or 0) <= 0.5
+    ]
+    pages = [
+        rows_page(f"{scores.benchmark}: scores of answers of known quality", rows, notes),
+        rows_page("How far they are apart: medians, and how often the first is above", apart),
+        *([rows_page("Medians by category", by_category)] if by_category else []),
+    ]
+    document: dict[str, Any] = {"benchmark": scores.benchmark, "left_out": scores.left_out}
+    document |= {"kinds": plain_rows(rows), "differences": plain_rows(apart)}
+    document |= {"by_category": plain_rows(by_category), "notes": notes}
+    document["signatures"] = list(map(str, scores.signatures))
+    return Analysis(document, flat_rows(rows), pages)
+
+
+def control_sheet(scores: ControlScores) -> str:
+    """Cumulative distributions, a panel a metric: the farther apart the curves, the better."""
+    label = f"{scores.benchmark}: share of answers at or below a score"
+    return curve_sheet(_known(scores), label)
+
+
+def _known(scores: ControlScores) -> dict[str, dict[str, FloatArray]]:
+    """The scores that are there."""
+    return {
+        metric: {kind: own[kind][~np.isnan(own[kind])] for kind in KINDS}
+        for metric, own in scores.values.items()
+    }
+
+
+async def _answer(benchmark: Benchmark, kind: str, samples: Sequence[Sample]) -> list[Reply]:
+    control = ControlModel(kind)
+    control.follow_rules(benchmark.traits.controls)
+    control.prepare(benchmark.samples)
+    return [await control.answer(Question(one.id, one.instruction, None)) for one in samples]
+
+
+def _others(sample: Sample, withheld: int | None) -> tuple[str, ...]:
+    given = None if withheld is None else sample.references[withheld]
+    return tuple(text for text in sample.references if text != given)
+
+
+def _distribution(metric: str, kind: str, values: FloatArray) -> Row:
+    low, high = np.quantile(values, [0.25, 0.75]).tolist()
+    mean = mean_interval(values[:, np.newaxis], first_column)
+    return {
+        "metric": metric,
+        "answers": kind,
+        "n": len(values),
+        "mean": Figure(float(values.mean()), mean),
+        "median": Figure(float(np.median(values)), effect_interval(np.median, values)),
+        "quartile_1": Figure(low),
+        "quartile_3": Figure(high),
+    }
+
+
+def _difference(metric: str, kinds: tuple[str, str], one: FloatArray, two: FloatArray) -> Row:
+    def span(first: FloatArray, second: FloatArray) -> float:
+        return float(np.median(first) - np.median(second))
+
+    return {
+        "metric": metric,
+        "first": kinds[0],
+        "second": kinds[1],
+        "medians_apart": Figure(span(one, two), effect_interval(span, one, two)),
+        "auc": Figure(auc(one, two), effect_interval(auc, one, two)),
+    }
