@@ -1,5 +1,7 @@
 """The measures of a trial: by hand, against scikit-like counting, and where they say nothing."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from audiocapbench.meta.measures import (
     count,
     measure,
     measure_intervals,
+    measure_orders,
 )
 from audiocapbench.meta.pairs.pair import CaptionPair, PairSet, agreement, preferred
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, PointwiseScorer, higher
@@ -168,7 +171,9 @@ def test_votes_prefer_by_their_sum() -> None:
 
 def test_agreement_leaves_out_pairs_whose_answer_was_set() -> None:
     def voted(number: int, subtype: str, *votes: int) -> CaptionPair:
-        return CaptionPair(f"{number}", "c", "a", "b", 0, subtype[:2], subtype, votes=votes)
+        was_set = subtype == "HM_2"
+        pair = CaptionPair(f"{number}", "c", "a", "b", 0, subtype[:2], subtype, votes=votes)
+        return replace(pair, answer_set=was_set)
 
     split = [voted(0, "HH", 1, -1, 0), voted(1, "HH", 1, 1, 1), voted(2, "HH", -1, -1, -1)]
     made = [voted(n, "HM_2", 1, 1, 1) for n in range(3, 50)]
@@ -176,3 +181,39 @@ def test_agreement_leaves_out_pairs_whose_answer_was_set() -> None:
     assert agreement(split).after == pytest.approx(1.0)
     assert agreement([]).before is None
     assert agreement([voted(0, "HH", 1, 1), voted(1, "HH", 1, 1, 1)]).before is None
+
+
+def test_both_orders_are_shown_and_their_mean_and_what_they_agree_on() -> None:
+    pairs = [pair(number, number % 2) for number in range(10)]
+    always = [FIRST] * 10
+    orders = measure_orders(pairs, always, [one.swapped for one in always])
+    assert {order: row["accuracy"] for order, row in orders.items()} == {
+        "as given": 50.0,
+        "swapped": 50.0,
+        "mean": 50.0,
+        "agreed": 0.0,
+    }
+    assert orders["as given"]["f1"] == 0.0
+    assert orders["swapped"]["f1"] == pytest.approx(200 / 3)
+    steady = measure_orders(pairs, [SECOND, FIRST] * 5, [SECOND, FIRST] * 5)
+    assert len({row["f1"] for row in steady.values()}) == 1
+
+
+@pytest.mark.parametrize(
+    ("choices", "words"),
+    [
+        ([FIRST, SECOND] * 14 + [TIE, UNKNOWN] * 6, "no caption of 30.0 %"),
+        (([SECOND] * 10 + [FIRST, SECOND] * 5 + [FIRST] * 20), "HM and of HH pairs differ by -"),
+    ],
+)
+def test_the_signs_of_failure_that_brace_names_are_said(choices: list[Choice], words: str) -> None:
+    kinds = ["HH", "HM"] * 20
+    answers = [1] * 20 + [0] * 20
+    if "HM" in words:
+        kinds = ["HH"] * 10 + ["HM"] * 10 + ["HH"] * 10 + ["HM"] * 10
+    rows = enumerate(zip(answers, kinds, strict=True))
+    made = PairSet("csv", tuple(pair(number, one, kind) for number, (one, kind) in rows))
+    trial = judge_choices(made, choices, scorer="model:m", signature=sign("m"))
+    assert any(words in one for one in trial.warnings), trial.warnings
+    control = judge_choices(made, choices, scorer="control:m", signature=sign("m"))
+    assert not any(words in one for one in control.warnings)

@@ -94,7 +94,7 @@ def test_the_table_says_what_a_person_needs(place: Path) -> None:
     [
         (["--pairs", "none.json", "--scorer", "control:longer"], "cannot be read"),
         (["--pairs", "AudioCaps_Main.json", "--scorer", "poem"], "is not a scorer"),
-        (["--pairs", "human.json", "--scorer", "control:longer"], "file_name: is missing"),
+        (["--pairs", "human.json", "--scorer", "control:longer"], "holds pairs of the kind human"),
     ],
 )
 def test_wrong_use_is_one_sentence_and_exit_2(words: list[str], message: str, place: Path) -> None:

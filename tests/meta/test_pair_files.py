@@ -1,6 +1,7 @@
 """Pair files of every kind: read whole, or refused with every reason at once."""
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -208,3 +209,33 @@ def test_the_real_files_are_read_whole(shared: Path) -> None:
     human = pair_set("human", read_pairs("human", [shared / "fense" / "audiocaps_eval_pairs.json"]))
     counted = Counter(pair.type for pair in human.decided)
     assert counted == {"HC": 203, "HI": 247, "HM": 239, "MM": 794}
+
+
+@pytest.mark.parametrize(
+    ("clip", "told", "asked"),
+    [(human_clip, "human", "brace-main"), (main_clip, "brace-main", "human")],
+)
+def test_a_file_of_another_kind_is_told_in_one_line(
+    tmp_path: Path, clip: Callable[[], object], told: str, asked: str
+) -> None:
+    path = write(tmp_path / "pairs.json", [clip(), clip()])
+    with pytest.raises(DatasetError) as error:
+        read_pairs(asked, [path])
+    assert str(error.value) == (
+        f"{path}: holds pairs of the kind {told}, not {asked}; write 'audiocapbench meta {told}'"
+    )
+
+
+def test_a_table_may_have_votes(tmp_path: Path) -> None:
+    table = tmp_path / "votes.csv"
+    table.write_text(
+        "audio,caption_a,caption_b,vote_1,vote_2,vote_3\n"
+        "a.wav,one,two,a,a,b\nb.wav,one,two,b,tie,b\nc.wav,one,two,a,b,tie\n"
+    )
+    pairs = read_pairs("csv", [table])
+    assert [pair.answer for pair in pairs] == [0, 1, None]
+    assert [pair.votes for pair in pairs] == [(1, 1, -1), (-1, 0, -1), (1, -1, 0)]
+    assert [pair.answer for pair in read_pairs("csv", [table], 2)] == [None, 1, None]
+    table.write_text("audio,caption_a,caption_b,vote_1\na.wav,one,two,perhaps\n")
+    with pytest.raises(InvalidDataError, match="vote_1"):
+        read_pairs("csv", [table])

@@ -14,8 +14,9 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget
 from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.meta.errors import TrialError, TrialStoppedError
+from audiocapbench.meta.measures import agreed
 from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
-from audiocapbench.meta.pairwise.scorer import PairwiseScorer, agreed, create_pairwise
+from audiocapbench.meta.pairwise.scorer import PairwiseScorer, create_pairwise
 from audiocapbench.meta.scorers.scorer import BothOrdersScorer, Choice, PairScorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.meta.trial import trial_document, try_scorer
@@ -131,7 +132,7 @@ def test_a_judge_that_always_takes_the_first_is_found_out(tmp_path: Path, clips:
         assert set(judge.choose_as_given(pairs)) == {Choice.FIRST}
         assert set(judge.choose_swapped(pairs)) == {Choice.SECOND}
         assert len(server.requests) == 24
-    assert set(choices) == {Choice.TIE}
+    assert set(choices) == {Choice.FIRST}
     assert detail.first_position.value == 1.0
     assert detail.consistency is not None
     assert detail.consistency.value == 0.0
@@ -163,7 +164,9 @@ def test_both_shares_are_of_answers_as_asked_and_not_of_what_they_combine_to(
     with serving(half_fixed) as server:
         judge = scorer(server, tmp_path, clips, swap=True)
         trial = try_scorer(judge, pairs, swap=True)
-    assert trial.answers == {"first": 0, "second": 0, "tie": 8, "unknown": 4}
+    assert trial.answers == {"first": 8, "second": 0, "tie": 0, "unknown": 4}
+    assert trial.orders is not None
+    assert trial.orders["agreed"]["accuracy"] == 0.0
     assert trial.position is not None
     assert trial.detail is not None
     assert trial.position.first == 100 * trial.detail["first_position"]["value"] == 100.0

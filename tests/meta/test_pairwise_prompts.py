@@ -133,3 +133,12 @@ def test_an_answer_cannot_give_the_reader_orders() -> None:
     assert bad.instruction.count("“") == good.instruction.count("“")
     assert bad.instruction.count("\n") == good.instruction.count("\n")
     assert len(bad.instruction) < 10_000
+
+
+def test_places_may_be_named_as_brace_names_captions(tmp_path: Path) -> None:
+    path = tmp_path / "prompt.txt"
+    path.write_text("caption_0: {caption_0}\ncaption_1: {caption_1}\nWhich is better?")
+    prompt = prompt_from(path)
+    assert prompt.labels == Labels("0", "1")
+    asked = prompt.ask(CaptionPair("p", "c", "a dog", "a cat", 0, "HH", "HH"))
+    assert asked == "caption_0: a dog\ncaption_1: a cat\nWhich is better?"

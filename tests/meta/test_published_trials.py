@@ -1,10 +1,13 @@
 """What others published about these pairs comes out here, to the printed digit."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from audiocapbench.meta.pairs.files import pair_set, read_pairs
+from audiocapbench.meta.pairs.files import KINDS, pair_set, read_pairs
 from audiocapbench.meta.pairs.pair import PairSet, agreement
 from audiocapbench.meta.scorers.scorer import create_scorer
 from audiocapbench.meta.settings import TrialSettings
@@ -33,6 +36,77 @@ def test_people_agree_as_published_before_and_after_filtering(shared: Path) -> N
     assert before is not None
     assert after is not None
     assert (round(before, 2), round(after, 2)) == (0.38, 0.98)
+
+
+@pytest.mark.parametrize(
+    ("kind", "file", "least", "told"),
+    [
+        ("brace-main", "brace/meta_AudioCaps_Main_v0.json", 2, (0.38, 0.98)),
+        ("human", "fense/audiocaps_eval_pairs.json", 1, (0.49, 0.50)),
+    ],
+)
+def test_kappa_is_as_statsmodels_computes_it(
+    shared: Path, kind: str, file: str, least: int, told: tuple[float, float]
+) -> None:
+    from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
+
+    # Read from the file itself, by the rules of the protocol alone.
+    rows = [
+        value[-1]
+        for clip in json.loads((shared / file).read_text("utf-8"))
+        for key, value in clip.items()
+        if isinstance(value, list) and isinstance(value[-1], list)
+        if not (kind == "brace-main" and key.endswith("Machine_2"))
+    ]
+    kept = [one for one in rows if abs(sum(one)) >= least]
+    theirs = [fleiss_kappa(aggregate_raters(np.array(one))[0]) for one in (rows, kept)]
+    ours = agreement(read_pairs(kind, [shared / file]), KINDS[kind].least)
+    assert list(ours) == pytest.approx(theirs, abs=1e-9)
+    assert tuple(round(one, 2) for one in theirs) == told
+
+
+@pytest.mark.parametrize(
+    ("kind", "file"),
+    [
+        ("brace-main", "brace/AudioCaps_Main.json"),
+        ("brace-hallucination", "brace/AudioCaps_Hallu.json"),
+        ("human", "fense/audiocaps_eval_pairs.json"),
+    ],
+)
+@pytest.mark.parametrize("control", ["longer", "always-1", "random"])
+def test_the_measures_are_as_scikit_learn_computes_them(
+    shared: Path, kind: str, file: str, control: str
+) -> None:
+    from sklearn import metrics
+
+    pairs = pair_set(kind, read_pairs(kind, [shared / file]))
+    trial = try_scorer(create_scorer(f"control:{control}"), pairs)
+    groups = {"all": (trial.whole, trial.pairs, trial.choices)}
+    for name, own in trial.by_type.items():
+        both = zip(trial.pairs, trial.choices, strict=True)
+        mine = [(pair, choice) for pair, choice in both if pair.type == name]
+        groups[name] = (own, tuple(one for one, _ in mine), tuple(two for _, two in mine))
+    for own, some, choices in groups.values():
+        wanted, said = [pair.answer for pair in some], [choice.value for choice in choices]
+        values = {
+            "accuracy": metrics.accuracy_score(wanted, said),
+            "f1": metrics.f1_score(wanted, said, zero_division=0),
+            "macro_f1": metrics.f1_score(wanted, said, average="macro", zero_division=0),
+            "balanced_accuracy": metrics.balanced_accuracy_score(wanted, said),
+        }
+        for name, value in values.items():
+            assert own.values[name] == pytest.approx(100 * value, abs=1e-9), name
+
+
+def test_the_published_measure_is_shown_without_the_pairs_whose_answer_was_set(
+    main: PairSet,
+) -> None:
+    trial = try_scorer(create_scorer("control:longer"), main)
+    assert trial.voted is not None
+    own = [pair for pair in main.decided if pair.subtype not in ("HM_2", "MM_2")]
+    alone = try_scorer(create_scorer("control:longer"), replace(main, pairs=tuple(own)))
+    assert trial.voted == alone.whole
+    assert alone.voted is None
 
 
 def test_always_1_beats_the_best_published_audio_language_model(main: PairSet) -> None:

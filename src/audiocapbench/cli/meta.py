@@ -66,6 +66,7 @@ def _try_on_pairs(
     pairs: list[Path],
     scorer: list[str],
     votes_from: list[Path] | None = None,
+    least_votes: Annotated[int | None, Option(min=1, show_default=False)] = None,
     as_is: Annotated[bool | None, Option("--as-is/--normalise", show_default=False)] = None,
     data: Path | None = None,
     follow_links: options.FollowLinks = False,
@@ -100,6 +101,8 @@ def _try_on_pairs(
         scorer (KIND:NAME): metric:NAME, judge:NAME, clap:NAME, model:NAME, or control:always-0,
             always-1, random, longer, shorter, rarer-noun, likelier; may be repeated.
         votes_from (FILE): Pairs before filtering, to measure how far people agree.
+        least_votes (N): Keep a pair, and count it for kappa, when its votes add up to so many one
+            way or the other. [default: 2 for brace-main, else 1]
         as_is: Leave captions as written, or drop stray white space and the final full stop.
             [default: as written for human and brace-main]
         data (DIR): Folder with the clips, for who hears them.
@@ -112,7 +115,7 @@ def _try_on_pairs(
     """
     from audiocapbench.cli.progress import explain_spending
     from audiocapbench.engine import Budget
-    from audiocapbench.meta.pairs.files import pair_set, read_pairs
+    from audiocapbench.meta.pairs.files import KINDS, pair_set, read_pairs
     from audiocapbench.meta.pairs.pair import agreement
     from audiocapbench.meta.settings import TrialSettings
     from audiocapbench.meta.trial import trial_document, write_choices
@@ -123,9 +126,11 @@ def _try_on_pairs(
     given = (*pairs, *(votes_from or ()), prompt_file, prices, credentials, store_file(store))
     for out in (html, per_pair):
         refuse_overwriting(out, [path for path in given if path is not None])
-    found = read_pairs(kind, pairs)
+    found = read_pairs(kind, pairs, least_votes)
     judged = pair_set(kind, found, as_is=as_is)
-    agreed = agreement(read_pairs(kind, votes_from) if votes_from else found)
+    agreed = agreement(
+        read_pairs(kind, votes_from) if votes_from else found, least_votes or KINDS[kind].least
+    )
     settings = TrialSettings(
         data=data,
         follow_links=follow_links,
@@ -151,8 +156,7 @@ def _try_on_pairs(
         _print(trials, judged, agreed)
     for trial in trials:
         say(*(f"{trial.scorer}: {note}" for note in trial.notes))
-        if trial.warning:
-            say(f"Warning: {trial.warning}.")
+        say(*(f"Warning: {warning}." for warning in trial.warnings))
     explain_spending(settings.budget)
     say(*(f"audiocapbench: {error}" for error in refused))
     if stopped is not None:
@@ -218,10 +222,14 @@ def _try_all(
 
 def _print(trials: "Sequence[ScorerTrial]", pairs: "PairSet", agreed: "Agreement") -> None:
     from audiocapbench.cli.tables import show_page
-    from audiocapbench.report.trial import group_table, trial_table
+    from audiocapbench.report.trial import group_table, order_table, trial_table
 
     show_page(trial_table(trials))
+    if any(one.orders for one in trials):
+        show_page(order_table(trials))
     show_page(group_table(trials, "Accuracy by type of pair", "by_type"))
+    if trials[0].headline == "f1":
+        show_page(group_table(trials, "F1 by type of pair", "by_type", "f1"))
     if set(trials[0].by_subtype) != set(trials[0].by_type):
         show_page(group_table(trials, "Accuracy by subtype", "by_subtype"))
     if len(trials[0].by_dataset) > 1:

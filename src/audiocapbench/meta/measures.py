@@ -24,6 +24,7 @@ NAMES = ("accuracy", "f1", "macro_f1", "balanced_accuracy")
 
 _OVER_CLASSES = 2
 COUNTS = 4
+ORDERS = ("as given", "swapped", "mean", "agreed")
 CHOSEN = (Choice.FIRST, Choice.SECOND)
 """Choices that name a caption."""
 
@@ -135,6 +136,33 @@ def agreeing(given: Sequence[Choice], swapped: Sequence[Choice]) -> list[bool]:
     """Of every pair, whether both orders got the same answer."""
     both = zip(given, swapped, strict=True)
     return [one is other and one is not Choice.UNKNOWN for one, other in both]
+
+
+def agreed(one: Choice, other: Choice) -> Choice:
+    """The choice of both orders: what they agree on, unknown if one is, else a tie."""
+    if one is other:
+        return one
+    return Choice.UNKNOWN if Choice.UNKNOWN in (one, other) else Choice.TIE
+
+
+def measure_orders(
+    pairs: Sequence[CaptionPair], given: Sequence[Choice], swapped: Sequence[Choice]
+) -> dict[str, dict[str, float | None]]:
+    """The measures of each order alone, their mean, and those of what both agree on.
+
+    The choices of both orders are about the pairs as they stand, so that a scorer which the order
+    does not move has the same figures in both.
+    """
+    both = [agreed(*one) for one in zip(given, swapped, strict=True)]
+    values = [measure(count(pairs, one).sum(axis=0)) for one in (given, swapped, both)]
+    rows = zip(ORDERS, [*values[:2], (values[0] + values[1]) / 2, values[2]], strict=True)
+    return {
+        order: {
+            name: None if np.isnan(one) else float(one)
+            for name, one in zip(NAMES, row, strict=True)
+        }
+        for order, row in rows
+    }
 
 
 def position_bias(given: Sequence[Choice], swapped: Sequence[Choice]) -> PositionBias:

@@ -14,12 +14,14 @@ from audiocapbench.files import csv_text, write_file
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.measures import (
     NAMES,
+    ORDERS,
     PositionBias,
     always_first,
     always_second,
     count,
     measure,
     measure_intervals,
+    measure_orders,
     position_bias,
 )
 from audiocapbench.meta.pairs.pair import Agreement, CaptionPair, PairSet
@@ -35,6 +37,8 @@ from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval
 
 _NOTHING = Diagnostics()
+# BRACE's signs of failure, in points: between orders, undecided pairs, between types of pairs.
+_BETWEEN_ORDERS, _VAGUE, _BETWEEN_TYPES = 1.0, 20.0, 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,9 @@ class ScorerTrial:
         pairs: The pairs that count.
         choices: What it chose, in their order.
         constant: The published measure of the better constant answer, and which answer it is.
+        voted: The measures without the pairs whose answer was set; None where there are none such.
         position: Where it was asked both ways.
+        orders: The measures in each order, their mean and what both agree on, where asked so.
         failed: Questions that never got an answer.
         notes: What else the scorer says about how it was asked, in words.
         detail: The same as plain data.
@@ -75,7 +81,9 @@ class ScorerTrial:
     by_subtype: Mapping[str, GroupMeasures]
     by_dataset: Mapping[str, GroupMeasures]
     constant: tuple[float, int]
+    voted: GroupMeasures | None
     position: PositionBias | None
+    orders: Mapping[str, Mapping[str, float | None]] | None
     failed: int
     notes: tuple[str, ...]
     detail: Mapping[str, Any] | None
@@ -104,6 +112,29 @@ class ScorerTrial:
             f"always answering {answer} scores {constant:.2f}"
         )
 
+    @property
+    def warnings(self) -> list[str]:
+        """All that makes its figures doubtful, by the signs of failure that BRACE names."""
+        kind = self.scorer.partition(":")[0]
+        found = [self.warning] if self.warning else []
+        if self.orders is not None:
+            given, swapped = (self.orders[order][self.headline] for order in ORDERS[:2])
+            if abs((given or 0.0) - (swapped or 0.0)) > _BETWEEN_ORDERS:
+                figures = f"{given or 0.0:.2f} as given, {swapped or 0.0:.2f} swapped"
+                found.append(f"{self.scorer} hangs on the order of the captions: {figures}")
+        if kind in ("model", "choices"):
+            vague = 100 * (self.answers["tie"] + self.answers["unknown"]) / max(1, self.n)
+            if vague > _VAGUE:
+                what = f"chooses no caption of {vague:.1f} % of the pairs"
+                found.append(f"{self.scorer} {what}: the prompt may not suit it")
+        ends = [self.by_type[name].values["f1"] for name in ("HM", "HH") if name in self.by_type]
+        if kind != "control" and len(ends) > 1 and None not in ends:
+            gap = (ends[0] or 0.0) - (ends[1] or 0.0)
+            if abs(gap) > _BETWEEN_TYPES:
+                what = f"F1 of HM and of HH pairs differ by {gap:+.1f}"
+                found.append(f"{self.scorer}: {what}: fine differences are hard for it")
+        return found
+
 
 def try_scorer(scorer: PairScorer, pairs: PairSet, *, swap: bool = False) -> ScorerTrial:
     """Have a scorer choose, and hold its choices to what people prefer.
@@ -119,9 +150,10 @@ def try_scorer(scorer: PairScorer, pairs: PairSet, *, swap: bool = False) -> Sco
     choices = _choices(scorer, pairs)
     seconds = time.perf_counter() - started
     decided = pairs.decided
-    position = None
+    position = orders = None
     if swap and isinstance(scorer, BothOrdersScorer):
-        position = position_bias(scorer.choose_as_given(decided), scorer.choose_swapped(decided))
+        both = scorer.choose_as_given(decided), scorer.choose_swapped(decided)
+        position, orders = position_bias(*both), measure_orders(decided, *both)
     place = NAMES.index(pairs.headline)
 
     def headline(chosen: Sequence[Choice]) -> float:
@@ -136,6 +168,7 @@ def try_scorer(scorer: PairScorer, pairs: PairSet, *, swap: bool = False) -> Sco
         scorer=scorer.name,
         signature=scorer.signature.with_fields(pairs=pairs.name, text=pairs.text),
         position=position,
+        orders=orders,
         diagnostics=diagnostics,
         seconds=seconds,
     )
@@ -148,6 +181,7 @@ def judge_choices(
     scorer: str,
     signature: Signature,
     position: PositionBias | None = None,
+    orders: Mapping[str, Mapping[str, float | None]] | None = None,
     diagnostics: Diagnostics = _NOTHING,
     seconds: float = 0.0,
 ) -> ScorerTrial:
@@ -161,6 +195,7 @@ def judge_choices(
         masks = {name: labels == name for name in sorted(set(labels.tolist()))}
         return {name: _measures(clips[mask], counts[mask]) for name, mask in masks.items()}
 
+    voted = np.array([not pair.answer_set for pair in decided], dtype=bool)
     return ScorerTrial(
         scorer,
         signature,
@@ -172,7 +207,9 @@ def judge_choices(
         by_subtype=by("subtype"),
         by_dataset=by("dataset"),
         constant=_constant(counts, pairs.headline),
+        voted=None if voted.all() else _measures(clips[voted], counts[voted]),
         position=position,
+        orders=orders,
         failed=diagnostics.failed,
         notes=diagnostics.notes,
         detail=diagnostics.data,
@@ -229,11 +266,14 @@ def _one(trial: ScorerTrial) -> dict[str, Any]:
         **groups,
         "answers": trial.answers,
         "constant": {"answer": answer, trial.headline: constant},
+        "voted": _group(trial.voted) if trial.voted else None,
         "position": trial.position._asdict() if trial.position else None,
+        "orders": trial.orders,
         "detail": dict(trial.detail) if trial.detail else None,
         "failed": trial.failed,
         "seconds": trial.seconds,
         "warning": trial.warning,
+        "warnings": trial.warnings,
     }
 
 
@@ -248,10 +288,10 @@ def write_choices(path: Path, trials: Sequence[ScorerTrial]) -> None:
     Raises:
         ReportError: The file cannot be written.
     """
-    head = ["id", "clip", "dataset", "type", "subtype", "answer"]
+    head = ["id", "clip", "dataset", "type", "subtype", "votes", "answer"]
     rows: list[Sequence[object]] = [[*head, *(trial.scorer for trial in trials)]]
     columns = [[choice.value for choice in trial.choices] for trial in trials]
     for pair, *chosen in zip(trials[0].pairs, *columns, strict=True):
-        row = [pair.id, pair.clip, pair.dataset, pair.type, pair.subtype, pair.answer]
-        rows.append([*row, *chosen])
+        row = [pair.id, pair.clip, pair.dataset, pair.type, pair.subtype]
+        rows.append([*row, " ".join(map(str, pair.votes)), pair.answer, *chosen])
     write_file(path, csv_text(rows))

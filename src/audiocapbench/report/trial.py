@@ -6,7 +6,7 @@ The page is one self-contained file that asks for nothing over a network and run
 from collections.abc import Sequence
 from pathlib import Path
 
-from audiocapbench.meta.measures import NAMES
+from audiocapbench.meta.measures import NAMES, ORDERS
 from audiocapbench.meta.pairs.pair import Agreement, PairSet
 from audiocapbench.meta.trial import GroupMeasures, ScorerTrial
 from audiocapbench.report.escape_controls import escape_controls
@@ -37,26 +37,59 @@ def _best_first(trials: Sequence[ScorerTrial]) -> list[ScorerTrial]:
 
 def trial_table(trials: Sequence[ScorerTrial]) -> Page:
     """Measures of every scorer with 95 % intervals, and how often it chose what."""
-    measures = _measures(trials[0].headline)
+    headline = trials[0].headline
+    measures = _measures(headline)
+    titles = [_TITLES[name] for name in measures]
+    voted, reading = any(one.voted for one in trials), any(_reading(one) for one in trials)
+    if voted:
+        titles.insert(1, f"{_TITLES[headline]}, voted")
     rows = []
     for trial in _best_first(trials):
         cells = [_cell(trial.whole, name) for name in measures]
+        if voted:
+            cells.insert(1, _cell(trial.voted or trial.whole, headline))
         shares = [f"{100 * count / trial.n:.1f}" for count in trial.answers.values()]
-        rows.append([trial.scorer, *cells, *shares])
+        rows.append(
+            [trial.scorer, *cells, *shares, *((_reading(trial) or "––") if reading else ())]
+        )
+    answers = ["first", "second", "tie", "unknown", *(("certain", "read") if reading else ())]
     return page_of(
         "Agreement with people in percent, with 95 % intervals over clips",
-        ["scorer", *(_TITLES[name] for name in measures), "first", "second", "tie", "unknown"],
+        ["scorer", *titles, *answers],
         rows,
     )
 
 
-def group_table(trials: Sequence[ScorerTrial], title: str, groups: str) -> Page:
+def _reading(trial: ScorerTrial) -> list[str]:
+    """How many of a model's answers the parser was certain of, and the reader read, in percent."""
+    detail = trial.detail or {}
+    if "read_decided" not in detail:
+        return []
+    counts = (detail["certain"], detail["read_decided"])
+    return [f"{100 * one / max(1, detail['asked']):.1f}" for one in counts]
+
+
+def order_table(trials: Sequence[ScorerTrial]) -> Page:
+    """The published measure, and accuracy, in each order, their mean, and where both agree."""
+    measures = list(dict.fromkeys([trials[0].headline, "accuracy"]))
+    rows = [
+        [one.scorer, _TITLES[name], *(_shown(one.orders[order][name]) for order in ORDERS)]
+        for one in _best_first(trials)
+        if one.orders is not None
+        for name in measures
+    ]
+    return page_of("Both orders; the published one is as given", ["scorer", "", *ORDERS], rows)
+
+
+def group_table(
+    trials: Sequence[ScorerTrial], title: str, groups: str, measure: str = "accuracy"
+) -> Page:
     """One measure by group, without intervals: accuracy, which means the same in every group."""
     sizes = {name: one.n for name, one in getattr(trials[0], groups).items()}
     names = (f"{name} ({count:,})" for name, count in sizes.items())
     rows = []
     for trial in _best_first(trials):
-        cells = [_shown(getattr(trial, groups)[name].values["accuracy"]) for name in sizes]
+        cells = [_shown(getattr(trial, groups)[name].values[measure]) for name in sizes]
         rows.append([trial.scorer, *cells])
     return page_of(title, ["scorer", *names], rows)
 
@@ -88,6 +121,8 @@ def write_trials(
         clips=len({pair.clip for pair in trials[0].pairs}),
         trials=_best_first(trials),
         measures=_measures(trials[0].headline),
+        orders=ORDERS,
+        by_group=list(dict.fromkeys(["accuracy", trials[0].headline])),
         titles=_TITLES,
         groups=_shown_groups(trials[0]),
         agreement=agreement,

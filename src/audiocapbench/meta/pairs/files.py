@@ -8,7 +8,8 @@ Human pairs: those of FENSE, with the references that its protocol holds each ca
 caption against the others that people wrote. HI and HM: the references without the first caption.
 MM: all of them. Where a caption is left with fewer than four, because people wrote the same words
 twice, its references are counted from the start again up to four.
-Tables: one pair a row; ``preferred`` is a, b or tie. Further columns: ``id``, ``type``,
+Tables: one pair a row; ``preferred`` is a, b or tie, or follows from the votes in columns whose
+names begin with ``vote``, each a, b or tie, or 1, -1 or 0. Further columns: ``id``, ``type``,
 ``dataset``, and references in any columns whose names begin with ``reference``; both captions are
 held to those that are neither of them.
 """
@@ -53,6 +54,11 @@ _PREFERRED: dict[str, Preference | None] = {
     **dict.fromkeys(("b", "caption_b", "1", "second"), 1),
     **dict.fromkeys(("tie", ""), None),
 }
+_VOTES = {
+    **dict.fromkeys(("a", "caption_a", "first", "1"), 1),
+    **dict.fromkeys(("b", "caption_b", "second", "-1"), -1),
+    **dict.fromkeys(("tie", "0"), 0),
+}
 
 
 def read_brace_hallucination(path: Path) -> list[CaptionPair]:
@@ -73,7 +79,7 @@ def read_csv_pairs(path: Path) -> list[CaptionPair]:
     """Read a table of pairs."""
     pairs: list[CaptionPair] = []
     problems: list[Problem] = []
-    for number, (where, row) in enumerate(csv_records(path, problems, _COLUMNS), 1):
+    for number, (where, row) in enumerate(csv_records(path, problems, _COLUMNS[:3]), 1):
         made = _row_pair(row, f"row {number}", path.stem)
         if isinstance(made, CaptionPair):
             pairs.append(made)
@@ -82,6 +88,19 @@ def read_csv_pairs(path: Path) -> list[CaptionPair]:
     if not pairs and not problems:
         raise DatasetError(f"{path}: holds no pairs")
     return _checked(path, pairs, problems)
+
+
+def kind_of(path: Path) -> str | None:
+    """The kind of pairs that a JSON file looks to hold, by the fields of its first clip."""
+    clips = read_json(path) if path.suffix.lower() == ".json" else None
+    clip = clips[0] if isinstance(clips, list) and clips else None
+    if not isinstance(clip, dict):
+        return None
+    if _BRACE_MAIN.keys() & clip.keys():
+        return "brace-main"
+    if set(_HUMAN_PAIRS) & clip.keys():
+        return "human"
+    return "brace-hallucination" if "caption_1" in clip else None
 
 
 def _read_clips(
@@ -152,7 +171,9 @@ def _brace_main_pair(key: str, value: Any, references: tuple[str, ...]) -> Capti
     if isinstance(made, str):
         return made
     held_to = _without(references, made.first, made.second)
-    return replace(made, references_first=held_to, references_second=held_to)
+    # One caption of these was broken on purpose, and the answer was set.
+    was_set = made.subtype in ("HM_2", "MM_2")
+    return replace(made, references_first=held_to, references_second=held_to, answer_set=was_set)
 
 
 def _hallucination_pair(key: str, value: Any, _references: tuple[str, ...]) -> CaptionPair | str:
@@ -202,15 +223,22 @@ def _row_pair(row: dict[str, str], number: str, dataset: str) -> CaptionPair | P
     for name, value in zip(_COLUMNS, (audio, first, second), strict=False):
         if not value:
             return Problem("", name, "is missing or blank")
-    preferred = (row.get("preferred") or "").strip().lower()
-    if preferred not in _PREFERRED:
-        return Problem("", "preferred", f"is {preferred[:40]!r}, not a, b or tie")
+    voted = [name for name, text in row.items() if name.startswith("vote") and text.strip()]
+    cast = [_VOTES.get(row[name].strip().lower()) for name in voted]
+    if None in cast:
+        name = voted[cast.index(None)]
+        return Problem("", name, f"is {row[name][:40]!r}, not a, b or tie")
+    votes = tuple(one for one in cast if one is not None)
+    said = (row.get("preferred") or "").strip().lower()
+    if said not in _PREFERRED or ("preferred" not in row and not votes):
+        return Problem("", "preferred", f"is {said[:40]!r}, not a, b or tie")
+    answer = _PREFERRED[said] if said else preferred(votes)
     texts = [text for name, text in row.items() if name.startswith("reference")]
     held_to = _without(filter(_text, texts), first, second)
     kind = _text(row.get("type")) or "all"
     name, dataset = _text(row.get("id")) or number, _text(row.get("dataset")) or dataset
-    about = (_PREFERRED[preferred], kind, kind, dataset, held_to, held_to)
-    return CaptionPair(name, audio, first, second, *about, audio=audio)
+    about = (answer, kind, kind, dataset, held_to, held_to)
+    return CaptionPair(name, audio, first, second, *about, votes, audio)
 
 
 def _text(value: Any) -> str | None:
@@ -250,6 +278,7 @@ class PairFileKind(NamedTuple):
     Attributes:
         as_is: Whether captions are left as written unless the user says otherwise: where people
             voted on them, what they saw is what is scored.
+        least: What votes must add up to, one way or the other, for a pair to have an answer.
         undecided_leave: Whether pairs without an answer are dropped at once; FENSE keeps them in
             the corpus that word weights come from.
     """
@@ -259,18 +288,21 @@ class PairFileKind(NamedTuple):
     undecided_leave: bool = True
     protocol: TrialProtocol = "plain"
     headline: Headline = "f1"
+    least: int = 1
 
 
 KINDS: Mapping[str, PairFileKind] = {
     "human": PairFileKind(read_human_pairs, True, False, "fense", "accuracy"),
-    "brace-main": PairFileKind(partial(_read_clips, pair_of=_brace_main_pair), True),
+    "brace-main": PairFileKind(partial(_read_clips, pair_of=_brace_main_pair), True, least=AGREED),
     "brace-hallucination": PairFileKind(read_brace_hallucination, False),
     "csv": PairFileKind(read_csv_pairs, False),
 }
 
 
-def read_pairs(kind: str, paths: Sequence[Path]) -> list[CaptionPair]:
+def read_pairs(kind: str, paths: Sequence[Path], least: int | None = None) -> list[CaptionPair]:
     """All pairs of some files, with and without an answer.
+
+    Where votes must add up to so many (``least``) is the kind's, unless it is given.
 
     Raises:
         TrialError: There is no such kind, or no file.
@@ -282,11 +314,25 @@ def read_pairs(kind: str, paths: Sequence[Path]) -> list[CaptionPair]:
         raise TrialError("a trial needs pairs; give --pairs FILE")
     pairs: dict[str, CaptionPair] = {}
     for path in paths:
-        for pair in KINDS[kind].read(path):
+        for pair in _read_as(kind, path):
             if pair.id in pairs:
                 raise DatasetError(f"{path}: the pair {pair.id!r} is in another file as well")
-            pairs[pair.id] = pair
+            voted = pair.votes and not pair.answer_set and least is not None
+            pairs[pair.id] = (
+                replace(pair, answer=preferred(pair.votes, least or 1)) if voted else pair
+            )
     return list(pairs.values())
+
+
+def _read_as(kind: str, path: Path) -> list[CaptionPair]:
+    try:
+        return KINDS[kind].read(path)
+    except DatasetError:
+        other = kind_of(path)
+        if other in (None, kind):
+            raise
+        what = f"holds pairs of the kind {other}, not {kind}"
+        raise DatasetError(f"{path}: {what}; write 'audiocapbench meta {other}'") from None
 
 
 def pair_set(kind: str, pairs: Sequence[CaptionPair], *, as_is: bool | None = None) -> PairSet:

@@ -16,10 +16,7 @@ TrialProtocol = Literal["plain", "fense"]
 Headline = Literal["f1", "accuracy"]
 
 AGREED = 2
-"""BRACE keeps a pair when its votes add up to this much one way or the other."""
-
-MADE_UNANIMOUS = frozenset({"HM_2", "MM_2"})
-"""Subtypes of BRACE whose answer was set when one caption was broken on purpose: no vote."""
+"""BRACE keeps a pair when its votes add up to this much one way or the other; FENSE needs one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +32,7 @@ class CaptionPair:
         references_second: The same for the second; it differs where a caption is a reference.
         votes: 1 for the first, -1 for the second, 0 for neither; empty where there were none.
         audio: Name of the clip's file, where it is known.
+        answer_set: Whether the answer was set when the pair was made; its votes are then none.
     """
 
     id: str
@@ -49,6 +47,7 @@ class CaptionPair:
     references_second: tuple[str, ...] = ()
     votes: tuple[int, ...] = ()
     audio: str | None = None
+    answer_set: bool = False
 
     def swapped(self) -> "CaptionPair":
         """The same pair with its captions, references, votes and answer in the other order."""
@@ -146,7 +145,7 @@ def agreement(pairs: Iterable[CaptionPair], least: int = AGREED) -> Agreement:
 
     Pairs whose answer was set when they were made are no evidence of agreement and do not count.
     """
-    votes = [pair.votes for pair in pairs if pair.votes and pair.subtype not in MADE_UNANIMOUS]
+    votes = [pair.votes for pair in pairs if pair.votes and not pair.answer_set]
     kept = [one for one in votes if preferred(one, least) is not None]
     return Agreement(_kappa(votes), _kappa(kept))
 

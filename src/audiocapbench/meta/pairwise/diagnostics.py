@@ -20,6 +20,7 @@ class OrderChoices(NamedTuple):
     """One order of the captions: choices by position, and questions without an answer by status.
 
     Attributes:
+        certain: Answers whose choice is the parser's, which was certain of it.
         read: Answers that the reader was given.
         read_decided: Those for which it named a caption or a tie.
         read_unusable: Those for which it did not keep to one word, or failed.
@@ -27,6 +28,7 @@ class OrderChoices(NamedTuple):
 
     choices: list[Choice]
     failures: Counter[str]
+    certain: int = 0
     read: int = 0
     read_decided: int = 0
     read_unusable: int = 0
@@ -66,7 +68,7 @@ class PairwiseDiagnostics:
             unknown never agrees; None unless both orders were asked.
         unknown: Share of questions without a readable choice, failed ones among them.
         positions: How often answers chose the first position, the second, a tie, or nothing.
-        read: This and what follows as in ``OrderChoices``, in both orders together.
+        certain: This and what follows as in ``OrderChoices``, in both orders together.
     """
 
     prompt: str
@@ -77,6 +79,7 @@ class PairwiseDiagnostics:
     unknown: ShareEstimate
     positions: Mapping[str, int]
     failures: Mapping[str, int]
+    certain: int = 0
     read: int = 0
     read_decided: int = 0
     read_unusable: int = 0
@@ -88,6 +91,9 @@ class PairwiseDiagnostics:
         if self.consistency is not None:
             found.append(f"the same answer in both orders: {self.consistency}")
         found.append(f"no readable choice: {self.unknown}")
+        read = f"{self.read_decided:,} read by the reader, " if self.read else ""
+        unknown = self.positions["unknown"]
+        found.append(f"answers: {self.certain:,} certain, {read}{unknown:,} unknown")
         if self.failures:
             kinds = ", ".join(f"{count} {status}" for status, count in self.failures.items())
             found.append(f"questions without an answer: {kinds}")
@@ -126,6 +132,7 @@ def diagnose(
         unknown=share([Choice.UNKNOWN], tuple(Choice)),
         positions={choice.name.lower(): counted[choice] for choice in Choice},
         failures=dict(sum((order.failures for order in orders), Counter())),
+        certain=sum(order.certain for order in orders),
         read=sum(order.read for order in orders),
         read_decided=sum(order.read_decided for order in orders),
         read_unusable=sum(order.read_unusable for order in orders),

@@ -20,6 +20,7 @@ from audiocapbench.meta.pairs.pair import CaptionPair
 
 PLACEHOLDERS = ("first", "second", "references")
 _NEEDED = ("first", "second")
+_ALSO = {"caption_0": "first", "caption_1": "second", "caption_a": "first", "caption_b": "second"}
 _LONGEST_FILE = 100_000
 _NAME = re.compile(r"\{(\w+)\}")
 _CALLED = re.compile(r"(?<![^\W_])(?P<label>[A-Za-z0-9])[\s).:\]\-=–—\"'“‘«(]*$")
@@ -88,8 +89,9 @@ def named_prompt(name: str) -> PairwisePrompt:
 def prompt_from(path: Path) -> PairwisePrompt:
     """A prompt of the user's own: UTF-8 text with ``{first}`` and ``{second}``.
 
-    What stands before the places, such as ``caption_0:`` or ``A)``, is taken for the names of the
-    captions, so that answers which use them are understood.
+    ``{caption_0}`` and ``{caption_1}``, as BRACE writes them, mean the same. What stands before the
+    places, such as ``caption_0:`` or ``A)``, is taken for the names of the captions, so that
+    answers which use them are understood.
 
     Raises:
         TrialError: The file cannot be read, or its places are not those that can be filled.
@@ -102,6 +104,7 @@ def prompt_from(path: Path) -> PairwisePrompt:
         raise TrialError(f"prompt file {path}: is not UTF-8 (byte {error.start + 1})") from None
     if len(template.encode()) > _LONGEST_FILE:
         raise TrialError(f"prompt file {path}: is longer than {_LONGEST_FILE:,} bytes")
+    template = _NAME.sub(lambda one: f"{{{_ALSO.get(one[1], one[1])}}}", template)
     used = _NAME.findall(template)
     for name in used:
         if name not in PLACEHOLDERS:

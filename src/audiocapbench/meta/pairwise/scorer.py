@@ -1,8 +1,8 @@
 """Models that hear a clip and choose between two captions of it, asked through the engine.
 
 Answers are kept in the store like those of any run: what was answered is never asked again. With
-``swap`` every pair is also asked with its captions in the other order. A caption that wins in both
-orders is chosen; where the orders disagree it is a tie, and unknown where one of them is.
+``swap`` every pair is also asked with its captions in the other order; the choice stays that of the
+order that is published.
 """
 
 import re
@@ -49,6 +49,7 @@ class _ParserResult(NamedTuple):
     choices: list[Choice]
     failures: Counter[str]
     unread: list[tuple[CaptionPair, str]]
+    certainties: list[bool]
 
 
 class PairwiseScorer:
@@ -99,20 +100,15 @@ class PairwiseScorer:
         )
 
     def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
-        """Its choices; with both orders asked, those that both agree on.
+        """Its choices with the captions in their own order, as published.
 
         Raises:
             AudioCapBenchError: No clip is there, a prompt shows references that a pair has not, or
                 the model is not asked to the end; answers are kept.
         """
-        given = self.choose_as_given(pairs)
-        if not self._settings.swap:
-            return given
-        return [agreed(*both) for both in zip(given, self.choose_swapped(pairs), strict=True)]
-
-    def choose_as_given(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
-        """Its choices with the captions in their own order, whatever the other order says."""
         return self._orders(pairs)[0].choices
+
+    choose_as_given = choose
 
     def choose_swapped(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """Its choices when the captions change places, for the pairs as they stand."""
@@ -195,10 +191,10 @@ class PairwiseScorer:
         if not benchmark.samples:
             return OrderChoices([], Counter())
         outcomes = self._settings.ask(benchmark, self._model, self.name)
-        choices, failures, unread = self._parse(pairs, outcomes)
-        reader = self._reader
+        choices, failures, unread, certainties = self._parse(pairs, outcomes)
+        reader, certain = self._reader, sum(certainties)
         if reader is None or not unread:
-            return OrderChoices(choices, failures)
+            return OrderChoices(choices, failures, certain)
         questions = reading_questions(unread, self._prompt.labels, benchmark.name)
         replies = self._settings.ask(questions, reader.model, f"reader {reader.model.name}")
         words = {
@@ -209,12 +205,15 @@ class PairwiseScorer:
         found = [words.get(pair.id) or own for pair, own in zip(pairs, choices, strict=True)]
         usable = [word for word in words.values() if word is not None]
         decided = sum(word is not Choice.UNKNOWN for word in usable)
-        return OrderChoices(found, failures, len(unread), decided, len(unread) - len(usable))
+        if reader.reads_all:
+            certain -= len(usable)
+        unusable = len(unread) - len(usable)
+        return OrderChoices(found, failures, certain, len(unread), decided, unusable)
 
     def _parse(
         self, pairs: Sequence[CaptionPair], outcomes: Mapping[str, Outcome]
     ) -> _ParserResult:
-        found = choices, failures, unread = _ParserResult([], Counter(), [])
+        found = choices, failures, unread, certainties = _ParserResult([], Counter(), [], [])
         reader = self._reader
         for pair in pairs:
             outcome = outcomes.get(pair.id)
@@ -225,17 +224,11 @@ class PairwiseScorer:
             text = without_thoughts(outcome.reply.text) or ""
             choice, certain = read_answer(text, pair.first, pair.second, self._prompt.labels)
             choices.append(choice if certain else Choice.UNKNOWN)
+            certainties.append(certain)
             for_reader = reader is not None and (reader.reads_all or not certain)
             if for_reader and text.strip():
                 unread.append((pair, text))
         return found
-
-
-def agreed(one: Choice, other: Choice) -> Choice:
-    """The choice of both orders: what they agree on, unknown if one is, else a tie."""
-    if one is other:
-        return one
-    return Choice.UNKNOWN if Choice.UNKNOWN in (one, other) else Choice.TIE
 
 
 def create_pairwise(name: str, settings: TrialSettings | None = None) -> PairwiseScorer:
