@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 import typer
 
 from audiocapbench.benchmarks.published_results import published_results
-from audiocapbench.cli.app import app, load_commands
+from audiocapbench.cli.app import EXIT_CODES, app, load_commands
 from audiocapbench.engine.question_cost import likely_cost, thoughts
 from audiocapbench.judges.audiocapbench import contract
 from audiocapbench.judges.contract import Case
@@ -160,7 +160,7 @@ def _cli() -> Iterator[str]:
     yield ""
     yield "Made from the commands by `make docs`. Every command has `--help`, which says the same."
     yield ""
-    yield "Exit codes: 0 done, 1 some samples failed, 2 wrong usage or input, 130 interrupted."
+    yield EXIT_CODES
     root = typer.main.get_command(app)
     context = typer.Context(root, info_name="audiocapbench")
     for name in root.list_commands(context):  # type: ignore[attr-defined]

@@ -44,6 +44,14 @@ class AudioCapBenchError(Exception):
     """Base of all errors that a user can act on."""
 
 
+class StoppedError(AudioCapBenchError):
+    """Work ended before its end, and what was done is kept: interrupted, or the budget is spent."""
+
+    def __init__(self, message: str, *, interrupted: bool) -> None:
+        super().__init__(message)
+        self.interrupted = interrupted
+
+
 class AudioError(AudioCapBenchError):
     """An audio file cannot be read or converted."""
 

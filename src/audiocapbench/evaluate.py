@@ -17,7 +17,7 @@ from typer import Option
 from typer.core import TyperCommand
 
 from audiocapbench.cli import interrupt_again, options
-from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, explained
+from audiocapbench.cli.app import SOME_FAILED, code_of, explained
 from audiocapbench.cli.console import json_text, say
 from audiocapbench.errors import AudioCapBenchError, FatalError, MetricError
 
@@ -161,7 +161,7 @@ def evaluate(
             if end.stop is not None:
                 # Half a result would be taken for a whole one.
                 say("No result was written.")
-                raise typer.Exit(INTERRUPTED)
+                raise typer.Exit(code_of(end.stop))
             left_out = _score_extra(kept, end.run, extra)
             metrics = [*benchmark.traits.metrics, *(name for name in extra if name not in left_out)]
             answered = any(end.statuses[status] for status in SCORED)

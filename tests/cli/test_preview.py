@@ -76,6 +76,82 @@ def test_the_preview_counts_what_is_left_and_what_it_will_cost(place: Path) -> N
     assert "about $" not in again.stderr
 
 
+@pytest.fixture
+def provider(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
+    """Runs commands with a paid model and judge that a server on loopback answers."""
+    pytest.importorskip("openai", reason="needs the extra openai")
+
+    def reply(request: Request) -> dict[str, Any]:
+        return completion("A tone." if b"input_audio" in request.body else json.dumps(VERDICT))
+
+    with OpenAIServer(key=KEY, reply=reply) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+
+        def ask(*more: str) -> tuple[subprocess.CompletedProcess[str], int]:
+            words = "run tones --metrics rouge_l --model openai/gpt-4o-audio-preview".split()
+            done = run_command(*words, *more, cwd=place, env=settings(place))
+            return done, len(server.requests)
+
+        yield ask
+
+
+def test_what_the_cache_answers_is_not_counted_as_paid(provider: Callable[..., Any]) -> None:
+    assert provider("--limit", "3", "--yes")[1] == 3
+    more, _ = provider()
+    assert "preview: 1 clip, 0 s of audio, about $0." in more.stderr
+    assert "; 3 reused from the cache" in more.stderr
+    assert "preview: 4 clips, 1 s" in provider("--fresh")[0].stderr
+    fewer, requests = provider("--limit", "2")  # a run of its own, all of it answered before
+    assert fewer.returncode == 0, fewer.stderr
+    assert "about $" not in fewer.stderr
+    assert requests == 3
+
+
+def test_verdicts_that_the_cache_has_are_not_counted_as_paid(provider: Callable[..., Any]) -> None:
+    judged = ("--judge", "openai/gpt-4.1")
+    assert provider("--limit", "3", *judged, "--yes")[1] == 6
+    more, _ = provider(*judged)
+    [line] = [one for one in more.stderr.splitlines() if one.startswith("judge")]
+    assert line.startswith("judge openai/gpt-4.1: 1 answer, about $")
+    assert line.endswith("; 3 reused from the cache")
+    fewer, requests = provider("--limit", "2", *judged)
+    assert (fewer.returncode, requests) == (0, 6), fewer.stderr
+
+
+def test_a_changed_reference_is_said_to_begin_a_new_run_and_pays_nothing_again(
+    place: Path, provider: Callable[..., Any]
+) -> None:
+    assert provider("--yes")[0].returncode == 0
+    file = place / "tones" / "metadata.jsonl"
+    file.write_text(file.read_text().replace("number 3 sounds", "number three sounds"))
+    again, _ = provider()
+    assert again.returncode == 0, again.stderr
+    assert "1 sample has other references, another instruction, category or place" in again.stderr
+    assert "since run 1, so this is a new run: tone_3" in again.stderr
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:3]))
+    fewer, requests = provider()
+    assert "1 sample is new or gone since run 2, so this is a new run" in fewer.stderr
+    assert requests == 4
+
+
+def test_a_spent_budget_is_no_interruption_and_what_was_judged_is_shown(
+    place: Path, provider: Callable[..., Any]
+) -> None:
+    assert provider("--yes")[0].returncode == 0
+    words = "score 1 --metrics rouge_l --judge openai/gpt-4.1 --yes --budget".split()
+    none = run_command(*words, "0.0001", cwd=place, env=settings(place))
+    assert none.returncode == 1, none.stderr
+    assert "rouge_l" in none.stdout
+    assert "Judge openai" not in none.stdout
+    assert "a budget of $0.0001 is too small" in none.stderr
+    some = run_command(*words, "0.002", cwd=place, env=settings(place))
+    assert some.returncode == 1, some.stderr
+    assert "Judge openai/gpt-4.1" in some.stdout
+    stopped = next(one for one in some.stderr.splitlines() if one.startswith("Judged "))
+    assert stopped.startswith(("Judged 1 of 4", "Judged 2 of 4", "Judged 3 of 4")), stopped
+    assert "the budget is spent" in stopped
+
+
 def test_the_judge_is_counted_apart(place: Path) -> None:
     pytest.importorskip("openai", reason="a model judge needs the extra openai")
     done = call(place, "--judge", "openai/gpt-4.1", "--budget", "0.01", "--yes")
@@ -85,7 +161,7 @@ def test_the_judge_is_counted_apart(place: Path) -> None:
     # The published prompt has some 2,000 letters, so at this price half a dollar or so each.
     assert 1.5 < float(line.rpartition("$")[2]) < 5.0
     assert "The budget is $0.01" in done.stderr
-    assert done.returncode == 130
+    assert done.returncode == 1
 
 
 # A terminal

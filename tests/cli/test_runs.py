@@ -2,6 +2,8 @@
 
 import json
 import os
+import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -9,6 +11,7 @@ import pytest
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.store import Store
+from audiocapbench.store.claims import TaskKey, Worker
 from command import run_command
 from made_store import MadeRun, made_samples, put_run
 
@@ -83,6 +86,25 @@ def test_deleting_says_what_is_lost_and_needs_a_yes(store: str) -> None:
     assert unknown.returncode == 2
     assert "has no run 9" in unknown.stderr
     assert listed(store) == ["first", "second"]
+
+
+def test_a_run_that_a_command_is_at_work_on_is_not_deleted(store: str) -> None:
+    worker = Worker(30.0)
+    with Store.open(store) as kept:
+        task = TaskKey("", SAMPLES[0].id)
+        kept.claim(2, worker, [task], kept.task_states(2))
+        refused = call("delete", "1", "2", "--yes", "--store", store)
+        assert refused.returncode == 2
+        assert f"pid {os.getpid()} on" in refused.stderr
+        assert "is at work on run 2; end that first" in refused.stderr
+        assert listed(store) == ["first", "second"]
+        kept.release(worker)
+        # Whoever died holds nothing.
+        kept.claim(2, replace(Worker(30.0), process="gone:1.1"), [task], kept.task_states(2))
+        with sqlite3.connect(store) as direct:
+            direct.execute("UPDATE workers SET until = 0")
+    assert call("delete", "2", "--yes", "--store", store).returncode == 0
+    assert listed(store) == ["first"]
 
 
 def test_a_deleted_run_is_gone_with_all_that_was_known_of_it(store: str) -> None:

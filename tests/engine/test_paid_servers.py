@@ -345,7 +345,7 @@ def test_the_command_says_what_was_spent_and_what_is_estimated(
     prices = str(write_prices(tmp_path / "prices.json", model))
     server.reply = lambda _request: completion("dog " * 1_000) | {"usage": None}
     end = finish(tmp_path, model, "--prices", prices, "--budget", "0.025", "--yes")
-    assert end.code == 130
+    assert end.code == 1
     assert "Stopped after 2 of 6: the budget is spent: $0.02" in end.err
     assert "2 answers or attempts came without usage" in end.err
     budget = json.loads(end.out)["budget"]

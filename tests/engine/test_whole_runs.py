@@ -256,13 +256,31 @@ def test_one_clip_that_is_forbidden_costs_no_run(place: Path, server: OpenAIServ
     }
 
 
+def test_a_provider_that_refuses_all_after_answers_says_what_is_kept(
+    place: Path, server: OpenAIServer
+) -> None:
+    server.plan = Plan([None] * 5, always=faults.status(402))
+    end = finish(place, endpoint(server), "--concurrency", "1", ENDPOINT_API_KEY=KEY)
+    assert end.code == 2
+    assert "5 of 16 answers are kept as run 1, and the same goes on from there" in end.err
+
+
+def test_failures_for_one_reason_are_told_in_one_line(place: Path, server: OpenAIServer) -> None:
+    server.plan = Plan([None] * 2, always=faults.status(400))
+    end = finish(place, endpoint(server), "--concurrency", "1", ENDPOINT_API_KEY=KEY)
+    assert end.code == 1
+    assert end.err.count("answered 400") == 1
+    assert "tone_2, tone_3, tone_4, tone_5, tone_6, … ×14: failed: endpoint/fake" in end.err
+    assert "more" not in end.err
+
+
 def test_a_budget_is_used_and_never_overspent(place: Path, server: OpenAIServer) -> None:
     model = endpoint(server)
     prices = str(write_prices(place / "prices.json", model))
     cost, likely, budget = 0.127, 0.1825, 1.0  # 120 tokens in and 7 out; the estimate is dearer
     end = finish(place, model, "--prices", prices, "--budget", str(budget))
     spent = len(server.requests) * cost
-    assert end.code == 130
+    assert end.code == 1
     assert budget - likely <= spent <= budget
     assert f"Stopped after {len(server.requests)} of {CLIPS}: the budget is spent" in end.err
     assert "The same command goes on from here." in end.err
@@ -281,7 +299,7 @@ def test_a_model_dearer_than_estimated_does_not_overspend_either(
     model = endpoint(server)
     prices = str(write_prices(place / "prices.json", model))
     end = finish(place, model, "--prices", prices, "--budget", "3", "--concurrency", "1")
-    assert end.code == 130
+    assert end.code == 1
     assert len(server.requests) == 2  # a third would make it $3.02
 
 

@@ -1,9 +1,11 @@
 """The store on PostgreSQL: a real server on loopback, started for the test and ended after it."""
 
 import json
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
 from made_store import MadeRun, made_samples, put_run
 from postgres_server import NoServerError, PostgresServer
-from whole_run import said, start, wait_until
+from whole_run import finish, said, start, wait_until
 
 psycopg = pytest.importorskip("psycopg", reason="the extra postgres is not installed")
 
@@ -198,3 +200,37 @@ def test_a_run_outlives_a_restart_and_loses_no_paid_answer(
         assert [process.returncode for process in both] == [0, 0], ends
         assert len(fake.requests) == 12
     assert all("Traceback" not in err and "hunter2" not in err for _, err in ends)
+
+
+def test_ctrl_c_twice_ends_at_once_though_only_one_table_is_locked(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("openai", reason="the endpoint is asked through the openai package")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "tones").mkdir()
+    write_folder(tmp_path / "tones", 6)
+    go = threading.Event()
+
+    def reply(_request: Request) -> dict[str, Any]:
+        go.wait(60)
+        return completion()
+
+    with OpenAIServer(key=None, reply=reply) as fake:
+        options = [f"endpoint/fake@{fake.base_url}", "--concurrency", "4", "--store", server]
+        process = start(tmp_path, *options)
+        wait_until(lambda: len(fake.requests) == 4)
+        with psycopg.connect(server.replace("+psycopg", "")) as other:
+            other.execute("LOCK TABLE outcomes IN ACCESS EXCLUSIVE MODE")
+            go.set()
+            said(process, "waiting for the store")
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.5)
+            began = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+            assert time.monotonic() - began < 5
+        assert process.returncode == 130, err
+        assert "4 answers could not be stored and are kept in" in err
+        end = finish(tmp_path, *options)
+        assert end.code == 0, end.err
+        assert len(fake.requests) == 6

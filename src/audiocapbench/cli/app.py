@@ -3,14 +3,17 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from audiocapbench.cli.console import say, show_lines
-from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.errors import AudioCapBenchError, StoppedError
 from audiocapbench.version import VERSION
+
+if TYPE_CHECKING:
+    from audiocapbench.engine import Stop
 
 _ORDER = (
     "demo build run import score leaderboard compare report figures export mecat meta corrupt runs "
@@ -22,12 +25,25 @@ _OF_META = ("ratings", "controls")
 
 SOME_FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
 
+EXIT_CODES = (
+    "Exit codes: 0 done, 1 some samples have no answer or score (they failed, or the budget was "
+    "spent), 2 wrong usage or input, 130 interrupted or not agreed to."
+)
+
+
+def code_of(stop: "Stop") -> int:
+    """A spent budget is no interruption: some samples have no answer."""
+    return INTERRUPTED if stop == "interrupted" else SOME_FAILED
+
 
 @contextmanager
 def explained() -> Iterator[None]:
     """Turn our errors into one message and exit code 2, Ctrl-C into 130."""
     try:
         yield
+    except StoppedError as error:
+        say(f"audiocapbench: {error}")
+        raise typer.Exit(INTERRUPTED if error.interrupted else SOME_FAILED) from None
     except AudioCapBenchError as error:
         say(f"audiocapbench: {error}")
         raise typer.Exit(WRONG_USE) from None
@@ -57,6 +73,7 @@ class Commands(TyperGroup):
 app = typer.Typer(
     cls=Commands,
     help="Evaluate audio captioning: models, metrics and judges, with intervals on every number.",
+    epilog=EXIT_CODES,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     add_completion=False,

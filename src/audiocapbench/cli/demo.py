@@ -5,7 +5,7 @@ from pathlib import Path
 import typer
 
 from audiocapbench.cli import options
-from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, app
+from audiocapbench.cli.app import SOME_FAILED, app, code_of
 from audiocapbench.cli.console import relative, say
 
 JUDGE = "elements"
@@ -53,7 +53,7 @@ def demo(
     for end in ends:
         explain_end(end, kept)
     if ends[-1].stop is not None:
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(code_of(ends[-1].stop))
     summaries = [summarise(kept, end.run, traits.metrics, [JUDGE]) for end in ends]
     print_tables(summaries, traits.columns, traits.headline)
     write_report(kept, gather(summaries), out, title="Demo", audio="embed")

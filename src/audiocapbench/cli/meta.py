@@ -161,7 +161,7 @@ def _try_on_pairs(
     say(*(f"audiocapbench: {error}" for error in refused))
     if stopped is not None:
         say(f"audiocapbench: {stopped}")
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(INTERRUPTED if stopped.interrupted else SOME_FAILED)
     if refused:
         raise typer.Exit(WRONG_USE)
     failed = sum(trial.failed for trial in trials)

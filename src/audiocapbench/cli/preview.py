@@ -13,19 +13,28 @@ from audiocapbench.cli.app import INTERRUPTED
 from audiocapbench.cli.console import ask, say, some
 from audiocapbench.data import Sample
 from audiocapbench.engine import (
-    AnsweredSample,
     Budget,
     Preview,
     as_questions,
+    cached_answers,
     find_run,
     missing_samples,
     preview_questions,
 )
 from audiocapbench.engine.budget import dollars
 from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.judges import Judge, expected_answers, missing_judgements, preview_judging
+from audiocapbench.judges import (
+    Judge,
+    JudgeTask,
+    expected_answers,
+    missing_judgements,
+    preview_judging,
+)
 from audiocapbench.models import Model
+from audiocapbench.scores.estimate import counted
 from audiocapbench.store import Store
+
+_OTHER_TEXT = "other references, another instruction, category or place"
 
 
 def confirm(previews: Iterable[Preview], *, budget_usd: float | None = None, yes: bool) -> None:
@@ -68,32 +77,50 @@ def preview_run(
 ) -> Iterator[Preview]:
     """What models would be asked, and judges, were every question answered."""
     samples = selection.of(benchmark)
-    to_judge: dict[str, list[AnsweredSample]] = {judge.name: [] for judge in judges}
+    to_judge: dict[str, list[JudgeTask]] = {judge.name: [] for judge in judges}
     for model in models:
         missing = missing_samples(benchmark, model, store, samples, fresh=fresh)
-        count = len({sample.clip.sha256 for sample in missing})
-        questions = "{} questions on " if len(missing) != count else ""
-        what = f"{questions}{count:,} clips, {_length(missing)}"
-        known = len(samples) - len(missing)
-        asked = as_questions(missing)
-        yield preview_questions(model.name, model, asked, what, prices=prices, known=known)
+        reused = {} if fresh else cached_answers(store, model, missing)
+        asked = [sample for sample in missing if sample.id not in reused]
+        count = len({sample.clip.sha256 for sample in asked})
+        questions = "{} questions on " if len(asked) != count else ""
+        what = f"{questions}{counted(count, 'clip')}, {_length(asked)}"
+        yield preview_questions(
+            model.name,
+            model,
+            as_questions(asked),
+            what,
+            prices=prices,
+            known=len(samples) - len(missing),
+            reused=len(reused),
+        )
         run = None if fresh else find_run(benchmark, model, store, samples)
         for judge in judges:
-            to_judge[judge.name] += expected_answers(missing)
+            to_judge[judge.name] += expected_answers(missing, reused)
             to_judge[judge.name] += missing_judgements(store, run, judge) if run else []
     for judge in judges:
-        yield preview_judging(judge, to_judge[judge.name], prices=prices)
+        cache = None if fresh else store
+        yield preview_judging(judge, to_judge[judge.name], store=cache, prices=prices)
 
 
 def say_what_changed(benchmark: Benchmark, store: Store) -> None:
-    """Say which clips are others than when the folder was last run: it is another run then."""
-    now = {one.id: one.clip.sha256 for one in benchmark.samples}
+    """Say what is another than when the folder was last run: it is another run then."""
     root = str(benchmark.root.resolve())
-    changed = store.changed_clips(benchmark.name, root, benchmark.fingerprint, now)
-    if changed is not None:
-        count, names = len(changed.file_names), some(changed.file_names)
-        clips = "1 clip has" if count == 1 else f"{count:,} clips have"
-        say(f"{clips} changed since run {changed.run}, so this is a new run: {names}")
+    changed = store.changed_samples(benchmark.name, root, benchmark.fingerprint, benchmark.samples)
+    if changed is None:
+        return
+    since = f"since run {changed.run}, so this is a new run"
+    facts = [
+        (len(changed.clips), "clip", "changed", changed.clips),
+        (len(changed.texts), "sample", _OTHER_TEXT, changed.texts),
+    ]
+    for count, noun, how, names in facts:
+        if count:
+            have = f"1 {noun} has" if count == 1 else f"{count:,} {noun}s have"
+            say(f"{have} {how} {since}: {some(names)}")
+    if changed.others:
+        are = "1 sample is" if changed.others == 1 else f"{changed.others:,} samples are"
+        say(f"{are} new or gone {since}")
 
 
 def _total(previews: Sequence[Preview]) -> str:

@@ -18,7 +18,7 @@ from rich.progress import (
 from rich.text import Text
 
 from audiocapbench.benchmarks import Benchmark
-from audiocapbench.cli.console import SHOWN, say, stderr
+from audiocapbench.cli.console import SHOWN, say, some, stderr
 from audiocapbench.data.outcome import SCORED, Outcome, Status
 from audiocapbench.engine import (
     Budget,
@@ -178,10 +178,15 @@ def explain_end(end: RunEnd, store: Store) -> None:
     if not failed:
         return
     say(f"{end.run.model}: {len(failed)} of {end.total} without an answer:")
-    for one in failed[:SHOWN]:
-        say(f"  {one.sample_id}: {one.reply.status}: {one.reply.error or 'no reason given'}")
-    if len(failed) > SHOWN:
-        say(f"  … and {len(failed) - SHOWN} more")
+    reasons: dict[str, list[str]] = {}
+    for one in failed:
+        reason = f"{one.reply.status}: {one.reply.error or 'no reason given'}"
+        reasons.setdefault(reason, []).append(one.sample_id)
+    for reason, ids in list(reasons.items())[:SHOWN]:
+        many = f"{some(ids)} ×{len(ids):,}" if len(ids) > 1 else ids[0]
+        say(f"  {many}: {reason}")
+    if rest := sum(map(len, list(reasons.values())[SHOWN:])):
+        say(f"  … and {rest:,} more")
     if any(one.reply.status is Status.FAILED for one in failed):
         say("The same command asks the failed ones again.")
 

@@ -8,7 +8,7 @@ import typer
 from typer import Option
 
 from audiocapbench.cli import options
-from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, WRONG_USE, app
+from audiocapbench.cli.app import SOME_FAILED, WRONG_USE, app, code_of
 from audiocapbench.cli.console import print_json, say
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 
@@ -81,7 +81,7 @@ def run(
     from audiocapbench.models import ModelSettings, create_models
     from audiocapbench.report.samples import write_samples
     from audiocapbench.scores.run_table import keep_estimates
-    from audiocapbench.scores.summary import summarise
+    from audiocapbench.scores.summary import begun_judges, summarise
     from audiocapbench.store import Store
 
     refuse_overwriting(per_sample, [store_file(store)])
@@ -124,7 +124,13 @@ def run(
     )
     judge_names = [one.name for one in judges]
     summaries = [
-        summarise(kept, end.run, names, judge_names if end.stop is None else ()) for end in ends
+        summarise(
+            kept,
+            end.run,
+            names,
+            judge_names if end.stop is None else begun_judges(kept, end.run, judge_names),
+        )
+        for end in ends
     ]
     if per_sample is not None:
         write_samples(per_sample, [one.table for one in summaries])
@@ -154,7 +160,8 @@ def _document(
 
 
 def _leave(ends: "Sequence[RunEnd]", summaries: "Sequence[RunSummary]") -> None:
-    if any(end.stop is not None for end in ends):
-        raise typer.Exit(INTERRUPTED)
+    for end in ends:
+        if end.stop is not None:
+            raise typer.Exit(code_of(end.stop))
     if any(one.has_failures for one in summaries):
         raise typer.Exit(SOME_FAILED)

@@ -10,10 +10,10 @@ import typer
 from typer import Option
 
 from audiocapbench.cli import options
-from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, WRONG_USE, app
+from audiocapbench.cli.app import SOME_FAILED, WRONG_USE, app, code_of
 from audiocapbench.cli.console import SHOWN, print_json, say, show_lines, signature_lines, some
 from audiocapbench.cli.outputs import reference_files, refuse_overwriting, store_file
-from audiocapbench.errors import AudioCapBenchError, BenchmarkError, DatasetError, FatalError
+from audiocapbench.errors import AudioCapBenchError, BenchmarkError, DatasetError
 
 if TYPE_CHECKING:
     from audiocapbench.benchmarks.mecat.predictions import Answers
@@ -127,7 +127,7 @@ def _score_run(
     from audiocapbench.metrics.names import split_names
     from audiocapbench.report.samples import write_samples
     from audiocapbench.scores.run_table import keep_estimates
-    from audiocapbench.scores.summary import summarise
+    from audiocapbench.scores.summary import begun_judges, summarise
     from audiocapbench.store import Store
 
     kept = Store.open(store, create=False)
@@ -142,29 +142,23 @@ def _score_run(
     how: dict[str, Any] = {"hears": panel.hears, "timeout": panel.timeout, "ways": panel.ways}
     judges = create_judges(panel.judges, traits.judge, **how)
     missing = [missing_judgements(kept, found, one, repeats=panel.repeats) for one in judges]
-    previews = map(partial(preview_judging, prices=panel.prices), judges, missing)
+    previews = map(partial(preview_judging, store=kept, prices=panel.prices), judges, missing)
     confirm(previews, budget_usd=panel.budget_usd, yes=panel.yes)
     score_run(kept, found, names)
-    refused: list[FatalError] = []
-    if judges:
-        purse = Budget(panel.budget_usd)
-        with bars_on_stderr() as bars:
-            end = judge_run(
-                kept,
-                found,
-                judges,
-                repeats=panel.repeats,
-                budget=purse,
-                prices=panel.prices,
-                progress=judge_watcher(bars),
-            )
-        refused = end.refusals
-        explain_spending(purse)
-        if end.stop is not None:
-            why = end.stop.because(end.spending)
-            say(f"Judged {end.reached}: {why}.", _KEPT)
-            raise typer.Exit(INTERRUPTED)
-    summary = summarise(kept, found, names, [one.name for one in judges])
+    judge_names, purse = [one.name for one in judges], Budget(panel.budget_usd)
+    with bars_on_stderr() as bars:
+        end = judge_run(
+            kept,
+            found,
+            judges,
+            repeats=panel.repeats,
+            budget=purse,
+            prices=panel.prices,
+            progress=judge_watcher(bars),
+        )
+    if end.stop is not None:
+        judge_names = begun_judges(kept, found, judge_names)
+    summary = summarise(kept, found, names, judge_names)
     if per_sample is not None:
         write_samples(per_sample, [summary.table])
     if json:
@@ -172,9 +166,13 @@ def _score_run(
     else:
         print_tables([summary], names, traits.headline)
     keep_estimates(kept, [summary.table])
-    warn_about(kept, [one.name for one in judges], [number], advise=any(missing))
-    say(*(f"audiocapbench: {error}" for error in refused))
-    if refused:
+    warn_about(kept, judge_names, [number], advise=any(missing))
+    explain_spending(purse)
+    say(*(f"audiocapbench: {error}" for error in end.refusals))
+    if end.stop is not None:
+        say(f"Judged {end.reached}: {end.stop.because(end.spending)}.", _KEPT)
+        raise typer.Exit(code_of(end.stop))
+    if end.refusals:
         raise typer.Exit(WRONG_USE)
     if summary.has_failures:
         raise typer.Exit(SOME_FAILED)

@@ -1,7 +1,12 @@
 """Asks at full speed and loses nothing; scores what was answered."""
 
 from audiocapbench.engine.budget import Budget, Spending
-from audiocapbench.engine.preview import Preview, as_questions, preview_questions
+from audiocapbench.engine.preview import (
+    Preview,
+    as_questions,
+    cached_answers,
+    preview_questions,
+)
 from audiocapbench.engine.question_cost import likely_cost
 from audiocapbench.engine.retrying_client import RetryPolicy
 from audiocapbench.engine.runner import (
@@ -32,6 +37,7 @@ __all__ = [
     "answered",
     "arun_benchmark",
     "as_questions",
+    "cached_answers",
     "find_run",
     "likely_cost",
     "missing_samples",

@@ -151,8 +151,8 @@ class Budget:
             # A judge's name may end with how it is asked.
             name = re.sub(r"\[[^\[\]]*=[^\[\]]*\]$", "", model.removeprefix("judge "))
             raise ModelError(
-                f"no price is known for {model}, so that no budget can be kept; leave --budget "
-                "out, or give --prices a file such as this, with your numbers: "
+                f"no price is known for {model}, so that no budget can be kept; leave the budget "
+                "out, or give a file of prices (--prices, or prices=) such as this, with yours: "
                 f"{example_of_prices(name)}"
             )
 
@@ -222,12 +222,14 @@ class Budget:
         needs = f"asking {asked} would likely cost {dollars(expected)}"
         limit = dollars(self.limit_usd or 0.0)
         if not self.spent_usd:
-            return f"a budget of {limit} is too small: {needs}"
+            return f"a budget of {limit} is too small: {needs}; allow more"
         return f"the budget is spent: {dollars(self.spent_usd)} of {limit}, and {needs}"
 
 
 def dollars(usd: float) -> str:
     """An amount to a hundredth of a cent, or to as many digits as tell it from nothing."""
+    if 0 < usd < 1e-9:
+        return "less than $0.000000001"
     digits = 4 if usd >= 0.01 or usd == 0 else 2 - floor(log10(usd))
     text = f"{usd:.{digits}f}".rstrip("0")
     whole, _, part = text.partition(".")

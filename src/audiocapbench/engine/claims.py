@@ -12,12 +12,11 @@ from anyio import to_thread
 from audiocapbench.engine.store_access import Note, StoreAccess
 from audiocapbench.errors import StoreAwayError, StoreError
 from audiocapbench.store import Store
-from audiocapbench.store.claims import TaskKey, Worker
+from audiocapbench.store.claims import LEASE_S, TaskKey, Worker
 from audiocapbench.store.connect import patience
 
 Task = TypeVar("Task")
 
-LEASE_S = 30.0
 _SIGNS_OF_LIFE = 5
 _FEWEST, _MOST = 16, 64
 _LOOK_AGAIN_S = 1.0

@@ -9,6 +9,7 @@ from audiocapbench.engine.budget import dollars
 from audiocapbench.engine.question_cost import likely_cost
 from audiocapbench.models import Model
 from audiocapbench.models.registry import price_of
+from audiocapbench.store import Store, cache_key
 
 
 class Preview(NamedTuple):
@@ -19,6 +20,7 @@ class Preview(NamedTuple):
         what: The same in words.
         likely_usd: None where no price is known.
         known: How many were answered before.
+        reused: How many more the cache answers.
     """
 
     who: str
@@ -26,11 +28,13 @@ class Preview(NamedTuple):
     what: str
     likely_usd: float | None
     known: int = 0
+    reused: int = 0
 
     def __str__(self) -> str:
         cost = "cost unknown" if self.likely_usd is None else f"about {dollars(self.likely_usd)}"
         known = f"; {self.known:,} already answered" if self.known else ""
-        return f"{self.who}: {self.what}, {cost}{known}"
+        reused = f"; {self.reused:,} reused from the cache" if self.reused else ""
+        return f"{self.who}: {self.what}, {cost}{known}{reused}"
 
     @property
     def is_paid(self) -> bool:
@@ -46,6 +50,7 @@ def preview_questions(
     *,
     prices: Path | None = None,
     known: int = 0,
+    reused: int = 0,
 ) -> Preview:
     """What it will likely cost to ask a model.
 
@@ -55,13 +60,26 @@ def preview_questions(
         what: The questions in words, with ``{}`` for their number.
         prices: A file of prices that come before the built-in ones.
         known: How many more were answered before.
+        reused: How many more the cache answers.
     """
     price, heard = price_of(model.name, prices), model.contract.container != "none"
     costs = [
         likely_cost(price, model, length if heard else 0.0, text) for text, length in questions
     ]
     likely = None if price is None else sum(cost or 0.0 for cost in costs)
-    return Preview(who, len(costs), what.format(f"{len(costs):,}"), likely, known)
+    return Preview(who, len(costs), what.format(f"{len(costs):,}"), likely, known, reused)
+
+
+def cached_answers(store: Store, model: Model, samples: Iterable[Sample]) -> dict[str, str]:
+    """What the cache has on samples, by their ids, as far as the same clips were once sent."""
+    texts = store.cached_texts(model.name) if model.cacheable else {}
+    sent = store.sent_clips(model.name, str(model.contract)) if texts else {}
+    keys = {
+        one.id: cache_key(model.name, model.parameters, one.instruction, sent[one.clip.sha256])
+        for one in samples
+        if one.clip.sha256 in sent
+    }
+    return {name: texts[key] for name, key in keys.items() if key in texts}
 
 
 def as_questions(samples: Iterable[Sample]) -> list[tuple[str, float]]:

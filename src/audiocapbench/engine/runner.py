@@ -11,7 +11,7 @@ from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome
 from audiocapbench.engine.budget import Budget, Spending
-from audiocapbench.engine.claims import LEASE_S, ClaimedTasks, Lease
+from audiocapbench.engine.claims import ClaimedTasks, Lease
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.outage import Outage
 from audiocapbench.engine.refusals import Refusals
@@ -23,14 +23,14 @@ from audiocapbench.engine.store_access import (
     take_in_unsaved,
 )
 from audiocapbench.engine.worker_pool import Stop, WorkerPool, close
-from audiocapbench.errors import ModelError
+from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models import Model
 from audiocapbench.models.controls import RuleFollower
 from audiocapbench.models.model import CorpusModel
 from audiocapbench.models.plugin_models import check_model, prepare_model
 from audiocapbench.models.price import Price
 from audiocapbench.store import Dataset, Run, RunSpec, Store
-from audiocapbench.store.claims import TaskKey
+from audiocapbench.store.claims import LEASE_S, TaskKey
 from audiocapbench.store.unsaved import AnswerRecord
 
 
@@ -186,8 +186,8 @@ class _Asking:
         try:
             await self.pool.share(self._tasks(access), self.limiter, ask)
         finally:
-            await writer.close()
-            self.pool.store_is_away = not await self.lease.close()
+            stored = await writer.close()
+            self.pool.store_is_away = not await self.lease.close() or not stored
             await close(self.model)
 
     def _client(self, access: StoreAccess) -> RetryingClient:
@@ -219,9 +219,12 @@ class _Asking:
 
     def end(self) -> RunEnd:
         """How it ended, or the provider's refusal."""
-        if self.pool.fatal is not None:
-            raise self.pool.fatal
         outcomes = self.store.outcomes(self.run.id)
+        if self.pool.fatal is not None:
+            done = sum(one.reply.status not in ASKED_AGAIN for one in outcomes.values())
+            of = f"{done:,} of {len(self.samples):,} answers"
+            kept = f"; {of} are kept as run {self.run.id}, and the same goes on from there"
+            raise FatalError(f"{self.pool.fatal}{kept if done else ''}") from self.pool.fatal
         statuses = Counter(str(outcome.reply.status) for outcome in outcomes.values())
         # Whoever interrupts wants no other model asked, even if the last answer was in flight.
         stopped = self.pool.stop is Stop.INTERRUPTED or len(outcomes) < len(self.samples)

@@ -149,19 +149,21 @@ class RecordWriter:
     async def _write(self, records: Sequence[Record]) -> None:
         await self._access.call(self._store.add_records, self._run.id, records, self._worker)
 
-    async def close(self) -> None:
-        """Commit what still waits if that goes at once, or else keep it in a file."""
+    async def close(self) -> bool:
+        """Commit what still waits if that goes at once, or else keep it in a file; which it was."""
         records = [record for record, _ in self._waiting]
         if not records:
-            return
+            return True
         with anyio.CancelScope(shield=True):
-            if not await self._committed(records):
+            stored = await self._committed(records)
+            if not stored:
                 path = self._store.keep_unsaved(self._run, records)
                 self._note(
                     f"{len(records)} answers could not be stored and are kept in {path}; "
                     "the same command takes them in"
                 )
         self._waiting.clear()
+        return stored
 
     async def _committed(self, records: Sequence[Record]) -> bool:
         with patience(0), anyio.move_on_after(_LAST_CALL_S):

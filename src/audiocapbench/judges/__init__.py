@@ -15,6 +15,7 @@ from audiocapbench.judges.executor import (
 )
 from audiocapbench.judges.judge import BatchJudge, Judge, ModelJudge, TextJudge
 from audiocapbench.judges.preview import expected_answers, preview_judging
+from audiocapbench.judges.questioning import JudgeTask
 from audiocapbench.judges.registry import (
     ContractEntry,
     JudgeEntry,
@@ -45,6 +46,7 @@ __all__ = [
     "JudgeOptions",
     "JudgeProgress",
     "JudgeSensitivity",
+    "JudgeTask",
     "JudgingEnd",
     "ModelJudge",
     "ReplyError",

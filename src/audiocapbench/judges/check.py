@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Status
-from audiocapbench.engine import Preview, answered, run_benchmark
+from audiocapbench.engine import Preview, Stop, answered, run_benchmark
+from audiocapbench.errors import StoppedError
 from audiocapbench.judges.aggregation import MAX_VALUE, by_judge, overall
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.executor import JudgeOptions, judge_run, missing_judgements
@@ -131,7 +132,8 @@ def check_judge(
             raise refusal
         if end.stop is not None:
             why = end.stop.because(end.spending)
-            raise JudgeError(f"the check was stopped: {why}; run it again to go on")
+            words = f"the check was stopped: {why}; run it again to go on"
+            raise StoppedError(words, interrupted=end.stop is Stop.INTERRUPTED)
         judged[kind] = _read(judge, store, run.id)
     return _result(judge, judged)
 
@@ -151,7 +153,7 @@ def preview_check(
         for _, run, rounds in _known_answers(benchmark, store, selection, repeats)
         for item in missing_judgements(store, run, judge, repeats=rounds)
     ]
-    return preview_judging(judge, items, prices=prices)
+    return preview_judging(judge, items, store=store, prices=prices)
 
 
 def _known_answers(

@@ -11,7 +11,7 @@ from anyio import to_thread
 
 from audiocapbench.data.outcome import ASKED_AGAIN, Status
 from audiocapbench.engine import AnsweredSample, Budget, RateLimits, Spending, Stop, answered
-from audiocapbench.engine.claims import LEASE_S, ClaimedTasks, Lease
+from audiocapbench.engine.claims import ClaimedTasks, Lease
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.refusals import Refusals
 from audiocapbench.engine.retrying_client import RetryingClient
@@ -26,11 +26,11 @@ from audiocapbench.errors import FatalError
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.failures import UnreadableReplies
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, judge_texts
-from audiocapbench.judges.questioning import case_of, question_judge
+from audiocapbench.judges.questioning import JudgeTask, case_of, question_judge
 from audiocapbench.models.registry import price_of
 from audiocapbench.signature import Signature
 from audiocapbench.store import Run, Store
-from audiocapbench.store.claims import TaskKey
+from audiocapbench.store.claims import LEASE_S, TaskKey
 from audiocapbench.store.judgements import Judgement
 from audiocapbench.store.unsaved import JudgementRecord
 
@@ -157,14 +157,9 @@ def missing_judgements(
     repeats: int = 1,
     fresh: bool = False,
     samples: frozenset[str] | None = None,
-) -> list[AnsweredSample]:
-    """The answers that a judge would be asked about, without asking; each once a round."""
-    queue = _queue(store, run, judge, _answers(store, run, samples), repeats, fresh)
-    return [item for item, _ in queue.missing]
-
-
-_Task = tuple[AnsweredSample, int]
-"""An answer, and the round in which it is judged."""
+) -> list[JudgeTask]:
+    """What a judge would be asked, without asking."""
+    return _queue(store, run, judge, _answers(store, run, samples), repeats, fresh).missing
 
 
 def _answers(store: Store, run: Run, samples: frozenset[str] | None) -> list[AnsweredSample]:
@@ -177,7 +172,7 @@ class JudgeQueue(NamedTuple):
 
     judge: Judge
     wanted: frozenset[tuple[str, int]]
-    missing: list[_Task]
+    missing: list[JudgeTask]
 
     @property
     def total(self) -> int:
@@ -277,11 +272,11 @@ class _Judging:
                     else:
                         group.start_soon(self._compute, queue.judge, queue.missing)
         finally:
-            await self.writer.close()
+            stored = await self.writer.close()
             self.pool.dropped |= any(pool.dropped for pool in self.pools.values())
-            self.pool.store_is_away = not await self.lease.close()
+            self.pool.store_is_away = not await self.lease.close() or not stored
 
-    async def _compute(self, judge: TextJudge, missing: Sequence[_Task]) -> None:
+    async def _compute(self, judge: TextJudge, missing: Sequence[JudgeTask]) -> None:
         for start in range(0, len(missing), _AT_A_TIME):
             if self.pools[judge.name].stop is not None:
                 return
@@ -291,14 +286,14 @@ class _Judging:
             for one in made:
                 self.progress.arrived(one)
 
-    async def _ask(self, judge: ModelJudge, missing: list[_Task], refusals: Refusals) -> None:
+    async def _ask(self, judge: ModelJudge, missing: list[JudgeTask], refusals: Refusals) -> None:
         pool = self.pools[judge.name]
         limiter = self.rate_limits.limiter(judge.model, self.progress.noted)
         rounds = {repeat for _, repeat in missing}
         clients = {one: self._client(judge, one, limiter, refusals) for one in rounds}
         unreadable = UnreadableReplies(await self.access.call(self._was_readable, judge))
 
-        async def ask(task: _Task) -> None:
+        async def ask(task: JudgeTask) -> None:
             item, repeat = task
             judged = await question_judge(clients[repeat], judge, item, repeat)
             if judged is None:
@@ -321,7 +316,7 @@ class _Judging:
             for one in self.store.judgements(self.run.id, judge.name)
         )
 
-    def _fail(self, judge: ModelJudge, tasks: Sequence[_Task], reason: str) -> None:
+    def _fail(self, judge: ModelJudge, tasks: Sequence[JudgeTask], reason: str) -> None:
         """Keep of what a judge will not be asked why not, unless something better is known."""
         known = {
             (one.sample_id, one.repeat)
@@ -338,8 +333,8 @@ class _Judging:
             self.store.add_judgements(self.run.id, part)
 
     def _tasks(
-        self, judge: ModelJudge, missing: list[_Task], limiter: Limiter
-    ) -> ClaimedTasks[_Task]:
+        self, judge: ModelJudge, missing: list[JudgeTask], limiter: Limiter
+    ) -> ClaimedTasks[JudgeTask]:
         keys = (TaskKey(judge.name, item.sample.id, repeat) for item, repeat in missing)
         return ClaimedTasks(
             self.lease,
@@ -377,7 +372,7 @@ def check_prices(judges: Iterable[Judge], budget: Budget, prices: Path | None) -
             budget.check(f"judge {judge.name}", price_of(judge.model.name, prices))
 
 
-def _computed(judge: TextJudge, tasks: Sequence[_Task]) -> list[Judgement]:
+def _computed(judge: TextJudge, tasks: Sequence[JudgeTask]) -> list[Judgement]:
     cases = [case_of(item) for item, _ in tasks]
     made = []
     for case, verdict in zip(cases, judge_texts(judge, cases), strict=True):

@@ -1,7 +1,7 @@
 """What judging will likely cost, by the very prompts that a judge will be given."""
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from audiocapbench.data import Sample
@@ -9,41 +9,64 @@ from audiocapbench.data.outcome import Outcome, Reply
 from audiocapbench.engine import AnsweredSample, Preview, preview_questions
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.judge import Judge, ModelJudge
-from audiocapbench.judges.questioning import case_of
+from audiocapbench.judges.questioning import JudgeTask, case_of
+from audiocapbench.store import Store, cache_key
 
 _DRAWN, _SEED = 500, 0
 
 
 def preview_judging(
-    judge: Judge, items: Iterable[AnsweredSample], *, prices: Path | None = None
+    judge: Judge,
+    tasks: Iterable[JudgeTask],
+    *,
+    store: Store | None = None,
+    prices: Path | None = None,
 ) -> Preview:
-    """What it will likely cost to have answers judged, each as often as it is among the items."""
+    """What it will likely cost to have answers judged; the store's cache is not asked."""
     who = f"judge {judge.name}"
     if not isinstance(judge, ModelJudge):
         return Preview(who, 0, "judges on this machine", 0.0)
-    asked = [one for one in items if judge.contract.without_asking(case_of(one)) is None]
+    every = [one for one in tasks if judge.contract.without_asking(case_of(one[0])) is None]
+    asked = every if store is None else _not_cached(judge, every, store)
     # Some hundreds of prompts tell what thousands will cost.
     drawn = asked if len(asked) <= _DRAWN else random.Random(_SEED).sample(asked, _DRAWN)
-    prompts = [(_prompt(judge, one), one.sample.clip.duration_s) for one in drawn]
+    prompts = [(_prompt(judge, one), one.sample.clip.duration_s) for one, _ in drawn]
     questions = [(text, length if judge.hears else 0.0) for text, length in prompts if text]
-    found = preview_questions(who, judge.model, questions, "{} answers", prices=prices)
+    found = preview_questions(who, judge.model, questions, "", prices=prices)
+    what = "1 answer" if len(asked) == 1 else f"{len(asked):,} answers"
+    found = found._replace(what=what, reused=len(every) - len(asked))
     if drawn is asked:
         return found
     usd = found.likely_usd
     likely = usd * len(asked) / len(questions) if usd is not None and questions else None
-    return Preview(who, len(asked), f"{len(asked):,} answers", likely)
+    return found._replace(questions=len(asked), likely_usd=likely)
 
 
-def expected_answers(samples: Iterable[Sample]) -> list[AnsweredSample]:
-    """Samples that no one has answered yet, with a reference in the place of the answer."""
+def _not_cached(judge: ModelJudge, tasks: list[JudgeTask], store: Store) -> list[JudgeTask]:
+    """What the cache does not answer; of a judge that hears, all is taken to be asked."""
+    known = store.cached_texts(judge.model.name) if judge.model.cacheable else {}
+    if not known or judge.hears:
+        return tasks
+    left = []
+    for item, repeat in tasks:
+        model, prompt = judge.asked(repeat), _prompt(judge, item)
+        if prompt is None or cache_key(model.name, model.parameters, prompt, None) not in known:
+            left.append((item, repeat))
+    return left
+
+
+def expected_answers(
+    samples: Iterable[Sample], known: Mapping[str, str] | None = None
+) -> list[JudgeTask]:
+    """Samples without an answer, with the one that is known or a reference in its place."""
+    known = known or {}
+
+    def text(one: Sample) -> str:
+        return known.get(one.id) or (one.references[0] if one.references else "sound")
+
+    replies = [(one, Reply(text(one))) for one in samples]
     return [
-        AnsweredSample(
-            one,
-            Outcome(
-                one.id, Reply(one.references[0] if one.references else "sound"), None, 0.0, 0.0
-            ),
-        )
-        for one in samples
+        (AnsweredSample(one, Outcome(one.id, reply, None, 0.0, 0.0)), 0) for one, reply in replies
     ]
 
 

@@ -18,6 +18,9 @@ from audiocapbench.store.judgements import Judgement, JudgeReply
 _FINAL = frozenset({Status.REFUSED, Status.FILTERED, Status.FAILED, Status.SKIPPED})
 _SHOWN_OF_A_REPLY = 300
 
+JudgeTask = tuple[AnsweredSample, int]
+"""An answer, and the round in which it is judged."""
+
 
 def case_of(item: AnsweredSample) -> Case:
     """An answered sample as judges see it."""

@@ -13,7 +13,8 @@ import numpy as np
 
 from audiocapbench.benchmarks import Selection
 from audiocapbench.data.outcome import Status
-from audiocapbench.engine import Preview, answered
+from audiocapbench.engine import Preview, Stop, answered
+from audiocapbench.errors import StoppedError
 from audiocapbench.judges import audiocapbench
 from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL, overall
 from audiocapbench.judges.errors import JudgeError
@@ -189,7 +190,7 @@ def preview_sensitivity(
             for run in answers.runs
             for item in missing_judgements(store, run, judge, repeats=rounds, samples=samples)
         ]
-        yield preview_judging(judge, items, prices=prices)
+        yield preview_judging(judge, items, store=store, prices=prices)
 
 
 def study_sensitivity(
@@ -217,7 +218,8 @@ def study_sensitivity(
                 raise refusal
             if end.stop is not None:
                 why = end.stop.because(end.spending)
-                raise JudgeError(f"the study was stopped: {why}; run it again to go on")
+                words = f"the study was stopped: {why}; run it again to go on"
+                raise StoppedError(words, interrupted=end.stop is Stop.INTERRUPTED)
     base = variants.judge
     first = _scores(store, answers.runs, base, 0, answers.samples)
     figures = [

@@ -15,7 +15,9 @@ from audiocapbench.engine import (
     Preview,
     Progress,
     RateLimits,
+    Stop,
     as_questions,
+    cached_answers,
     missing_samples,
     preview_questions,
     run_benchmark,
@@ -82,7 +84,11 @@ class TrialSettings:
             for one in benchmarks
             for sample in missing_samples(one, model, self.store, one.samples)
         ]
-        return preview_questions(name, model, as_questions(left), what, prices=self.prices)
+        reused = cached_answers(self.store, model, left)
+        asked = as_questions(one for one in left if one.id not in reused)
+        return preview_questions(
+            name, model, asked, what, prices=self.prices, reused=len(left) - len(asked)
+        )
 
     def ask(self, benchmark: Benchmark, model: Model, name: str) -> Mapping[str, Outcome]:
         """The outcomes of all samples by id; progress and messages call this by the name.
@@ -106,6 +112,7 @@ class TrialSettings:
             raise TrialStoppedError(
                 f"{name}: stopped after {sum(end.statuses.values())} of {end.total} answers: "
                 f"{end.stop.because(end.spending)}; answers are kept in {self.store.name}, and the "
-                "same command goes on from here"
+                "same command goes on from here",
+                interrupted=end.stop is Stop.INTERRUPTED,
             )
         return self.store.outcomes(end.run.id)

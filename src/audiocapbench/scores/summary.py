@@ -212,6 +212,11 @@ def summarise(
     return summary
 
 
+def begun_judges(store: Store, run: Run, judges: Sequence[str]) -> list[str]:
+    """Those judges that have judged anything of a run."""
+    return [name for name in judges if store.judgements(run.id, name)]
+
+
 def unknown_judge(tables: Sequence[RunTable], judge: str) -> str | None:
     """How a sentence goes on about a judge that no run has and that is likely mistyped.
 

@@ -31,6 +31,9 @@ from audiocapbench.store import schema
 from audiocapbench.store.connect import fetch, writing
 from audiocapbench.store.unsaved import AnswerRecord, Record
 
+LEASE_S = 30.0
+"""Seconds without a sign of life after which a command counts as gone."""
+
 _HUNG_S = 600.0
 
 
@@ -120,6 +123,15 @@ class ClaimStore:
         table = schema.workers
         with writing(self._engine) as connection:
             connection.execute(delete(table).where(table.c.id == worker.id))
+
+
+def holders_of(connection: Connection, run_ids: Sequence[int]) -> list[tuple[int, str]]:
+    """Who is at work on runs, as far as they live: each run with its owner."""
+    _forget_the_gone(connection, LEASE_S)
+    table, workers = schema.claims.c, schema.workers.c
+    query = select(table.run, workers.owner).distinct().where(table.run.in_(run_ids))
+    query = query.join_from(schema.claims, schema.workers, workers.id == table.worker)
+    return [(row.run, row.owner) for row in connection.execute(query.order_by(table.run))]
 
 
 def task_of(record: Record) -> TaskKey:

@@ -1,15 +1,17 @@
 """The store's part about runs as a list: how far each got, its name and tags, and its end."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Engine, Table, delete, exists, func, literal, select
 
+from audiocapbench.data import Sample
 from audiocapbench.errors import StoreError
 from audiocapbench.store import rows, schema
+from audiocapbench.store.claims import holders_of
 from audiocapbench.store.connect import fetch, reading, shown, store_option, writing
-from audiocapbench.store.records import ChangedClips, RunLine, ScorerLine
+from audiocapbench.store.records import ChangedSamples, RunLine, ScorerLine
 from audiocapbench.store.writes import insert_new, signatures_by_number
 
 
@@ -44,15 +46,11 @@ class RunListing:
                 if wanted <= set(own[row.id])
             ]
 
-    def changed_clips(
-        self, benchmark: str, root: str, fingerprint: str, now: Mapping[str, str]
-    ) -> ChangedClips | None:
-        """Which clips of a benchmark's folder are others than when it was last run, if any.
-
-        Args:
-            now: SHA-256 of each sample's clip, by the sample's id.
-        """
-        runs, known, samples = schema.runs.c, schema.datasets.c, schema.samples.c
+    def changed_samples(
+        self, benchmark: str, root: str, fingerprint: str, now: Sequence[Sample]
+    ) -> ChangedSamples | None:
+        """How a benchmark's folder differs from when it was last run; None if it does not."""
+        runs, known = schema.runs.c, schema.datasets.c
         same = (runs.benchmark == benchmark, known.root == root)
         latest = (
             select(runs.id, runs.dataset)
@@ -61,18 +59,18 @@ class RunListing:
             .order_by(runs.id.desc())
             .limit(1)
         )
+        table = schema.samples
         with reading(self._engine) as connection:
             run = connection.execute(latest).first()
             if run is None or run.dataset == fingerprint:
                 return None
-            before = select(samples.id, samples.file_name, samples.clip_sha256)
-            clips = connection.execute(before.where(samples.dataset == run.dataset))
-            changed = {
-                one.file_name: None
-                for one in clips
-                if now.get(one.id, one.clip_sha256) != one.clip_sha256
-            }
-        return ChangedClips(run.id, tuple(changed)) if changed else None
+            query = select(table).where(table.c.dataset == run.dataset)
+            before = {row.id: row for row in connection.execute(query)}
+        pairs = [(before[one.id], one) for one in now if one.id in before]
+        clips = (new.clip.file_name for old, new in pairs if old.clip_sha256 != new.clip.sha256)
+        texts = (new.id for old, new in pairs if _words(old) != _words(new))
+        others = len(before) + len(now) - 2 * len(pairs)
+        return ChangedSamples(run.id, tuple(dict.fromkeys(clips)), tuple(texts), others)
 
     def scorers(self, run_ids: Iterable[int]) -> list[ScorerLine]:
         """Metrics and judges of runs, with what they made of them; metrics first."""
@@ -138,11 +136,15 @@ class RunListing:
         Replies in the cache stay: they are of questions, not of runs.
 
         Raises:
-            StoreError: There is no such run; then none is deleted.
+            StoreError: There is no such run, or a command is at work on it; then none is deleted.
         """
         self._check(run_ids)
         runs, kept = schema.runs, schema.datasets
         with writing(self._engine, alone=True) as connection:
+            for run, owner in holders_of(connection, run_ids):
+                raise StoreError(
+                    f"{shown(self._engine.url)}: {owner} is at work on run {run}; end that first"
+                )
             connection.execute(delete(runs).where(runs.c.id.in_(run_ids)))
             used = exists().where(runs.c.dataset == kept.c.fingerprint)
             connection.execute(delete(kept).where(~used))
@@ -158,6 +160,11 @@ def no_such_run(engine: Engine, run_id: int) -> StoreError:
     """What to say of a run that is not there."""
     lists = f"'audiocapbench runs{store_option(engine.url)}' lists them"
     return StoreError(f"{shown(engine.url)} has no run {run_id}; {lists}")
+
+
+def _words(sample: Any) -> list[Any]:
+    """What is asked and compared with, as a benchmark's fingerprint counts it."""
+    return [sample.instruction, sample.category, sample.position, list(sample.references)]
 
 
 def _check_text(*texts: str) -> None:

@@ -66,11 +66,19 @@ class Run:
         return self.kind in TRIALS
 
 
-class ChangedClips(NamedTuple):
-    """The newest run of a benchmark's folder, and the files that have changed since."""
+class ChangedSamples(NamedTuple):
+    """The newest run of a benchmark's folder, and what has changed since.
+
+    Attributes:
+        clips: File names of clips that are others now.
+        texts: Ids of samples of which something else is another, such as a reference.
+        others: How many samples are new or gone.
+    """
 
     run: int
-    file_names: tuple[str, ...]
+    clips: tuple[str, ...]
+    texts: tuple[str, ...]
+    others: int
 
 
 @dataclass(frozen=True, slots=True)

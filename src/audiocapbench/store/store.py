@@ -238,6 +238,27 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore, ClaimStor
             found = connection.execute(query).first()
             return rows.reply(found) if found is not None else None
 
+    def cached_texts(self, model: str) -> dict[str, str]:
+        """All replies of a model that would be given again, by the key of their question."""
+        own = schema.responses.c
+        with reading(self._engine) as connection:
+            found = connection.execute(select(own.key, own.text).where(own.model == model))
+            return {row.key: row.text for row in found}
+
+    def sent_clips(self, model: str, contract: str) -> dict[str, str]:
+        """SHA-256 of what a model was sent of clips, by that of the clip."""
+        runs, made, known = schema.runs.c, schema.outcomes.c, schema.samples.c
+        same = (known.dataset == runs.dataset, known.id == made.sample)
+        query = (
+            select(known.clip_sha256, made.audio_sha256)
+            .join_from(schema.runs, schema.outcomes, made.run == runs.id)
+            .join(schema.samples, and_(*same))
+            .where(runs.model == model, runs.contract == contract, made.audio_sha256.is_not(None))
+            .distinct()
+        )
+        with reading(self._engine) as connection:
+            return {row.clip_sha256: row.audio_sha256 for row in connection.execute(query)}
+
     def put_scores(self, run_id: int, metric: str, scores: Iterable[StoredScore]) -> None:
         """Replace all scores of one metric on one run."""
         table, given = schema.scores, list(scores)

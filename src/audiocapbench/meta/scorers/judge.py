@@ -15,7 +15,7 @@ from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Reply
 from audiocapbench.data.sample import Clip, Sample
-from audiocapbench.engine import Preview, run_benchmark
+from audiocapbench.engine import Preview, Stop, run_benchmark
 from audiocapbench.judges import create_judge
 from audiocapbench.judges.aggregation import by_judge, overall
 from audiocapbench.judges.contract import Case, Verdict
@@ -64,8 +64,9 @@ class JudgeScorer(PointwiseScorer):
         if not isinstance(self._judge, ModelJudge):
             return []
         run = self._captions(pairs, self._judge)
-        missing = missing_judgements(self._settings.store, run, self._judge)
-        return [preview_judging(self._judge, missing, prices=self._settings.prices)]
+        store, prices = self._settings.store, self._settings.prices
+        missing = missing_judgements(store, run, self._judge)
+        return [preview_judging(self._judge, missing, store=store, prices=prices)]
 
     def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
         """Overall scores of the first captions and of the second; NaN for a failed judgement."""
@@ -104,7 +105,8 @@ class JudgeScorer(PointwiseScorer):
         benchmark = Benchmark(name, settings.data or Path(), samples, kind="trial")
         filled = run_benchmark(benchmark, _CaptionModel(items), settings.store)
         if filled.stop is not None:
-            raise TrialStoppedError(f"{self.name} was stopped before it was asked")
+            words = f"{self.name} was stopped before it was asked"
+            raise TrialStoppedError(words, interrupted=True)
         return filled.run
 
     def _judged(self, judge: ModelJudge, run: Run) -> dict[str, float]:
@@ -125,7 +127,8 @@ class JudgeScorer(PointwiseScorer):
         if end.stop is not None:
             raise TrialStoppedError(
                 f"{self.name} was stopped: {end.stop.because(end.spending)}; what was judged is "
-                f"kept in {settings.store.name}, and the same command goes on from here"
+                f"kept in {settings.store.name}, and the same command goes on from here",
+                interrupted=end.stop is Stop.INTERRUPTED,
             )
         kept = settings.store.judgements(run.id, judge.name)
         found = [one for one in kept if one.signature == judge.signature]
