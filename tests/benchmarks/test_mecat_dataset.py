@@ -1,24 +1,25 @@
 """MECAT from a dataset folder: six samples a clip, a sample a question, all of it checked."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from audiocapbench.benchmarks import list_benchmarks, open_benchmark
+from audiocapbench.benchmarks import Selection, list_benchmarks, open_benchmark
 from audiocapbench.benchmarks.instructions import caption_prompt
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.benchmarks.mecat.items import read_items
 from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION
 from audiocapbench.data import InvalidDataError
-from audiocapbench.errors import BenchmarkError
+from audiocapbench.errors import BenchmarkError, DatasetError
 from folders import write_lines, write_tone
 from mecat_data import clips, questions
 
 
-def caption_rows(count: int = 1) -> list[dict[str, Any]]:
+def caption_rows(count: int = 1, domains: tuple[str, ...] = ("0M0", "S0A")) -> list[dict[str, Any]]:
     rows = []
-    for place, (key, fields) in enumerate(clips(count, ("0M0", "S0A")).items()):
+    for place, (key, fields) in enumerate(clips(count, domains).items()):
         texts = {name: fields[name] for name in SUBTASKS}
         row = {"file_name": f"{key}.wav", "id": key, "category": fields["domain"]}
         more = {"references": texts["long"], "captions": texts, "domain": fields["domain"]}
@@ -51,9 +52,23 @@ def folder_of(root: Path, rows: list[dict[str, Any]]) -> Path:
     return root
 
 
-def test_a_clip_is_asked_about_six_times(tmp_path: Path) -> None:
-    benchmark = open_benchmark("mecat-caption", folder_of(tmp_path / "data", caption_rows()))
-    assert (benchmark.name, benchmark.traits.headline) == ("mecat-caption", "date")
+def test_a_clip_is_asked_what_counts_in_a_group_and_probes_by_choice(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "data", caption_rows())
+    plain = open_benchmark("mecat-caption", folder)
+    benchmark = open_benchmark("mecat-caption[probes=all]", folder)
+    assert (plain.name, plain.traits.headline) == ("mecat-caption", "date")
+    assert benchmark.name == "mecat-caption[probes=all]"
+    counted = [one for one in benchmark.samples if not one.category.startswith("outside_")]
+    assert list(plain.samples) == counted
+    assert len(counted) == 10
+    quiet = folder_of(tmp_path / "quiet", caption_rows(1, ("000", "0M0")))
+    for probes, count in (("no", 3), ("silence", 6), ("all", 6)):
+        asked = open_benchmark(f"mecat-caption[probes={probes}]", quiet).samples
+        assert sum(one.details["domain"] == "000" for one in asked) == count
+    both = open_benchmark("mecat-caption[prompts=i1,probes=silence]", folder)
+    assert both.name == "mecat-caption[probes=silence,prompts=i1]"
+    with pytest.raises(BenchmarkError, match="no probes 'x'; it has no, silence, all"):
+        open_benchmark("mecat-caption[probes=x]", folder)
     music = benchmark.samples[:6]
     assert [one.id for one in music] == [f"clip_0M0_0/{name}" for name in SUBTASKS]
     assert [one.category for one in music] == [
@@ -105,14 +120,14 @@ def test_a_question_is_asked_alone_and_several_share_a_clip(tmp_path: Path) -> N
 def test_a_folder_with_both_parts_serves_both(tmp_path: Path) -> None:
     folder_of(tmp_path / "caption", caption_rows())
     folder_of(tmp_path / "qa", question_rows())
-    assert len(open_benchmark("mecat-caption", tmp_path).samples) == 12
+    assert len(open_benchmark("mecat-caption", tmp_path).samples) == 10
     assert len(open_benchmark("mecat-qa", tmp_path).samples) == 12
     assert len(read_items("mecat-caption", tmp_path)) == 12
 
 
 def test_references_are_read_from_a_dataset_folder_without_its_audio(tmp_path: Path) -> None:
     folder = folder_of(tmp_path / "data", caption_rows())
-    samples = open_benchmark("mecat-caption", folder).samples
+    samples = open_benchmark("mecat-caption[probes=all]", folder).samples
     for clip in folder.glob("*.wav"):
         clip.unlink()
     items = read_items("mecat-caption", folder)
@@ -139,10 +154,21 @@ def test_a_wrong_row_is_refused_with_its_reason(
         open_benchmark("mecat-caption", folder_of(tmp_path / "data", rows))
 
 
+def test_a_part_of_the_samples_is_taken_from_every_domain_in_turn(tmp_path: Path) -> None:
+    rows = caption_rows(4, ("000", "0M0", "S0A"))
+    benchmark = open_benchmark("mecat-caption", folder_of(tmp_path / "data", rows))
+    first = Selection(limit=3 + 4 + 6).of(benchmark)
+    assert {one.details["clip"] for one in first} == {"clip_000_0", "clip_0M0_0", "clip_S0A_0"}
+    assert [one.position for one in first] == sorted(one.position for one in first)
+    drawn = Counter(one.details["domain"] for one in Selection(sample=26).of(benchmark))
+    assert drawn == {"000": 6, "0M0": 8, "S0A": 12}
+
+
 def test_questions_are_not_taken_for_captions(tmp_path: Path) -> None:
     folder = folder_of(tmp_path / "data", question_rows())
-    with pytest.raises(InvalidDataError, match="this is not MECAT-Caption"):
+    with pytest.raises(DatasetError, match=r"this is not MECAT-Caption.*mecat-qa") as caught:
         open_benchmark("mecat-caption", folder)
+    assert "\n" not in str(caught.value), "one line, not one for each row"
     with pytest.raises(BenchmarkError, match="make it with 'audiocapbench build mecat'"):
         open_benchmark("mecat-qa", tmp_path / "nowhere")
 

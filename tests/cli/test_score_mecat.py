@@ -11,7 +11,7 @@ import pytest
 from audiocapbench.benchmarks.mecat.groups import GROUPS, SUBTASKS, score_cap, score_qa
 from audiocapbench.benchmarks.mecat.items import read_items
 from audiocapbench.benchmarks.mecat.predictions import read_answers, source_of
-from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION
+from audiocapbench.benchmarks.mecat.traits import CAPTION_AGGREGATION, CAPTION_CONTROLS
 from audiocapbench.metrics.date import date_parts
 from audiocapbench.scores.file_scores import score_groups
 from audiocapbench.scores.groups import category
@@ -272,8 +272,12 @@ def test_a_run_is_scored_group_by_group_as_files_are(tmp_path: Path) -> None:
     done = call(tmp_path, *ask, "--metrics", "date,rouge_l", "--json")
     assert done.returncode == 0, done.stderr
     (run,) = json.loads(done.stdout)["runs"]
-    assert run["n"] == 240
-    answers = dict.fromkeys(clips(5), "A sound is heard.")
+    assert run["n"] == 195, "what counts in no group is not asked"
+    safe = CAPTION_CONTROLS.safe
+    answers = {
+        key: {name: safe[f"{name} {own['domain']}"] for name in SUBTASKS}
+        for key, own in clips(5).items()
+    }
     (tmp_path / "answers.json").write_text(json.dumps(answers))
     write_references(tmp_path / "refs", "caption", clips(5))
     files = score(tmp_path, "--predictions", "answers.json", "--metrics", "date,rouge_l", "--json")
@@ -347,3 +351,14 @@ def test_real_answers_are_scored_whole(tmp_path: Path, shared: Path) -> None:
     ]
     assert document["by_group"]["pure_music"]["date"]["score"] > 0.2
     assert document["null_references"]["outside_speech"] == {"n": 360, "null": 360, "without": {}}
+
+
+def test_predictions_that_are_all_blank_are_remarked(tmp_path: Path) -> None:
+    write_references(tmp_path / "refs", "caption", clips(2))
+    (tmp_path / "answers.json").write_text(json.dumps(dict.fromkeys(clips(2), " ")))
+    done = score(tmp_path, "--predictions", "answers.json", "--metrics", "rouge_l")
+    assert done.returncode == 0, done.stderr
+    assert "Warning: all 96 predictions are blank; see whether" in done.stderr
+    files = ("answers.json", "--references", "refs", "--model", "m", "--metrics", "rouge_l")
+    kept = call(tmp_path, "import", *files, "--benchmark", "mecat-caption")
+    assert "All 78 predictions are blank" in kept.stderr, kept.stderr

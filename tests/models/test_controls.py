@@ -1,11 +1,16 @@
 """Controls answer as their names promise, the same on every machine."""
 
+import hashlib
 from pathlib import Path
 
 import anyio
 import pytest
 
 from audiocapbench.benchmarks import Benchmark, open_benchmark
+from audiocapbench.benchmarks.mecat.groups import DOMAINS
+from audiocapbench.benchmarks.mecat.items import MecatItem
+from audiocapbench.benchmarks.mecat.traits import TRAITS
+from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.engine import run_benchmark, score_run
 from audiocapbench.errors import ModelError
@@ -14,6 +19,7 @@ from audiocapbench.models.controls import ControlRules, RuleFollower
 from audiocapbench.models.model import CorpusModel
 from audiocapbench.store import Store
 from folders import write_folder, write_lines, write_tone
+from mecat_runs import items, questions
 
 
 def answers(benchmark: Benchmark, kind: str) -> dict[str, Reply]:
@@ -130,3 +136,57 @@ def test_wrong_may_be_kept_to_the_category_of_the_clip(demo: Benchmark) -> None:
     for sample in own.samples:
         others = [one for one in own.samples if one.category == sample.category and one != sample]
         assert found[sample.id].text in {text for one in others for text in one.references}
+
+
+def mecat(name: str, asked: list[MecatItem]) -> Benchmark:
+    samples = [
+        Sample(one.id, clip_of(one), "Listen.", one.references, one.category, place, one.details)
+        for place, one in enumerate(asked)
+    ]
+    return Benchmark(name, Path(), samples, traits=TRAITS[name])
+
+
+def clip_of(item: MecatItem) -> Clip:
+    digest = hashlib.sha256(str(item.details["clip"]).encode()).hexdigest()
+    return Clip(Path("a.flac"), "a.flac", digest, 10.0, 16_000, 1)
+
+
+def test_wrong_captions_of_mecat_answer_the_same_sub_task_and_never_rightly() -> None:
+    benchmark = mecat("mecat-caption", items(3))
+    found = answers(benchmark, "wrong")
+    nothing = {"None", "No speech", "No music", "No sound"}
+    for sample in benchmark.samples:
+        text, subtask = found[sample.id].text, sample.details["subtask"]
+        others = [one for one in benchmark.samples if text in one.references]
+        assert subtask in {one.details["subtask"] for one in others}
+        if sample.references[0] == "None":
+            assert text not in nothing, "there is nothing, and so it must not say so"
+
+
+def test_safe_captions_of_mecat_are_one_for_each_domain_and_sub_task() -> None:
+    benchmark = mecat("mecat-caption", items(2))
+    found = answers(benchmark, "safe")
+    said = {
+        (one.details["subtask"], one.details["domain"]): found[one.id].text
+        for one in benchmark.samples
+    }
+    assert len(said) == 48
+    assert said["speech", "S00"] == "A person is speaking."
+    assert said["music", "S00"] == "There is no music."
+    assert len({said["short", domain] for domain in DOMAINS}) == 8
+
+
+def test_right_answers_to_questions_are_the_reference_left_in_and_marked_so() -> None:
+    benchmark = mecat("mecat-qa", questions(2))
+    for sample in benchmark.samples:
+        reply = answers(benchmark, "right")[sample.id]
+        assert (reply.text, reply.withheld) == (sample.references[0], None)
+    model = create_model("control/right")
+    assert isinstance(model, RuleFollower)
+    model.follow_rules(benchmark.traits.controls)
+    assert model.parameters["reference"] == "left in"
+    by_text = {one.references[0]: one for one in benchmark.samples}
+    for key, reply in answers(benchmark, "wrong").items():
+        sample = next(one for one in benchmark.samples if one.id == key)
+        assert by_text[reply.text].category == sample.category
+        assert reply.text != sample.references[0]

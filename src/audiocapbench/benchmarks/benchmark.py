@@ -94,8 +94,10 @@ class Selection:
 
     Attributes:
         categories: Only these; all by default.
-        limit: The first so many.
-        sample: So many drawn by lot, as many of each category as its share of the whole.
+        limit: The first so many; of a benchmark with strata, of the first clip of each, the second
+            of each, and so on.
+        sample: So many drawn by lot, as many of each category as its share of the whole; of a
+            benchmark with strata, of each category in each of them.
         seed: Decides the draw, together with the samples' ids alone: on every machine and in every
             order the same, and a smaller draw is part of a larger one of the same categories.
     """
@@ -125,16 +127,19 @@ class Selection:
             raise BenchmarkError(f"{benchmark.name} has no clip that is present; nothing to run")
         wanted = self.categories or known
         chosen = [one for one in benchmark.samples if one.category in wanted]
-        if self.sample is None or self.sample >= len(chosen):
-            return tuple(chosen[: self.limit])
-        drawn = self.drawn(chosen, self.sample)
+        strata = benchmark.traits.strata
+        if self.sample is not None and self.sample < len(chosen):
+            drawn = self.drawn(chosen, self.sample, strata)
+        else:
+            drawn = {one.id for one in _in_turn(chosen, benchmark.traits)[: self.limit]}
         return tuple(one for one in chosen if one.id in drawn)
 
-    def drawn(self, samples: list[Sample], number: int) -> set[str]:
+    def drawn(self, samples: list[Sample], number: int, strata: tuple[str, ...] = ()) -> set[str]:
         """Ids of so many samples: of each category its share, by largest remainder."""
         by_category: dict[str, list[str]] = {}
         for one in samples:
-            by_category.setdefault(one.category, []).append(one.id)
+            key = " ".join([one.category, *_stratum(one, strata)])
+            by_category.setdefault(key, []).append(one.id)
         share = {name: number * len(ids) / len(samples) for name, ids in by_category.items()}
         counts = {name: int(one) for name, one in share.items()}
         by_remainder = sorted(share, key=lambda name: (counts[name] - share[name], name))
@@ -148,3 +153,19 @@ class Selection:
 
     def _lot(self, sample_id: str) -> str:
         return hashlib.sha256(f"{self.seed}\0{sample_id}".encode()).hexdigest()
+
+
+def _stratum(sample: Sample, strata: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(str(sample.details.get(name, "")) for name in strata)
+
+
+def _in_turn(samples: list[Sample], traits: Traits) -> list[Sample]:
+    """The first clip of each stratum with all that is asked about it, then the second of each."""
+    places: dict[tuple[str, ...], dict[str, int]] = {}
+
+    def turn(one: Sample) -> int:
+        clips = places.setdefault(_stratum(one, traits.strata), {})
+        clip = one.clip.sha256 if traits.aggregation is None else traits.aggregation.clip(one)
+        return clips.setdefault(clip, len(clips))
+
+    return sorted(samples, key=turn) if traits.strata else samples

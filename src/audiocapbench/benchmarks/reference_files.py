@@ -9,7 +9,13 @@ from pathlib import Path
 from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.benchmarks.instructions import caption_prompt
 from audiocapbench.benchmarks.mecat.items import read_items
-from audiocapbench.benchmarks.mecat.traits import TRAITS, asks_for_captions, base_name
+from audiocapbench.benchmarks.mecat.traits import (
+    NO_PROBES,
+    TRAITS,
+    asks_for_captions,
+    base_name,
+    is_asked,
+)
 from audiocapbench.benchmarks.registry import open_benchmark, options_of
 from audiocapbench.data import Clip, InvalidDataError, Problem, Sample
 from audiocapbench.data.records import check_storable
@@ -69,6 +75,7 @@ def mecat_benchmark(name: str, place: Path) -> Benchmark:
             f"{name}: only mecat-caption and mecat-qa take --references too; others have their own"
         )
     options, captions = options_of(name), asks_for_captions(name)
+    probes = options.pop("probes", NO_PROBES)
     samples = [
         Sample(
             item.id,
@@ -80,6 +87,7 @@ def mecat_benchmark(name: str, place: Path) -> Benchmark:
             item.details,
         )
         for position, item in enumerate(read_items(name, place))
+        if is_asked(item.category, item.details["domain"], probes)
     ]
     return Benchmark(name, place if place.is_dir() else place.parent, samples, traits=traits)
 

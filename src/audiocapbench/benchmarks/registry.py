@@ -62,8 +62,8 @@ _ENTRIES = (
     ),
     BenchmarkEntry(
         mecat.CAPTION,
-        "MECAT: six captions of each of 20,052 clips, in nine groups; [prompts=i1] asks as "
-        "it asked Audio-Flamingo 2 and Kimi-Audio",
+        "MECAT: up to six captions of each of 20,052 clips, in nine groups; [prompts=i1] asks as "
+        "it asked Audio-Flamingo 2 and Kimi-Audio, [probes=silence] also what counts in no group",
         "audiocapbench build mecat --out DIR, then --data DIR",
     ),
     BenchmarkEntry(

@@ -35,6 +35,7 @@ class TraitFields(TypedDict, total=False):
     headline: str
     judge: str
     controls: ControlRules
+    strata: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class Traits:
         headline: The metric that models are ranked by; the first one by default.
         judge: The name of the contract (prompt and parser) that models judge its answers by.
         controls: What its control models say.
+        strata: Details, such as a domain, that a part of the samples is drawn from in turn.
     """
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}
@@ -58,6 +60,7 @@ class Traits:
     headline: str = ""
     judge: str = "audiocapbench"
     controls: ControlRules = field(default_factory=lambda: ControlRules(_SAFE))
+    strata: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, kind in (("headline", str), ("judge", str), ("controls", ControlRules)):

@@ -68,7 +68,8 @@ def check(
 ) -> None:
     """See whether a judge tells right answers from safe and wrong ones.
 
-    Right is one of the clip's references, safe a generic sentence, wrong another clip's reference.
+    Right is one of the clip's references (of mecat-qa the only one, left in), safe a generic
+    sentence, wrong another clip's reference to the same kind of question.
 
     Args:
         judge: The judge on trial.
@@ -203,6 +204,8 @@ def _print(found: "JudgeCheck") -> None:
         ("length and score (rank correlation)", found.length_correlation),
     ):
         show_lines(f"{words}: {'–' if value is None else f'{value:.3f}'}")
+    if found.left_in:
+        show_lines("A sample has one reference: a right answer is the reference itself, left in.")
     for style, change in found.styles.items():
         show_lines(f"{style}: {change.shift:+.2f} {_range(change.interval)}")
     show_lines(*signature_lines([found.signature]))

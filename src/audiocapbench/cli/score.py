@@ -1,6 +1,6 @@
 """``audiocapbench score``: metrics on files, or more metrics for an old run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -250,6 +250,7 @@ def _score_files(
         else:
             show_lines(f"Nothing was scored: {predictions} holds no prediction that can be read.")
         show_lines(*_signatures(scores))
+    _say_blank(answers.texts)
     say(*([f"{scores.note}."] if scores.note else []), *bad[:SHOWN])
     if len(bad) > SHOWN:
         say(f"… and {len(bad) - SHOWN} more bad lines; --json lists them all")
@@ -274,7 +275,13 @@ def _score_mecat(
     from audiocapbench.benchmarks.mecat.groups import SUBTASKS
     from audiocapbench.benchmarks.mecat.items import read_items
     from audiocapbench.benchmarks.mecat.predictions import looks_like, read_answers, source_of
-    from audiocapbench.benchmarks.mecat.traits import TRAITS, asks_for_captions, base_name
+    from audiocapbench.benchmarks.mecat.traits import (
+        NO_PROBES,
+        TRAITS,
+        asks_for_captions,
+        base_name,
+        is_asked,
+    )
     from audiocapbench.benchmarks.registry import options_of
     from audiocapbench.cli.results import print_groups
     from audiocapbench.report.samples import write_samples
@@ -284,7 +291,9 @@ def _score_mecat(
     traits = TRAITS.get(base_name(benchmark))
     if traits is None or traits.aggregation is None:
         raise BenchmarkError(f"{benchmark}: only mecat-caption and mecat-qa are scored from files")
-    caption_prompt(SUBTASKS[0], **options_of(benchmark))
+    named = options_of(benchmark)
+    is_asked("", "", named.pop("probes", NO_PROBES))
+    caption_prompt(SUBTASKS[0], **named)
     aggregation = traits.aggregation
     check_metrics(aggregation, metrics, audio=False)
     sources = [source_of(benchmark, text) for text in predictions]
@@ -312,6 +321,7 @@ def _score_mecat(
     for source in sources if asks_for_captions(benchmark) else ():
         what = source.subtask or "all sub-tasks"
         say(f"{source.path.name}: read as answers to {what}, but for lines that name their own.")
+    _say_blank(answers.texts)
     _say_what_does_not_fit(answers)
     if answers.bad or answers.missing:
         raise typer.Exit(SOME_FAILED)
@@ -343,6 +353,13 @@ def _say_what_does_not_fit(answers: "Answers") -> None:
         say(f"No file has answers to {', '.join(answers.absent)}.")
     _say_ids(answers.missing, "answers are missing")
     _say_ids(answers.surplus, "keys have no references")
+
+
+def _say_blank(texts: Mapping[str, str]) -> None:
+    from audiocapbench.data.tables import blank_note
+
+    if note := blank_note(texts):
+        say(f"Warning: {note}.")
 
 
 def _say_ids(ids: Sequence[str], words: str) -> None:

@@ -275,6 +275,13 @@ def _add_details(found: References, key: str, fields: dict[str, Any]) -> None:
     found.details[key] = {name: one for name, one in before.items() if own.get(name) == one}
 
 
+def blank_note(texts: Mapping[str, str]) -> str:
+    """What to say where every prediction is blank; nothing elsewhere."""
+    if not texts or any(text.strip() for text in texts.values()):
+        return ""
+    return f"all {len(texts):,} predictions are blank; see whether it is the right file and column"
+
+
 def meet(predictions: Predictions, references: References) -> tuple[Predictions, str]:
     """Predictions under the ids that the references have, and what had to be done for that.
 

@@ -21,7 +21,7 @@ from audiocapbench.benchmarks.mecat.predictions import (
 from audiocapbench.benchmarks.mecat.traits import TRAITS, base_name
 from audiocapbench.data import Problem, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
-from audiocapbench.data.tables import Predictions, References, meet, read_predictions
+from audiocapbench.data.tables import Predictions, References, blank_note, meet, read_predictions
 from audiocapbench.engine.runner import dataset_of
 from audiocapbench.errors import DatasetError, ModelError
 from audiocapbench.models.as_published import PUBLISHED_NAMES
@@ -102,7 +102,8 @@ def read_files(
         why = f": {merged.bad[0]}" if merged.bad else ""
         raise DatasetError(f"{', '.join(map(str, files))}: holds no prediction{why}")
     met, note = _meet(merged, benchmark.samples)
-    note = "; ".join(filter(None, [note, _other_references(met, benchmark)]))
+    notes = [note, _other_references(met, benchmark), blank_note(met.texts)]
+    note = "; ".join(filter(None, notes))
     known = {one.id for one in benchmark.samples}
     return PredictionSet(met, digest, note, tuple(key for key in met.ids if key not in known))
 
@@ -156,7 +157,8 @@ def _mecat(sources: Sequence[PredictionFile], benchmark: Benchmark, digest: str)
         hint = f"; this looks like {other}" if other else ""
         raise DatasetError(f"no prediction belongs to any of the samples{hint}")
     texts = Predictions(answers.texts, answers.bad)
-    note = f"no file has answers to {', '.join(answers.absent)}" if answers.absent else ""
+    absent = f"no file has answers to {', '.join(answers.absent)}" if answers.absent else ""
+    note = "; ".join(filter(None, [absent, blank_note(answers.texts)]))
     return PredictionSet(texts, digest, note, tuple(answers.surplus))
 
 

@@ -74,6 +74,7 @@ class JudgeCheck:
         styles: What padding, reordering and shortening do to a right answer's score.
         failed: Judgements without scores.
         reasons: Why, and how many for each reason.
+        left_in: Whether a right answer is the only reference itself, which was left in.
     """
 
     judge: str
@@ -87,6 +88,7 @@ class JudgeCheck:
     styles: Mapping[str, StyleShift]
     failed: int
     reasons: Mapping[str, int]
+    left_in: bool = False
 
     @property
     def ordered(self) -> bool:
@@ -118,7 +120,8 @@ def check_judge(
 ) -> JudgeCheck:
     """Have a judge score answers whose quality is known; a model three times by default.
 
-    Samples need two references or more. All is kept in the store, so that a stopped check goes on.
+    Samples need two references or more, unless the benchmark's controls say that right is the
+    reference itself. All is kept in the store, so that a stopped check goes on.
 
     Raises:
         JudgeError: It was stopped, or a kind of answer has no judgement at all.
@@ -135,7 +138,8 @@ def check_judge(
             words = f"the check was stopped: {why}; run it again to go on"
             raise StoppedError(words, interrupted=end.stop is Stop.INTERRUPTED)
         judged[kind] = _read(judge, store, run.id)
-    return _result(judge, judged)
+    left_in = benchmark.traits.controls.right_is == "reference"
+    return replace(_result(judge, judged), left_in=left_in)
 
 
 def preview_check(

@@ -28,10 +28,16 @@ class ControlRules:
     """What the controls of a benchmark say.
 
     Attributes:
-        safe: The sentence of ``safe`` by category.
-        safe_anywhere: Its sentence in a category that has none of its own.
+        safe: The sentence of ``safe`` by category, or by what ``safe_by`` says.
+        safe_anywhere: Its sentence where there is none.
         wrong_from: Where ``wrong`` takes another clip's reference from: the whole benchmark, or
             samples of the same category.
+        safe_by: Details whose values, joined by spaces, decide the safe sentence.
+        wrong_alike: Details that the other clip's sample must share, such as what was asked for.
+        nulls: First references, in small letters without the full stop, that say that there is
+            nothing to describe: where one does, ``wrong`` describes something.
+        right_is: ``another`` reference, which is withheld from scoring, or the ``reference`` itself
+            where there is only one, left in: its run has the parameter ``reference`` to say so.
     """
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}
@@ -39,6 +45,28 @@ class ControlRules:
     safe: Mapping[str, str] = field(default_factory=dict)
     safe_anywhere: str = "A sound is heard."
     wrong_from: Literal["benchmark", "category"] = "benchmark"
+    safe_by: tuple[str, ...] = ()
+    wrong_alike: tuple[str, ...] = ()
+    nulls: tuple[str, ...] = ()
+    right_is: Literal["another", "reference"] = "another"
+
+    def safe_sentence(self, sample: Sample) -> str:
+        """What ``safe`` says of a sample."""
+        own = " ".join(str(sample.details.get(name, "")) for name in self.safe_by)
+        return self.safe.get(own if self.safe_by else sample.category, self.safe_anywhere)
+
+    def can_mislead(self, sample: Sample, other: Sample) -> bool:
+        """Whether another sample's reference is a wrong answer of the same kind."""
+        if other.clip.sha256 == sample.clip.sha256:
+            return False
+        if self.wrong_from == "category" and other.category != sample.category:
+            return False
+        if any(other.details.get(name) != sample.details.get(name) for name in self.wrong_alike):
+            return False
+        return not (self._is_null(sample) and self._is_null(other))
+
+    def _is_null(self, sample: Sample) -> bool:
+        return sample.references[0].strip().rstrip(".").lower() in self.nulls
 
 
 @runtime_checkable
@@ -65,6 +93,8 @@ class ControlModel(SimpleModel):
     def follow_rules(self, rules: ControlRules) -> None:
         """Answer by a benchmark's rules."""
         self._rules = rules
+        if self._kind == "right" and rules.right_is == "reference":
+            self.parameters = {**self.parameters, "reference": "left in"}
 
     def prepare(self, samples: Sequence[Sample]) -> None:
         """Remember all samples: a filter must not change which clip is the wrong one."""
@@ -78,13 +108,15 @@ class ControlModel(SimpleModel):
             case "right":
                 return self._right(sample)
             case "safe":
-                return Reply(self._rules.safe.get(sample.category, self._rules.safe_anywhere))
+                return Reply(self._rules.safe_sentence(sample))
             case "wrong":
                 return self._wrong(sample)
             case _:
                 return Reply("", Status.EMPTY)
 
     def _right(self, sample: Sample) -> Reply:
+        if self._rules.right_is == "reference":
+            return Reply(sample.references[0])
         if len(set(sample.references)) < 2:
             reason = "has one reference; control/right needs another one to be scored against"
             return Reply("", Status.SKIPPED, f"{sample.id} {reason}")
@@ -96,8 +128,7 @@ class ControlModel(SimpleModel):
         start = self._draw(sample.id, "wrong") % len(self._order)
         for step in range(len(self._order)):
             other = self._samples[self._order[(start + step) % len(self._order)]]
-            elsewhere = self._rules.wrong_from == "category" and other.category != sample.category
-            if elsewhere or other.clip.sha256 == sample.clip.sha256:
+            if not self._rules.can_mislead(sample, other):
                 continue
             index = self._draw(sample.id, other.id) % len(other.references)
             if other.references[index] not in own:

@@ -7,22 +7,36 @@ from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.benchmarks.instructions import I2, caption_prompt
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.benchmarks.mecat.items import MecatItem, row_items
-from audiocapbench.benchmarks.mecat.traits import CAPTION, QA, TRAITS, base_name
+from audiocapbench.benchmarks.mecat.traits import (
+    CAPTION,
+    NO_PROBES,
+    QA,
+    TRAITS,
+    base_name,
+    is_asked,
+)
 from audiocapbench.data import Folder, InvalidDataError, MetadataRow, Problem, Sample, open_folder
 from audiocapbench.data.folder import METADATA
-from audiocapbench.errors import BenchmarkError
+from audiocapbench.errors import BenchmarkError, DatasetError
+from audiocapbench.metrics.names import ScorerName
 
 _LARGEST_POSITION = 2**31 - 1
+_SHOWN = 5
 
 
 def load_captions(
-    data: Path = Path(CAPTION), prompts: str = I2, *, follow_links: bool = False
+    data: Path = Path(CAPTION),
+    prompts: str = I2,
+    probes: str = NO_PROBES,
+    *,
+    follow_links: bool = False,
 ) -> Benchmark:
-    """MECAT-Caption: six captions a clip.
+    """MECAT-Caption: those of six captions a clip that count in a group.
 
     Args:
         data: The folder, or one with ``caption`` and ``qa`` in it.
         prompts: The table of prompts, ``i1`` or ``i2``.
+        probes: Captions to ask for that count in no group: ``no``, of ``silence``, or ``all``.
         follow_links: Whether clips may be links that lead out of the folder.
 
     Raises:
@@ -30,9 +44,15 @@ def load_captions(
         DatasetError: The folder is damaged, or holds something else.
     """
     caption_prompt(SUBTASKS[0], prompts)
-    name = CAPTION if prompts == I2 else f"{CAPTION}[prompts={prompts}]"
-    folder = _open(name, data, follow_links)
-    return _load(name, folder, lambda _, item: caption_prompt(item.details["subtask"], prompts))
+    is_asked("", "", probes)
+    own = {"probes": probes} if probes != NO_PROBES else {}
+    name = str(ScorerName(CAPTION, own if prompts == I2 else own | {"prompts": prompts}))
+
+    def ask(_: MetadataRow, item: MecatItem) -> str | None:
+        counts = is_asked(item.category, item.details["domain"], probes)
+        return caption_prompt(item.details["subtask"], prompts) if counts else None
+
+    return _load(name, _open(name, data, follow_links), ask)
 
 
 def load_questions(data: Path = Path(QA), *, follow_links: bool = False) -> Benchmark:
@@ -51,7 +71,7 @@ def _open(name: str, data: Path, follow_links: bool) -> Folder:
 
 
 def _load(
-    name: str, folder: Folder, instruct: Callable[[MetadataRow, MecatItem], str]
+    name: str, folder: Folder, instruct: Callable[[MetadataRow, MecatItem], str | None]
 ) -> Benchmark:
     samples: list[Sample] = []
     problems: list[Problem] = []
@@ -62,10 +82,16 @@ def _load(
             problems.append(Problem(row.key, "position", "is too large for six captions a clip"))
         for place, item in enumerate(row_items(name, row, row.key, problems), first):
             words = instruct(row, item)
-            samples.append(
-                Sample(item.id, clip, words, item.references, item.category, place, item.details)
-            )
+            if words is not None:
+                own = (words, item.references, item.category, place, item.details)
+                samples.append(Sample(item.id, clip, *own))
+    if problems and not samples:
+        other = QA if name != QA else CAPTION
+        raise DatasetError(
+            f"{folder.root}: is no folder of {base_name(name)}, row after row ({problems[0]}); "
+            f"give one that 'audiocapbench build mecat' made, or is it {other}?"
+        )
     if problems:
-        raise InvalidDataError(folder.root, problems)
+        raise InvalidDataError(folder.root, problems, _SHOWN)
     samples.sort(key=lambda sample: sample.position)
     return Benchmark(name, folder.root, samples, folder.missing, TRAITS[base_name(name)])

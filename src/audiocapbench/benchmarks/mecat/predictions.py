@@ -114,11 +114,14 @@ def read_answers(
             wanted = _answered(said, source, captions=captions)
             if isinstance(wanted, str):
                 found.bad.append(Problem(said.where, said.key[:80], wanted))
-            elif wanted[0] not in ids:
+            elif wanted[0] not in ids and (
+                not captions or wanted[0].rpartition("/")[0] not in known
+            ):
                 surplus[said.key] = None
             else:
                 texts = found.texts
-                other = [key for key in wanted if texts.setdefault(key, said.text) != said.text]
+                asked = [key for key in wanted if key in ids]
+                other = [key for key in asked if texts.setdefault(key, said.text) != said.text]
                 what = "has another prediction above"
                 found.bad += [Problem(said.where, key[:80], what) for key in other[:1]]
     found.surplus = list(surplus)
@@ -240,7 +243,10 @@ def _object(fields: Any, where: str) -> Iterator[Prediction | Problem]:
         yield _prediction(where, fields[key_name], subtask, fields[text_name])
         return
     for key, value in fields.items():
-        if not isinstance(value, dict):
+        if key in SUBTASKS and not isinstance(value, dict):
+            what = f'is a sub-task: write {{"{key}": {{"CLIP": "its text"}}}}'
+            yield Problem(where, key, what)
+        elif not isinstance(value, dict):
             yield _prediction(where, key, None, value)
         elif key in SUBTASKS:
             yield from (_prediction(where, one, key, text) for one, text in value.items())
@@ -252,10 +258,12 @@ def _object(fields: Any, where: str) -> Iterator[Prediction | Problem]:
 def _prediction(where: str, key: Any, subtask: Any, text: Any) -> Prediction | Problem:
     if not isinstance(key, str):
         return Problem(where, "", "its key is not text")
-    if not isinstance(text, str):
-        return Problem(where, key[:80], "is not text")
     if subtask is not None and not isinstance(subtask, str):
         return Problem(where, key[:80], "its sub-task is not text")
+    if not isinstance(text, str):
+        place = key if subtask is None else f"{key}/{subtask}"
+        what = "is a list of texts; give one" if isinstance(text, list) else "is not text"
+        return Problem(where, place[:80], what)
     return Prediction(where, key, subtask, text)
 
 
