@@ -28,7 +28,7 @@ def test_a_folder_from_local_shards_is_a_benchmark(tmp_path: Path) -> None:
     assert code == 0, said
     assert "data: 2 of 2 clips present." in said
     assert "audiocapbench run mecat-caption --data data" in said
-    assert len(open_benchmark("mecat-caption", tmp_path / "data").samples) == 12
+    assert len(open_benchmark("mecat-caption", tmp_path / "data").samples) == 8
     code, _, said = call(tmp_path, "--out", "qa", "--part", "qa", "--shards", "questions.tar")
     assert code == 0, said
     assert len(open_benchmark("mecat-qa", tmp_path / "qa").samples) == 10
@@ -46,7 +46,7 @@ def test_both_parts_come_from_the_hub_into_two_folders(tmp_path: Path) -> None:
         ("mecat-qa", 4),
     ]
     assert folders[0]["parts"][0]["commit"] == commit
-    assert len(open_benchmark("mecat-caption", tmp_path / "data" / "caption").samples) == 24
+    assert len(open_benchmark("mecat-caption", tmp_path / "data" / "caption").samples) == 16
 
 
 def test_what_the_hub_lacks_is_exit_code_1_and_a_dry_run_writes_nothing(tmp_path: Path) -> None:

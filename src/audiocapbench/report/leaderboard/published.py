@@ -51,7 +51,8 @@ def with_published(
     asked = [query.benchmark] if query.benchmark else [one.benchmark for one in boards]
     own = not asked or any(base_name(name) not in TRAITS for name in asked)
     if results is not None and own and not mixed and _has_any(query.scorer, results):
-        printed = (one.scorer for one in boards if _has_metric(one.scorer, results))
+        own_boards = (one for one in boards if one.benchmark == results.benchmark)
+        printed = (one.scorer for one in own_boards if _has_metric(one.scorer, results))
         found.append(_alone(results, replace(query, scorer=query.scorer or next(printed, None))))
     if mixed or len(found) > len(boards):
         count = len(results.misfits) if results is not None else 0
