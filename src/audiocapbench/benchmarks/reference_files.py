@@ -92,6 +92,23 @@ def mecat_benchmark(name: str, place: Path) -> Benchmark:
     return Benchmark(name, place if place.is_dir() else place.parent, samples, traits=traits)
 
 
+def named_benchmark(text: str) -> Benchmark:
+    """A benchmark by name, a folder, a file of references, or ``NAME=PLACE`` of its data.
+
+    MECAT's place may have references alone.
+
+    Raises:
+        BenchmarkError: There is no such benchmark.
+        DatasetError: What there is cannot be read.
+    """
+    name, _, place = text.partition("=")
+    if place and base_name(name) in TRAITS:
+        return mecat_benchmark(name, Path(place))
+    if not place and Path(name).is_file():
+        return file_benchmark(Path(name))
+    return open_benchmark(name, Path(place) if place else None)
+
+
 def subject(
     files: Sequence[str],
     benchmark: str | None,

@@ -4,13 +4,17 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from audiocapbench import audio
 from audiocapbench.data import Clip
 from audiocapbench.errors import AudioError, MetricError
+from audiocapbench.metrics.clap.embedding import Embedder
 from audiocapbench.metrics.clap.encoder import AudioTextEncoder
 from audiocapbench.metrics.clap.registry import load_encoder
 from audiocapbench.metrics.clap.scoring import DEFAULT_SEEDS, choose_cutting, clap_scores
 from audiocapbench.metrics.clap.windows import Cutting
+from audiocapbench.metrics.encoders.encoder import Vectors
 from audiocapbench.metrics.result import MetricResult
 
 if TYPE_CHECKING:
@@ -46,6 +50,15 @@ def clap(
     found = clap_scores(paths, predictions, encoder, cutting=cutting, store=store)
     _refuse({path.name: why for path, why in found.missing.items()}, len(clips))
     return found.result
+
+
+def clip_vectors(clips: Sequence[Clip], **options: str) -> Vectors:
+    """The embedding of each clip; options and errors are those of ``clap``."""
+    encoder, cutting = _prepared(tuple(sorted(options.items())))
+    _refuse({clip.file_name: why for clip in clips if (why := _unheard(clip))}, len(clips))
+    found = Embedder(encoder, cutting).clips([clip.path for clip in clips])
+    _refuse({path.name: why for path, why in found.missing.items()}, len(clips))
+    return np.stack([found.vectors[clip.path].mean(axis=0) for clip in clips])
 
 
 def prepare_clap(**options: str) -> None:

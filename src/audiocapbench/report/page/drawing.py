@@ -20,7 +20,7 @@ _PLOT = 82.0  # Per cent; the rest is for the number behind the longest bar.
 _ROW, _AXIS = 38, 22
 _PANEL, _TITLE = 104, 22
 _SCATTER, _LEFT, _RIGHT, _TOP, _BOTTOM = 420, 7.0, 97.0, 26, 380
-_CURVES = 160
+_CURVES, _MAP = 160, 480
 _LONGEST = 48
 _WIDE = 880  # Pixels for which the scatter's names are placed; below, numbers stand in.
 
@@ -220,6 +220,21 @@ def draw_curves(groups: Mapping[str, FloatArray], name: str) -> Drawing:
         box = f'height="{_CURVES}" viewBox="0 0 100 100" preserveAspectRatio="none"'
         parts.append(f'<svg width="100%" {box}>{line}</svg>')
     return Drawing("".join(parts), _CURVES + _AXIS, name)
+
+
+def draw_map(groups: Mapping[str, FloatArray], name: str) -> Drawing:
+    """Points of groups by place, in their colours; places have no unit, so there is no scale."""
+    every = np.concatenate(list(groups.values()))
+    low, size = every.min(axis=0), np.maximum(np.ptp(every, axis=0), 1e-9)
+    parts = []
+    for number, (group, places) in enumerate(groups.items()):
+        title = f"<title>{escape(escape_controls(group))}</title>"
+        points = "".join(
+            f'<circle cx="{2 + 96 * x:.2f}%" cy="{8 + (_MAP - 16) * y:.1f}" r="2.2"/>'
+            for x, y in (places - low) / size
+        )
+        parts.append(f'<g class="point c{number % COLOURS}">{title}{points}</g>')
+    return Drawing("".join(parts), _MAP, name)
 
 
 def draw_key(number: int) -> str:

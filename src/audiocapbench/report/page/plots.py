@@ -17,6 +17,7 @@ from audiocapbench.report.page.drawing import (
     draw_curves,
     draw_histogram,
     draw_key,
+    draw_map,
     draw_scatter,
     draw_shifts,
     short,
@@ -50,7 +51,7 @@ text { fill: #000; font: 12px sans-serif; } .tick, .value { font-size: 11px; }
 .narrow { display: none; } .mean { stroke: #000; stroke-dasharray: 4 3; }
 .interval { stroke: #000; stroke-width: 1.3; } .spread { stroke-width: 1.2; }
 .curve { fill: none; stroke-width: 1; vector-effect: non-scaling-stroke; }
-.mark { stroke: #000; stroke-width: .5; } .lead { stroke: #444; }
+.point { fill-opacity: .6; } .mark { stroke: #000; stroke-width: .5; } .lead { stroke: #444; }
 """
 
 
@@ -116,6 +117,11 @@ def curve_sheet(panels: Mapping[str, Mapping[str, FloatArray]], label: str) -> s
     """Cumulative distributions of groups that all panels have, a panel for each name."""
     cells = [[(title, draw_curves(groups, title))] for title, groups in panels.items()]
     return _sheet(cells, min(len(cells), 2), list(next(iter(panels.values()))), label)
+
+
+def map_sheet(groups: Mapping[str, FloatArray], label: str) -> str:
+    """A map of groups of points, shape (points, 2) each, with a legend."""
+    return _sheet([[("", draw_map(groups, label))]], 1, list(groups), label)
 
 
 def _writer(kind: str) -> Callable[[str], bytes]:

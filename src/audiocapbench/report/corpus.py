@@ -1,0 +1,121 @@
+"""What benchmarks are made of: clips, captions and words by category, and a map of them."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from audiocapbench.benchmarks import Benchmark, Selection
+from audiocapbench.data import Sample
+from audiocapbench.errors import ReportError
+from audiocapbench.metrics.encoders import load
+from audiocapbench.metrics.encoders.encoder import Vectors
+from audiocapbench.metrics.names import parse_name
+from audiocapbench.metrics.ptb.tokenizer import tokens_of
+from audiocapbench.metrics.result import FloatArray
+from audiocapbench.report.figure_rows import Figure, Row, flat_rows, plain_rows, rows_page
+from audiocapbench.report.mecat.analysis import Analysis
+from audiocapbench.report.page.plots import map_sheet
+
+_FEWEST, _SEED = 5, 0
+_WORDS = "Words are lower-case tokens of the COCO captions tools, without punctuation."
+
+
+class GroupedSample(NamedTuple):
+    """A sample, and the group that it is counted in."""
+
+    group: str
+    sample: Sample
+
+
+def grouped(
+    benchmarks: Sequence[Benchmark], by: str, draw: int | None = None
+) -> list[GroupedSample]:
+    """Samples by ``category``, ``benchmark``, or a detail that all of them have.
+
+    All of them, or so many of each benchmark, drawn from every category by its share.
+
+    Raises:
+        ReportError: A sample has no such detail.
+    """
+    found = []
+    for benchmark in benchmarks:
+        for one in Selection(sample=draw).of(benchmark):
+            own = {**one.details, "category": one.category, "benchmark": benchmark.name}
+            if own.get(by) is None:
+                known = ", ".join(sorted(own))
+                raise ReportError(f"{benchmark.name}: {one.id} has no {by!r}; it has {known}")
+            found.append(GroupedSample(str(own[by]), one))
+    return found
+
+
+def corpus_report(title: str, samples: Sequence[GroupedSample], by: str) -> Analysis:
+    """Clips and their share, captions, their lengths and their vocabulary, group by group."""
+    groups = {"all": samples}
+    for name in sorted({one.group for one in samples}):
+        groups[name] = [one for one in samples if one.group == name]
+    clips = len({one.sample.clip.sha256 for one in samples})
+    rows = [_counted(by, name, [one.sample for one in own], clips) for name, own in groups.items()]
+    document = {"title": title, "by": by, "groups": plain_rows(rows), "notes": [_WORDS]}
+    return Analysis(document, flat_rows(rows), [rows_page(title, rows, [_WORDS])])
+
+
+def _counted(by: str, name: str, samples: Sequence[Sample], all_clips: int) -> Row:
+    clips = {one.clip.sha256: one.clip.duration_s for one in samples}
+    captions = [text for one in samples for text in one.references]
+    words = [tokens_of(text) for text in captions]
+    return {
+        by: name,
+        "clips": len(clips),
+        "share": Figure(len(clips) / all_clips, None, True),
+        "minutes": Figure(sum(clips.values()) / 60 or None),
+        "captions": len(captions),
+        "words_a_caption": Figure(float(np.mean([len(one) for one in words]))),
+        "vocabulary": len({word for one in words for word in one}),
+    }
+
+
+def corpus_map(samples: Sequence[GroupedSample], encoder: str, method: str) -> tuple[str, str]:
+    """A map on which what is alike lies close together, as SVG, and how it was made.
+
+    An encoder of sentences embeds every first caption, ``clap[…]`` the audio of every clip.
+
+    Raises:
+        ReportError: scikit-learn is not installed, or there are too few samples.
+        MetricError: There is no such encoder, or a clip cannot be heard.
+    """
+    name = parse_name(encoder)
+    if len(samples) < _FEWEST:
+        raise ReportError(f"a map needs {_FEWEST} samples, and there are {len(samples)}")
+    if name.name == "clap":
+        from audiocapbench.metrics.clap.metric import clip_vectors
+
+        samples = list({one.sample.clip.sha256: one for one in samples}.values())
+        vectors = clip_vectors([one.sample.clip for one in samples], **name.options)
+        made = f"audio by {encoder}"
+    else:
+        found = load(encoder)
+        vectors = found.encode([one.sample.references[0] for one in samples])
+        made = f"first captions by {found.name}"
+    places = _placed(vectors, method)
+    groups: Mapping[str, FloatArray] = {
+        name: places[[one.group == name for one in samples]]
+        for name in sorted({one.group for one in samples})
+    }
+    label = f"{len(samples):,} samples, {made}, {method}"
+    return map_sheet(groups, label), label
+
+
+def _placed(vectors: Vectors, method: str) -> FloatArray:
+    """Two coordinates of each vector, the same every time."""
+    try:
+        from sklearn.decomposition import PCA
+        from sklearn.manifold import TSNE
+    except ImportError:
+        hint = "pip install 'audiocapbench[plots]'"
+        raise ReportError(f"a map needs scikit-learn: {hint}") from None
+    if method == "pca":
+        return np.asarray(PCA(2, random_state=_SEED).fit_transform(vectors))
+    near = min(30.0, (len(vectors) - 1) / 3)
+    made = TSNE(2, perplexity=near, init="pca", metric="cosine", random_state=_SEED)
+    return np.asarray(made.fit_transform(vectors))
