@@ -19,7 +19,8 @@ from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
 from audiocapbench.meta.pairwise.scorer import PairwiseScorer, create_pairwise
 from audiocapbench.meta.scorers.scorer import BothOrdersScorer, Choice, PairScorer
 from audiocapbench.meta.settings import TrialSettings
-from audiocapbench.meta.trial import trial_document, try_scorer
+from audiocapbench.meta.trial import ScorerTrial, trial_document, try_scorer
+from audiocapbench.report.trial import order_table, trial_table
 from audiocapbench.store import Store
 from fakes import local_llm
 from fakes.faults import Fault, Plan
@@ -401,3 +402,135 @@ def test_a_real_model_answers_and_is_read(tmp_path: Path) -> None:
     assert detail.asked == 2
     assert not detail.failures
     assert sum(detail.positions.values()) == 2
+
+
+def prose(text: str) -> str:
+    first, second = _CAPTION.findall(text)
+    if len(first) > len(second):
+        return "Caption A accurately describes the audio, while Caption B does not."
+    return "Caption A leaves out the hum. I prefer caption B to caption A."
+
+
+def refusing(_text: str) -> str:
+    return "I'm sorry, but I cannot listen to audio, so I can't say whether A or B is better."
+
+
+def row_of(trial: ScorerTrial) -> dict[str, str]:
+    page = trial_table([trial])
+    (row,) = page.rows
+    return dict(zip((one.text for one in page.headings), row, strict=True))
+
+
+def test_a_model_that_always_says_a_is_described_as_one(tmp_path: Path, clips: Path) -> None:
+    pairs = PairSet("csv", tuple(pairs_of(20)))
+    with serving(lambda _text: "A") as server:
+        trial = try_scorer(scorer(server, tmp_path, clips, swap=True), pairs, swap=True)
+    row = row_of(trial)
+    assert (row["first"], row["second"], row["unknown"]) == ("100.0", "0.0", "0.0")
+    assert (row["certain"], row["read"]) == ("100.0", "0.0")
+    assert row["accuracy"].startswith("50.00")
+    assert row["F1"].startswith("0.00")
+    table = order_table([trial])
+    assert list(table.rows[0][2:]) == ["0.00", "66.67", "33.33", "0.00"]
+    assert any("hangs on the order" in one for one in trial.warnings)
+    assert trial.position is not None
+    assert trial.position.first == 100.0
+
+
+def test_a_consistent_model_that_writes_prose_is_not_called_biased(
+    tmp_path: Path, clips: Path
+) -> None:
+    pairs = PairSet("csv", tuple(pairs_of(20)))
+    with serving(prose) as server:
+        trial = try_scorer(scorer(server, tmp_path, clips, swap=True), pairs, swap=True)
+    row = row_of(trial)
+    assert row["accuracy"].startswith("100.00")
+    assert row["certain"] == "100.0"
+    assert {*order_table([trial]).rows[0][2:]} == {"100.00"}
+    assert trial.position is not None
+    assert (trial.position.consistency, trial.position.first) == (100.0, 50.0)
+    assert not trial.warnings
+
+
+def test_a_model_that_refuses_is_unknown_and_warned_of(tmp_path: Path, clips: Path) -> None:
+    pairs = PairSet("csv", tuple(pairs_of(20)))
+    with serving(refusing) as server:
+        trial = try_scorer(scorer(server, tmp_path, clips, swap=True), pairs, swap=True)
+    row = row_of(trial)
+    assert (row["unknown"], row["certain"]) == ("100.0", "0.0")
+    assert trial.failed == 0
+    assert any("chooses no caption of 100.0 %" in one for one in trial.warnings)
+
+
+def test_a_model_that_fails_at_a_fifth_is_described_as_such(tmp_path: Path, clips: Path) -> None:
+    pairs = PairSet("csv", tuple(pairs_of(20)))
+
+    def failing(request: Request) -> dict[str, object]:
+        text = asked_text(request)
+        if re.search(r"number (?:0|5|10|15) ", text):
+            return completion("", finish_reason="content_filter")
+        return completion(prose(text))
+
+    with OpenAIServer(key=None, reply=failing) as server:
+        trial = try_scorer(scorer(server, tmp_path, clips), pairs)
+    row = row_of(trial)
+    assert row["accuracy"].startswith("80.00")
+    assert (row["unknown"], row["certain"]) == ("20.0", "80.0")
+    assert trial.failed == 4
+    assert "questions without an answer: 4 filtered" in trial.notes
+    assert not any("chooses no caption" in one for one in trial.warnings)
+
+
+def asked_in_form(request: Request) -> dict[str, object]:
+    """A server that takes a schema and gives logprobs; it likes the longer caption."""
+    first, second = _CAPTION.findall(asked_text(request))
+    letter, other = ("A", "B") if len(first) > len(second) else ("B", "A")
+    if request.json.get("logprobs"):
+        assert request.json["max_tokens"] == 1
+        top = [{"token": f" {letter}", "logprob": -0.2}, {"token": other, "logprob": -2.0}]
+        top.append({"token": "The", "logprob": -0.1})
+        likely = {"content": [{"token": "The", "logprob": -0.1, "top_logprobs": top}]}
+        return completion("The", logprobs=likely, finish_reason="length")
+    schema = request.json["response_format"]["json_schema"]["schema"]
+    assert schema["properties"]["choice"]["enum"] == ["A", "B"]
+    return completion(json.dumps({"choice": letter}))
+
+
+@pytest.mark.parametrize("form", ["schema", "logprobs"])
+def test_a_choice_is_asked_for_in_a_form_that_needs_no_reading(
+    tmp_path: Path, clips: Path, form: str
+) -> None:
+    pairs = pairs_of(6)
+    with OpenAIServer(key=None, reply=asked_in_form) as server:
+        judge = scorer(server, tmp_path, clips, answer=form)
+        choices = judge.choose(pairs)
+        content = server.requests[0].json["messages"][0]["content"]
+        assert heard(content[1]).frames > 0
+    assert [choice.value for choice in choices] == [pair.answer for pair in pairs]
+    assert judge.detail(pairs).certain == 6
+    assert f"answer:{form}" in str(judge.signature)
+
+
+@pytest.mark.parametrize("form", ["schema", "logprobs"])
+def test_a_server_that_does_not_know_the_form_is_told_of(
+    tmp_path: Path, clips: Path, form: str
+) -> None:
+    with serving(longer) as server, pytest.raises(TrialError, match="use --answer text"):
+        scorer(server, tmp_path, clips, answer=form).choose(pairs_of(2))
+    settings = TrialSettings(data=clips, store_url=str(tmp_path / "s.db"))
+    with pytest.raises(TrialError, match="cannot be asked with --answer"):
+        create_pairwise("listener", replace(settings, answer=form))  # type: ignore[arg-type]
+
+
+def test_a_reader_reads_all_where_it_is_told_to(tmp_path: Path, clips: Path) -> None:
+    def reading(text: str) -> str:
+        return "1" if "Write one word" in text else "A"
+
+    with serving(reading) as server:
+        model = f"endpoint/reader@{server.base_url}"
+        judge = scorer(server, tmp_path, clips, reader=model, read="all")
+        assert set(judge.choose(pairs_of(4))) == {Choice.SECOND}
+        detail = judge.detail(pairs_of(4))
+    assert (detail.certain, detail.read_decided) == (0, 4)
+    with pytest.raises(TrialError, match="--reader MODEL --read all"):
+        scorer(server, tmp_path, clips, reader="all")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer import Option
@@ -27,6 +27,7 @@ PROMPTS = tuple(
     for style in ("naive", "simple", "complex")
     for more in ("", "-ref", "-tie", "-tie-ref")
 )
+AnswerForm = Literal["text", "schema", "logprobs"]
 _KINDS = {
     "human": "FENSE's pairs",
     "brace-main": "BRACE-Main",
@@ -74,14 +75,16 @@ def _try_on_pairs(
         str | None,
         Option(
             metavar="NAME",
-            help=f"How a model: scorer is asked to compare: {', '.join(PROMPTS)}. "
-            "[default: simple]",
+            help=f"How a model: scorer is asked to compare: {', '.join(PROMPTS)}, or all in "
+            "turn. [default: simple]",
             show_default=False,
         ),
     ] = None,
     prompt_file: Path | None = None,
     swap: bool = False,
+    answer: AnswerForm = "text",
     reader: str | None = None,
+    read: Annotated[Literal["uncertain", "all"] | None, Option(show_default=False)] = None,
     budget: options.Budget = None,
     prices: options.Prices = None,
     credentials: options.Credentials = None,
@@ -98,8 +101,9 @@ def _try_on_pairs(
 
     Args:
         pairs (FILE): Pairs with answers; may be repeated.
-        scorer (KIND:NAME): metric:NAME, judge:NAME, clap:NAME, model:NAME, or control:always-0,
-            always-1, random, longer, shorter, rarer-noun, likelier; may be repeated.
+        scorer (KIND:NAME): metric:NAME, judge:NAME, clap:NAME, model:NAME, choices:FILE or
+            scores:FILE of your own, or control:always-0, always-1, random, longer, shorter,
+            rarer-noun, likelier; may be repeated.
         votes_from (FILE): Pairs before filtering, to measure how far people agree.
         least_votes (N): Keep a pair, and count it for kappa, when its votes add up to so many one
             way or the other. [default: 2 for brace-main, else 1]
@@ -107,8 +111,12 @@ def _try_on_pairs(
             [default: as written for human and brace-main]
         data (DIR): Folder with the clips, for who hears them.
         prompt_file (FILE): A prompt of your own instead.
-        swap: Ask model: and control: scorers in both orders; show position bias.
-        reader (MODEL): Reads answers of model: scorers that the parser cannot.
+        swap: Ask model: and control: scorers in both orders; show each, their mean and where
+            both agree.
+        answer (FORM): How model: scorers give their choice: text, as published, schema (JSON, where
+            the provider takes response_format) or logprobs (the likelier token).
+        reader (MODEL): Reads answers of model: scorers that the parser is not certain of.
+        read (ANSWERS): What the reader reads: uncertain or all. [default: uncertain]
         seed (N): For lots.
         html (FILE): Write a report page.
         per_pair (FILE): Write every choice as CSV.
@@ -121,7 +129,14 @@ def _try_on_pairs(
     from audiocapbench.meta.trial import trial_document, write_choices
     from audiocapbench.report.trial import write_trials
 
-    for_models = {"--prompt": prompt, "--prompt-file": prompt_file, "--reader": reader}
+    if read is not None and reader is None:
+        raise AudioCapBenchError("--read says what the reader reads; name one with --reader MODEL")
+    for_models = {
+        "--prompt": prompt,
+        "--prompt-file": prompt_file,
+        "--reader": reader,
+        "--answer": None if answer == "text" else answer,
+    }
     _check_options(scorer, for_models, swap)
     given = (*pairs, *(votes_from or ()), prompt_file, prices, credentials, store_file(store))
     for out in (html, per_pair):
@@ -138,7 +153,9 @@ def _try_on_pairs(
         prompt=prompt or "simple",
         prompt_file=prompt_file,
         swap=swap,
+        answer=answer,
         reader=reader,
+        read=read or "uncertain",
         protocol=judged.protocol,
         seed=seed,
         budget=Budget(budget),
@@ -207,17 +224,33 @@ def _try_all(
     with TrialBars() as bars:
         watched = replace(settings, progress=bars.advance)
         # All are made and agreed to before the first is tried: a wrong name must not cost an hour.
-        scorers = [create_scorer(name, watched) for name in dict.fromkeys(names)]
-        paid = [one.preview(pairs.decided) for one in scorers if isinstance(one, PaidScorer)]
+        scorers = [
+            (create_scorer(name, replace(watched, prompt=prompt or settings.prompt)), prompt)
+            for name in dict.fromkeys(names)
+            for prompt in _swept(name, settings, pairs)
+        ]
+        paid = [one.preview(pairs.decided) for one, _ in scorers if isinstance(one, PaidScorer)]
         confirm(chain.from_iterable(paid), budget_usd=settings.budget.limit_usd, yes=yes)
-        for scorer in scorers:
+        for scorer, prompt in scorers:
             try:
-                trials.append(try_scorer(scorer, pairs, swap=settings.swap))
+                trial = try_scorer(scorer, pairs, swap=settings.swap)
+                name = f"{trial.scorer} {prompt}" if prompt else trial.scorer
+                trials.append(replace(trial, scorer=name))
             except FatalError as error:
                 refused.append(error)
             except TrialStoppedError as error:
                 return trials, error
     return trials, None
+
+
+def _swept(scorer: str, settings: "TrialSettings", pairs: "PairSet") -> tuple[str | None, ...]:
+    """The prompts that a scorer is asked with in turn: all that can be, or none by name."""
+    if settings.prompt != "all" or not scorer.strip().startswith("model:"):
+        return (None,)
+    if all(pair.references_first and pair.references_second for pair in pairs.decided):
+        return PROMPTS
+    say("--prompt all: pairs without references are not asked with the prompts that show some")
+    return tuple(name for name in PROMPTS if not name.endswith("-ref"))
 
 
 def _print(trials: "Sequence[ScorerTrial]", pairs: "PairSet", agreed: "Agreement") -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.data.outcome import Outcome
@@ -39,7 +40,9 @@ class TrialSettings:
         prompt: Name of the prompt that a model is asked to compare with.
         prompt_file: A prompt of the user's own, in place of a named one.
         swap: Whether models are asked in both orders.
-        reader: Model that reads free-text answers where the parser finds no choice.
+        answer: The form in which models give their choice: text, schema or logprobs.
+        reader: Model that reads free-text answers where the parser is not certain.
+        read: Whether the reader reads what is ``uncertain`` alone, or ``all``.
         protocol: How metrics are held to references: plainly, or in the manner of FENSE.
         budget: What all scorers together may spend.
         progress: Told the scorer's name, how much is done, and of how much.
@@ -51,7 +54,9 @@ class TrialSettings:
     prompt: str = "simple"
     prompt_file: Path | None = None
     swap: bool = False
+    answer: Literal["text", "schema", "logprobs"] = "text"
     reader: str | None = None
+    read: Literal["uncertain", "all"] = "uncertain"
     protocol: TrialProtocol = "plain"
     seed: int = 42
     budget: Budget = field(default_factory=Budget)

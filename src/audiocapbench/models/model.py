@@ -148,6 +148,14 @@ class SchemaModel(Protocol):
         """The model that answers with JSON of this schema."""
 
 
+@runtime_checkable
+class OptionsModel(Protocol):
+    """A model whose requests take further options, in the form of OpenAI's protocol."""
+
+    def with_options(self, options: Mapping[str, Any], most_tokens: int | None = None) -> Model:
+        """The model with more options in every request, and at most so many tokens a reply."""
+
+
 class SimpleModel:
     """A model to derive from: declare a contract, write ``answer``, and the rest has defaults.
 

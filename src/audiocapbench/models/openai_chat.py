@@ -7,6 +7,7 @@ SDK is left out: loading it takes longer than all else before the first question
 import json
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -88,6 +89,18 @@ class ChatModel(ConnectedModel):
         system = {} if settings.system is None else {"system": settings.system}
         self._system = [{"role": role, "content": text} for role, text in system.items()]
         self.parameters = {**self.parameters, **system}
+
+    def with_options(
+        self, options: Mapping[str, Any], most_tokens: int | None = None
+    ) -> "ChatModel":
+        """The same model with more options in every request, which are part of its cache key."""
+        made, more = copy(self), dict(options)
+        if most_tokens is not None:
+            more["max_completion_tokens" if self._dialect.openai else "max_tokens"] = most_tokens
+        made._options = {**self._options, **more}
+        words = {key: json.dumps(one) for key, one in more.items() if isinstance(one, dict)}
+        made.parameters = {**self.parameters, **more, **words}
+        return made
 
     async def answer(self, question: Question) -> Reply:
         """Answer one question, cleaned as published."""

@@ -56,12 +56,15 @@ def reading_questions(
     return Benchmark(full, Path(), tuple(samples), kind="trial")
 
 
-def create_reader(text: str) -> AnswerReader:
-    """Make the reader that ``MODEL`` or ``MODEL[read=all]`` stands for."""
+def create_reader(text: str, read: str = "uncertain") -> AnswerReader:
+    """Make the reader of a model's name; ``MODEL[read=all]`` reads everything too."""
+    if text.strip() in ("all", "uncertain"):
+        raise TrialError(f"--reader names a model: write --reader MODEL --read {text.strip()}")
     found = _OPTION.fullmatch(text.strip())
     if found is None or found["read"] not in (None, "all", "unknown"):
-        raise TrialError(f"{text!r} is not a reader; write MODEL or MODEL[read=all]")
-    return AnswerReader(without_audio(create_model(found["model"])), found["read"] == "all")
+        raise TrialError(f"{text!r} is not a reader; write MODEL, and --read all beside it")
+    reads_all = "all" in (found["read"], read)
+    return AnswerReader(without_audio(create_model(found["model"])), reads_all)
 
 
 def read_word(reply: str) -> Choice | None:

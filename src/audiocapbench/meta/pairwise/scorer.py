@@ -17,9 +17,10 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, MissingClip, Sample
 from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.engine import Preview, find_run, missing_samples
-from audiocapbench.meta.answers.parser import RULES, read_answer
+from audiocapbench.meta.answers.parser import RULES
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair
+from audiocapbench.meta.pairwise.answer_forms import in_form, instruction_in, read_reply
 from audiocapbench.meta.pairwise.diagnostics import OrderChoices, PairwiseDiagnostics, diagnose
 from audiocapbench.meta.pairwise.prompts import PairwisePrompt, named_prompt, prompt_from
 from audiocapbench.meta.pairwise.reader import (
@@ -95,6 +96,7 @@ class PairwiseScorer:
             **dict(sorted(parameters.items())),
             prompt=f"{self._prompt.name}-{self._prompt.hash}",
             orders=2 if self._settings.swap else 1,
+            **({} if self._settings.answer == "text" else {"answer": self._settings.answer}),
             parser=RULES,
             reader=reader,
         )
@@ -153,16 +155,19 @@ class PairwiseScorer:
     ) -> Benchmark:
         """Pairs as a benchmark: every sample asks about a pair in the order that it stands in."""
         samples, missing = [], []
+        form = self._settings.answer
         for position, pair in enumerate(pairs):
             if pair.clip not in clips:
                 missing.append(MissingClip(id=pair.id, reason="no such clip", file_name=pair.audio))
                 continue
-            asked, captions = self._prompt.ask(pair), (pair.first, pair.second)
+            asked = self._prompt.ask(pair) + instruction_in(form, self._prompt.labels)
+            captions = (pair.first, pair.second)
             clip, order = clips[pair.clip], {"order": "swapped" if swapped else "as it stands"}
             samples.append(Sample(pair.id, clip, asked, captions, pair.type, position, order))
         name = f"{TRIAL}pairwise/{self._prompt.name}{'/swapped' if swapped else ''}"
         root = (self._hears and self._settings.data) or Path()
         heard = "" if self._hears else WITHOUT_CLIPS
+        heard += "" if form == "text" else f"/{form}"
         return Benchmark(f"{name}{heard}", root, tuple(samples), tuple(missing), kind="trial")
 
     def preview(self, pairs: Sequence[CaptionPair]) -> list[Preview]:
@@ -192,6 +197,12 @@ class PairwiseScorer:
             return OrderChoices([], Counter())
         outcomes = self._settings.ask(benchmark, self._model, self.name)
         choices, failures, unread, certainties = self._parse(pairs, outcomes)
+        if self._settings.answer != "text" and certainties and not any(certainties):
+            form = self._settings.answer
+            raise TrialError(
+                f"{self.name} answered {len(certainties):,} questions and none of them in the form "
+                f"of --answer {form}: its server may not know it; use --answer text"
+            )
         reader, certain = self._reader, sum(certainties)
         if reader is None or not unread:
             return OrderChoices(choices, failures, certain)
@@ -222,7 +233,8 @@ class PairwiseScorer:
                 choices.append(Choice.UNKNOWN)
                 continue
             text = without_thoughts(outcome.reply.text) or ""
-            choice, certain = read_answer(text, pair.first, pair.second, self._prompt.labels)
+            form = self._settings.answer
+            choice, certain = read_reply(outcome.reply, pair, form, self._prompt.labels)
             choices.append(choice if certain else Choice.UNKNOWN)
             certainties.append(certain)
             for_reader = reader is not None and (reader.reads_all or not certain)
@@ -246,8 +258,8 @@ def create_pairwise(name: str, settings: TrialSettings | None = None) -> Pairwis
         raise TrialError(f"{name!r}: audio is yes or no; write MODEL or MODEL[audio=no]")
     file = settings.prompt_file
     prompt = named_prompt(settings.prompt) if file is None else prompt_from(file)
-    model = create_model(found["model"])
+    model = in_form(create_model(found["model"]), settings.answer, prompt.labels)
     if found["audio"] == "no":
         model = without_audio(model)
-    reader = create_reader(settings.reader) if settings.reader is not None else None
+    reader = create_reader(settings.reader, settings.read) if settings.reader is not None else None
     return PairwiseScorer(model, prompt, settings, reader, name=f"model:{name.strip()}")

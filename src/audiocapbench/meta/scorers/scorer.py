@@ -140,6 +140,8 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "clap": ("scorers.clap", "create_clap_scorer"),
     "control": ("scorers.controls", "create_control"),
     "model": ("pairwise.scorer", "create_pairwise"),
+    "choices": ("scorers.from_file", "ChoicesFile"),
+    "scores": ("scorers.from_file", "ScoresFile"),
 }
 """What may stand before the colon of a scorer's name; each is imported when it is asked for."""
 
@@ -153,7 +155,10 @@ def create_scorer(text: str, settings: TrialSettings | None = None) -> PairScore
     """
     kind, _, name = (part.strip() for part in text.partition(":"))
     if kind not in KINDS or not name:
-        kinds = ", ".join(f"{one}:NAME" for one in KINDS)
+        kinds = ", ".join(
+            f"{one}:{'FILE' if made[0] == 'scorers.from_file' else 'NAME'}"
+            for one, made in KINDS.items()
+        )
         raise TrialError(f"{text!r} is not a scorer; write one of {kinds}")
     module, maker = KINDS[kind]
     create = getattr(import_module(f"audiocapbench.meta.{module}"), maker)

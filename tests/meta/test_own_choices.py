@@ -1,0 +1,94 @@
+"""Choices and scores that were made elsewhere, on trial like any other scorer."""
+
+import csv
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from audiocapbench.data.problems import InvalidDataError
+from audiocapbench.meta.errors import TrialError
+from audiocapbench.meta.pairs.files import pair_set, read_pairs
+from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
+from audiocapbench.meta.scorers.scorer import Choice, create_scorer
+from audiocapbench.meta.trial import try_scorer, write_choices
+
+PAIRS = [
+    CaptionPair(f"p{n}", f"c{n}", f"a dog {n}", f"a cat {n}", n % 2, "HH", "HH")  # type: ignore[arg-type]
+    for n in range(6)
+]
+
+
+def write_csv(path: Path, rows: Sequence[Sequence[object]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+    return path
+
+
+def test_choices_are_found_by_id_and_read_in_any_words(tmp_path: Path) -> None:
+    said = ["a", "1", "tie", "I prefer caption A to caption B.", "second", ""]
+    rows = [["id", "choice"], *([f"p{n}", text] for n, text in enumerate(said))]
+    file = write_csv(tmp_path / "mine.csv", rows)
+    chosen = create_scorer(f"choices:{file}").choose(PAIRS)
+    first, second, tie, unknown = Choice
+    assert list(chosen) == [first, second, tie, first, second, unknown]
+
+
+def test_choices_are_found_by_their_captions_too(tmp_path: Path) -> None:
+    rows = [
+        {"caption_0": f"{pair.first}.", "caption_1": pair.second, "output": f"caption_{n % 2}"}
+        for n, pair in enumerate(PAIRS[:4])
+    ]
+    file = tmp_path / "mine.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    trial = try_scorer(create_scorer(f"choices:{file}"), PairSet("csv", tuple(PAIRS)))
+    assert trial.answers == {"first": 2, "second": 2, "tie": 0, "unknown": 2}
+    assert trial.failed == 2
+    assert trial.notes == ("2 pairs are not in the file",)
+    assert trial.scorer == "choices:mine.jsonl"
+
+
+def test_the_published_answers_of_a_model_are_a_scorer(shared: Path) -> None:
+    answers = shared / "brace/res_AudioCaps_Main_v0_GAMA.json"
+    found = read_pairs("brace-main", [shared / "brace/meta_AudioCaps_Main_v0.json"])
+    trial = try_scorer(create_scorer(f"choices:{answers}"), pair_set("brace-main", found))
+    assert trial.answers["unknown"] < 0.1 * trial.n
+    assert trial.answers["first"] > 0.75 * trial.n
+
+
+def test_scores_are_a_pairs_or_a_captions(tmp_path: Path) -> None:
+    rows: list[Sequence[object]] = [["id", "score_a", "score_b"]]
+    rows += [[f"p{n}", 1 - n % 2, n % 2] for n in range(6)]
+    by_pair = create_scorer(f"scores:{write_csv(tmp_path / 'pairs.csv', rows)}")
+    assert [one.value for one in by_pair.choose(PAIRS)] == [pair.answer for pair in PAIRS]
+    rows = [["caption", "score"]]
+    rows += [[pair.first, n] for n, pair in enumerate(PAIRS)]
+    rows += [[pair.second, 2.5] for pair in PAIRS[:5]]
+    by_caption = create_scorer(f"scores:{write_csv(tmp_path / 'captions.csv', rows)}")
+    trial = try_scorer(by_caption, PairSet("csv", tuple(PAIRS)))
+    assert trial.answers == {"first": 2, "second": 3, "tie": 0, "unknown": 1}
+    assert trial.failed == 1
+
+
+def test_what_a_trial_writes_is_read_again(tmp_path: Path) -> None:
+    made = PairSet("csv", tuple(PAIRS))
+    trial = replace(try_scorer(create_scorer("control:always-1"), made), scorer="choice")
+    write_choices(tmp_path / "per_pair.csv", [trial])
+    again = try_scorer(create_scorer(f"choices:{tmp_path / 'per_pair.csv'}"), made)
+    assert again.choices == trial.choices
+
+
+def test_files_that_cannot_be_used_are_told_of(tmp_path: Path) -> None:
+    with pytest.raises(TrialError, match="cannot be read"):
+        create_scorer(f"choices:{tmp_path / 'none.csv'}")
+    other = write_csv(tmp_path / "other.csv", [["id", "choice"], ["q", "a"]])
+    with pytest.raises(TrialError, match="none of these pairs"):
+        create_scorer(f"choices:{other}").choose(PAIRS)
+    twice = write_csv(tmp_path / "twice.csv", [["id", "choice"], ["p0", "a"], ["p0", "b"]])
+    with pytest.raises(InvalidDataError, match="a second time"):
+        create_scorer(f"choices:{twice}").choose(PAIRS)
+    words = write_csv(tmp_path / "words.csv", [["id", "score_a", "score_b"], ["p0", "high", "low"]])
+    with pytest.raises(InvalidDataError, match="score_a"):
+        create_scorer(f"scores:{words}").choose(PAIRS)
