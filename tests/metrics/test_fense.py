@@ -6,10 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.errors import MetricError
+from audiocapbench.metrics import compute
+from audiocapbench.metrics.date import date
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.fluency.detector import load_detector
-from audiocapbench.metrics.fluency.fense import fense
+from audiocapbench.metrics.fluency.fense import detect, fense
 from audiocapbench.metrics.similarity import similarity
 from human_pairs import accuracies, read_pairs, remembering, score_pairs
 
@@ -148,6 +151,17 @@ class TestCheckpoint:
     def test_fense_takes_its_path(self, folder: Path) -> None:
         result = fense(["a dog barks"], [["a dog"]], "wordllama", str(folder / "small.ckpt"))
         assert "detector:small@" in str(result.signature)
+
+    def test_date_takes_its_path_and_cuts_what_it_finds_broken(self, folder: Path) -> None:
+        texts, references = ["a dog barks", "rain falls"], [["a dog"], ["it rains"]]
+        path = folder / "small.ckpt"
+        name = f"date[detector={path}]"
+        (found,) = compute([name], texts, references)
+        assert "fluency:small@" in str(found.signature)
+        same = date(texts, references, error_probabilities=detect(texts, path)[1])
+        assert found.samples.tolist() == same.samples.tolist()
+        with pytest.raises(MetricError, match="nowhere"):
+            check_metrics(None, ["date[detector=nowhere.ckpt]"])
 
     def test_a_missing_vocabulary_is_asked_for(self, folder: Path) -> None:
         (folder / "vocab.txt").unlink()

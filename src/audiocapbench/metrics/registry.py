@@ -35,7 +35,7 @@ _JAVA = "Java, extra coco"
 _CORENLP = f"{_JAVA}, CoreNLP models"
 _DISCRIMINABILITY = "date's unlikeness to other samples' references"
 _ENCODER = ("encoder",)
-_DATE_OPTIONS = ("variant", "subtask", "encoder")
+_DATE_OPTIONS = ("variant", "subtask", "encoder", "detector")
 
 Compute = Callable[..., "list[MetricResult] | MetricResult"]
 

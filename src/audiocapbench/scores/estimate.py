@@ -70,6 +70,10 @@ class Estimate:
             "bounds": list(self.bounds) if self.bounds else None,
         }
 
+    def about(self) -> dict[str, Any]:
+        """The numbers, and how many of the samples they are about."""
+        return {**self.scores(), "scored": self.n, "n": self.coverage.total}
+
     def flat(self) -> dict[str, float | None]:
         """The numbers alone, as columns of a row."""
         low, high = self.interval or (None, None)

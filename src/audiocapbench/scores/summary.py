@@ -76,9 +76,9 @@ class JudgeSummary:
             "statuses": dict(self.statuses),
             "stale": self.stale,
             "cost_usd": self.cost_usd,
-            "scores": {name: one.scores() for name, one in self.overall.items()},
+            "scores": {name: one.about() for name, one in self.overall.items()},
             "by_group": {
-                group: {name: one.scores() for name, one in given.items()}
+                group: {name: one.about() for name, one in given.items()}
                 for group, given in self.by_category.items()
             },
         }

@@ -11,7 +11,7 @@ from audiocapbench.metrics.date.pieces import IntArray, PieceEncoder, piece_enco
 from audiocapbench.metrics.date.variants import ROUNDING, TOLERANCES, VARIANTS, PieceCorpus, Variant
 from audiocapbench.metrics.encoders import Encoder
 from audiocapbench.metrics.encoders.encoder import readable
-from audiocapbench.metrics.fluency.fense import penalise
+from audiocapbench.metrics.fluency.fense import Detector, penalise
 from audiocapbench.metrics.inputs import check_captions
 from audiocapbench.metrics.result import FloatArray
 
@@ -32,6 +32,7 @@ class DateOptions(TypedDict, total=False):
             ``wordllama`` by default.
         error_probabilities: Each prediction's probability of a fluency error, if it is to count:
             above .9, a prediction keeps a tenth of its similarity.
+        detector: Who says it, where they are not given: the path of FENSE's published checkpoint.
         block: Sentences held at a time; memory depends on it, numbers do not.
     """
 
@@ -39,6 +40,7 @@ class DateOptions(TypedDict, total=False):
     subtask: str
     encoder: str | Encoder | PieceEncoder
     error_probabilities: Sequence[float] | FloatArray | None
+    detector: Detector | None
     block: int
 
 

@@ -16,6 +16,7 @@ from audiocapbench.metrics.date.corpus import (
 )
 from audiocapbench.metrics.date.pieces import piece_encoder
 from audiocapbench.metrics.date.variants import TOLERANCES, VARIANTS, harmonic_mean
+from audiocapbench.metrics.fluency.fense import detect, open_detector
 from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
 from audiocapbench.signature import sign
 
@@ -46,6 +47,9 @@ def date_and_parts(
 ) -> list[MetricResult]:
     """DATE and the two it is made of, as metrics of their own; arguments as for ``date``."""
     model = options["encoder"] = piece_encoder(options.get("encoder", "wordllama"))
+    fluency: str | bool = options.get("error_probabilities") is not None
+    if detector := options.pop("detector", None):
+        fluency, options["error_probabilities"] = detect(predictions, detector)
     parts = date_parts(predictions, references, **options)
     variant, subtask = options.get("variant", "code"), options.get("subtask", "long")
     way = VARIANTS[variant]
@@ -55,7 +59,7 @@ def date_and_parts(
         "d": TOLERANCES[subtask] if way.tolerant else 0,
         "encoder": model.name,
         "refs": "mean",
-        "fluency": options.get("error_probabilities") is not None,
+        "fluency": fluency,
     }
     # As in DATE of a sample, to be unlike the references is worth no less than to say nothing.
     sides = [np.maximum(side, 0) for side in parts[:2]]
@@ -68,10 +72,14 @@ def date_and_parts(
     return results
 
 
-def prepare_date(variant: str = "code", subtask: str = "long", encoder: str = "wordllama") -> None:
-    """Load the encoder and look at the options; a MetricError says what is wrong."""
+def prepare_date(
+    variant: str = "code", subtask: str = "long", encoder: str = "wordllama", detector: str = ""
+) -> None:
+    """Load the encoder and the detector, check the options; a MetricError says what is wrong."""
     known_name("variant", variant, VARIANTS)
     known_name("sub-task", subtask, TOLERANCES)
+    if detector:
+        open_detector(detector, "date")
     piece_encoder(encoder)
 
 
