@@ -84,11 +84,14 @@ class ClapScorer(PointwiseScorer):
         notes: list[str] = []
         data: dict[str, Any] = {}
         if self.signature.get("windows") == "crop":
-            spread = self.spread(pairs, measure)
+            spread, together = self.spread(pairs, measure), measure(self.choose(pairs))
+            seeds = len(self._cutting.settings)
             data["over_seeds"] = {headline: spread._asdict()}
+            data["ensemble"] = {headline: together, "seeds": seeds}
             notes.append(
-                f"{headline} over seeds: mean {spread.mean:.2f}, sd {spread.sd:.2f}, "
-                f"{spread.minimum:.2f} to {spread.maximum:.2f}"
+                f"{headline} of a single seed, as published: mean {spread.mean:.2f}, "
+                f"sd {spread.sd:.2f}, {spread.minimum:.2f} to {spread.maximum:.2f}; of the "
+                f"ensemble of {seeds} seeds, as in the table: {together:.2f}"
             )
         if self.missing:
             data["missing_clips"] = dict(self.missing)

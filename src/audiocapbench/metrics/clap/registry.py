@@ -1,4 +1,4 @@
-"""Audio-text models by name: LAION's, and those that packages bring.
+"""Audio-text models by name: LAION's, MS-CLAP, M2D-CLAP, and those that plug-ins bring.
 
 Packages bring models of their own by the entry point ``audiocapbench.audio_text_encoders``: a
 function that takes the options of the name and the device, and returns an ``AudioTextEncoder``.
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from audiocapbench.errors import AudioCapBenchError, MetricError, meant
 from audiocapbench.metrics.clap.encoder import DEVICES, AudioTextEncoder
 from audiocapbench.metrics.clap.laion import load_laion
+from audiocapbench.metrics.clap.packages import PACKAGES, load_package
 from audiocapbench.metrics.clap.windows import Windows
 from audiocapbench.plugins import plugins
 
@@ -26,7 +27,7 @@ LAION = {
 def load_encoder(
     name: str, options: Mapping[str, str] | None = None, device: str = "auto"
 ) -> AudioTextEncoder:
-    """Load one of ``LAION``'s models or a plug-in's.
+    """Load one of ``LAION``'s models, of ``PACKAGES`` or a plug-in's.
 
     Options are ``path`` (a folder on disk), ``model`` (a name on the Hugging Face hub) and
     ``download`` (yes or no), or a plug-in's own; devices are ``cpu``, ``cuda`` and ``auto``.
@@ -46,9 +47,11 @@ def load_encoder(
 def _load(name: str, options: dict[str, str], device: str) -> AudioTextEncoder:
     if name in LAION:
         return load_laion(name, LAION[name], options, device)
+    if name in PACKAGES:
+        return load_package(name, options, device)
     found = plugins("audio_text_encoders").get(name)
     if found is None:
-        known = [*LAION, *sorted(plugins("audio_text_encoders"))]
+        known = [*LAION, *PACKAGES, *sorted(plugins("audio_text_encoders"))]
         near = meant(name, known, "there are")
         raise MetricError(f"there is no audio-text encoder {name!r}{near}")
     try:
