@@ -17,6 +17,7 @@ from audiocapbench.meta.corrupt.checks import (
     warnings,
 )
 from audiocapbench.meta.corrupt.make import CorruptionResult, make_pairs
+from audiocapbench.meta.corrupt.text import plain_form
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.controls import CONTROLS
 from audiocapbench.stats import Interval
@@ -36,33 +37,53 @@ def made(request: pytest.FixtureRequest, shared: Path) -> list[CorruptionResult]
     with (shared / file).open(encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):
             clips[row[key]].append(row[column])
-    captions = caption_set([(name, name, texts) for name, texts in clips.items()])
-    return make_pairs(captions, per_kind=600)
+    captions = caption_set([(name, name, texts) for name, texts in list(clips.items())[:500]])
+    return make_pairs(captions, per_kind=400)
 
 
 def test_every_kind_is_made_of_real_captions(made: list[CorruptionResult]) -> None:
     counts = {one.kind: len(one.pairs) for one in made}
     assert set(counts) == set(Corruption)
-    assert min(counts.values()) >= 25
-    assert sum(counts.values()) >= 1_000
+    assert min(counts.values()) >= 5
+    assert sum(counts.values()) >= 600
 
 
 def test_no_control_leaves_five_points_around_chance(made: list[CorruptionResult]) -> None:
     check = check_controls(made, 42)
+    counts = {str(one.kind): len(one.pairs) for one in made}
     assert list(check) == [*(str(kind) for kind in Corruption), "all"]
     for group, figures in check.items():
         assert tuple(figures) == CONTROLS
         for name, figure in figures.items():
-            # What is likelier is not balanced yet, and warned of.
-            assert name == "likelier" or figure.is_level, (group, name, figure)
-    assert all(line.startswith("likelier ") for line in warnings(check))
+            few = figure.may_be_chance and counts.get(group, 50) < 50
+            assert figure.is_level or few, (group, name, figure)
+    assert all("by chance" in line for line in warnings(check))
+
+
+def test_the_words_of_true_captions_are_no_likelier_than_those_of_false_ones(
+    made: list[CorruptionResult],
+) -> None:
+    check = check_controls(made, 42)
+    assert abs(check["all"]["likelier"].accuracy - 50) < 1
+    for one in made:
+        if len(one.pairs) >= 50:
+            assert abs(check[str(one.kind)]["likelier"].accuracy - 50) <= 3
+
+
+def test_true_captions_are_as_people_wrote_them(made: list[CorruptionResult]) -> None:
+    for trial in (trial for one in made for trial in one.corruptions):
+        assert trial.true in {plain_form(text) for text in trial.clip.references}
+
+
+def test_a_caption_has_at_most_one_pair_of_a_kind(made: list[CorruptionResult]) -> None:
+    for one in made:
+        assert len({trial.caption for trial in one.corruptions}) == len(one.pairs)
 
 
 def test_a_classifier_trained_on_words_learns_nothing(made: list[CorruptionResult]) -> None:
     found = check_trained(made, 42)
-    assert len(found) >= 5
-    for group, figure in found.items():
-        assert figure.accuracy <= 60, (group, figure)
+    assert len(found) >= 4
+    assert not trained_warnings(found)
 
 
 def test_true_and_false_captions_have_one_form(made: list[CorruptionResult]) -> None:
@@ -98,11 +119,7 @@ def leaky(change: str, count: int = 200) -> list[CorruptionResult]:
         pair = CaptionPair(f"{number}", f"clip {number}", *texts, None, "noun", "noun")
         pairs.append(replace(pair, answer=0 if answer == 0 else 1))
         trials.append(CorruptedPair(Corruption.NOUN, captions.clips[0], (0,), true, false, ""))
-    return [
-        CorruptionResult(
-            Corruption.NOUN, tuple(pairs), tuple(trials), tuple(range(count)), 0, 0, {}
-        )
-    ]
+    return [CorruptionResult(Corruption.NOUN, tuple(pairs), tuple(trials), count, 0, {})]
 
 
 def test_a_set_that_gives_itself_away_is_found_out() -> None:

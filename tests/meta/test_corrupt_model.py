@@ -14,8 +14,9 @@ from audiocapbench.errors import ModelError
 from audiocapbench.meta.corrupt.by_model import (
     RejectedError,
     make_by_model,
+    preview_by_model,
     prompt_hash,
-    read_reply,
+    read_caption,
 )
 from audiocapbench.meta.corrupt.captions import (
     CaptionSet,
@@ -38,6 +39,9 @@ FAST = RateLimits(retry=RetryPolicy(first_s=0.01, longest_s=0.02))
 PLACES = ("in a hall", "near a road", "by a river", "on a stage", "at night", "in the rain")
 
 
+CAPTIONS = 2 * len(PLACES)
+
+
 @pytest.fixture
 def captions() -> CaptionSet:
     return caption_set(
@@ -56,13 +60,19 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def answering(change: Callable[[str], Any]) -> OpenAIServer:
-    """A server that answers with a change of the caption that it is asked about."""
+    """A server that answers with a change of the caption that it is asked about.
+
+    Asked to check, it says of all but those that name a goat that they are good.
+    """
 
     def reply(request: Request) -> dict[str, Any]:
-        found = re.search("True caption: “(.*)”", request.json["messages"][0]["content"])
-        assert found
-        made = change(found[1])
-        return completion(made if isinstance(made, str) else json.dumps(made))
+        text = request.json["messages"][0]["content"]
+        found = re.search("True caption: “(.*)”", text)
+        if found is None:
+            made = re.findall(r"^(\d+)\. “(.*)”$", text, re.MULTILINE)
+            return completion(json.dumps({number: "goat" not in one for number, one in made}))
+        answer = change(found[1])
+        return completion(answer if isinstance(answer, str) else json.dumps(answer))
 
     return OpenAIServer(key=None, reply=reply)
 
@@ -84,18 +94,57 @@ pytest.importorskip("openai")
 def test_a_model_makes_captions_wrong_and_is_asked_once(captions: CaptionSet, store: Store) -> None:
     with answering(noun) as server:
         made = make(server, captions, store)
-        assert len(server.requests) == len(PLACES)
+        # Every caption is asked about once to make it wrong, and once to check what was made.
+        assert len(server.requests) == 2 * CAPTIONS
         assert make(server, captions, store) == made
-        assert len(server.requests) == len(PLACES)
-    assert {line.benchmark for line in store.runs()} == {f"{TRIAL}corrupt/{prompt_hash()}"}
+        assert len(server.requests) == 2 * CAPTIONS
+    assert {line.benchmark for line in store.runs()} == {
+        f"{TRIAL}{name}/{prompt_hash()}" for name in ("corrupt", "corrupt-check")
+    }
     assert made.pairs
     assert not made.rejected
+    assert made.captions == CAPTIONS
     for pair in made.pairs:
         true, false = (pair.first, pair.second)[:: 1 if pair.answer == 0 else -1]
         assert true.startswith("A man ")
-        assert false == true.replace("man", "woman")
+        assert not false.startswith("A man ")
         assert pair.references_first
         assert true.strip(".") not in pair.references_first
+
+
+def test_what_the_second_pass_refuses_is_not_taken(captions: CaptionSet, store: Store) -> None:
+    with answering(lambda text: {"caption": text.replace("man", "goat")}) as server:
+        made = make(server, captions, store)
+    assert not any("goat" in one.false for one in made.corruptions)
+
+
+def test_of_several_captions_in_a_reply_any_may_be_taken(
+    captions: CaptionSet, store: Store
+) -> None:
+    def several(text: str) -> str:
+        people = ("woman", "child", "goat", "lady", "girl")
+        return "\n".join(json.dumps({"caption": text.replace("man", one)}) for one in people)
+
+    with answering(several) as server:
+        made = make(server, captions, store)
+    assert not made.rejected
+    assert not any("goat" in one.false for one in made.corruptions)
+
+
+def test_the_preview_counts_both_passes_and_asks_nothing(
+    captions: CaptionSet, store: Store, tmp_path: Path
+) -> None:
+    with answering(noun) as server:
+        name = f"endpoint/gpt@{server.base_url}"
+        prices = write_prices(tmp_path / "prices.json", name)
+        settings = TrialSettings(store_url=store.name, rate_limits=FAST, prices=prices)
+        model = create_model(name)
+        previews = preview_by_model(captions, model, settings, [Corruption.NOUN])
+        assert [one.questions for one in previews] == [CAPTIONS, CAPTIONS]
+        assert not server.requests
+        make_by_model(captions, model, settings, [Corruption.NOUN])
+        again = preview_by_model(captions, model, settings, [Corruption.NOUN])
+        assert [one.questions for one in again] == [0, 0]
 
 
 def test_the_prompt_shows_the_other_captions_and_asks_for_one_kind(
@@ -125,10 +174,9 @@ def test_what_is_no_use_is_refused_and_counted(captions: CaptionSet, store: Stor
     with answering(change) as server:
         made = make(server, captions, store)
     assert sum(made.rejected.values()) == 4
-    assert made.rejected["not one object with a caption"] == 2
+    assert made.rejected["not objects with a caption"] == 2
     assert made.rejected["the model said that it cannot be done"] == 1
     assert made.rejected["another text or language"] == 1
-    assert made.not_applicable == 4
 
 
 def test_a_provider_that_fails_for_a_while_is_asked_again(
@@ -151,17 +199,17 @@ def test_a_budget_stops_it_and_the_next_call_goes_on(
         with pytest.raises(TrialStoppedError, match=r"the budget is spent.*answers are kept"):
             make(server, captions, store, budget=Budget(0.5), prices=prices)
         asked = len(server.requests)
-        assert 0 < asked < len(PLACES)
+        assert 0 < asked < CAPTIONS
         make(server, captions, store)
-        assert len(server.requests) == len(PLACES)
+        assert len(server.requests) == 2 * CAPTIONS
 
 
 CASES = {
-    "noun": ("A man speaks in a hall", "A woman speaks in a hall"),
+    "noun": ("A man speaks in a hall as it rains", "A woman speaks in a hall as it rains"),
     "order": ("A man speaks, then a dog barks", "A dog barks, then a man speaks"),
     "attribute": ("A man speaks loudly in a hall", "A man speaks quietly in a hall"),
     "added": ("A man speaks and rain falls", "A man speaks and a bell rings"),
-    "dropped": ("A man speaks and rain falls hard", "Rain falls hard in the background"),
+    "dropped": ("A man speaks and rain falls hard", "Rain falls hard"),
     "count": ("A man speaks in a hall", "Several men speak in a hall"),
 }
 OTHERS = ("Male speech and rain in the background", "A dog barks after a man talks in a hall")
@@ -171,7 +219,7 @@ def read(kind: str, made: str) -> str:
     true = CASES[kind][0]
     clip = caption_set([("clip", "clip", [true, *OTHERS])]).clips[0]
     caption = ReferenceCaption(clip, 0, tokens_of(true) or ())
-    return read_reply(json.dumps({"caption": made}), Corruption(kind), caption)
+    return read_caption(made, Corruption(kind), caption)[0].false
 
 
 @pytest.mark.parametrize("kind", CASES)
@@ -182,15 +230,16 @@ def test_a_good_reply_of_every_kind_is_taken(kind: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "made", "reason"),
     [
-        ("noun", "a man speaks in a hall.", "nothing was changed"),
-        ("noun", "A woman shouts in a hall", "more was changed than asked for"),
-        ("noun", "A man speaks in a dog", "what was put in is in the clip"),
+        ("noun", "a man speaks in a hall as it rains.", "nothing was changed"),
+        ("noun", "A woman shouts on a hall as it rains", "more was changed than asked for"),
+        ("noun", "A man speaks in a dog as it rains", "what was put in is in the clip"),
         ("noun", "A woman", "much longer or shorter"),
         ("order", "A cow moos, then a man speaks", "something was put in"),
         ("attribute", "A man speaks loudly in a dog", "what was put in is in the clip"),
         ("added", "A man speaks and a dog barks", "what was put in is in the clip"),
         ("dropped", "Rain falls hard on a tin roof", "something was put in"),
-        ("count", "A man speaks in the hall", "no number was changed"),
+        ("count", "The man speaks in the hall", "the number may still be right"),
+        ("count", "One man speaks in a hall", "the number may still be right"),
     ],
 )
 def test_a_reply_that_is_not_what_was_asked_for_is_refused(

@@ -21,7 +21,7 @@ _KINDS = {
     "noun": "one thing for another",
     "order": "events in another order",
     "attribute": "another quality or relation",
-    "added": "an event that is not there",
+    "added": "an event that is not there in place of one that is",
     "dropped": "the main event left out: less complete, not false",
     "count": "another number",
 }
@@ -46,18 +46,19 @@ def corrupt(
     store: options.Store = options.DEFAULT_STORE,
     json: options.Json = False,
 ) -> None:
-    """Make pairs of a true caption and one that was made wrong, or less complete.
+    """Make pairs of a caption as a person wrote it and one that was made wrong, or less complete.
 
-    'audiocapbench meta csv' then shows which scorers can tell them apart.
+    One false caption of every caption that has one which reads as well: what words alone could
+    tell is left out. 'audiocapbench meta csv' then shows which scorers can tell them apart.
 
     Args:
         captions: CSV with id,reference, a row a reference; JSONL with id and references; or a
             dataset folder.
         out (FILE): Pairs as .csv, or .json in BRACE-Hallucination's form.
-        per_kind (N): Most pairs of a kind.
+        per_kind (N): Most pairs of a kind. [default: one of every caption that has one]
         seed (S): The same seed makes the same pairs.
         check: Also train a classifier on the words of half of the pairs.
-        model (MODEL): Ask a language model, not the rules.
+        model (MODEL): Have a language model make false captions beside the rules, and check all.
     """
     from audiocapbench.cli.preview import confirm
     from audiocapbench.cli.progress import TrialBars, explain_spending
@@ -92,7 +93,7 @@ def corrupt(
                 progress=bars.advance,
             )
             spent = preview_by_model(found, asked, settings, wanted, **how)
-            confirm([spent], budget_usd=budget, yes=yes)
+            confirm(spent, budget_usd=budget, yes=yes)
             made = make_by_model(found, asked, settings, wanted, **how, dataset=name)
         explain_spending(settings.budget)
     total = sum(len(one.pairs) for one in made)
@@ -143,6 +144,7 @@ def _document(
             str(one.kind): {
                 "other_caption": one.kind.other_caption,
                 "made": len(one.pairs),
+                "share": one.share,
                 "not_applicable": one.not_applicable,
                 "left_out": one.left_out,
                 "rejected": dict(one.rejected),
@@ -171,17 +173,21 @@ def _print(
     from audiocapbench.meta.corrupt.captions import LESS_COMPLETE
 
     names = list(next(iter(controls.values())))
-    counted = ["made", "not applicable", "left out", *names, *(["trained"] if trained else [])]
+    trained_too = ["trained"] if trained else []
+    counted = ["made", "of captions", "not applicable", "left out", *names, *trained_too]
     rows, by_kind = [], {str(one.kind): one for one in made}
     for group in [*by_kind, "all"]:
         one = by_kind.get(group)
-        counts = [len(one.pairs), one.not_applicable, one.left_out] if one else ["", "", ""]
+        counts = [""] * 4
+        if one:
+            share = f"{100 * one.share:.0f} %"
+            counts = [str(len(one.pairs)), share, str(one.not_applicable), str(one.left_out)]
         figures = [controls.get(group, {}).get(name) for name in names]
         cells = map(_shown, [*figures, trained.get(group)] if trained else figures)
         # The mark stands where the figures do, because it says what they mean.
         less = one is not None and one.kind.other_caption == LESS_COMPLETE
         title = f"{group} ({LESS_COMPLETE})" if less else group
-        rows.append([title, *map(str, counts), *cells])
+        rows.append([title, *counts, *cells])
     show(table(["kind", *counted], rows, right=counted))
     say("Accuracy of scorers that never hear the clip, in percent; 50 is chance, a tie half.")
     for one in made:

@@ -1,95 +1,170 @@
-"""Chooses pairs so that nothing in the text tells true from false, and puts them in places.
+"""Chooses one false caption a caption so that nothing in the texts tells true from false.
 
-What a text-only scorer could see in a caption is its length, its nouns' rarity and its words. Units
-of an exchange balance themselves. Of the others, those are left out one by one that tip the set to
-one side more than chance would, down to half of them.
+What a text-only scorer could see is length, the rarity of nouns, how likely the words are, and the
+words themselves. Of a caption's candidates the one is taken that levels the set; those are then
+left out that still tip it to one side more than chance would.
 """
 
 import random
 from collections import Counter
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from audiocapbench.meta.corrupt.captions import CorruptedPair, Unit
+from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, words_of
+from audiocapbench.meta.corrupt.evidence import CaptionEvidence
 from audiocapbench.meta.pairs.pair import Preference
 from audiocapbench.metrics.elements.words import ElementKind, kind_of
 
-_FEWEST_LEFT = 0.5
-_STRICTER = 0.2
-_MOST_AT_ONCE = 3_000
+FloatArray = NDArray[np.float64]
+
+_ROUNDS = 4
+# Who has read more captions tells a little more: the set leans so much the other way.
+_THEY_KNOW_MORE = 0.03
+_MOST_A_CAPTION = 10
+# False captions that are this much less likely read odd: nats a word, and of words together.
+_ODD = (1.0, 1.0, 7.0, 1.0)
+# Sums of evidence that another reader of captions may make, in units of their spread.
+_MIXES = ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (1, 0, 0, 1), (0, 1, 0, 1))
+# How often a rule may say true more than false: of the pairs for the first rules, which `--check`
+# knows as controls, and of what chance does for the others.
+_CONTROLS, _ALLOWED, _LOOSE = 3, 0.02, 0.4
 _SCALES = {"number of letters": 0.1, "number of words": 0.5}
-# How much more a simple rule (longer, rarer) weighs than a single word, and how many there are.
-_RULE_WEIGHT, _RULES = 10.0, 2
+# How much more a simple rule (longer, likelier) weighs than a single word.
+_RULE_WEIGHT = 5.0
+_CHANCE = 1.3
+_FEWEST_LEFT = 0.45
 
 
 def choose(
-    units: Sequence[Unit], limit: int | None, frequencies: Counter[str], draw: random.Random
-) -> list[Unit]:
-    """Of the units that could be made, those that together are level, at most so many pairs.
-
-    ``frequencies`` says in how many captions of the set each word occurs.
-    """
-    drawn = list(units)
-    draw.shuffle(drawn)
-    most = limit if limit is not None else sum(len(unit) for unit in drawn)
-    # More than twice as many as wanted leave enough to choose from, and keep the table small.
-    wanted = _MOST_AT_ONCE if limit is None else min(2 * most, _MOST_AT_ONCE)
-    before = accumulate((len(unit) for unit in drawn), initial=0)
-    size = sum(count < wanted for count in list(before)[:-1])
-    rest = drawn[size:] if limit is None else []
-    return _level(drawn[:size], most, frequencies) + _level(rest, most, frequencies)
-
-
-def _level(units: list[Unit], most: int, frequencies: Counter[str]) -> list[Unit]:
-    """Leave out what tips the set most, one by one, until nothing tips it more than chance does.
-
-    To go on to perfect balance would be another trace: whatever one half of the set leans to, the
-    other half would then lean away from.
-    """
-    if not units:
+    candidates: Sequence[CorruptedPair],
+    captions: CaptionSet,
+    limit: int | None,
+    draw: random.Random,
+) -> list[CorruptedPair]:
+    """At most one candidate of every caption, so many in all, that together are level."""
+    groups: dict[tuple[str, int], list[CorruptedPair]] = {}
+    for one in candidates:
+        groups.setdefault(one.caption, []).append(one)
+    drawn = [
+        one
+        for own in groups.values()
+        for one in (own if len(own) <= _MOST_A_CAPTION else draw.sample(own, _MOST_A_CAPTION))
+    ]
+    if not drawn:
         return []
-    table = _differences(units, frequencies)
-    sizes = np.array([len(unit) for unit in units])
-    kept = np.ones(len(units), dtype=bool)
-    fewest = _FEWEST_LEFT * sizes.sum()
-    sums = np.asarray(table.sum(axis=0)).ravel()
-    squares = np.asarray(table.multiply(table).sum(axis=0)).ravel()
-    while True:
-        chance = np.sqrt(np.maximum(squares, 0.0))
-        chance[-_RULES:] *= _STRICTER
-        gains = np.where(kept, table @ np.where(np.abs(sums) > chance, sums, 0.0), -np.inf)
-        worst = int(np.argmax(gains))
-        count = int(sizes[kept].sum())
-        if count <= most and (gains[worst] <= 0 or count - sizes[worst] < fewest):
-            return [unit for unit, stays in zip(units, kept, strict=True) if stays]
-        kept[worst] = False
-        row = table[worst].toarray().ravel()
-        sums -= row
-        squares -= row**2
+    evidence = CaptionEvidence(captions).differences(drawn)
+    sound = np.all(evidence < _ODD, axis=1).tolist()
+    kept = [one for one, good in zip(drawn, sound, strict=True) if good]
+    if not kept:
+        return []
+    words = differences_of([one.true for one in kept], [one.false for one in kept])
+    rules = _rules(kept, evidence[sound], captions.frequencies)
+    places = _pick(kept, words, rules, draw)
+    left = _level(words[places], rules[places], len(places) if limit is None else limit)
+    return [kept[places[place]] for place in left]
 
 
-def placed(units: Sequence[Unit], draw: random.Random) -> list[tuple[CorruptedPair, Preference]]:
+def _rules(
+    pairs: Sequence[CorruptedPair], evidence: FloatArray, frequencies: Counter[str]
+) -> FloatArray:
+    """What simple rules say of each pair: 1 for the true caption, -1 for the false, 0 for none."""
+    rarity = [_rarest(one.false, frequencies) - _rarest(one.true, frequencies) for one in pairs]
+    scaled = evidence / np.maximum(np.sqrt((evidence**2).mean(axis=0)), 1e-9)
+    mixed = scaled @ np.array(_MIXES, dtype=np.float64).T
+    likely = np.hstack([np.sign(mixed), np.tanh(mixed)]) + _THEY_KNOW_MORE
+    return np.column_stack([[_longer(one) for one in pairs], np.sign(rarity), likely])
+
+
+def _pick(
+    pairs: Sequence[CorruptedPair], words: Any, rules: FloatArray, draw: random.Random
+) -> list[int]:
+    """The place of one pair of every caption, each taken to level what all the others add up to."""
+    groups: dict[tuple[str, int], list[int]] = {}
+    for place, one in enumerate(pairs):
+        groups.setdefault(one.caption, []).append(place)
+    order = sorted(groups)
+    draw.shuffle(order)
+    own_words = {key: words[groups[key]] for key in order}
+    chosen: dict[tuple[str, int], int] = {}
+    sums, squares, tipped = (
+        np.zeros(words.shape[1]),
+        np.zeros(words.shape[1]),
+        np.zeros(rules.shape[1]),
+    )
+
+    def count(key: tuple[str, int], sign: int) -> None:
+        row = own_words[key][chosen[key]]
+        sums[row.indices] += sign * row.data
+        squares[row.indices] += sign * row.data**2
+        tipped[:] += sign * rules[groups[key][chosen[key]]]
+
+    for _ in range(_ROUNDS):
+        for key in order:
+            if key in chosen:
+                count(key, -1)
+            cost = own_words[key] @ _beyond_chance(sums, squares)
+            cost += rules[groups[key]] @ tipped * (_RULE_WEIGHT / np.sqrt(len(chosen) + 1))
+            chosen[key] = draw.choice(np.flatnonzero(cost <= cost.min() + 1e-9).tolist())
+            count(key, 1)
+    return [groups[key][chosen[key]] for key in order]
+
+
+def _beyond_chance(sums: FloatArray, squares: FloatArray) -> FloatArray:
+    """Sums that are larger than chance would make them, 0 for the others.
+
+    To level those as well would be another trace: whatever one half of the set leans to, the other
+    half would then lean away from.
+    """
+    return np.where(np.abs(sums) > _CHANCE * np.sqrt(np.maximum(squares, 0.0)), sums, 0.0)
+
+
+def _level(words: Any, rules: FloatArray, most: int) -> NDArray[np.int64]:
+    """The places of what is left when what tips the set most has been left out, one by one."""
+    kept, fewest = np.arange(len(rules)), _FEWEST_LEFT * len(rules)
+    sums = np.asarray(words.sum(axis=0)).ravel()
+    squares = np.asarray(words.multiply(words).sum(axis=0)).ravel()
+    while len(kept):
+        tipped = rules[kept].sum(axis=0)
+        gains = _excess(tipped, len(kept)) - _excess(tipped - rules[kept], len(kept) - 1)
+        finer = words[kept] @ _beyond_chance(sums, squares) if len(kept) > fewest else 0.0
+        together = _RULE_WEIGHT * gains + finer
+        worst = int(np.argmax(together))
+        if len(kept) <= most and together[worst] <= 0:
+            break
+        row = words[kept[worst]]
+        sums[row.indices] -= row.data
+        squares[row.indices] -= row.data**2
+        kept = np.delete(kept, worst)
+    return kept
+
+
+def _excess(tipped: FloatArray, count: int) -> FloatArray:
+    """By how much simple rules do better than chance, beyond what is allowed."""
+    allowed = np.full(tipped.shape[-1], 1 + _LOOSE * np.sqrt(count))
+    allowed[:_CONTROLS] = 1 + _ALLOWED * count
+    beyond = np.maximum(np.abs(tipped) - allowed, 0.0)
+    return np.asarray((beyond**2).sum(axis=-1))
+
+
+def placed(
+    pairs: Sequence[CorruptedPair], draw: random.Random
+) -> list[tuple[CorruptedPair, Preference]]:
     """Every pair with the place of its true caption: each place half of the time.
 
     The halves are level among pairs in which the true caption is longer, shorter or as long, so
     that length and place together tell nothing either.
     """
-    pairs = [pair for unit in units for pair in unit]
-    draw.shuffle(pairs)
-    pairs.sort(key=_longer)
+    drawn = list(pairs)
+    draw.shuffle(drawn)
+    drawn.sort(key=_longer)
     start = draw.randrange(2)
     answers: list[Preference] = [0, 1]
-    found = [(pair, answers[(start + place) % 2]) for place, pair in enumerate(pairs)]
+    found = [(pair, answers[(start + place) % 2]) for place, pair in enumerate(drawn)]
     draw.shuffle(found)
     return found
-
-
-def words_of(text: str) -> list[str]:
-    """The words of a caption in lower case, without marks."""
-    return text.lower().replace(",", " ").replace(";", " ").rstrip(".").split()
 
 
 def differences_of(texts: Sequence[str], others: Sequence[str]) -> Any:
@@ -121,24 +196,6 @@ def _counts(text: str) -> Counter[str]:
     found["number of letters"] = len(text)
     found["number of words"] = len(words)
     return found
-
-
-def _differences(units: Sequence[Unit], frequencies: Counter[str]) -> Any:
-    """What each unit adds to the difference between true and false captions, as a sparse table.
-
-    The last columns say which caption simple rules would take.
-    """
-    from scipy.sparse import csr_matrix, hstack
-
-    pairs = [pair for unit in units for pair in unit]
-    words = differences_of([one.true for one in pairs], [one.false for one in pairs])
-    gaps = [_rarest(one.false, frequencies) - _rarest(one.true, frequencies) for one in pairs]
-    rules = np.stack([[_longer(pair) for pair in pairs], np.sign(gaps)], axis=1)
-    table = hstack([words, csr_matrix(_RULE_WEIGHT * rules)], format="csr")
-    owners = np.repeat(np.arange(len(units)), [len(unit) for unit in units])
-    ones = np.ones(len(pairs))
-    owned = csr_matrix((ones, (owners, np.arange(len(pairs)))), shape=(len(units), len(pairs)))
-    return owned @ table
 
 
 def _longer(pair: CorruptedPair) -> float:

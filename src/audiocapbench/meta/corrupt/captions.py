@@ -1,10 +1,10 @@
-"""A caption set as corruptions see it, and the pairs that rules make of it.
+"""A caption set as corruptions see it, and the pairs that are made of it.
 
-A pair has a true caption and one that was made wrong.
+A pair has a true caption, as a person wrote it, and one that was made wrong.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -35,14 +35,6 @@ class Corruption(StrEnum):
         return LESS_COMPLETE if self is Corruption.DROPPED else "false"
 
 
-class ReferenceCaption(NamedTuple):
-    """One caption that the rules can read: which of its clip's references, and its tokens."""
-
-    clip: "CaptionedClip"
-    number: int
-    tokens: Tokens
-
-
 @dataclass(frozen=True)
 class CaptionedClip:
     """One clip and what people said about it; ``audio`` is the id where the set names no file."""
@@ -54,8 +46,7 @@ class CaptionedClip:
     @cached_property
     def words(self) -> frozenset[str]:
         """All words of all references, in lower case."""
-        texts = (plain_form(text).lower().strip(".") for text in self.references)
-        return frozenset(word for text in texts for word in text.replace(",", " ").split())
+        return frozenset(word for text in self.references for word in words_of(text))
 
     @cached_property
     def meanings(self) -> frozenset[str]:
@@ -69,8 +60,15 @@ class CaptionedClip:
 
     def words_beside(self, number: int) -> frozenset[str]:
         """All words of all references but one, in lower case."""
-        found = (text.lower().split() for text in self.others(number))
-        return frozenset(word.strip(".,;") for words in found for word in words)
+        return frozenset(word for text in self.others(number) for word in words_of(text))
+
+
+class ReferenceCaption(NamedTuple):
+    """One caption that the rules can read: which of its clip's references, and its tokens."""
+
+    clip: CaptionedClip
+    number: int
+    tokens: Tokens
 
 
 @dataclass(frozen=True)
@@ -104,7 +102,10 @@ class CaptionSet:
 class CorruptedPair:
     """A true caption of a clip and one that was made wrong, or less complete, in the plain form.
 
-    They were made from the sources, some of the clip's references; people read the change.
+    Attributes:
+        sources: The references that they were made from; the first is the one that was changed.
+        change: What was done, for people.
+        lender: The clip that lent the words that were put in, if a clip did.
     """
 
     kind: Corruption
@@ -113,6 +114,12 @@ class CorruptedPair:
     true: str
     false: str
     change: str
+    lender: str = ""
+
+    @property
+    def caption(self) -> tuple[str, int]:
+        """Names the caption that was changed."""
+        return self.clip.id, self.sources[0]
 
     @property
     def references(self) -> tuple[str, ...]:
@@ -121,29 +128,18 @@ class CorruptedPair:
         return tuple(text for place, text in told if place not in self.sources)
 
 
-Unit = tuple[CorruptedPair, ...]
-"""Pairs that belong together: what tells them apart points once this way and once the other."""
-
-
 def corrupted(
-    kind: Corruption, caption: ReferenceCaption, false: Sequence[str], change: str
+    kind: Corruption, caption: ReferenceCaption, false: Sequence[str], change: str, lender: str = ""
 ) -> CorruptedPair:
     """The pair of a caption as it stands and the words that it was changed to."""
-    true = written(caption.tokens)
-    return CorruptedPair(kind, caption.clip, (caption.number,), true, written(false), change)
+    true, made = written(caption.tokens), written(false)
+    return CorruptedPair(kind, caption.clip, (caption.number,), true, made, change, lender)
 
 
-def alone(
-    rule: Callable[[ReferenceCaption], CorruptedPair | None], captions: Iterable[ReferenceCaption]
-) -> list[Unit]:
-    """What a rule for single captions makes of each, as units of one."""
-    return [(pair,) for pair in map(rule, captions) if pair is not None]
-
-
-def unused(captions: Iterable[ReferenceCaption], units: Iterable[Unit]) -> list[ReferenceCaption]:
-    """The captions that no unit was made from."""
-    taken = {(pair.clip.id, pair.sources[0]) for unit in units for pair in unit}
-    return [one for one in captions if (one.clip.id, one.number) not in taken]
+def words_of(text: str) -> list[str]:
+    """The words of a caption in lower case, without marks."""
+    plain = plain_form(text).lower()
+    return plain.replace(",", " ").replace(";", " ").rstrip(".").split()
 
 
 def read_captions(path: Path) -> CaptionSet:

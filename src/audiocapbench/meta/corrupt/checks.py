@@ -6,7 +6,6 @@ A control that chooses neither caption is given half a point, what tossing a coi
 
 import random
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,14 +83,12 @@ def _credits_of(name: str, pairs: Sequence[CaptionPair], seed: int) -> FloatArra
     return np.array(np.where(chosen < 0, 0.5, right).mean(axis=0))
 
 
-def _figure(
-    credits: FloatArray, clusters: NDArray[np.object_] | NDArray[np.int64]
-) -> ControlAccuracy:
-    """What is of one cluster, a clip or a unit, is drawn together for the interval."""
+def _figure(credits: FloatArray, clips: NDArray[np.object_]) -> ControlAccuracy:
+    """The pairs of one clip are drawn together for the interval."""
     interval = mean_interval(
         credits[:, np.newaxis],
         lambda means: 100 * means[..., 0],
-        clusters=[str(one) for one in clusters],
+        clusters=[str(one) for one in clips],
         bounds=(0.0, 100.0),
     )
     ties = float((credits == 0.5).mean())
@@ -101,29 +98,27 @@ def _figure(
 def check_trained(made: Sequence[CorruptionResult], seed: int) -> dict[str, ControlAccuracy]:
     """Accuracy of a logistic regression on words and lengths, by kind and over all.
 
-    It is trained on one half of the trials and tried on the other, both ways, in several splits;
-    trials that balance each other are kept together. Kinds with too few trials are left out.
+    It is trained on the pairs of one half of the clips and tried on the others, both ways, in
+    several splits. Kinds with too few pairs are left out.
     """
     large = [one for one in made if len(one.pairs) >= _FEWEST_TO_TRAIN]
-    found = {str(one.kind): _trained(one.pairs, one.units, seed) for one in large}
+    found = {str(one.kind): _trained(one.pairs, seed) for one in large}
     if len(found) > 1:
-        starts = accumulate((max(one.units, default=-1) + 1 for one in made), initial=0)
-        numbered = zip(starts, made, strict=False)
-        units = [start + unit for start, one in numbered for unit in one.units]
-        found["all"] = _trained([pair for one in made for pair in one.pairs], units, seed)
+        found["all"] = _trained([pair for one in made for pair in one.pairs], seed)
     return found
 
 
-def _trained(pairs: Sequence[CaptionPair], units: Sequence[int], seed: int) -> ControlAccuracy:
+def _trained(pairs: Sequence[CaptionPair], seed: int) -> ControlAccuracy:
     inputs = differences_of([pair.first for pair in pairs], [pair.second for pair in pairs])
     labels = np.array([1.0 if pair.answer == 0 else -1.0 for pair in pairs])
     draw = random.Random(seed)
-    numbers = sorted(set(units))
-    of_pair = np.array(units)
+    clips = sorted({pair.clip for pair in pairs})
+    of_pair = np.array([pair.clip for pair in pairs], dtype=object)
     right = np.zeros(len(pairs))
     for _ in range(_SPLITS):
-        draw.shuffle(numbers)
-        half = np.isin(of_pair, numbers[: len(numbers) // 2])
+        draw.shuffle(clips)
+        one_half = set(clips[: len(clips) // 2])
+        half = np.array([clip in one_half for clip in of_pair])
         for train in (half, ~half):
             weights = _fit(inputs[train], labels[train])
             scores = np.sign(inputs[~train] @ weights) * labels[~train]

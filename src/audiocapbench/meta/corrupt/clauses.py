@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from audiocapbench.meta.corrupt.captions import CaptionedClip
+from audiocapbench.meta.corrupt.slots import EVENTFUL
 from audiocapbench.meta.corrupt.text import Tokens
 from audiocapbench.meta.corrupt.words import (
     AUXILIARIES,
@@ -42,7 +43,6 @@ _NOT_IN_NAMES = words("not_in_names")
 _NO_SUBJECT = JOINING | PREPOSITIONS | AUXILIARIES | words("no_subject")
 _DETERMINING = DETERMINERS | ATTRIBUTES | COUNTS
 _LONGEST_SUBJECT, _LONGEST_EVENT = 5, 8
-EVENTFUL = (ElementKind.SOURCE, ElementKind.EVENT)
 _HANGING, _TOGETHER, _TAKING_TURNS = map(words, ("hanging", "together", "taking_turns"))
 
 

@@ -1,34 +1,35 @@
-"""From a caption set to pairs: every kind of corruption, balanced, put in places, and written."""
+"""From a caption set to pairs: candidates of every kind, levelled, put in places, and written."""
 
 import json
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from audiocapbench.errors import DatasetError
 from audiocapbench.files import csv_text, write_file
-from audiocapbench.meta.corrupt.attribute_change import change_attributes
+from audiocapbench.meta.corrupt.attributes import change_attributes
 from audiocapbench.meta.corrupt.balance import choose, placed
-from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, Corruption, Unit
-from audiocapbench.meta.corrupt.count_change import change_counts
-from audiocapbench.meta.corrupt.event_change import add_events, drop_events, swap_orders
-from audiocapbench.meta.corrupt.noun_exchange import exchange_nouns
+from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, Corruption
+from audiocapbench.meta.corrupt.counts import change_counts
+from audiocapbench.meta.corrupt.events import add_events, drop_events, swap_orders
+from audiocapbench.meta.corrupt.nouns import exchange_nouns
 from audiocapbench.meta.pairs.pair import CaptionPair
 
 SEED = 42
 SUFFIXES = (".csv", ".tsv", ".json")
 _COLUMNS = ("id", "audio", "caption_a", "caption_b", "preferred", "type", "dataset", "source")
 
-_RULES: Mapping[Corruption, Callable[[CaptionSet, random.Random], list[Unit]]] = {
+RULES: Mapping[Corruption, Callable[[CaptionSet], Iterable[CorruptedPair]]] = {
     Corruption.NOUN: exchange_nouns,
-    Corruption.ORDER: lambda captions, _draw: swap_orders(captions),
+    Corruption.ORDER: swap_orders,
     Corruption.ATTRIBUTE: change_attributes,
     Corruption.ADDED: add_events,
-    Corruption.DROPPED: lambda captions, _draw: drop_events(captions),
+    Corruption.DROPPED: drop_events,
     Corruption.COUNT: change_counts,
 }
+"""What makes every false caption of a kind that it can; one a caption is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +38,27 @@ class CorruptionResult:
 
     Attributes:
         corruptions: The pairs with what was changed, in the same order.
-        units: Number of the unit that each belongs to, for checks that must not part them.
-        left_out: Pairs that would have tipped the balance, or were more than asked for.
+        captions: How many captions were tried.
+        left_out: Captions whose pair would have read odd, tipped the balance, or was one too many.
         rejected: What a model gave and was refused, by reason.
     """
 
     kind: Corruption
     pairs: tuple[CaptionPair, ...]
     corruptions: tuple[CorruptedPair, ...]
-    units: tuple[int, ...]
-    not_applicable: int
+    captions: int
     left_out: int
     rejected: Mapping[str, int]
+
+    @property
+    def not_applicable(self) -> int:
+        """Captions of which none of this kind can be made."""
+        return self.captions - len(self.pairs) - self.left_out
+
+    @property
+    def share(self) -> float:
+        """Pairs a caption that was tried."""
+        return len(self.pairs) / max(1, self.captions)
 
 
 def make_pairs(
@@ -63,16 +73,16 @@ def make_pairs(
 
     The same captions and seed always give the same.
     """
-    found = {kind: _RULES[kind](captions, _draw(seed, kind)) for kind in kinds}
+    found = {kind: list(RULES[kind](captions)) for kind in kinds}
     return [
-        balanced(kind, units, captions, captions.total, per_kind, seed, dataset)
-        for kind, units in found.items()
+        balanced(kind, own, captions, captions.total, per_kind, seed, dataset)
+        for kind, own in found.items()
     ]
 
 
 def balanced(
     kind: Corruption,
-    found: Sequence[Unit],
+    candidates: Sequence[CorruptedPair],
     captions: CaptionSet,
     tried: int,
     per_kind: int | None,
@@ -80,11 +90,9 @@ def balanced(
     dataset: str,
     rejected: Mapping[str, int] | None = None,
 ) -> CorruptionResult:
-    """Balance what was made of the captions that were tried, and put it in places."""
-    draw = _draw(seed, f"{kind} places")
-    units = choose(found, per_kind, captions.frequencies, draw)
-    numbers = {id(one): number for number, unit in enumerate(units) for one in unit}
-    rows = placed(units, draw)
+    """Take one candidate a caption, level them, and put them in places."""
+    draw = random.Random(f"{seed} {kind} places")
+    rows = placed(choose(candidates, captions, per_kind, draw), draw)
     pairs = []
     for place, (one, answer) in enumerate(rows, 1):
         first, second = (one.true, one.false) if answer == 0 else (one.false, one.true)
@@ -92,20 +100,11 @@ def balanced(
         names = (str(kind), str(kind), dataset)
         shown = CaptionPair(name, one.clip.id, first, second, answer, *names, *held)
         pairs.append(replace(shown, audio=one.clip.audio))
-    used = {(one.clip.id, one.sources[0]) for unit in found for one in unit}
+    possible = len({one.caption for one in candidates})
+    made = tuple(one for one, _ in rows)
     return CorruptionResult(
-        kind,
-        tuple(pairs),
-        tuple(one for one, _ in rows),
-        tuple(numbers[id(one)] for one, _ in rows),
-        tried - len(used),
-        sum(map(len, found)) - len(pairs),
-        dict(rejected or {}),
+        kind, tuple(pairs), made, tried, possible - len(pairs), dict(rejected or {})
     )
-
-
-def _draw(seed: int, purpose: str) -> random.Random:
-    return random.Random(f"{seed} {purpose}")
 
 
 def check_path(path: Path) -> None:

@@ -31,7 +31,7 @@ def tokens_of(text: str) -> Tokens | None:
     """Words and marks of a caption, the first word without its capital.
 
     None where putting them together again would not give the caption: it holds digits, quotes or
-    letters that the rules know nothing about.
+    letters that the rules know nothing about, or "a" where "an" belongs.
     """
     body = plain_form(text)[:-1]
     tokens = _TOKEN.findall(body)
@@ -39,7 +39,8 @@ def tokens_of(text: str) -> Tokens | None:
         return None
     tokens[0] = _without_capital(tokens[0])
     first, *rest = body.split(" ")
-    return tuple(tokens) if _spaced(tokens) == " ".join([_without_capital(first), *rest]) else None
+    same = _spaced(with_articles(tokens)) == " ".join([_without_capital(first), *rest])
+    return tuple(tokens) if same else None
 
 
 def written(tokens: Sequence[str]) -> str:

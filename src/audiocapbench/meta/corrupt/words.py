@@ -19,9 +19,14 @@ def words(name: str) -> frozenset[str]:
     return word_set(*_FILE, name)
 
 
-def phrases(name: str) -> frozenset[Tokens]:
-    """One of the lists as a set of phrases."""
-    return frozenset(tuple(one.split("_")) for one in words(name))
+@cache
+def numbers(name: str) -> dict[Tokens, range]:
+    """Phrases of number and all that each may mean: of ``things``, or how many ``times``."""
+    return {
+        tuple(one.split("_")): range(int(least), int(most) + 1)
+        for (least, most), listed in _lines(name)
+        for one in listed.split()
+    }
 
 
 MARKS = frozenset(",.;")
@@ -30,7 +35,7 @@ JOINING, AUXILIARIES = map(words, ("joining", "auxiliaries"))
 
 
 class Noun(NamedTuple):
-    """A noun that is exchanged within its sort, and sounds like its family.
+    """A noun, a person or a thing by its sort, that sounds like its family.
 
     ``number`` is ``one``, ``many`` or ``mass``; ``many`` is empty where it is not counted.
     """

@@ -42,33 +42,40 @@ class NgramModel:
         A run that was never counted is backed off from: the word before the last is forgotten.
         """
         framed = [framed_words(caption) for caption in captions]
-        lengths = [len(words) for words in framed]
         words = [word for own in framed for word in own]
-        logs = self._log_probabilities(words)
-        owner = np.repeat(np.arange(len(captions)), lengths)
-        counted = np.array([word != _START for word in words], dtype=np.bool_)
-        totals = np.bincount(owner[counted], weights=logs[counted], minlength=len(captions))
-        sizes = np.bincount(owner[counted], minlength=len(captions))
-        nothing = np.log(_BACKED_OFF ** (ORDERS - 1) * _UNSEEN / self.total)
-        found: FloatArray = np.where(sizes > 0, totals / np.maximum(sizes, 1), nothing)
-        return found
-
-    def _log_probabilities(self, words: Sequence[str]) -> FloatArray:
         seen = [self._seen(order, own) for order, own in enumerate(run_hashes(words))]
-        chances = np.full(len(words), _BACKED_OFF ** (ORDERS - 1) * _UNSEEN / self.total)
-        for order, own in enumerate(seen):
-            before = np.full(len(words), float(self.total))
-            if order:
-                before[1:] = seen[order - 1][:-1]
-            left = _BACKED_OFF ** (ORDERS - 1 - order)
-            shares = left * own / np.maximum(before, np.maximum(own, 1))
-            chances = np.where(own > 0, shares, chances)
-        return np.asarray(np.log(chances), dtype=np.float64)
+        owners = np.repeat(np.arange(len(captions)), [len(own) for own in framed])
+        counted = np.array([word != _START for word in words], dtype=np.bool_)
+        logs = back_off(seen, self.total)[counted]
+        nothing = np.log(_BACKED_OFF ** (ORDERS - 1) * _UNSEEN / self.total)
+        return mean_by_owner(logs, owners[counted], len(captions), nothing)
 
     def _seen(self, order: int, runs: NDArray[np.uint32]) -> FloatArray:
         known = self.hashes[order]
         places = np.minimum(np.searchsorted(known, runs), len(known) - 1)
         return np.where(known[places] == runs, self.counts[order][places], 0).astype(np.float64)
+
+
+def back_off(seen: Sequence[FloatArray], total: int) -> FloatArray:
+    """The log of every word's probability, from how often the runs that end there are met."""
+    chances = np.full(len(seen[0]), _BACKED_OFF ** (ORDERS - 1) * _UNSEEN / total)
+    for order, own in enumerate(seen):
+        before = np.full(len(own), float(total))
+        if order:
+            before[1:] = seen[order - 1][:-1]
+        left = _BACKED_OFF ** (ORDERS - 1 - order)
+        shares = left * own / np.maximum(before, np.maximum(own, 1))
+        chances = np.where(own > 0, shares, chances)
+    return np.asarray(np.log(chances), dtype=np.float64)
+
+
+def mean_by_owner(
+    values: FloatArray, owners: NDArray[np.int64], count: int, nothing: float = 0.0
+) -> FloatArray:
+    """The mean of the values of each owner, and ``nothing`` of who has none."""
+    sizes = np.bincount(owners, minlength=count)
+    totals = np.bincount(owners, weights=values, minlength=count)
+    return np.asarray(np.where(sizes > 0, totals / np.maximum(sizes, 1), nothing))
 
 
 def framed_words(caption: str) -> list[str]:

@@ -1,0 +1,116 @@
+"""A quality or a relation turned into its opposite: loud and quiet, while and before.
+
+A new quality was met with the same word in captions of other clips. Two people who do different
+things change places within one caption: who spoke now laughs.
+"""
+
+from collections.abc import Iterator
+
+from audiocapbench.meta.corrupt.captions import (
+    CaptionSet,
+    CorruptedPair,
+    Corruption,
+    ReferenceCaption,
+    corrupted,
+)
+from audiocapbench.meta.corrupt.clauses import FINITE, first_clause, pieces_of
+from audiocapbench.meta.corrupt.slots import Frames, quality_at, quality_slots
+from audiocapbench.meta.corrupt.text import Tokens, tokens_of
+from audiocapbench.meta.corrupt.words import (
+    PRONOUNS,
+    Quality,
+    meaning_of,
+    nouns,
+    qualities,
+    verb_forms,
+    words,
+)
+
+_TOGETHER = frozenset({("while",), ("as",)})
+_IN_TURN = frozenset({("and", "then"), ("after",), ("before",), ("then",)})
+_SAID_TOGETHER, _SAID_IN_TURN = words("said_together"), words("said_in_turn")
+_PERSONS = frozenset({"man", "woman", "child", "baby", "male", "female"})
+_ALL_OF_THEM = words("all_of_them")
+_FARTHEST_VERB = 3
+
+
+def change_attributes(captions: CaptionSet) -> Iterator[CorruptedPair]:
+    """Every change of a quality, a relation or people that can be made in a set."""
+    slots = [slot for caption in captions.captions for slot in quality_slots(caption)]
+    frames = Frames(slots)
+    for slot in slots:
+        own = quality_at(slot.caption.tokens, slot.start)
+        for other in _opposites(own) if own else ():
+            heard = slot.caption.clip.words & other.same_side
+            if not heard and frames.admit(slot, other.phrase):
+                change = f"{' '.join(slot.phrase)} → {' '.join(other.phrase)}"
+                false = slot.filled(other.phrase)
+                yield corrupted(Corruption.ATTRIBUTE, slot.caption, false, change)
+    for caption in captions.captions:
+        yield from _other_relations(caption)
+        yield from _swapped_people(caption)
+
+
+def _opposites(own: Quality) -> list[Quality]:
+    of_line = (one for known in qualities().values() for one in known if one.line == own.line)
+    return [one for one in of_line if one.side != own.side]
+
+
+def _other_relations(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
+    """Two clauses, each with a subject and a verb, told in turn for together, and the reverse."""
+    tokens, clip = caption.tokens, caption.clip
+    stated = [token for token in tokens if token in _SAID_TOGETHER | _SAID_IN_TURN]
+    if len(stated) != 1 or not PRONOUNS.isdisjoint(tokens) or "," in tokens:
+        return
+    spans = ((start, end) for start in range(1, len(tokens)) for end in (start + 2, start + 1))
+    found = next((one for one in spans if tokens[slice(*one)] in _TOGETHER | _IN_TURN), None)
+    if found is None:
+        return
+    start, end = found
+    before, after = pieces_of(tokens[:start])[-1].clause, first_clause(tokens[end:])
+    if not before.form == after.form == FINITE:
+        return
+    own = tokens[start:end]
+    others, forbidden = (
+        (_IN_TURN, _SAID_IN_TURN) if own in _TOGETHER else (_TOGETHER, _SAID_TOGETHER)
+    )
+    if not clip.words_beside(caption.number) & forbidden:
+        for phrase in sorted(others):
+            change = f"{' '.join(own)} → {' '.join(phrase)}"
+            false = tokens[:start] + phrase + tokens[end:]
+            yield corrupted(Corruption.ATTRIBUTE, caption, false, change)
+
+
+def _swapped_people(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
+    """Who does what the other way round, where no other reference doubts it."""
+    tokens = caption.tokens
+    actions = list(_actions(tokens))
+    people = [token for token in tokens if token in nouns() and nouns()[token].family in _PERSONS]
+    if len(actions) != 2 or len(people) != 2 or not PRONOUNS.isdisjoint(tokens):
+        return
+    (place, who, does), (later, whom, did) = actions
+    # Each must be able to do what the other does: babies do not speak.
+    baby = "baby" in (who, whom) and {"speak", "sing"} & {does, did}
+    if who == whom or does == did or baby or caption.clip.words & _ALL_OF_THEM:
+        return
+    elsewhere = [tokens_of(text) or () for text in caption.clip.others(caption.number)]
+    told = {action[1:] for text in elsewhere for action in _actions(text)}
+    if not {(who, did), (whom, does)} & told:
+        changed = list(tokens)
+        changed[place], changed[later] = tokens[later], tokens[place]
+        change = f"{tokens[place]} ↔ {tokens[later]}"
+        yield corrupted(Corruption.ATTRIBUTE, caption, changed, change)
+
+
+def _actions(tokens: Tokens) -> Iterator[tuple[int, str, str]]:
+    """People who do something: where they are named, their family, and what they do."""
+    for place, token in enumerate(tokens):
+        noun = nouns().get(token)
+        if noun is None or noun.number == "many" or noun.family not in _PERSONS:
+            continue
+        for word in tokens[place + 1 : place + 1 + _FARTHEST_VERB]:
+            if word in nouns() or word in ("and", ",", "with"):
+                break
+            if word in verb_forms() and verb_forms()[word].gerund:
+                yield place, noun.family, meaning_of(word)
+                break
