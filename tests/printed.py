@@ -106,6 +106,17 @@ def _write_pairs(place: Path) -> None:
             wrong = others[number - 7]
             pair = [texts[0], wrong, "a"] if number % 2 else [wrong, texts[0], "b"]
             table.writerow([name, *pair, texts[1]])
+    for system, shown in (("system-a", 1), ("system-b", 0)):
+        lines = [f'{name},"{texts[shown]} again"' for name, texts in captions.items()]
+        (place / f"{system}.csv").write_text("\n".join(["id,prediction", *lines]))
+    head = "id audio caption_a caption_b type vote_1 vote_2 vote_3 reference_1".split()
+    with (place / "voted.csv").open("w", newline="", encoding="utf-8") as stream:
+        table = csv.writer(stream)
+        table.writerow(head)
+        for number, (name, texts) in enumerate(captions.items()):
+            cast = ("a", "a", "tie") if number % 3 else ("b", "b", "b")
+            pair = [f"{name}/HM_1", name, texts[0], others[number - 7], "HM_1"]
+            table.writerow([*pair, *cast, texts[1]])
     with (place / "captions.csv").open("w", newline="", encoding="utf-8") as stream:
         table = csv.writer(stream)
         table.writerow(["id", "reference"])

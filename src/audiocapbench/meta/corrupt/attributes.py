@@ -14,7 +14,7 @@ from audiocapbench.meta.corrupt.captions import (
     corrupted,
 )
 from audiocapbench.meta.corrupt.clauses import FINITE, first_clause, pieces_of
-from audiocapbench.meta.corrupt.slots import Frames, quality_at, quality_slots
+from audiocapbench.meta.corrupt.slots import PhraseFrames, quality_at, quality_slots
 from audiocapbench.meta.corrupt.text import Tokens, tokens_of
 from audiocapbench.meta.corrupt.words import (
     PRONOUNS,
@@ -37,7 +37,7 @@ _FARTHEST_VERB = 3
 def change_attributes(captions: CaptionSet) -> Iterator[CorruptedPair]:
     """Every change of a quality, a relation or people that can be made in a set."""
     slots = [slot for caption in captions.captions for slot in quality_slots(caption)]
-    frames = Frames(slots)
+    frames = PhraseFrames(slots)
     for slot in slots:
         own = quality_at(slot.caption.tokens, slot.start)
         for other in _opposites(own) if own else ():

@@ -12,7 +12,7 @@ from audiocapbench.meta.corrupt.captions import (
     Corruption,
     corrupted,
 )
-from audiocapbench.meta.corrupt.slots import AGES, Frames, Slot, noun_slots
+from audiocapbench.meta.corrupt.slots import AGES, PhraseFrames, Slot, noun_slots
 from audiocapbench.meta.corrupt.words import Noun, excluding, meaning_of, nouns, unlike, words
 
 _GENDERED = words("gendered")
@@ -27,7 +27,7 @@ _VOCAL = frozenset(map(meaning_of, words("vocal")))
 def exchange_nouns(captions: CaptionSet) -> Iterator[CorruptedPair]:
     """Every exchange of a noun for one that fits and is surely wrong."""
     slots = [slot for caption in captions.captions for slot in noun_slots(caption)]
-    frames = Frames(slots)
+    frames = PhraseFrames(slots)
     alike: dict[tuple[str, str], list[Noun]] = defaultdict(list)
     for noun in nouns().values():
         alike[noun.sort, noun.number].append(noun)
@@ -39,7 +39,7 @@ def exchange_nouns(captions: CaptionSet) -> Iterator[CorruptedPair]:
                 yield corrupted(Corruption.NOUN, slot.caption, false, change)
 
 
-def _fits(slot: Slot, own: Noun, other: Noun, frames: Frames) -> bool:
+def _fits(slot: Slot, own: Noun, other: Noun, frames: PhraseFrames) -> bool:
     clip, families = slot.caption.clip, {own.family, other.family}
     if clip.words & excluding(other.family) or not _reads_well(slot, own, families):
         return False

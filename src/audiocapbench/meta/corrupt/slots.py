@@ -57,7 +57,7 @@ class Slot(NamedTuple):
         return tokens[: self.start] + phrase + tokens[self.end :]
 
 
-class Frames:
+class PhraseFrames:
     """Which phrases stand in which frames, in the captions of a set and of the package."""
 
     def __init__(self, slots: Iterable[Slot]) -> None:

@@ -37,7 +37,7 @@ from audiocapbench.meta.pairs.pair import (
 )
 
 _DATASETS = ("AudioCaps", "Clotho")
-_BRACE_MAIN = {
+BRACE_MAIN = {
     "Human-Human": "HH",
     "Human-Machine_1": "HM_1",
     "Human-Machine_2": "HM_2",
@@ -96,7 +96,7 @@ def kind_of(path: Path) -> str | None:
     clip = clips[0] if isinstance(clips, list) and clips else None
     if not isinstance(clip, dict):
         return None
-    if _BRACE_MAIN.keys() & clip.keys():
+    if BRACE_MAIN.keys() & clip.keys():
         return "brace-main"
     if set(_HUMAN_PAIRS) & clip.keys():
         return "human"
@@ -163,11 +163,11 @@ def _checked(path: Path, pairs: list[CaptionPair], problems: list[Problem]) -> l
 
 
 def _brace_main_pair(key: str, value: Any, references: tuple[str, ...]) -> CaptionPair | str:
-    if key not in _BRACE_MAIN:
-        return f"is no kind of pair; there are {', '.join(_BRACE_MAIN)}"
+    if key not in BRACE_MAIN:
+        return f"is no kind of pair; there are {', '.join(BRACE_MAIN)}"
     if not isinstance(value, list) or len(value) != 5:
         return "is not [caption, caption, source, source, votes]"
-    made = _pair(_BRACE_MAIN[key], value, votes=value[4], least=AGREED)
+    made = _pair(BRACE_MAIN[key], value, votes=value[4], least=AGREED)
     if isinstance(made, str):
         return made
     held_to = _without(references, made.first, made.second)

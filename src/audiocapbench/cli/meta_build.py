@@ -1,0 +1,153 @@
+"""``audiocapbench meta build``: a trial as BRACE was built, from captions to votes to pairs."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Option
+
+from audiocapbench.cli import options
+from audiocapbench.cli.console import print_json, say, show, table
+from audiocapbench.cli.meta import meta_app
+from audiocapbench.cli.outputs import refuse_overwriting, store_file
+from audiocapbench.errors import AudioCapBenchError
+
+if TYPE_CHECKING:
+    from audiocapbench.meta.pairs.pair import CaptionPair
+    from audiocapbench.meta.settings import TrialSettings
+
+_FORMS = (".csv", ".tsv", ".json")
+
+
+@options.command(meta_app.command)
+def build(
+    *,
+    out: Path,
+    captions: Path | None = None,
+    machine: list[str] | None = None,
+    votes: Path | None = None,
+    least_votes: Annotated[int, Option(min=1)] = 2,
+    voters: Annotated[int, Option(min=1)] = 3,
+    scorer: Annotated[str, Option("--filter")] = "metric:similarity",
+    sources: Path | None = None,
+    data: Path | None = None,
+    seed: int = 42,
+    budget: options.Budget = None,
+    prices: options.Prices = None,
+    credentials: options.Credentials = None,
+    yes: options.Yes = False,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
+) -> None:
+    """Build a trial as BRACE did: pairs for people to vote on; then those that they agree about.
+
+    First with --captions and --machine: pairs of what people and machines wrote of a clip (HH, HM,
+    MM), some with a caption broken on purpose (HM_2, MM_2), and blank columns for votes. Then with
+    --votes: the pairs that are kept, for 'meta csv' or 'meta brace-main', and Fleiss' kappa.
+
+    Args:
+        out (FILE): The table to vote in as .csv or .tsv; what is kept also as .json, BRACE-Main's.
+        captions (FILE): What people wrote, as for 'corrupt'.
+        machine (SYSTEM=FILE): What a system wrote, id,prediction; may be repeated.
+        votes (FILE): The table with votes: a, b or tie.
+        least_votes (N): Keep a pair when its votes add up to so many one way.
+        voters (N): Columns for votes.
+        scorer (KIND:NAME): Leaves out what it cannot tell apart: model:NAME, asked in both orders,
+            or metric:NAME, judge:NAME, clap:NAME, which loses the closest quarter.
+        sources (FILE): Also write who wrote each caption; voters must not see it.
+        data (DIR): Folder with the clips, for who hears them.
+    """
+    if (votes is None) == (captions is None or not machine):
+        raise AudioCapBenchError("give --captions and --machine SYSTEM=FILE, or --votes, not both")
+    forms = _FORMS if votes else _FORMS[:2]
+    if out.suffix.lower() not in forms:
+        raise AudioCapBenchError(f"{out}: is written as {', '.join(forms)}; name one of them")
+    named = [one.partition("=")[::2] for one in machine or ()]
+    if wrong := next((one for one, file in named if not one or not file), None):
+        raise AudioCapBenchError(f"--machine {wrong!r} is not SYSTEM=FILE")
+    given = (captions, votes, prices, credentials, *(Path(file) for _, file in named))
+    for path in (out, sources):
+        refuse_overwriting(path, [one for one in (*given, store_file(store)) if one is not None])
+    if votes is not None:
+        _keep(votes, out, least_votes, json=json)
+        return
+    from audiocapbench.engine import Budget
+    from audiocapbench.files import csv_text, write_file
+    from audiocapbench.meta.build import build_pairs, count_types, write_table
+    from audiocapbench.meta.corrupt.captions import read_captions
+    from audiocapbench.meta.settings import TrialSettings
+
+    found = read_captions(captions or out)
+    settings = TrialSettings(
+        data=data, store_url=store, prompt="simple-ref", budget=Budget(budget), prices=prices
+    )
+    machines = {name: _read_machine(Path(file)) for name, file in named}
+    pairs, wrote = build_pairs(found, machines, seed)
+    kept = _filtered(pairs, scorer, settings, yes=yes)
+    write_table(out, kept, voters)
+    if sources is not None:
+        rows = [["id", "source_a", "source_b"], *([one.id, *wrote[one.id]] for one in kept)]
+        write_file(sources, csv_text(rows))
+    counts, before = count_types(kept), count_types(pairs)
+    if json:
+        print_json({"pairs": str(out), "made": before, "kept": counts, "filter": scorer})
+        return
+    rows = [[name, str(count), str(counts.get(name, 0))] for name, count in before.items()]
+    show(table(["type", "made", "kept"], rows, right=["made", "kept"]))
+    set_already = sum(pair.answer_set for pair in kept)
+    say(
+        f"{scorer} left out {len(pairs) - len(kept):,} of {len(pairs):,} pairs that it cannot tell "
+        f"apart; {len(kept) - set_already:,} to vote on and {set_already:,} with a broken caption "
+        f"are in {out}. Then: audiocapbench meta build --votes {out} --out FILE"
+    )
+
+
+def _read_machine(path: Path) -> dict[str, str]:
+    from audiocapbench.data.problems import InvalidDataError
+    from audiocapbench.data.tables import read_predictions
+
+    found = read_predictions(path)
+    if found.bad:
+        raise InvalidDataError(path, found.bad)
+    return found.texts
+
+
+def _filtered(
+    pairs: "list[CaptionPair]", name: str, settings: "TrialSettings", *, yes: bool
+) -> "list[CaptionPair]":
+    from dataclasses import replace
+
+    from audiocapbench.cli.preview import confirm
+    from audiocapbench.cli.progress import TrialBars, explain_spending
+    from audiocapbench.meta.build import filter_pairs
+    from audiocapbench.meta.scorers.scorer import PaidScorer, create_scorer
+
+    with TrialBars() as bars:
+        scorer = create_scorer(name, replace(settings, swap=True, progress=bars.advance))
+        spent = scorer.preview(pairs) if isinstance(scorer, PaidScorer) else ()
+        confirm(spent, budget_usd=settings.budget.limit_usd, yes=yes)
+        kept = filter_pairs(pairs, scorer)
+    explain_spending(settings.budget)
+    return kept
+
+
+def _keep(votes: Path, out: Path, least: int, *, json: bool) -> None:
+    from audiocapbench.meta.build import count_types, read_votes, write_brace, write_table
+
+    found = read_votes(votes, least)
+    if out.suffix.lower() == ".json":
+        write_brace(out, found.kept)
+    else:
+        write_table(out, found.kept, max(len(pair.votes) for pair in found.pairs))
+    before, kept = count_types(found.pairs), count_types(found.kept)
+    if json:
+        kappa = found.agreement._asdict()
+        document = {"pairs": str(out), "read": before, "kept": kept, "kappa": kappa}
+        print_json(document | {"unvoted": found.unvoted})
+        return
+    rows = [[name, str(count), str(kept.get(name, 0))] for name, count in before.items()]
+    show(table(["type", "read", "kept"], rows, right=["read", "kept"]))
+    shown = ["–" if one is None else f"{one:.2f}" for one in found.agreement]
+    say(f"Fleiss' kappa: {shown[0]} over all votes, {shown[1]} over the pairs kept.")
+    if found.unvoted:
+        say(f"{found.unvoted:,} pairs have no vote; they are left out.")
+    say(f"{len(found.kept):,} of {len(found.pairs):,} pairs written to {out}.")

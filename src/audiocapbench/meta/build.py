@@ -1,0 +1,248 @@
+"""Builds a trial as BRACE did: pairs of captions that people and machines wrote, to be voted on.
+
+Of every clip: two people's captions (HH), a person's and a machine's (HM), two machines' (MM); in
+HM_2 and MM_2 the machine's caption is broken on purpose, and the answer is set. What a scorer
+cannot tell apart is left out before people are asked; what they disagree about, afterwards.
+"""
+
+import json
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from audiocapbench.errors import DatasetError
+from audiocapbench.files import csv_text, write_file
+from audiocapbench.meta.corrupt.captions import CaptionedClip, CaptionSet, Corruption, words_of
+from audiocapbench.meta.corrupt.make import RULES
+from audiocapbench.meta.corrupt.text import plain_form
+from audiocapbench.meta.measures import agreeing
+from audiocapbench.meta.pairs.files import BRACE_MAIN, read_csv_pairs
+from audiocapbench.meta.pairs.pair import (
+    AGREED,
+    Agreement,
+    CaptionPair,
+    Preference,
+    agreement,
+    preferred,
+)
+from audiocapbench.meta.scorers.scorer import (
+    BothOrdersScorer,
+    Choice,
+    PairScorer,
+    PointwiseScorer,
+)
+
+HUMAN, BROKEN = "human", "broken"
+# A caption without its main event is not broken.
+_BREAKING = tuple(kind for kind in Corruption if kind is not Corruption.DROPPED)
+_CLOSEST = 0.25
+_UNANIMOUS = 3
+
+
+class _Writing(NamedTuple):
+    """A caption and who wrote it."""
+
+    text: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class VotedPairs:
+    """What people's votes leave of a trial.
+
+    Attributes:
+        pairs: All that were read.
+        kept: Those whose votes add up, with their answers, and those whose answer was set.
+        agreement: Fleiss' kappa over all votes, and over the pairs kept.
+        unvoted: Pairs without a vote.
+    """
+
+    pairs: tuple[CaptionPair, ...]
+    kept: tuple[CaptionPair, ...]
+    agreement: Agreement
+    unvoted: int
+
+
+def build_pairs(
+    captions: CaptionSet, machines: Mapping[str, Mapping[str, str]], seed: int
+) -> tuple[list[CaptionPair], dict[str, tuple[str, str]]]:
+    """Pairs of every clip, on sides that the seed draws, and who wrote their captions.
+
+    Args:
+        captions: What people wrote.
+        machines: What systems wrote, by their names and by clip.
+        seed: The same seed makes the same pairs.
+
+    Raises:
+        DatasetError: No system has a caption of any of the clips.
+    """
+    known = {clip.id for clip in captions.clips}
+    for system, texts in machines.items():
+        if not known & texts.keys():
+            raise DatasetError(f"{system} has no caption of any of the {len(known):,} clips")
+    broken = _break(captions, machines, seed)
+    pairs: list[CaptionPair] = []
+    sources: dict[str, tuple[str, str]] = {}
+    for clip in captions.clips:
+        draw = random.Random(f"{seed} {clip.id}")
+        for subtype, left, right in _writings(clip, machines, broken, draw):
+            if words_of(left.text) == words_of(right.text):
+                continue
+            first, second = draw.sample((left, right), 2)
+            name = f"{clip.id}/{subtype}"
+            sources[name] = (first.source, second.source)
+            answer: Preference | None = None
+            if BROKEN in second.source or BROKEN in first.source:
+                answer = 0 if BROKEN in second.source else 1
+            said = map(plain_form, clip.references)
+            held = tuple(text for text in said if text not in (first.text, second.text))
+            about = (answer, subtype[:2], subtype, "", held, held, (), clip.audio)
+            made = CaptionPair(name, clip.id, first.text, second.text, *about)
+            pairs.append(replace(made, answer_set=answer is not None))
+    return pairs, sources
+
+
+def _writings(
+    clip: CaptionedClip,
+    machines: Mapping[str, Mapping[str, str]],
+    broken: Mapping[tuple[str, str], str],
+    draw: random.Random,
+) -> Iterator[tuple[str, _Writing, _Writing]]:
+    """The pairs of a clip, as many of BRACE's types as there are captions for."""
+    people = [_Writing(plain_form(text), HUMAN) for text in clip.references]
+    draw.shuffle(people)
+    told = ((name, texts[clip.id]) for name, texts in machines.items() if clip.id in texts)
+    own = [_Writing(plain_form(text), name) for name, text in told]
+    draw.shuffle(own)
+    bad = [
+        (one, _Writing(broken[clip.id, one.source], f"{one.source} {BROKEN}"))
+        for one in own
+        if (clip.id, one.source) in broken
+    ]
+    if len(people) > 1:
+        yield "HH", people[0], people[1]
+    if own:
+        yield "HM_1", people[-1], own[0]
+    if bad:
+        yield "HM_2", people[0], bad[-1][1]
+        yield "MM_2", bad[0][0], bad[0][1]
+    if len(own) > 1:
+        yield "MM_1", own[0], own[1]
+    if len(own) > 2:
+        yield "MM_3", own[1], own[2]
+
+
+def _break(
+    captions: CaptionSet, machines: Mapping[str, Mapping[str, str]], seed: int
+) -> dict[tuple[str, str], str]:
+    """Machines' captions with one thing made wrong by rule, where one can be."""
+    clips = tuple(
+        CaptionedClip(f"{clip.id}\0{system}", clip.audio, (texts[clip.id], *clip.references))
+        for system, texts in machines.items()
+        for clip in captions.clips
+        if clip.id in texts
+    )
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for kind in _BREAKING:
+        for one in RULES[kind](CaptionSet(clips)):
+            name, _, system = one.clip.id.partition("\0")
+            # Another caption of the clip lends it nothing that is wrong.
+            if one.sources == (0,) and one.lender.partition("\0")[0] != name:
+                found[name, system].append(one.false)
+    return {key: random.Random(f"{seed} {key}").choice(texts) for key, texts in found.items()}
+
+
+def filter_pairs(pairs: Sequence[CaptionPair], scorer: PairScorer) -> list[CaptionPair]:
+    """The pairs that a scorer can tell apart, so that people are not asked in vain.
+
+    Of a scorer that compares: those with the same choice in both orders. Of one that scores: all
+    but the quarter with the smallest differences. Where an answer was set, it must be chosen.
+    """
+    if isinstance(scorer, PointwiseScorer):
+        first, second = scorer.score(pairs)
+        gaps = np.abs(first - second)
+        open_gaps = [gap for gap, one in zip(gaps, pairs, strict=True) if not one.answer_set]
+        known = [gap for gap in open_gaps if not np.isnan(gap)]
+        least = float(np.quantile(known, _CLOSEST)) if known else 0.0
+        choices = list(scorer.choose(pairs))
+        told = [bool(gap >= least and gap > 0) for gap in gaps]
+    elif isinstance(scorer, BothOrdersScorer):
+        choices = list(scorer.choose_as_given(pairs))
+        told = agreeing(choices, scorer.choose_swapped(pairs))
+    else:
+        choices = list(scorer.choose(pairs))
+        told = [choice in (Choice.FIRST, Choice.SECOND) for choice in choices]
+    return [
+        pair
+        for pair, choice, clear in zip(pairs, choices, told, strict=True)
+        if (choice.value == pair.answer if pair.answer_set else clear and choice is not Choice.TIE)
+    ]
+
+
+def read_votes(path: Path, least: int = AGREED) -> VotedPairs:
+    """Read a table that people voted in; keep what at least so many votes to spare decide.
+
+    Raises:
+        DatasetError: The table cannot be read, or nobody voted.
+    """
+    pairs = []
+    for pair in read_csv_pairs(path):
+        known = pair.answer if not pair.votes else preferred(pair.votes, least)
+        was_set = pair.answer is not None and not pair.votes
+        pairs.append(replace(pair, answer=known, answer_set=was_set))
+    if not any(pair.votes for pair in pairs):
+        raise DatasetError(
+            f"{path}: nobody voted; fill in the columns vote_1 and on with a, b, tie"
+        )
+    kept = tuple(pair for pair in pairs if pair.answer is not None)
+    unvoted = sum(not pair.votes and not pair.answer_set for pair in pairs)
+    return VotedPairs(tuple(pairs), kept, agreement(pairs, least), unvoted)
+
+
+def write_table(path: Path, pairs: Sequence[CaptionPair], voters: int) -> None:
+    """Write a table for people to vote in, or what their votes left, as 'meta csv' reads it."""
+    most = max((len(pair.references_first) for pair in pairs), default=0)
+    head = ["id", "audio", "caption_a", "caption_b", "preferred", "type"]
+    rows: list[list[Any]] = [
+        [*head, *(f"vote_{n + 1}" for n in range(voters))]
+        + [f"reference_{n + 1}" for n in range(most)]
+    ]
+    said = {None: "", 0: "a", 1: "b"}
+    for pair in pairs:
+        cast = [{1: "a", -1: "b", 0: "tie"}[vote] for vote in pair.votes]
+        row = [pair.id, pair.audio or pair.clip, pair.first, pair.second, said[pair.answer]]
+        row += [pair.subtype, *cast, *[""] * (voters - len(cast)), *pair.references_first]
+        rows.append(row + [""] * (most - len(pair.references_first)))
+    write_file(path, csv_text(rows, "\t" if path.suffix.lower() == ".tsv" else ","))
+
+
+def write_brace(path: Path, pairs: Sequence[CaptionPair]) -> None:
+    """Write pairs with answers in BRACE-Main's form; answers that were set are unanimous there.
+
+    Raises:
+        DatasetError: A pair is of no type of BRACE's, or has no references.
+    """
+    names = {short: name for name, short in BRACE_MAIN.items()}
+    clips: dict[str, dict[str, Any]] = {}
+    for pair in pairs:
+        if pair.subtype not in names or not pair.references_first:
+            raise DatasetError(f"{path}: {pair.id!r} has no type of BRACE's, or no references")
+        name = pair.audio or pair.clip
+        clip = clips.setdefault(name, {"file_name": name, "references": []})
+        clip["references"] += [
+            one for one in pair.references_first if one not in clip["references"]
+        ]
+        set_votes = [1 if pair.answer == 0 else -1] * _UNANIMOUS
+        votes = list(pair.votes) or set_votes
+        clip[names[pair.subtype]] = [pair.first, pair.second, "", "", votes]
+    write_file(path, json.dumps(list(clips.values()), ensure_ascii=False, indent=1) + "\n")
+
+
+def count_types(pairs: Sequence[CaptionPair]) -> dict[str, int]:
+    """How many pairs there are of each type."""
+    return dict(sorted(Counter(pair.subtype for pair in pairs).items()))

@@ -1,0 +1,191 @@
+"""A trial built as BRACE was: pairs of every type, a table to vote in, and what the votes leave."""
+
+import csv
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiocapbench.meta.pairs.files import read_csv_pairs, read_pairs
+from audiocapbench.stats.agreement import category_counts, fleiss_kappa
+from command import run_command
+from fakes.http_server import Request
+from fakes.openai_server import OpenAIServer, completion
+from plugin import environment
+
+PLACES = ("in a hall", "near a road", "by a river", "on a stage", "at night", "outside")
+VERBS = ("barks", "growls", "whines", "howls")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """Twelve clips with three references, and what three systems say of them."""
+    clips = [(f"{n}.wav", VERBS[n % 4], PLACES[n % 6]) for n in range(12)]
+    with (tmp_path / "captions.csv").open("w", encoding="utf-8", newline="") as stream:
+        table = csv.writer(stream)
+        table.writerow(["id", "reference"])
+        for name, verb, where in clips:
+            says = (f"A dog {verb} {where}", f"dog {verb} loudly", f"A dog {verb} as a man speaks")
+            table.writerows([name, text] for text in says)
+    for system, form in (("one", "A dog {}"), ("two", "A dog {} loudly"), ("three", "Two dogs {}")):
+        lines = [f"{name},{form.format(verb)}" for name, verb, _ in clips]
+        (tmp_path / f"{system}.csv").write_text("\n".join(["id,prediction", *lines]))
+    return tmp_path
+
+
+def build(place: Path, *words: str, **settings: str) -> Any:
+    done = run_command("meta", "build", *words, cwd=place, env=environment(place, **settings))
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout) if "--json" in words else done
+
+
+def pairs_of(place: Path, *words: str) -> Any:
+    systems = [
+        word for name in ("one", "two", "three") for word in ("--machine", f"{name}={name}.csv")
+    ]
+    return build(place, "--captions", "captions.csv", *systems, "--out", "sheet.csv", *words)
+
+
+def vote(place: Path, votes: dict[str, tuple[str, str, str]]) -> None:
+    """Fill the table in, by type of pair."""
+    with (place / "sheet.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    with (place / "voted.csv").open("w", encoding="utf-8", newline="") as stream:
+        table = csv.DictWriter(stream, rows[0])
+        table.writeheader()
+        for row in rows:
+            cast = votes.get(row["type"], ("", "", ""))
+            table.writerow(row | dict(zip(("vote_1", "vote_2", "vote_3"), cast, strict=True)))
+
+
+def test_every_type_of_pair_is_made_and_sides_are_drawn(place: Path) -> None:
+    made = pairs_of(place, "--sources", "key.csv", "--json")
+    assert set(made["made"]) == {"HH", "HM_1", "HM_2", "MM_1", "MM_2", "MM_3"}
+    assert made["filter"] == "metric:similarity"
+    with (place / "sheet.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert sum(made["kept"].values()) == len(rows)
+    assert not any("source" in name for name in rows[0])
+    for row in rows:
+        assert not row["vote_1"]
+        assert bool(row["preferred"]) is (row["type"] in ("HM_2", "MM_2"))
+        assert row["caption_a"].endswith(".")
+        assert row["caption_b"].endswith(".")
+        assert row["caption_a"] != row["caption_b"]
+    with (place / "key.csv").open(encoding="utf-8", newline="") as stream:
+        key = {row["id"]: (row["source_a"], row["source_b"]) for row in csv.DictReader(stream)}
+    assert set(key) == {row["id"] for row in rows}
+    for row in rows:
+        broken = [source.endswith("broken") for source in key[row["id"]]]
+        assert row["preferred"] == ("" if not any(broken) else "b" if broken[0] else "a")
+    first = {key[row["id"]][0] == "human" for row in rows if row["type"] == "HM_1"}
+    assert first == {True, False}
+
+
+def test_the_same_seed_builds_the_same_table(place: Path) -> None:
+    pairs_of(place, "--json")
+    once = (place / "sheet.csv").read_bytes()
+    pairs_of(place, "--json")
+    assert (place / "sheet.csv").read_bytes() == once
+    pairs_of(place, "--seed", "7", "--json")
+    assert (place / "sheet.csv").read_bytes() != once
+
+
+@pytest.mark.parametrize("out", ["kept.csv", "kept.json"])
+def test_votes_decide_what_is_kept_and_kappa_is_told_before_and_after(
+    place: Path, out: str
+) -> None:
+    pairs_of(place, "--json")
+    vote(place, {"HH": ("a", "a", "b"), "HM_1": ("a", "a", "a"), "MM_1": ("b", "b", "tie")})
+    told = build(place, "--votes", "voted.csv", "--out", out, "--json")
+    assert "HH" not in told["kept"]
+    assert told["kept"]["HM_1"] == told["read"]["HM_1"]
+    assert told["unvoted"] == told["read"]["MM_3"]
+    votes = [pair.votes for pair in read_csv_pairs(place / "voted.csv") if pair.votes]
+    kept = [one for one in votes if abs(sum(one)) >= 2]
+    for name, rows in (("before", votes), ("after", kept)):
+        counts = category_counts(_columns(rows))
+        assert told["kappa"][name] == pytest.approx(fleiss_kappa(counts))
+    kind = "csv" if out.endswith("csv") else "brace-main"
+    pairs = read_pairs(kind, [place / out])
+    assert len(pairs) == sum(told["kept"].values())
+    assert {pair.answer for pair in pairs if pair.subtype == "HM_1"} == {0}
+    assert {pair.answer for pair in pairs if pair.subtype == "MM_1"} == {1}
+    done = run_command("meta", kind, "--pairs", out, "--scorer", "control:longer", cwd=place)
+    assert done.returncode == 0, done.stderr
+
+
+def _columns(rows: list[tuple[int, ...]]) -> Any:
+    import numpy as np
+
+    return np.array(rows, dtype=np.float64).T
+
+
+def test_a_model_that_changes_its_mind_leaves_the_pair_out(place: Path) -> None:
+    pytest.importorskip("openai")
+
+    def reply(request: Request) -> dict[str, Any]:
+        text = json.dumps(request.json["messages"])
+        a, b = (re.search(rf"{letter}[:.)] ?\W*(\w.*?)(?:\\n|\.)", text) for letter in "AB")
+        assert a
+        assert b
+        # It always likes what stands first, but for captions that speak of a man or a place.
+        return completion("B" if len(b[1]) > len(a[1]) + 5 else "A")
+
+    with OpenAIServer(key=None, reply=reply) as server:
+        name = f"model:endpoint/gpt@{server.base_url}[audio=no]"
+        made = pairs_of(place, "--filter", name, "--yes", "--json")
+        asked = len(server.requests)
+        again = pairs_of(place, "--filter", name, "--yes", "--json")
+    assert made["filter"] == name
+    assert asked == 2 * sum(made["made"].values())
+    assert sum(made["kept"].values()) < sum(made["made"].values())
+    assert again == made
+    assert len(server.requests) == asked
+
+
+def test_money_is_not_spent_unseen(place: Path) -> None:
+    words = ["--captions", "captions.csv", "--machine", "one=one.csv", "--out", "sheet.csv"]
+    paid = ["--filter", "model:openai/gpt-4o-audio-preview[audio=no]"]
+    settings = environment(place, OPENAI_API_KEY="none")
+    done = run_command("meta", "build", *words, *paid, cwd=place, env=settings)
+    assert done.returncode == 2
+    assert "Add --yes to agree" in done.stderr
+    assert not (place / "sheet.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--out", "sheet.csv"], "give --captions and --machine SYSTEM=FILE, or --votes"),
+        (["--captions", "captions.csv", "--out", "sheet.csv"], "or --votes"),
+        (
+            ["--captions", "captions.csv", "--machine", "one.csv", "--out", "sheet.csv"],
+            "--machine 'one.csv' is not SYSTEM=FILE",
+        ),
+        (
+            ["--captions", "captions.csv", "--machine", "one=one.csv", "--out", "sheet.json"],
+            "is written as .csv, .tsv",
+        ),
+        (
+            ["--captions", "captions.csv", "--machine", "one=one.csv", "--out", "one.csv"],
+            "is read by this command",
+        ),
+        (
+            ["--captions", "captions.csv", "--machine", "one=other.csv", "--out", "sheet.csv"],
+            "has no caption of any of the 12 clips",
+        ),
+        (["--votes", "blank.csv", "--out", "kept.csv"], "nobody voted"),
+    ],
+)
+def test_wrong_use_is_explained(place: Path, words: list[str], message: str) -> None:
+    (place / "other.csv").write_text("id,prediction\nelsewhere.wav,A dog barks\n")
+    (place / "blank.csv").write_text(
+        "audio,caption_a,caption_b,preferred,vote_1\na.wav,A dog,A cat,,\n"
+    )
+    done = run_command("meta", "build", *words, cwd=place)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
