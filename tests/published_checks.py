@@ -19,7 +19,7 @@ WEAK = 0.5
 
 _EXACT = 1e-9
 _DIMENSIONS = ("accuracy", "completeness", "hallucination")
-_GEMINI = "gemini"
+_GEMINI, _REALTIME = "gemini", "openai-realtime"
 
 # Each Realtime model beside the Chat Completions model of the same size and generation.
 _COUNTERPARTS = {
@@ -162,6 +162,39 @@ def widest_on_sound(results: PublishedResults) -> Iterator[Misfit]:
         yield Misfit("gaps are largest on sound", "sound", "largest", found)
 
 
+def chat_before_realtime(results: PublishedResults) -> Iterator[Misfit]:
+    """Figure 2: Chat Completions models stand above the Realtime ones."""
+    best = max(row.judged["overall"] for row in results.rows if _provider(row) == _REALTIME)
+    for row in results.rows:
+        if _provider(row) == "openai" and row.judged["overall"] < best:
+            found = f"{row.judged['overall']:.2f} against {best:.2f} of the best Realtime"
+            yield Misfit("Chat Completions before Realtime", row.model, "before", found)
+
+
+def openai_hallucinates_less(results: PublishedResults) -> Iterator[Misfit]:
+    """Abstract: OpenAI's models hallucinate less; by the mean of Gemini's."""
+    gemini = [row.judged["hallucination"] for row in results.rows if _provider(row) == _GEMINI]
+    mean = sum(gemini) / len(gemini)
+    for row in results.rows:
+        if _provider(row) != _GEMINI and row.judged["hallucination"] < mean:
+            found = f"{row.judged['hallucination']:.2f} against {mean:.2f}, Gemini's mean"
+            yield Misfit("OpenAI hallucinates less", row.model, "less", found)
+
+
+def mini_in_the_upper_left(results: PublishedResults) -> Iterator[Misfit]:
+    """Figure 4: OpenAI's mini models are conservative but empty: above and left of the means."""
+    means = {
+        name: sum(row.judged[name] for row in results.rows) / len(results.rows)
+        for name in ("accuracy", "hallucination")
+    }
+    for row in results.rows:
+        judged = row.judged
+        left, upper = (judged[name] - mean for name, mean in means.items())
+        if "-mini" in row.model and not left < 0 < upper:
+            found = f"{judged['accuracy']:.2f} and {judged['hallucination']:.2f}"
+            yield Misfit("mini models in the upper left", row.model, "upper left", found)
+
+
 def underlined_second_best(results: PublishedResults) -> Iterator[Misfit]:
     """Table 1: the second best of a column is underlined, where any is."""
     for column, model in (
@@ -177,6 +210,9 @@ def underlined_second_best(results: PublishedResults) -> Iterator[Misfit]:
         if place != 2:
             value = _column(_row(results, model), column)
             yield Misfit(f"second best {column}", model, "2", f"{place} with {value:.2f}")
+    second = sorted(results.rows, key=lambda row: -row.metrics["meteor"])[1]
+    value = f"{second.metrics['meteor']:.3f}"
+    yield Misfit("second best meteor", second.model, "not underlined", f"2 with {value}")
 
 
 def metrics_hardly_follow(results: PublishedResults) -> Iterator[Misfit]:
@@ -200,6 +236,9 @@ CHECKS: tuple[Check, ...] = (
     speech_is_best,
     music_is_worst,
     widest_on_sound,
+    chat_before_realtime,
+    openai_hallucinates_less,
+    mini_in_the_upper_left,
     underlined_second_best,
     metrics_hardly_follow,
 )

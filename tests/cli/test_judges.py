@@ -71,6 +71,11 @@ def test_a_judge_that_knows_right_from_wrong_passes_its_check(tmp_path: Path) ->
     assert document["warning"] is None
     assert document["auc_right_safe"] > 0.8
     assert document["auc_safe_wrong"] > 0.8
+    shown = call(tmp_path, "judges", "check", "elements")
+    for kind in ("right answers", "safe answers", "wrong answers", "right answers, padded"):
+        assert f"elements: {kind} " in shown.stderr
+    assert "a right answer that is padded, less the same as it was: -0.0" in shown.stdout
+    assert "(95 % -0." in shown.stdout
     after = call(tmp_path, "run", "demo", "--model", "control/safe", "--judge", "elements")
     assert "has not been checked" not in after.stderr
     assert "Judge elements, 0 to 10" in after.stdout

@@ -45,6 +45,38 @@ def test_trials_are_known_by_their_kind_and_not_listed(store: str) -> None:
     assert "1 run of trials not shown" in call("--store", store).stderr
 
 
+def test_a_run_is_found_by_its_model_name_or_tag_and_the_one_taken_is_said(store: str) -> None:
+    with Store.open(store) as kept:
+        put_run(kept, MadeRun("second", {"rouge_l": SCORES}), SAMPLES)
+        kept.rename_run(1, "the baseline")
+        kept.tag_run(2, ["paper"])
+    for text, number in (("second", 4), ("the baseline", 1), ("paper", 2), ("first", 1)):
+        shown = call("show", text, "--store", store, "--json")
+        assert json.loads(shown.stdout)["id"] == number
+        assert f"{text}: run {number}" in shown.stderr
+        assert call("--store", store, "show", text, "--json").stdout == shown.stdout
+    assert ", the newest of 2, 4." in call("show", "second", "--store", store).stderr
+    compared = run_command("compare", "first", "second", "--store", store, "--json")
+    document = json.loads(compared.stdout)
+    assert (document["a"]["run"], document["b"]["run"]) == (1, 4)
+
+
+def test_a_run_that_is_not_clear_is_refused(store: str) -> None:
+    with Store.open(store) as kept:
+        put_run(kept, MadeRun("first"), made_samples(2), "another")
+        for number in (1, 2):
+            kept.tag_run(number, ["paper"])
+    for text in ("first", "paper"):
+        done = call("show", text, "--store", store)
+        assert done.returncode == 2
+        assert f"'{text}' may be any of these runs: 1 (first on made)" in done.stderr
+    done = run_command("report", "secnd", "--store", store)
+    assert done.returncode == 2
+    assert "has no run of the name, tag or model 'secnd'" in done.stderr
+    assert "second" in done.stderr
+    assert "writer" not in call("show", "writer", "--store", store).stdout, "trials have numbers"
+
+
 def test_a_run_is_shown_with_what_made_its_scores(store: str) -> None:
     shown = call("show", "1", "--store", store)
     assert shown.returncode == 0

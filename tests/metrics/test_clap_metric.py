@@ -42,6 +42,10 @@ def place(calls: list[tuple[str, int]], tmp_path: Path) -> Path:
 def test_it_stands_beside_the_others_in_every_table(place: Path) -> None:
     done = run_command("score", "1", "--metrics", f"rouge_l,{BANDS}", "--json", cwd=place)
     assert done.returncode == 0, done.stderr
+    assert "clips embedded" in done.stderr
+    assert "12/12" in done.stderr
+    again = run_command("score", "1", "--metrics", f"rouge_l,{BANDS}", "--json", cwd=place)
+    assert (again.stdout, again.stderr) == (done.stdout, ""), "what is kept is not embedded again"
     scores = json.loads(done.stdout)["metrics"]
     assert list(scores) == ["rouge_l", BANDS]
     assert scores[BANDS]["ci"][0] < scores[BANDS]["score"] < scores[BANDS]["ci"][1]

@@ -169,6 +169,24 @@ def test_labels_keep_clear_of_points_and_of_each_other() -> None:
     assert not places[3].right
 
 
+def test_no_name_lies_on_an_interval() -> None:
+    points = [(100.0, 100.0), (300.0, 100.0)]
+    lines = [line for x, y in points for line in ((x - 60, y, x + 60, y), (x, y - 40, x, y + 40))]
+    places = place_labels(points, [70.0, 70.0], 12.0, (0.0, 0.0, 400.0, 200.0), lines)
+    for (x, y), place in zip(points, places, strict=True):
+        left = x + place.dx - (0 if place.right else 70)
+        top, bottom = y + place.dy - 9.6, y + place.dy + 2.4
+        for one in lines:
+            assert left + 70 <= one[0] or one[2] <= left or bottom <= one[1] or one[3] <= top
+
+
+def test_a_printed_number_is_drawn_without_an_interval() -> None:
+    bars = [Bar("p", "a", Span(5.0, 5.0, 5.0, printed=True)), Bar("r", "a", Span(5.0, 4.0, 6.0))]
+    drawn = draw_bars(bars, "{:.2f}".format, 10.0, ["a"], "name").html()
+    assert drawn.count('class="interval"') == 3
+    assert "p: 5.00, as printed, without an interval" in drawn
+
+
 @pytest.mark.parametrize(("span", "step"), [(10, 2), (1, 0.2), (0.05, 0.01), (0, 1), (450, 100)])
 def test_ticks_are_round_numbers(span: float, step: float) -> None:
     assert nice_step(span) == pytest.approx(step)

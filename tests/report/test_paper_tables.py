@@ -107,6 +107,11 @@ def test_a_run_without_three_clips_stands_among_the_published_with_bounds(store:
     mine = next(one for one in table.records if one["model"] == "own/mine")
     assert [mine["accuracy"], mine["meteor"]] == pytest.approx([5.8, 0.2345])
     assert (mine["scored"], mine["bleu_4"]) == (997, None)
+    assert [mine["worst"], mine["best"]] == pytest.approx([low, high])
+    assert mine["rank"] is None, "no test gives it a place among printed ones"
+    ranks = [one["rank"] for one in table.records if one is not mine]
+    assert ranks == list(range(1, 14))
+    assert not any("letter" in note for note in table.page.notes)
     assert any("3 of them were not there" in note for note in table.page.notes)
 
 

@@ -11,8 +11,8 @@ from audiocapbench.report.exports import Format
 
 @options.command(app.command)
 def compare(
-    first: Annotated[int, typer.Argument(metavar="RUN", help="A run; see 'audiocapbench runs'.")],
-    second: Annotated[int, typer.Argument(metavar="RUN", help="The run to compare with it.")],
+    first: options.RunArgument,
+    second: options.RunArgument,
     *,
     metrics: str | None = None,
     judge: list[str] | None = None,

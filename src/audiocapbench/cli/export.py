@@ -14,7 +14,7 @@ from audiocapbench.cli.outputs import refuse_overwriting, store_file
 
 @options.command(app.command)
 def export(
-    run: int,
+    run: options.RunArgument,
     *,
     to: Annotated[Literal["published"], Option(help="The published tool's result JSON.")],
     out: Annotated[Path, Option(metavar="FILE", help="The file to write.")],
@@ -28,7 +28,6 @@ def export(
     metrics are chosen. Such as: audiocapbench export 1 --to published --out result.json
 
     Args:
-        run (RUN): A run's number; see 'audiocapbench runs'.
         judge (JUDGE): Whose scores to write. [default: the only one]
         metrics (A,B): Comma-separated. [default: all that the run has]
     """

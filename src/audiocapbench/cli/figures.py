@@ -8,12 +8,12 @@ import typer
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
 from audiocapbench.cli.console import print_json, relative, say, show_lines
-from audiocapbench.cli.report import ByOption, RunsArgument
+from audiocapbench.cli.report import ByOption
 
 
 @options.command(app.command)
 def figures(
-    runs: RunsArgument,
+    runs: options.RunsArgument,
     *,
     out: Path = Path("figures"),
     kinds: Annotated[str, typer.Option("--format")] = "png,svg,pdf",

@@ -48,6 +48,7 @@ def import_predictions(
     """
     from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.benchmarks.reference_files import subject
+    from audiocapbench.cli.progress import bars_on_stderr
     from audiocapbench.cli.results import print_tables
     from audiocapbench.engine import score_run
     from audiocapbench.engine.importing import import_run, model_name, read_files
@@ -65,7 +66,8 @@ def import_predictions(
     whose = model_name(model, given.predictions)
     kept = Store.open(store)
     end = import_run(kept, about, given, whose, judge)
-    score_run(kept, end.run, names)
+    with bars_on_stderr():
+        score_run(kept, end.run, names)
     judges = list(dict.fromkeys(one.judge for one in kept.judgements(end.run.id)))
     summary = summarise(kept, end.run, names, judges)
     if json:

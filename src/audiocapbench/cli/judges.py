@@ -17,7 +17,6 @@ from audiocapbench.cli.console import (
 )
 from audiocapbench.cli.listings import print_listing
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
-from audiocapbench.cli.report import RunsArgument
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
@@ -81,6 +80,7 @@ def check(
     from audiocapbench.cli.progress import bars_on_stderr, explain_spending, judge_watcher
     from audiocapbench.engine import Budget
     from audiocapbench.judges import check_judge, create_judges, preview_check
+    from audiocapbench.judges.check import CHECKED
     from audiocapbench.store import Store
 
     named = (data, None) if benchmark is None else (benchmark, Path(data))
@@ -101,7 +101,7 @@ def check(
             repeats=repeats,
             budget=purse,
             prices=prices,
-            progress=judge_watcher(bars),
+            progress=judge_watcher(bars, CHECKED),
         )
     document = found.document()
     kept.put_judge_check(asked.name, opened.name, found.signature.name, document)
@@ -120,7 +120,7 @@ def check(
 
 @options.command(judges_app.command)
 def sensitivity(
-    runs: RunsArgument,
+    runs: options.RunsArgument,
     *,
     judge: str,
     sample: options.Sample = None,
@@ -190,6 +190,8 @@ def sensitivity(
 
 
 def _print(found: "JudgeCheck") -> None:
+    from audiocapbench.scores.estimate import counted
+
     rows = [
         (kind, f"{figure.mean:.2f}", _range(figure.interval))
         for kind, figure in found.kinds.items()
@@ -207,9 +209,14 @@ def _print(found: "JudgeCheck") -> None:
     if found.left_in:
         show_lines("A sample has one reference: a right answer is the reference itself, left in.")
     for style, change in found.styles.items():
-        show_lines(f"{style}: {change.shift:+.2f} {_range(change.interval)}")
+        span = f"95 % {_range(change.interval, '+')}, " if change.interval else ""
+        words = f"a right answer that is {style}, less the same as it was"
+        show_lines(f"{words}: {change.shift:+.2f} ({span}{counted(change.n, 'answer')})")
     show_lines(*signature_lines([found.signature]))
 
 
-def _range(interval: Any) -> str:
-    return "" if interval is None else f"{interval.low:.2f}–{interval.high:.2f}"
+def _range(interval: Any, sign: str = "") -> str:
+    between = " to " if sign else "–"
+    if interval is None:
+        return ""
+    return f"{interval.low:{sign}.2f}{between}{interval.high:{sign}.2f}"

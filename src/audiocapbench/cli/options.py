@@ -42,9 +42,45 @@ def _amount(usd: float | None) -> float | None:
     return usd
 
 
+def _number(given: str) -> Any:
+    return int(given) if given.isdecimal() else given
+
+
+def _run_numbers(ctx: typer.Context, given: Any) -> Any:
+    """Numbers of runs, for names, tags and models too, while the arguments are parsed."""
+    if isinstance(given, list | tuple):
+        return [_run_numbers(ctx, one) for one in given]
+    if not isinstance(given, str):
+        return given
+    from audiocapbench.cli.console import say
+    from audiocapbench.store import Store
+
+    source = ctx.get_parameter_source("store")
+    own = ctx.obj is None or (source is not None and source.name == "COMMANDLINE")
+    with Store.open(ctx.params["store"] if own else ctx.obj, create=False) as kept:
+        number, others = kept.run_called(given)
+    newest = f", the newest of {', '.join(map(str, others))}" if len(others) > 1 else ""
+    say(f"{given}: run {number}{newest}.")
+    return number
+
+
+_SEE = "by number, name, tag or model (its newest); see 'audiocapbench runs'."
+RunArgument = Annotated[
+    int,
+    typer.Argument(parser=_number, callback=_run_numbers, metavar="RUN", help=f"A run {_SEE}"),
+]
+MaybeRun = Annotated[
+    int | None,
+    typer.Argument(parser=_number, callback=_run_numbers, metavar="[RUN]", help=f"A run {_SEE}"),
+]
+RunsArgument = Annotated[
+    list[int],
+    typer.Argument(parser=_number, callback=_run_numbers, metavar="RUN", help=f"Runs {_SEE}"),
+]
 Store = Annotated[
     str,
     Option(
+        is_eager=True,  # so that a run can be looked up while the arguments are parsed
         metavar="URL",
         envvar="AUDIOCAPBENCH_STORE",
         help="SQLite file or postgresql+psycopg:// URL that keeps runs and answers.",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 from rich.progress import (
     BarColumn,
@@ -32,6 +32,7 @@ from audiocapbench.engine import Progress as Watcher
 from audiocapbench.engine.budget import dollars
 from audiocapbench.errors import FatalError
 from audiocapbench.judges import Judge, JudgeProgress, judge_run
+from audiocapbench.metrics.clap.embedding import WATCHER
 from audiocapbench.models import Model
 from audiocapbench.models.registry import price_of
 from audiocapbench.report.escape_controls import escape_controls
@@ -87,13 +88,15 @@ def ask_and_score(
     return ends
 
 
-def judge_watcher(bars: Progress) -> JudgeProgress:
-    """A bar for each judge."""
+def judge_watcher(bars: Progress, rounds: Sequence[str] = ()) -> JudgeProgress:
+    """A bar for each judge; of one that judges several things in turn, each under its name."""
     tasks: dict[str, TaskID] = {}
+    left = iter(rounds)
 
     def planned(judge: str, total: int, known: int) -> None:
         note = f"{known} already judged" if known else ""
-        tasks[judge] = bars.add_task(f"  {judge}", total=total, completed=known, note=note)
+        name = ": ".join(filter(None, [judge, next(left, "")]))
+        tasks[judge] = bars.add_task(f"  {name}", total=total, completed=known, note=note)
 
     def arrived(judgement: Judgement) -> None:
         bars.advance(tasks[judgement.judge])
@@ -123,8 +126,34 @@ def bars_on_stderr() -> Iterator[Progress]:
         TimeElapsedColumn(),
         _Words("{task.fields[note]}"),
     )
-    with Progress(*columns, console=stderr()) as bars:
+    bars = _Bars(*columns, console=stderr())
+    before = WATCHER.set(_embedding_watcher(bars))
+    try:
         yield bars
+    finally:
+        WATCHER.reset(before)
+        if bars.tasks:
+            bars.stop()
+
+
+class _Bars(Progress):
+    """Bars that are shown once there is one, so that no line is left where there was none."""
+
+    def add_task(self, description: str, *how: Any, **more: Any) -> TaskID:
+        self.start()
+        return super().add_task(description, *how, **more)
+
+
+def _embedding_watcher(bars: Progress) -> Callable[[int, int], None]:
+    """A bar for clips that are embedded, once there are any."""
+    tasks: list[TaskID] = []
+
+    def embedded(done: int, total: int) -> None:
+        if not tasks:
+            tasks.append(bars.add_task("  clips embedded", total=total, note=""))
+        bars.update(tasks[0], total=total, completed=done)
+
+    return embedded
 
 
 class _Words(TextColumn):

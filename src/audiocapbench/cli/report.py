@@ -10,9 +10,6 @@ from audiocapbench.cli.app import app
 from audiocapbench.cli.console import print_json, relative, say, show_lines
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 
-RunsArgument = Annotated[
-    list[int], typer.Argument(metavar="RUN…", help="Runs' numbers; see 'audiocapbench runs'.")
-]
 ByOption = Annotated[
     str | None,
     typer.Option(
@@ -24,7 +21,7 @@ ByOption = Annotated[
 
 @options.command(app.command)
 def report(
-    runs: RunsArgument,
+    runs: options.RunsArgument,
     *,
     out: Path = Path("report.html"),
     audio: Literal["none", "link", "embed"] = "link",

@@ -4,7 +4,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -20,8 +20,6 @@ _ANSWERS = 3
 
 runs_app = typer.Typer(rich_markup_mode=None)
 app.add_typer(runs_app, name="runs")
-
-RunArgument = Annotated[int, typer.Argument(metavar="RUN", help="Its number in the listing.")]
 
 
 @options.command(runs_app.callback, invoke_without_command=True)
@@ -57,7 +55,7 @@ def runs(
 @options.command(runs_app.command, "show")
 def show_run(
     ctx: typer.Context,
-    run: RunArgument,
+    run: options.RunArgument,
     *,
     store: options.Store = options.DEFAULT_STORE,
     json: options.Json = False,
@@ -92,7 +90,11 @@ def show_run(
 
 @options.command(runs_app.command)
 def rename(
-    ctx: typer.Context, run: RunArgument, name: str, *, store: options.Store = options.DEFAULT_STORE
+    ctx: typer.Context,
+    run: options.RunArgument,
+    name: str,
+    *,
+    store: options.Store = options.DEFAULT_STORE,
 ) -> None:
     """Give a run a name.
 
@@ -109,7 +111,7 @@ def rename(
 @options.command(runs_app.command, "tag")
 def tag_run(
     ctx: typer.Context,
-    run: RunArgument,
+    run: options.RunArgument,
     tags: list[str],
     *,
     remove: bool = False,

@@ -30,7 +30,7 @@ _KEPT = "What was judged is kept; the same command goes on from here."
 
 @options.command(app.command)
 def score(
-    run: int | None = None,
+    run: options.MaybeRun = None,
     *,
     predictions: list[str] | None = None,
     references: Path | None = None,
@@ -60,7 +60,6 @@ def score(
     """Score predictions from files, or add scores to a run without asking its model again.
 
     Args:
-        run ([RUN]): A run's number; see 'audiocapbench runs'.
         predictions (FILE): CSV, JSONL, JSON or Parquet with id and prediction. Of MECAT also TXT,
             and a file for each sub-task as long=FILE; repeat for several.
         references (FILE): CSV with id and reference, a row a reference; or JSONL or JSON
@@ -144,9 +143,9 @@ def _score_run(
     missing = [missing_judgements(kept, found, one, repeats=panel.repeats) for one in judges]
     previews = map(partial(preview_judging, store=kept, prices=panel.prices), judges, missing)
     confirm(previews, budget_usd=panel.budget_usd, yes=panel.yes)
-    score_run(kept, found, names)
     judge_names, purse = [one.name for one in judges], Budget(panel.budget_usd)
     with bars_on_stderr() as bars:
+        score_run(kept, found, names)
         end = judge_run(
             kept,
             found,

@@ -34,6 +34,8 @@ from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
 
 KINDS = ("right", "safe", "wrong")
+CHECKED = (*(f"{one} answers" for one in KINDS), *(f"right answers, {one}" for one in STYLES))
+"""What a check has judged, in turn."""
 
 FloatArray = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Engine, Table, delete, exists, func, literal, select
 
 from audiocapbench.data import Sample
-from audiocapbench.errors import StoreError
+from audiocapbench.errors import StoreError, meant
 from audiocapbench.store import rows, schema
 from audiocapbench.store.claims import holders_of
 from audiocapbench.store.connect import fetch, reading, shown, store_option, writing
@@ -19,6 +19,29 @@ class RunListing:
     """What a store can do with runs as a whole."""
 
     _engine: Engine
+
+    def run_called(self, text: str) -> tuple[int, list[int]]:
+        """The run of a name, tag or model, of a model the newest; and all that it could be.
+
+        Raises:
+            StoreError: There is none, or it is not clear which is meant.
+        """
+        lines = [one for one in self.runs() if not one.is_trial]
+        named = [one for one in lines if text in (one.name, *one.tags)]
+        found = named or [one for one in lines if text == one.model]
+        several = ", ".join(f"{one.id} ({one.model} on {one.benchmark})" for one in found)
+        if len(named) > 1 or len({one.benchmark for one in found}) > 1:
+            raise StoreError(f"{text!r} may be any of these runs: {several}; give a number")
+        if not found:
+            known = [name for one in lines for name in (one.name, one.model, *one.tags) if name]
+            near = meant(text, known)
+            lists = f"'audiocapbench runs{store_option(self._engine.url)}' lists them"
+            store = shown(self._engine.url)
+            raise StoreError(
+                f"{store} has no run of the name, tag or model {text!r}{near}; {lists}"
+            )
+        numbers = sorted(one.id for one in found)
+        return numbers[-1], numbers
 
     def runs(self, tags: Iterable[str] = ()) -> list[RunLine]:
         """Runs that have all these tags, oldest first, with how far each got."""

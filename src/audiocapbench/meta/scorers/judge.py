@@ -88,8 +88,8 @@ class JudgeScorer(PointwiseScorer):
         items = [item for item in dict.fromkeys([*firsts, *seconds]) if item.references]
         if not items:
             raise TrialError(
-                f"{self.name} needs references and no pair has any; add a column "
-                "reference, or use a control:, clap: or model: scorer"
+                f"{self.name} needs references, and no pair has one that is neither of its "
+                "captions; add such a column reference, or use a control:, clap: or model: scorer"
             )
         return items
 

@@ -55,8 +55,8 @@ class MetricScorer(PointwiseScorer):
         known = [n for n, own in enumerate(held_to) if own or not self._reads_references]
         if not known:
             raise TrialError(
-                f"{self.name} needs references and no pair has any; add a column "
-                "reference, or use a control:, clap: or model: scorer"
+                f"{self.name} needs references, and no pair has one that is neither of its "
+                "captions; add such a column reference, or use a control:, clap: or model: scorer"
             )
         first, second = np.full((2, len(pairs)), np.nan)
         first[known], second[known] = self._scores([pairs[place] for place in known])

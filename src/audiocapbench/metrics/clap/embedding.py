@@ -8,6 +8,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -35,6 +36,9 @@ _Key = TypeVar("_Key", bound=Hashable)
 _Read = TypeVar("_Read")
 
 Progress = Callable[[int, int], None]
+
+WATCHER: ContextVar[Progress] = ContextVar("watcher", default=lambda _done, _total: None)
+"""Who is told how many clips are embedded, of how many, where a metric embeds them."""
 
 
 class ClipEmbeddings(NamedTuple):

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from audiocapbench import audio
 from audiocapbench.data import Clip
 from audiocapbench.errors import AudioError, MetricError
-from audiocapbench.metrics.clap.embedding import Embedder
+from audiocapbench.metrics.clap.embedding import WATCHER, Embedder
 from audiocapbench.metrics.clap.encoder import AudioTextEncoder
 from audiocapbench.metrics.clap.registry import load_encoder
 from audiocapbench.metrics.clap.scoring import DEFAULT_SEEDS, choose_cutting, clap_scores
@@ -47,7 +47,8 @@ def clap(
     missing = {clip.file_name: why for clip in dict.fromkeys(clips) if (why := _unheard(clip))}
     _refuse(missing, len(clips))
     paths = [clip.path for clip in clips]
-    found = clap_scores(paths, predictions, encoder, cutting=cutting, store=store)
+    how: dict[str, Any] = {"cutting": cutting, "store": store, "progress": WATCHER.get()}
+    found = clap_scores(paths, predictions, encoder, **how)
     _refuse({path.name: why for path, why in found.missing.items()}, len(clips))
     return found.result
 

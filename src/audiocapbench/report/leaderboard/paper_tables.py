@@ -67,14 +67,17 @@ def _results(board: Board, wanted: Sequence[str]) -> PaperTable:
     scorer, own = board.scorer, bool(board.entries)
     every: list[_Entry] = [*board.entries, *board.published]
     dimensions = dict.fromkeys(name for one in every for name in one.dimensions)
+    bounded = own and any(board.bounds(one) is not None for one in board.entries)
     columns = [
-        _TableColumn("rank", _rank),
+        _TableColumn("rank", _rank(board)),
         _TableColumn("model", lambda one: shown_name(one, board)),
         _TableColumn("run", _run, in_paper=False),
         *(_TableColumn(name, _dimension(name), 2, is_score=True) for name in dimensions),
         _TableColumn(scorer.column, _score, scorer.digits, is_score=True),
         _TableColumn("low", _end(0), scorer.digits, in_paper=own),
         _TableColumn("high", _end(1), scorer.digits, in_paper=own),
+        _TableColumn("worst", _bound(board, 0), scorer.digits, in_paper=bounded),
+        _TableColumn("best", _bound(board, 1), scorer.digits, in_paper=bounded),
         *(_TableColumn(name, _metric(name), 3, name in _METRICS, True) for name in _metrics(board)),
         _TableColumn("scored", _scored(board), in_paper=own),
     ]
@@ -84,7 +87,7 @@ def _results(board: Board, wanted: Sequence[str]) -> PaperTable:
 def _by_category(board: Board, wanted: Sequence[str]) -> PaperTable:
     digits = board.scorer.digits
     columns = [
-        _TableColumn("rank", _rank, in_paper=False),
+        _TableColumn("rank", _rank(board), in_paper=False),
         _TableColumn("model", lambda one: shown_name(one, board)),
         _TableColumn("run", _run, in_paper=False),
         *(
@@ -191,8 +194,15 @@ def _run(one: _Entry) -> Value:
     return None if isinstance(one, PublishedEntry) else one.run.id
 
 
-def _rank(one: _Entry) -> Value:
-    return one.printed_rank if isinstance(one, PublishedEntry) else one.overall.rank
+def _rank(board: Board) -> Callable[[_Entry], Value]:
+    """Printed places of published rows; runs among them have none, as no test says it."""
+
+    def rank(one: _Entry) -> Value:
+        if isinstance(one, PublishedEntry):
+            return one.printed_rank
+        return None if board.published else one.overall.rank
+
+    return rank
 
 
 def _score(one: _Entry) -> Value:
@@ -227,6 +237,14 @@ def _end(place: int) -> Callable[[_Entry], Value]:
         return interval[place] if interval else None
 
     return end
+
+
+def _bound(board: Board, place: int) -> Callable[[_Entry], Value]:
+    def bound(one: _Entry) -> Value:
+        bounds = None if isinstance(one, PublishedEntry) else board.bounds(one)
+        return bounds[place] if bounds else None
+
+    return bound
 
 
 def _scored(board: Board) -> Callable[[_Entry], Value]:

@@ -54,12 +54,9 @@ def with_published(
         own_boards = (one for one in boards if one.benchmark == results.benchmark)
         printed = (one.scorer for one in own_boards if _has_metric(one.scorer, results))
         found.append(_alone(results, replace(query, scorer=query.scorer or next(printed, None))))
-    if mixed or len(found) > len(boards):
-        count = len(results.misfits) if results is not None else 0
-        said = "statement of the paper does" if count == 1 else "statements of the paper do"
-        if results is not None and count:
-            page = f"docs/benchmarks/{results.benchmark}.md"
-            notes.append(f"{count} {said} not fit its tables; {page} lists them.")
+    if (mixed or len(found) > len(boards)) and results is not None and results.misfits:
+        page = f"docs/benchmarks/{results.benchmark}.md"
+        notes.append(f"Some statements of the paper do not fit its tables; {page} lists them.")
     return found
 
 

@@ -22,7 +22,7 @@ _PANEL, _TITLE = 104, 22
 _SCATTER, _LEFT, _RIGHT, _TOP, _BOTTOM = 420, 7.0, 97.0, 26, 380
 _CURVES, _MAP = 160, 480
 _LONGEST = 48
-_WIDE = 880  # Pixels for which the scatter's names are placed; below, numbers stand in.
+_WIDE = 880.0  # Pixels for which a page's names are placed; below, numbers stand in.
 
 _SHAPES = (
     "M-5 0A5 5 0 1 0 5 0A5 5 0 1 0 -5 0Z",
@@ -139,8 +139,13 @@ def draw_histogram(one: Histogram, unit: str, name: str) -> Drawing:
     return Drawing("".join(parts), base + _AXIS, name)
 
 
-def draw_scatter(points: Sequence[Point], providers: Sequence[str], name: str) -> Drawing:
-    """Models between accuracy (across) and hallucination (up), with both intervals."""
+def draw_scatter(
+    points: Sequence[Point], providers: Sequence[str], name: str, wide: float = _WIDE
+) -> Drawing:
+    """Models between accuracy (across) and hallucination (up), with both intervals.
+
+    Names are placed for a drawing that is so many pixels wide.
+    """
     across = _around([one.accuracy for one in points], _LEFT, _RIGHT)
     up = _around([one.hallucination for one in points], _BOTTOM, _TOP)
     parts = []
@@ -155,12 +160,14 @@ def draw_scatter(points: Sequence[Point], providers: Sequence[str], name: str) -
     parts.append(text("hallucination score ↑ (10 = nothing invented)", "0", 14, "tick", "start"))
     parts.append(text("accuracy →", f"{_RIGHT}%", _BOTTOM + 33, "tick", "end"))
     centres = [
-        (across.at(one.accuracy.score) / 100 * _WIDE, up.at(one.hallucination.score))
+        (across.at(one.accuracy.score) / 100 * wide, up.at(one.hallucination.score))
         for one in points
     ]
     names = [short(one.label) for one in points]
-    bounds = (_LEFT / 100 * _WIDE, float(_TOP), _RIGHT / 100 * _WIDE, float(_BOTTOM))
-    places = place_labels(centres, [7.0 * len(label) for label in names], 13.0, bounds)
+    bounds = (_LEFT / 100 * wide, float(_TOP), _RIGHT / 100 * wide, float(_BOTTOM))
+    lines = [line for one in points for line in _spread(one, across, up, wide)]
+    widths = [7.0 * len(label) for label in names]
+    places = place_labels(centres, widths, 13.0, bounds, lines)
     for number, (one, place) in enumerate(zip(points, places, strict=True), start=1):
         shape = colour_of(one.provider, providers)
         parts += _cross(one, across, up, shape)
@@ -263,6 +270,8 @@ def _bar(bar: Bar, scale: _Scale, y: int, shown: Callable[[float], str], colour:
     ]
     if not bar.span.certain:
         ends, lines = "too few samples for an interval", []
+    if bar.span.printed:
+        ends, lines = "as printed, without an interval", []
     title = f"<title>{escape(escape_controls(bar.label))}: {value}, {ends}</title>"
     return [
         label,
@@ -283,6 +292,18 @@ def _cross(point: Point, across: _Scale, up: _Scale, colour: int) -> list[str]:
         f'<line class="spread s{colour}" x1="{left}%" x2="{right}%" y1="{y}" y2="{y}"/>',
         f'<line class="spread s{colour}" x1="{x}%" x2="{x}%" y1="{low}" y2="{high}"/>',
     ]
+
+
+def _spread(
+    point: Point, across: _Scale, up: _Scale, wide: float
+) -> list[tuple[float, float, float, float]]:
+    """Where both intervals of a point lie: left, top, right and bottom."""
+    accuracy, other = point.accuracy, point.hallucination
+    x, left, right = (
+        across.at(one) / 100 * wide for one in (accuracy.score, accuracy.low, accuracy.high)
+    )
+    y, low, high = (up.at(one) for one in (other.score, other.low, other.high))
+    return [(left, y, right, y), (x, high, x, low)]
 
 
 def _around(spans: Sequence[Span], start: float, end: float) -> _Scale:

@@ -25,12 +25,13 @@ PROVIDERS = {
 
 
 class Span(NamedTuple):
-    """A score and the ends of its interval: itself where too few samples give none."""
+    """A score and the ends of its interval: itself where too few samples give none, or a paper."""
 
     score: float
     low: float
     high: float
     certain: bool = True
+    printed: bool = False
 
 
 class Histogram(NamedTuple):
@@ -170,7 +171,7 @@ def _published(row: PublishedRow) -> str:
 
 
 def _bare(score: float | None) -> Span | None:
-    return None if score is None else Span(score, score, score)
+    return None if score is None else Span(score, score, score, printed=True)
 
 
 def _best_first(bars: Iterable[Bar]) -> tuple[Bar, ...]:

@@ -35,12 +35,14 @@ def place_labels(
     widths: Sequence[float],
     height: float,
     bounds: tuple[float, float, float, float],
+    lines: Sequence[tuple[float, float, float, float]] = (),
 ) -> list[Place]:
-    """Put each label where it covers least of the points, of earlier labels and of what is outside.
+    """Put each label where it covers least: of points, lines, earlier labels and what is outside.
 
-    The area is bounded at its left, top, right and bottom; y grows downwards.
+    The area is bounded at its left, top, right and bottom, as lines are; y grows downwards.
     """
     taken = [_Box(x - 7, y - 7, x + 7, y + 7) for x, y in points]
+    taken += [_Box(left - 1, top - 1, right + 1, low + 1) for left, top, right, low in lines]
     found: list[Place] = []
     for (x, y), width in zip(points, widths, strict=True):
         options = [

@@ -31,7 +31,7 @@ FORMATS = ("png", "svg", "pdf")
 _WIDTH = 672.0  # Pixels at 96 to the inch: a page of two columns.
 _SCALE = 3.125  # Dots for each pixel of a PNG: 300 to the inch.
 _COLUMNS = 4  # More categories than this go on in further rows.
-_GAP, _TITLE, _LEGEND = 24.0, 20.0, 26.0
+_GAP, _TITLE, _LEGEND, _LETTER = 24.0, 20.0, 26.0, 6.2
 
 _PALETTE = ("#0072b2", "#009e73", "#d55e00", "#cc79a7", "#e69f00", "#56b4e9", "#8c7ae6", "#7f7f7f")
 _HATCHES = (
@@ -171,10 +171,11 @@ def figure_sheets(data: Figures) -> Iterator[tuple[str, str]]:
         for panel in data.panels
     ]
     every = [bar for panel in data.panels for bar in panel.bars]
-    columns = max(1, min(len(panels), _COLUMNS))
+    columns = min(max(1, len(panels)), _fitting([bar.label for bar in every]))
     yield "figure3_categories", _sheet(panels, columns, data.providers, _score_label(data, every))
     if data.points:
-        scatter = draw_scatter(data.points, data.providers, "accuracy against hallucination")
+        name, wide = "accuracy against hallucination", _WIDTH - 2 * _GAP
+        scatter = draw_scatter(data.points, data.providers, name, wide)
         label = f"scores of {data.judge} from 0 to 10, with 95 % intervals"
         yield "figure4_tradeoff", _sheet([[("", scatter)]], 1, data.providers, label)
 
@@ -190,7 +191,7 @@ def _sheet(
     top, parts = _GAP / 2, []
     if legend:
         parts.append(_legend(legend, top))
-        top += _LEGEND * -(-len(legend) // _COLUMNS)
+        top += _LEGEND * -(-len(legend) // _fitting(legend))
     for start in range(0, len(cells), columns):
         row = cells[start : start + columns]
         for column, cell in enumerate(row):
@@ -211,10 +212,17 @@ def _sheet(
     return _document(parts, top)
 
 
+def _fitting(names: Sequence[str]) -> int:
+    """In how many columns such names can stand side by side."""
+    widest = _LETTER * max((len(short(name)) for name in names), default=0) + _GAP
+    return max(1, min(_COLUMNS, int((_WIDTH - _GAP) / widest)))
+
+
 def _legend(names: Sequence[str], top: float) -> str:
-    step, parts = (_WIDTH - 2 * _GAP) / _COLUMNS, []
+    columns = _fitting(names)
+    step, parts = (_WIDTH - 2 * _GAP) / columns, []
     for number, name in enumerate(names):
-        x, y = _GAP + step * (number % _COLUMNS), top + _LEGEND * (number // _COLUMNS)
+        x, y = _GAP + step * (number % columns), top + _LEGEND * (number // columns)
         parts.append(f'<svg x="{x}" y="{y}" overflow="visible">{draw_key(number % COLOURS)}</svg>')
         parts.append(text(short(name), f"{x + 20}", y + 11, "name", "start"))
     return "".join(parts)
