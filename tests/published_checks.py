@@ -211,8 +211,8 @@ def underlined_second_best(results: PublishedResults) -> Iterator[Misfit]:
             value = _column(_row(results, model), column)
             yield Misfit(f"second best {column}", model, "2", f"{place} with {value:.2f}")
     second = sorted(results.rows, key=lambda row: -row.metrics["meteor"])[1]
-    value = f"{second.metrics['meteor']:.3f}"
-    yield Misfit("second best meteor", second.model, "not underlined", f"2 with {value}")
+    found = f"2 with {second.metrics['meteor']:.3f}"
+    yield Misfit("second best meteor", second.model, "not underlined", found)
 
 
 def metrics_hardly_follow(results: PublishedResults) -> Iterator[Misfit]:
