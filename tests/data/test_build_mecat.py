@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip("huggingface_hub", reason="the Hub's library is an extra: hub")
 
+from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data import open_folder
 from audiocapbench.data.build.hub import Hub, NetworkError
 from audiocapbench.data.build.mecat import MecatSettings, build_mecat
@@ -20,7 +21,7 @@ from audiocapbench.errors import DatasetError
 from fakes.faults import Plan, half, reset, status
 from fakes.http_server import Request, Response
 from fakes.hub_repositories import manifest_of, origin_of, rows_of, tree
-from fakes.hub_server import HubServer
+from fakes.hub_server import HubServer, Repository
 from fakes.mecat_shards import (
     CAPTION,
     QA,
@@ -413,3 +414,36 @@ def test_a_gated_repository_says_what_to_do(tmp_path: Path) -> None:
         end = build_hub(server, tmp_path / "out")
     assert end.present == 0
     assert all("is gated: accept its terms" in (part.problem or "") for part in end.parts)
+
+
+def test_the_train_split_says_so_and_is_never_taken_for_test(tmp_path: Path) -> None:
+    made = repositories()
+    files = dict(made[CAPTION].files)
+    files["S00/train_0000-0000000.tar.gz"] = tar(caption_files("S00", range(10, 13)))
+    made[CAPTION] = Repository(files)
+    with HubServer(made) as server:
+        end = build_hub(server, tmp_path / "train", split="train", domains=("S00",))
+        assert (end.present, end.wanted) == (3, 3)
+        with pytest.raises(DatasetError, match="of the other split; choose another folder"):
+            build_hub(server, tmp_path / "train", domains=("S00",))
+        build_hub(server, tmp_path / "test", domains=("S00",))
+        with pytest.raises(DatasetError, match="of the other split"):
+            build_hub(server, tmp_path / "test", split="train")
+    benchmark = open_benchmark("mecat-caption", tmp_path / "train")
+    assert benchmark.name == "mecat-caption[split=train]"
+    assert open_benchmark("mecat-caption", tmp_path / "test").name == "mecat-caption"
+
+
+def test_questions_link_to_the_audio_of_captions_where_it_is_the_same(tmp_path: Path) -> None:
+    with HubServer(repositories()) as server:
+        build_hub(server, tmp_path / "caption", domains=("00A",))
+        changed = next((tmp_path / "caption" / "00A").iterdir())
+        changed.write_bytes(b"something else")
+        build_hub(server, tmp_path / "qa", part="qa", domains=("00A",), reuse=tmp_path / "caption")
+    clips = sorted((tmp_path / "qa" / "00A").iterdir())
+    assert len(clips) == 3
+    links = {one.name: one.stat().st_nlink for one in clips}
+    assert sorted(links.values()) == [1, 2, 2]
+    assert links[changed.name] == 1, "another file of the same name is not its audio"
+    assert changed.read_bytes() == b"something else"
+    assert len(open_benchmark("mecat-qa", tmp_path / "qa").samples) == 15

@@ -1,6 +1,7 @@
 """``audiocapbench build``: make the dataset folder of a benchmark from public sources."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from audiocapbench.data.build import BuildResult, BuildSettings, PartResult
+    from audiocapbench.data.build.mecat import MecatSettings
     from audiocapbench.data.build.new_subset import NewSubset
     from audiocapbench.data.build.results import Builder, BuildStep
 
@@ -47,6 +49,8 @@ def build(
     part: Literal["caption", "qa", "both"] = "caption",
     domains: str | None = None,
     shards: list[Path] | None = None,
+    split: Literal["test", "train"] = "test",
+    reuse: Path | None = None,
     revision: list[str] | None = None,
     credentials: options.Credentials = None,
     dry_run: bool = False,
@@ -69,6 +73,9 @@ def build(
         domains (A,B): MECAT: only these, such as 000,00A. [default: all]
         shards (PATH): MECAT: a shard on this disk, or a folder of them; may be repeated. [default:
             from the Hub]
+        split: MECAT: which split; published numbers are of test.
+        reuse (DIR): MECAT: a folder of the same clips, such as that of the captions, whose audio is
+            linked to and not stored again. [default with --part both: DIR/caption]
         revision (PART=REV): Commit, tag or branch of a part's repository, such as music=main or
             caption=main; may be repeated. [default: the newest, which the manifest then pins]
         dry_run: Only look up what would be downloaded.
@@ -83,12 +90,14 @@ def build(
     if benchmark == "mecat":
         given = {"--ids-dir": ids_dir, "number of clips of a part": own}
         _refuse(benchmark, given | {"--new-subset": new_subset, "--per-category": per_category})
-        builders = _mecat_builders(out, part, domains, limit, revisions, shards)
+        chosen = _mecat_settings(domains, limit, shards, split, reuse)
+        builders = _mecat_builders(out, part, chosen, revisions)
     else:
         from audiocapbench.data.build import BuildSettings
         from audiocapbench.data.build import build as build_folder
 
-        _refuse(benchmark, {"--domains": domains, "--shards": shards})
+        of_mecat = {"--domains": domains, "--shards": shards, "--reuse": reuse}
+        _refuse(benchmark, of_mecat | {"--split": split != "test"})
         settings = BuildSettings(
             ids_dir=ids_dir,
             counts=own,
@@ -123,17 +132,35 @@ def _refuse(benchmark: str, given: Mapping[str, object]) -> None:
             raise AudioCapBenchError(f"{benchmark} takes no {option}")
 
 
+def _mecat_settings(
+    domains: str | None,
+    limit: int | None,
+    shards: list[Path] | None,
+    split: Literal["test", "train"],
+    reuse: Path | None,
+) -> "MecatSettings":
+    from audiocapbench.benchmarks.mecat.groups import DOMAINS
+    from audiocapbench.data.build.mecat import MecatSettings
+
+    named = [domain.strip() for domain in (domains or "").split(",")]
+    chosen = tuple(dict.fromkeys(domain for domain in named if domain))
+    if domains is not None and not chosen:
+        raise DatasetError(f"--domains names none; choose from {', '.join(DOMAINS)}")
+    if reuse is not None and not reuse.is_dir():
+        raise DatasetError(f"{reuse}: no such folder to reuse the audio of")
+    given = tuple(shards) if shards else None
+    return MecatSettings("caption", chosen, limit, None, given, split, reuse)
+
+
 def _mecat_builders(
     out: Path,
     part: Literal["caption", "qa", "both"],
-    domains: str | None,
-    limit: int | None,
+    settings: "MecatSettings",
     revisions: Mapping[str, str],
-    shards: list[Path] | None,
 ) -> "dict[Path, Builder]":
     """What builds the folder of a part, or those of both parts side by side."""
     from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES, DOMAINS, QA_CATEGORIES, SUBTASKS
-    from audiocapbench.data.build.mecat import MecatSettings, build_mecat
+    from audiocapbench.data.build.mecat import build_mecat
     from audiocapbench.data.build.mecat_rows import REPOSITORIES, MecatWords
 
     for name in revisions:
@@ -141,21 +168,18 @@ def _mecat_builders(
             raise DatasetError(
                 f"there is no part {name!r}{meant(name, REPOSITORIES, 'choose from')}"
             )
-    if part == "both" and shards:
+    if part == "both" and settings.shards:
         raise DatasetError("shards hold captions or questions: say which with --part")
-    named = [domain.strip() for domain in (domains or "").split(",")]
-    chosen = tuple(dict.fromkeys(domain for domain in named if domain))
-    if domains is not None and not chosen:
-        raise DatasetError(f"--domains names none; choose from {', '.join(DOMAINS)}")
     words = MecatWords(DOMAINS, SUBTASKS, QA_CATEGORIES, tuple(DIFFICULTIES))
-    given = tuple(shards) if shards else None
     parts = {out / name: name for name in REPOSITORIES} if part == "both" else {out: part}
-    return {
-        folder: partial(
-            build_mecat, folder, words, MecatSettings(one, chosen, limit, revisions.get(one), given)
+    builders: dict[Path, Builder] = {}
+    for folder, one in parts.items():
+        beside = out / "caption" if part == "both" and one == "qa" else None
+        own = replace(
+            settings, part=one, revision=revisions.get(one), reuse=settings.reuse or beside
         )
-        for folder, one in parts.items()
-    }
+        builders[folder] = partial(build_mecat, folder, words, own)
+    return builders
 
 
 def build_audiocapbench(out: Path, settings: "BuildSettings", *, dry_run: bool) -> "BuildResult":

@@ -18,7 +18,7 @@ from audiocapbench.benchmarks.mecat.traits import (
 from audiocapbench.data import Folder, InvalidDataError, MetadataRow, Problem, Sample, open_folder
 from audiocapbench.data.folder import METADATA
 from audiocapbench.errors import BenchmarkError, DatasetError
-from audiocapbench.metrics.names import ScorerName
+from audiocapbench.metrics.names import ScorerName, parse_name
 
 _LARGEST_POSITION = 2**31 - 1
 _SHOWN = 5
@@ -94,4 +94,9 @@ def _load(
     if problems:
         raise InvalidDataError(folder.root, problems, _SHOWN)
     samples.sort(key=lambda sample: sample.position)
+    splits = {str(row.details["split"]) for row, _, _ in folder.entries if "split" in row.details}
+    if splits:
+        # Never to be taken for the test split, which the published numbers are of.
+        plain, options = parse_name(name)
+        name = str(ScorerName(plain, options | {"split": "+".join(sorted(splits))}))
     return Benchmark(name, folder.root, samples, folder.missing, TRAITS[base_name(name)])

@@ -51,13 +51,15 @@ class StoredClip(NamedTuple):
 class Ledger:
     """The state of one output folder."""
 
-    def __init__(self, root: Path, *names: str) -> None:
+    def __init__(self, root: Path, *names: str, reuse: Path | None = None) -> None:
         """Read what earlier builds left under one of the names, and keep what is still intact.
+
+        Files of the same name and bytes in the folder ``reuse`` are linked to, not written again.
 
         Raises:
             DatasetError: The folder holds something else, or cannot be read.
         """
-        self.root = root
+        self.root, self._reuse = root, reuse
         self.origin: dict[str, str] = {}
         self.missing: dict[str, MissingClip] = {}
         self._stream: IO[str] | None = None
@@ -161,7 +163,8 @@ class Ledger:
         partial = path.with_name(f"{path.stem}{_PART}{path.suffix}")
         with os_errors(path, "written"):
             path.parent.mkdir(parents=True, exist_ok=True)
-            partial.write_bytes(content)
+            if not self._linked(path, partial, content):
+                partial.write_bytes(content)
             try:
                 facts = facts_of(partial)
             except AudioError as error:
@@ -169,6 +172,20 @@ class Ledger:
                 raise AudioError(str(error).removeprefix(f"{partial}: ")) from None
             partial.replace(path)
         return facts
+
+    def _linked(self, path: Path, partial: Path, content: bytes) -> bool:
+        """Whether the same file stands elsewhere and could be linked to; not from another disk."""
+        if self._reuse is None:
+            return False
+        other = self._reuse / path.relative_to(self.root)
+        if not other.is_file() or _hash(other) != audio.sha256(content):
+            return False
+        try:
+            partial.unlink(missing_ok=True)
+            partial.hardlink_to(other)
+        except OSError:
+            return False
+        return True
 
     def _end(self, name: str, missing: Iterable[MissingClip] | None) -> None:
         """Make metadata and manifest of the journal; nothing of a build that got nothing (None)."""

@@ -18,7 +18,9 @@ from audiocapbench.data.build.hub import Hub, HubError, NetworkError, Repository
 from audiocapbench.data.build.ledger import BadFieldsError, Ledger
 from audiocapbench.data.build.mecat_rows import (
     REPOSITORIES,
+    TEST,
     MecatPart,
+    MecatSplit,
     MecatWords,
     domain_of,
     fields_of,
@@ -37,7 +39,7 @@ LOCAL, UNPLACED = "local shards", "no domain"
 A_DOMAIN, A_SHARD = 20_000_000, 100_000
 """How far the positions of rows are apart from one domain to the next, and from shard to shard."""
 
-_SPLIT = "test"
+_SPLIT = "split"
 _ENDINGS = (".tar", ".tar.gz", ".tgz")
 _SPOOLS = ".shards"
 _SHOWN = 5
@@ -53,6 +55,8 @@ class MecatSettings:
         limit: At most so many rows of each domain.
         revision: Of the repository; the newest by default, which the folder then keeps to.
         shards: Shards on this disk, or folders of them; None takes them from the Hub.
+        split: ``test``, or ``train``, whose rows say so.
+        reuse: A folder of the same clips, whose files are linked to and not written again.
     """
 
     part: MecatPart = "caption"
@@ -60,6 +64,8 @@ class MecatSettings:
     limit: int | None = None
     revision: str | None = None
     shards: tuple[Path, ...] | None = None
+    split: MecatSplit = TEST
+    reuse: Path | None = None
 
 
 class Shard(NamedTuple):
@@ -102,7 +108,11 @@ def build_mecat(
     if settings.limit is not None and settings.limit < 1:
         raise DatasetError(f"the limit is {settings.limit}; it must be at least 1")
     name = f"mecat-{settings.part}"
-    ledger = Ledger(out, name)
+    ledger = Ledger(out, name, reuse=settings.reuse)
+    if ledger.clips and ledger.origin.get(_SPLIT, TEST) != settings.split:
+        raise DatasetError(f"{out}: was built of the other split; choose another folder")
+    if settings.split != TEST:
+        ledger.agree(_SPLIT, settings.split)
     builder = _ShardBuilder(ledger, words, settings, progress or (lambda _: None), hub or Hub())
     builder.look_up()
     if dry_run:
@@ -145,7 +155,7 @@ class _ShardBuilder:
             name = REPOSITORIES[self.settings.part]
             self.ledger.agree("made from", name)
             self.repository = self.ledger.repository(self.hub, name, self.settings.revision)
-            found = _remote_shards(self.repository, tuple(self.words.domains))
+            found = _remote_shards(self.repository, tuple(self.words.domains), self.settings.split)
             shards = [one for one in found if one.domain in (None, *self.domains)]
             if not shards:
                 raise HubError(f"{name} has no shards for {', '.join(self.domains)}")
@@ -231,6 +241,7 @@ class _ShardBuilder:
             row = row_of(self.settings.part, pair.key, fields, self.words, suffix_of(pair.audio))
             check_audio(pair.audio)
             place = list(self.words.domains).index(domain) * A_DOMAIN
+            row |= {} if self.settings.split == TEST else {_SPLIT: self.settings.split}
             row |= {"shard": shard.name, "position": place + shard.number * A_SHARD + pair.place}
             self.ledger.keep(row, pair.audio)
             self.there[domain] += 1
@@ -267,6 +278,8 @@ class _ShardBuilder:
             problem = self.problems.get(domain)
             if self.repository is not None:
                 wanted = self._expected(domain)
+                if dry_run and self.settings.split != TEST:
+                    problem = "how many rows it has is not known beforehand"
                 if not dry_run and found < wanted and self.settings.limit is None:
                     problem = problem or f"{name} has {found:,} of {wanted:,} rows"
             fetched = there - kept
@@ -295,7 +308,9 @@ class _ShardBuilder:
         return any(lost == name or lost.startswith(f"{name}: ") for name in self.given)
 
     def _expected(self, domain: str) -> int:
-        """How many rows the Hub should have of a domain, as far as they are wanted."""
+        """How many rows the Hub should have of a domain, as far as they are wanted and known."""
+        if self.settings.split != TEST:
+            return self.settings.limit or self.there[domain]
         published = self.words.expected(self.settings.part, domain)
         return min(published, self.settings.limit or published)
 
@@ -340,9 +355,9 @@ class _ShardBuilder:
         return self.ledger.root / _SPOOLS / f"{digest[:16]}.shard"
 
 
-def _remote_shards(repository: Repository, domains: Sequence[str]) -> list[Shard]:
-    """The shards of the test split, numbered within their domain."""
-    paths = [path for path in split_files(repository, _SPLIT) if path.endswith(_ENDINGS)]
+def _remote_shards(repository: Repository, domains: Sequence[str], split: str) -> list[Shard]:
+    """The shards of a split, numbered within their domain."""
+    paths = [path for path in split_files(repository, split) if path.endswith(_ENDINGS)]
     numbers: Counter[str] = Counter()
     shards = []
     for path in paths:

@@ -16,6 +16,8 @@ from audiocapbench.data.records import parse_json
 from audiocapbench.data.row import Text
 
 MecatPart = Literal["caption", "qa"]
+MecatSplit = Literal["test", "train"]
+TEST: Literal["test"] = "test"
 
 REPOSITORIES: Mapping[MecatPart, str] = {
     "caption": "mispeech/MECAT-Caption",

@@ -134,6 +134,8 @@ def names_of(name: ScorerName) -> tuple[str, str, str]:
 
 def _of_run(number: int, store: Store, name: ScorerName) -> ScoredAnswers:
     run, benchmark = mecat_run(number, store)
+    if "split=" in run.benchmark:
+        raise ReportError(f"run {number} is of {run.benchmark}; the paper's models are of test")
     scores = store.scores(number)
     groups = {one.id: one.category for one in store.dataset(run.dataset).samples}
     asked = Counter(groups[key] for key in run.sample_ids)
