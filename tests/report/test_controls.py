@@ -14,7 +14,7 @@ from audiocapbench.data import Clip, Sample
 from audiocapbench.metrics import compute
 from audiocapbench.report.controls import control_report, score_controls
 from command import run_command
-from mecat_data import clips, write_references
+from mecat_data import clips, questions, write_references
 
 
 def test_the_figures_are_those_of_the_distributions() -> None:
@@ -36,8 +36,9 @@ def test_the_figures_are_those_of_the_distributions() -> None:
         apart = float(np.median(first) - np.median(second))
         assert one["medians_apart"]["value"] == pytest.approx(apart)
     assert said["differences"][1]["auc"]["value"] > 0.9, "right above wrong"
-    speech = next(one for one in said["by_category"] if one["category"] == "speech")
-    assert speech["n"] == 8
+    own = values["safe"][scores.categories == "speech"]
+    speech = [one for one in said["by_category"] if one["category"] == "speech"]
+    assert speech[1]["safe"]["value"] == pytest.approx(np.median(own))
 
 
 def test_all_kinds_are_held_to_the_same_references() -> None:
@@ -66,12 +67,27 @@ def test_a_corpus_is_scored_by_itself_and_only_what_counts(tmp_path: Path) -> No
     assert len(scores.signatures) == 1
     assert "subtask:by-group" in str(scores.signatures[0])
     long = scores.categories == "long"
+    few = score_controls(benchmark, ["date"], Selection(limit=13))
+    medians = {
+        one["category"]: one["right"]["value"]
+        for one in control_report(few).document["by_category"]
+    }
+    assert any(one is None for one in medians.values()), (
+        "a corpus of one has no DATE, and no median"
+    )
     again = score_controls(benchmark, ["date"], Selection(("long",)))
     assert again.values["date"]["right"] == pytest.approx(scores.values["date"]["right"][long])
 
 
+def test_with_one_reference_the_right_answer_is_it_and_that_is_said(tmp_path: Path) -> None:
+    place = write_references(tmp_path, "qa", questions(2))
+    scores = score_controls(mecat_benchmark("mecat-qa", place), ["rouge_l"])
+    assert scores.values["rouge_l"]["right"] == pytest.approx(1.0)
+    assert scores.values["rouge_l"]["wrong"].mean() < 0.8
+    assert "left in" in control_report(scores).document["notes"][0]
+
+
 def test_the_command_takes_benchmarks_and_references_and_draws(tmp_path: Path) -> None:
-    write_references(tmp_path, "qa", {})
     place = write_references(tmp_path, "caption", clips(2))
     words = (
         "meta",

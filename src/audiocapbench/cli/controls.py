@@ -6,7 +6,6 @@ from audiocapbench.cli import options
 from audiocapbench.cli.console import show_lines, signature_lines
 from audiocapbench.cli.meta import meta_app
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
-from audiocapbench.report.exports import Format
 
 
 @options.command(meta_app.command)
@@ -20,8 +19,6 @@ def controls(
     sample: options.Sample = None,
     seed: options.Seed = 0,
     figure: Path | None = None,
-    form: options.Form = Format.TABLE,
-    out: options.Out = None,
     store: options.Store = options.DEFAULT_STORE,
     json: options.Json = False,
 ) -> None:
@@ -38,21 +35,20 @@ def controls(
     """
     from audiocapbench.benchmarks import Selection
     from audiocapbench.benchmarks.reference_files import subject
-    from audiocapbench.cli.tables import write_analysis
+    from audiocapbench.cli.tables import show_findings
     from audiocapbench.metrics.names import split_names
     from audiocapbench.report.controls import control_report, control_sheet, score_controls
     from audiocapbench.report.page.plots import figure_writer
     from audiocapbench.store import Store
 
-    for written in (out, figure):
-        refuse_overwriting(written, [one for one in (references, store_file(store)) if one])
+    refuse_overwriting(figure, [one for one in (references, store_file(store)) if one])
     draw = None if figure is None else figure_writer(figure)
     opened = subject((), benchmark, data, references)
     names = split_names(metrics) if metrics else list(opened.traits.metrics)
     kept = Store.open(store) if any(name.startswith("clap") for name in names) else None
     scores = score_controls(opened, names, Selection((), limit, sample, seed), kept)
-    write_analysis(control_report(scores), Format.JSON if json else form, out)
-    if form is Format.TABLE and not json:
+    show_findings(control_report(scores), json=json)
+    if not json:
         show_lines(*signature_lines(scores.signatures))
     if draw is not None:
         draw(control_sheet(scores))

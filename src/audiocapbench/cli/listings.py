@@ -3,14 +3,13 @@
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
 from audiocapbench.cli.console import print_json, say, show_lines, stdout, table
-from audiocapbench.report.exports import Format
 
 
 @options.command(app.command)
@@ -60,10 +59,7 @@ def show(
     by: str = "category",
     map_file: Annotated[Path | None, typer.Option("--map")] = None,
     encoder: str = "wordllama",
-    method: Literal["tsne", "pca"] = "tsne",
     sample: Annotated[int, typer.Option(min=1)] = 2000,
-    form: options.Form = Format.TABLE,
-    out: options.Out = None,
     json: options.Json = False,
 ) -> None:
     """Show clips, captions and vocabulary of benchmarks, by category, and draw a map of them.
@@ -72,24 +68,23 @@ def show(
         names (NAME...): Benchmarks, folders, files of references, or NAME=DIR such as
             mecat-caption=DIR.
         by (FIELD): category, benchmark, or a field of the samples such as domain.
-        map_file (FILE): Draw what is alike close together: FILE.svg, .png or .pdf. Needs the extra
-            plots.
+        map_file (FILE): Draw what is alike close together (t-SNE): FILE.svg, .png or .pdf; needs
+            the extra plots.
         encoder (NAME): What the map is of: first captions by wordllama, minilm, tinybert or a
             folder's encoder, or audio by clap[...].
-        method: How the map is made.
         sample (N): So many samples of each benchmark are on the map.
     """
     from audiocapbench.benchmarks.reference_files import named_benchmark
-    from audiocapbench.cli.tables import write_analysis
+    from audiocapbench.cli.tables import show_findings
     from audiocapbench.report.corpus import corpus_map, corpus_report, grouped
     from audiocapbench.report.page.plots import figure_writer
 
     draw = None if map_file is None else figure_writer(map_file)
     opened = [named_benchmark(name) for name in dict.fromkeys(names)]
     found = corpus_report(", ".join(one.name for one in opened), grouped(opened, by), by)
-    write_analysis(found, Format.JSON if json else form, out)
+    show_findings(found, json=json)
     if draw is not None:
-        drawn, label = corpus_map(grouped(opened, by, sample), encoder, method)
+        drawn, label = corpus_map(grouped(opened, by, sample), encoder)
         draw(drawn)
         say(f"Written: {map_file} ({label})")
 

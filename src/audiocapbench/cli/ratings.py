@@ -8,8 +8,6 @@ from typer import Option
 from audiocapbench.cli import options
 from audiocapbench.cli.console import show_lines
 from audiocapbench.cli.meta import meta_app
-from audiocapbench.cli.outputs import refuse_overwriting
-from audiocapbench.report.exports import Format
 
 
 @options.command(meta_app.command)
@@ -18,8 +16,6 @@ def ratings(
     *,
     against: float = 3.0,
     compare: list[str] | None = None,
-    form: options.Form = Format.TABLE,
-    out: options.Out = None,
     json: options.Json = False,
 ) -> None:
     """Test ratings on a scale against a baseline, group by group, and groups against each other.
@@ -32,12 +28,10 @@ def ratings(
         against (X): The baseline.
         compare (A:B): Two groups, or two sets of them such as A+B:C+D; may be repeated.
     """
-    from audiocapbench.cli.tables import write_analysis
+    from audiocapbench.cli.tables import show_findings
     from audiocapbench.report.ratings import rating_report
 
-    refuse_overwriting(out, [file])
-    found = rating_report(file, against, compare or ())
-    write_analysis(found, Format.JSON if json else form, out)
+    show_findings(rating_report(file, against, compare or ()), json=json)
 
 
 @options.command(meta_app.command)
@@ -48,8 +42,6 @@ def wins(
         Literal["csv", "human", "brace-main"], Option(help="What the files are, as 'meta' has it.")
     ] = "csv",
     metrics: str | None = None,
-    form: options.Form = Format.TABLE,
-    out: options.Out = None,
     json: options.Json = False,
 ) -> None:
     """Count how often people prefer the first caption of a pair, and score what they prefer.
@@ -58,13 +50,12 @@ def wins(
         file (FILE...): Pairs with answers.
         metrics (A,B): Metrics to score preferred captions with, and the others.
     """
-    from audiocapbench.cli.tables import write_analysis
+    from audiocapbench.cli.tables import show_findings
     from audiocapbench.meta.pairs.files import read_pairs
     from audiocapbench.metrics.names import split_names
     from audiocapbench.report.ratings import win_report
 
-    refuse_overwriting(out, file)
     found = win_report(read_pairs(kind, file), split_names(metrics) if metrics else ())
-    write_analysis(found, Format.JSON if json else form, out)
-    if form is Format.TABLE and not json:
+    show_findings(found, json=json)
+    if not json:
         show_lines(*(f"Signature: {one['signature']}" for one in found.document["metrics"]))

@@ -6,7 +6,15 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from audiocapbench.cli.console import json_text, say, show, show_lines, show_text, stdout
+from audiocapbench.cli.console import (
+    json_text,
+    print_json,
+    say,
+    show,
+    show_lines,
+    show_text,
+    stdout,
+)
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.files import write_file
 from audiocapbench.library.result import rich_table
@@ -14,7 +22,7 @@ from audiocapbench.report import exports
 from audiocapbench.report.exports import Format, Page, Record
 
 if TYPE_CHECKING:
-    from audiocapbench.report.mecat.analysis import Analysis
+    from audiocapbench.report.figure_rows import Findings
 
 
 def write(
@@ -63,16 +71,12 @@ def write(
             say(f"Written: {file}")
 
 
-def write_analysis(found: "Analysis", form: Format, file: Path | None) -> None:
-    """Write what an analysis found, in the form that was asked for."""
-    write(
-        form,
-        file,
-        pages=lambda: found.pages,
-        records=lambda: found.records,
-        document=lambda: found.document,
-        fit=True,
-    )
+def show_findings(found: "Findings", *, json: bool) -> None:
+    """Print what an analysis found."""
+    if json:
+        print_json(found.document)
+    for page in () if json else found.pages:
+        show_page(page)
 
 
 def _text(

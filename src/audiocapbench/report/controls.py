@@ -6,7 +6,7 @@ that the right answer was taken from counts for none of them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations
 from typing import Any
 
 import anyio
@@ -23,14 +23,16 @@ from audiocapbench.metrics import compute
 from audiocapbench.metrics.result import FloatArray, first_column
 from audiocapbench.models.controls import ControlModel
 from audiocapbench.models.model import Question
-from audiocapbench.report.figure_rows import Figure, Row, flat_rows, plain_rows, rows_page
-from audiocapbench.report.mecat.analysis import Analysis
+from audiocapbench.report.figure_rows import Figure, Findings, Row, plain_rows, rows_page
 from audiocapbench.report.page.plots import curve_sheet
 from audiocapbench.signature import Signature
 from audiocapbench.stats import mean_interval
 from audiocapbench.stats.correlation import auc
 from audiocapbench.stats.effects import effect_interval
 from audiocapbench.store import Store
+
+_SAME = "Held to the same references, without the one that the right answer was taken from."
+_LEFT_IN = "A right answer is the only reference itself, left in: it scores as high as can be."
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class ControlScores:
     Attributes:
         values: By metric and kind; NaN where the metric says nothing of a sample.
         left_out: Samples without an answer of each kind.
+        left_in: Whether right answers are the only reference itself, which counts for them.
     """
 
     benchmark: str
@@ -47,6 +50,7 @@ class ControlScores:
     values: Mapping[str, Mapping[str, FloatArray]]
     signatures: tuple[Signature, ...]
     left_out: int
+    left_in: bool
 
 
 def score_controls(
@@ -55,21 +59,14 @@ def score_controls(
     selection: Selection | None = None,
     store: Store | None = None,
 ) -> ControlScores:
-    """Score right, safe and wrong answers to what counts in a benchmark.
-
-    The store keeps embeddings of audio.
+    """Score right, safe and wrong answers to a benchmark; the store keeps embeddings of audio.
 
     Raises:
         ReportError: No sample has an answer of each kind.
         MetricError: A metric is unknown, or cannot be computed.
     """
     aggregation = benchmark.traits.aggregation
-    counted = None if aggregation is None else aggregation.weights
-    chosen = [
-        one
-        for one in (selection or Selection()).of(benchmark)
-        if counted is None or one.category in counted
-    ]
+    chosen = (selection or Selection()).of(benchmark)
     answers = {kind: anyio.run(_answer, benchmark, kind, chosen) for kind in KINDS}
     there = [
         place
@@ -77,8 +74,7 @@ def score_controls(
         if all(replies[place].status in SCORED for replies in answers.values())
     ]
     if not there:
-        reasons = (reply.error for replies in answers.values() for reply in replies)
-        why = next(filter(None, reasons), "none counts in the benchmark's total")
+        why = next(reply.error for replies in answers.values() for reply in replies if reply.error)
         raise ReportError(f"no sample has a right, a safe and a wrong answer: {why}")
     samples = [chosen[place] for place in there]
     references = [_others(chosen[place], answers["right"][place].withheld) for place in there]
@@ -104,10 +100,11 @@ def score_controls(
             raise ReportError(f"{metric} has no score of any answer; give it more samples")
     categories = np.array([one.category for one in samples])
     signed = tuple(map(Signature.join, signatures.values()))
-    return ControlScores(benchmark.name, categories, values, signed, len(chosen) - len(there))
+    left = len(chosen) - len(there), benchmark.traits.controls.right_is == "reference"
+    return ControlScores(benchmark.name, categories, values, signed, *left)
 
 
-def control_report(scores: ControlScores) -> Analysis:
+def control_report(scores: ControlScores) -> Findings:
     """Means, medians and quartiles of each kind, and how far kinds are apart, metric by metric."""
     known = _known(scores)
     rows = [_distribution(one, kind, own[kind]) for one, own in known.items() for kind in KINDS]
@@ -116,16 +113,15 @@ def control_report(scores: ControlScores) -> Analysis:
         for metric, own in known.items()
         for first, second in combinations(KINDS, 2)
     ]
-    by_category: list[Row] = []
     categories = np.unique(scores.categories).tolist()
-    for metric, category in product(scores.values, categories if len(categories) > 1 else ()):
-        here = scores.categories == category
-        own = {kind: np.nanmedian(scores.values[metric][kind][here]) for kind in KINDS}
-        medians = {kind: Figure(None if np.isnan(one) else one) for kind, one in own.items()}
-        by_category.append(
-            {"metric": metric, "category": category, "n": int(here.sum()), **medians}
-        )
-    notes = ["Held to the same references, without the one that the right answer was taken from."]
+    by_category: list[Row] = [
+        {"metric": metric, "category": category, "n": int(here.sum())}
+        | {kind: _median(own[kind][here]) for kind in KINDS}
+        for metric, own in scores.values.items()
+        for category in (categories if len(categories) > 1 else ())
+        for here in [scores.categories == category]
+    ]
+    notes = [_LEFT_IN if scores.left_in else _SAME]
     if scores.left_out:
         notes.append(f"{scores.left_out:,} samples lack an answer of some kind and are left out.")
     notes += [
@@ -142,7 +138,7 @@ def control_report(scores: ControlScores) -> Analysis:
     document |= {"kinds": plain_rows(rows), "differences": plain_rows(apart)}
     document |= {"by_category": plain_rows(by_category), "notes": notes}
     document["signatures"] = list(map(str, scores.signatures))
-    return Analysis(document, flat_rows(rows), pages)
+    return Findings(document, pages)
 
 
 def control_sheet(scores: ControlScores) -> str:
@@ -169,6 +165,11 @@ async def _answer(benchmark: Benchmark, kind: str, samples: Sequence[Sample]) ->
 def _others(sample: Sample, withheld: int | None) -> tuple[str, ...]:
     given = None if withheld is None else sample.references[withheld]
     return tuple(text for text in sample.references if text != given)
+
+
+def _median(values: FloatArray) -> Figure:
+    known = values[~np.isnan(values)]
+    return Figure(float(np.median(known)) if len(known) else None)
 
 
 def _distribution(metric: str, kind: str, values: FloatArray) -> Row:

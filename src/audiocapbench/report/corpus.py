@@ -1,7 +1,7 @@
 """What benchmarks are made of: clips, captions and words by category, and a map of them."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from itertools import chain
 
 import numpy as np
 
@@ -13,24 +13,17 @@ from audiocapbench.metrics.encoders.encoder import Vectors
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.ptb.tokenizer import tokens_of
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.report.figure_rows import Figure, Row, flat_rows, plain_rows, rows_page
-from audiocapbench.report.mecat.analysis import Analysis
+from audiocapbench.report.figure_rows import Figure, Findings, Row, plain_rows, rows_page
 from audiocapbench.report.page.plots import map_sheet
 
 _FEWEST, _SEED = 5, 0
 _WORDS = "Words are lower-case tokens of the COCO captions tools, without punctuation."
 
 
-class GroupedSample(NamedTuple):
-    """A sample, and the group that it is counted in."""
-
-    group: str
-    sample: Sample
+Groups = Mapping[str, Sequence[Sample]]
 
 
-def grouped(
-    benchmarks: Sequence[Benchmark], by: str, draw: int | None = None
-) -> list[GroupedSample]:
+def grouped(benchmarks: Sequence[Benchmark], by: str, draw: int | None = None) -> Groups:
     """Samples by ``category``, ``benchmark``, or a detail that all of them have.
 
     All of them, or so many of each benchmark, drawn from every category by its share.
@@ -38,26 +31,24 @@ def grouped(
     Raises:
         ReportError: A sample has no such detail.
     """
-    found = []
+    found: dict[str, list[Sample]] = {}
     for benchmark in benchmarks:
         for one in Selection(sample=draw).of(benchmark):
             own = {**one.details, "category": one.category, "benchmark": benchmark.name}
             if own.get(by) is None:
                 known = ", ".join(sorted(own))
                 raise ReportError(f"{benchmark.name}: {one.id} has no {by!r}; it has {known}")
-            found.append(GroupedSample(str(own[by]), one))
-    return found
+            found.setdefault(str(own[by]), []).append(one)
+    return dict(sorted(found.items()))
 
 
-def corpus_report(title: str, samples: Sequence[GroupedSample], by: str) -> Analysis:
+def corpus_report(title: str, groups: Groups, by: str) -> Findings:
     """Clips and their share, captions, their lengths and their vocabulary, group by group."""
-    groups = {"all": samples}
-    for name in sorted({one.group for one in samples}):
-        groups[name] = [one for one in samples if one.group == name]
-    clips = len({one.sample.clip.sha256 for one in samples})
-    rows = [_counted(by, name, [one.sample for one in own], clips) for name, own in groups.items()]
+    every = list(chain.from_iterable(groups.values()))
+    clips = len({one.clip.sha256 for one in every})
+    rows = [_counted(by, name, own, clips) for name, own in [("all", every), *groups.items()]]
     document = {"title": title, "by": by, "groups": plain_rows(rows), "notes": [_WORDS]}
-    return Analysis(document, flat_rows(rows), [rows_page(title, rows, [_WORDS])])
+    return Findings(document, [rows_page(title, rows, [_WORDS])])
 
 
 def _counted(by: str, name: str, samples: Sequence[Sample], all_clips: int) -> Row:
@@ -75,47 +66,40 @@ def _counted(by: str, name: str, samples: Sequence[Sample], all_clips: int) -> R
     }
 
 
-def corpus_map(samples: Sequence[GroupedSample], encoder: str, method: str) -> tuple[str, str]:
+def corpus_map(groups: Groups, encoder: str) -> tuple[str, str]:
     """A map on which what is alike lies close together, as SVG, and how it was made.
 
-    An encoder of sentences embeds every first caption, ``clap[…]`` the audio of every clip.
+    An encoder of sentences embeds every first caption, ``clap[…]`` the audio of every sample.
 
     Raises:
         ReportError: scikit-learn is not installed, or there are too few samples.
         MetricError: There is no such encoder, or a clip cannot be heard.
     """
-    name = parse_name(encoder)
+    samples = list(chain.from_iterable(groups.values()))
     if len(samples) < _FEWEST:
         raise ReportError(f"a map needs {_FEWEST} samples, and there are {len(samples)}")
-    if name.name == "clap":
+    if encoder.partition("[")[0] == "clap":
         from audiocapbench.metrics.clap.metric import clip_vectors
 
-        samples = list({one.sample.clip.sha256: one for one in samples}.values())
-        vectors = clip_vectors([one.sample.clip for one in samples], **name.options)
+        vectors = clip_vectors([one.clip for one in samples], **parse_name(encoder).options)
         made = f"audio by {encoder}"
     else:
         found = load(encoder)
-        vectors = found.encode([one.sample.references[0] for one in samples])
+        vectors = found.encode([one.references[0] for one in samples])
         made = f"first captions by {found.name}"
-    places = _placed(vectors, method)
-    groups: Mapping[str, FloatArray] = {
-        name: places[[one.group == name for one in samples]]
-        for name in sorted({one.group for one in samples})
-    }
-    label = f"{len(samples):,} samples, {made}, {method}"
-    return map_sheet(groups, label), label
+    ends = np.cumsum([len(own) for own in groups.values()])[:-1]
+    places = dict(zip(groups, np.split(_placed(vectors), ends), strict=True))
+    label = f"{len(samples):,} samples, {made}, t-SNE"
+    return map_sheet(places, label), label
 
 
-def _placed(vectors: Vectors, method: str) -> FloatArray:
+def _placed(vectors: Vectors) -> FloatArray:
     """Two coordinates of each vector, the same every time."""
     try:
-        from sklearn.decomposition import PCA
         from sklearn.manifold import TSNE
     except ImportError:
         hint = "pip install 'audiocapbench[plots]'"
         raise ReportError(f"a map needs scikit-learn: {hint}") from None
-    if method == "pca":
-        return np.asarray(PCA(2, random_state=_SEED).fit_transform(vectors))
     near = min(30.0, (len(vectors) - 1) / 3)
     made = TSNE(2, perplexity=near, init="pca", metric="cosine", random_state=_SEED)
     return np.asarray(made.fit_transform(vectors))

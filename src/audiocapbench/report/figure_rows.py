@@ -1,9 +1,9 @@
-"""Rows of numbers with intervals: as a table for people, as JSON, and as flat records."""
+"""Rows of numbers with intervals: as a table for people, and as JSON."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from audiocapbench.report.exports import Heading, Page, Record, Value
+from audiocapbench.report.exports import Heading, Page, Value
 from audiocapbench.stats import Interval
 
 
@@ -23,6 +23,13 @@ class Figure(NamedTuple):
 
 Row = dict[str, Value | Figure]
 """What a row of a table says, by the name of the column; a column has one kind of value."""
+
+
+class Findings(NamedTuple):
+    """What an analysis found, as a JSON object and as tables for people."""
+
+    document: dict[str, Any]
+    pages: list[Page]
 
 
 def rows_page(
@@ -50,21 +57,6 @@ def plain_rows(rows: Iterable[Row]) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
-
-
-def flat_rows(rows: Iterable[Row]) -> list[Record]:
-    """Rows as records; the ends of a figure's interval have columns of their own."""
-    records: list[Record] = []
-    for row in rows:
-        flat: dict[str, Value] = {}
-        for name, one in row.items():
-            if isinstance(one, Figure):
-                low, high = one.ci or (None, None)
-                flat |= {name: one.value, f"{name}_low": low, f"{name}_high": high}
-            else:
-                flat[name] = one
-        records.append(flat)
-    return records
 
 
 def _cell(one: Value | Figure) -> str:

@@ -14,8 +14,7 @@ from audiocapbench.errors import ReportError, meant
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
-from audiocapbench.report.figure_rows import Figure, Row, flat_rows, plain_rows, rows_page
-from audiocapbench.report.mecat.analysis import Analysis
+from audiocapbench.report.figure_rows import Figure, Findings, Row, plain_rows, rows_page
 from audiocapbench.stats import mean_interval
 from audiocapbench.stats.effects import (
     cliffs_delta,
@@ -37,7 +36,7 @@ _NAMES = {
 }
 
 
-def rating_report(path: Path, baseline: float, compare: Sequence[str] = ()) -> Analysis:
+def rating_report(path: Path, baseline: float, compare: Sequence[str] = ()) -> Findings:
     """Ratings of a file by group: whether they lie above a baseline, and how far groups differ.
 
     An item that several people rated counts once, with their mean. Comparisons are ``A:B`` or
@@ -67,10 +66,10 @@ def rating_report(path: Path, baseline: float, compare: Sequence[str] = ()) -> A
         pages.append(rows_page("Groups of ratings (Mann–Whitney, two-sided)", differences))
     said = {"baseline": baseline, "groups": plain_rows(rows)}
     said |= {"comparisons": plain_rows(differences), "notes": notes}
-    return Analysis(said, flat_rows(rows), pages)
+    return Findings(said, pages)
 
 
-def win_report(pairs: Sequence[CaptionPair], metrics: Sequence[str] = ()) -> Analysis:
+def win_report(pairs: Sequence[CaptionPair], metrics: Sequence[str] = ()) -> Findings:
     """How often people prefer the first caption, by type, and what metrics make of their choice.
 
     Preferred captions are scored as one corpus, and the others as another.
@@ -92,7 +91,7 @@ def win_report(pairs: Sequence[CaptionPair], metrics: Sequence[str] = ()) -> Ana
         title = "Scores of captions that people prefer, and of the others, with 95 % intervals"
         pages.append(rows_page(title, scored, unseen=["signature"]))
     said = {"n": len(sided), "types": plain_rows(rows), "metrics": plain_rows(scored)}
-    return Analysis(said, flat_rows(rows), pages)
+    return Findings(said, pages)
 
 
 def _read_ratings(path: Path) -> tuple[dict[str, FloatArray], int]:
