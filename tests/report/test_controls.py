@@ -89,15 +89,7 @@ def test_with_one_reference_the_right_answer_is_it_and_that_is_said(tmp_path: Pa
 
 def test_the_command_takes_benchmarks_and_references_and_draws(tmp_path: Path) -> None:
     place = write_references(tmp_path, "caption", clips(2))
-    words = (
-        "meta",
-        "controls",
-        "mecat-caption",
-        "--references",
-        str(place),
-        "--metrics",
-        "rouge_l",
-    )
+    words = ("meta", "controls", f"mecat-caption={place}", "--metrics", "rouge_l")
     done = run_command(*words, "--figure", "curves.svg", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
@@ -107,9 +99,7 @@ def test_the_command_takes_benchmarks_and_references_and_draws(tmp_path: Path) -
     (tmp_path / "refs.csv").write_text(
         "id,reference\n" + "".join(f"{n},sound {n} a\n{n},noise {n} b\n" for n in range(12))
     )
-    table = run_command(
-        "meta", "controls", "--references", "refs.csv", "--metrics", "bleu_1", cwd=tmp_path
-    )
+    table = run_command("meta", "controls", "refs.csv", "--metrics", "bleu_1", cwd=tmp_path)
     assert table.returncode == 0, table.stderr
     assert "Signature: bleu_1" in table.stdout
     assert not list(tmp_path.glob("*.db")), "a metric of texts needs no store"

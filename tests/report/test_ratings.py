@@ -107,6 +107,9 @@ def test_wrong_ratings_and_groups_are_refused_in_words(audit: Path, tmp_path: Pa
     done = call("meta", "ratings", bad)
     assert done.returncode == 2
     assert all(f"line {line}" in done.stderr for line in (3, 5))
+    zeros = write(tmp_path / "zeros.jsonl", [])
+    zeros.write_text('{"rating": 0}\n{"rating": 4}\n')
+    assert rating_report(zeros, 3.0).document["groups"][0]["mean"]["value"] == 2.0, "0 is a rating"
     none = call("meta", "ratings", write(tmp_path / "none.csv", [["rating"]]))
     assert "holds no ratings" in none.stderr
 

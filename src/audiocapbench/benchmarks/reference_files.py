@@ -18,6 +18,7 @@ from audiocapbench.benchmarks.mecat.traits import (
 )
 from audiocapbench.benchmarks.registry import open_benchmark, options_of
 from audiocapbench.data import Clip, InvalidDataError, Problem, Sample
+from audiocapbench.data.folder import METADATA
 from audiocapbench.data.records import check_storable
 from audiocapbench.data.row import UNCATEGORISED
 from audiocapbench.data.tables import is_result_file, read_references
@@ -102,7 +103,7 @@ def named_benchmark(text: str) -> Benchmark:
         DatasetError: What there is cannot be read.
     """
     name, _, place = text.partition("=")
-    if place and base_name(name) in TRAITS:
+    if place and base_name(name) in TRAITS and not (Path(place) / METADATA).is_file():
         return mecat_benchmark(name, Path(place))
     if not place and Path(name).is_file():
         return file_benchmark(Path(name))

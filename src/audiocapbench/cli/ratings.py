@@ -1,4 +1,4 @@
-"""``audiocapbench meta ratings`` and ``meta wins``: what people said of captions, in numbers."""
+"""``meta ratings``, ``wins`` and ``controls``: what people said, and answers of known quality."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from typer import Option
 
 from audiocapbench.cli import options
-from audiocapbench.cli.console import show_lines
+from audiocapbench.cli.console import show_lines, signature_lines
 from audiocapbench.cli.meta import meta_app
 
 
@@ -59,3 +59,42 @@ def wins(
     show_findings(found, json=json)
     if not json:
         show_lines(*(f"Signature: {one['signature']}" for one in found.document["metrics"]))
+
+
+@options.command(meta_app.command)
+def controls(
+    benchmark: str,
+    *,
+    metrics: str | None = None,
+    limit: options.Limit = None,
+    sample: options.Sample = None,
+    seed: options.Seed = 0,
+    figure: Path | None = None,
+    json: options.Json = False,
+) -> None:
+    """See how far metrics set right answers apart from safe and wrong ones, on any benchmark.
+
+    Right is one of the clip's references, safe a generic sentence, wrong another clip's reference.
+
+    Args:
+        benchmark (NAME): A benchmark, a folder, a file of references, or NAME=DIR such as
+            mecat-caption=DIR.
+        metrics (A,B): The benchmark's own by default.
+        figure (FILE): Draw the distributions: FILE.svg, .png or .pdf.
+    """
+    from audiocapbench.benchmarks import Selection
+    from audiocapbench.benchmarks.reference_files import named_benchmark
+    from audiocapbench.cli.tables import show_findings
+    from audiocapbench.metrics.names import split_names
+    from audiocapbench.report.controls import control_report, control_sheet, score_controls
+    from audiocapbench.report.page.plots import figure_writer
+
+    draw = None if figure is None else figure_writer(figure)
+    opened = named_benchmark(benchmark)
+    names = split_names(metrics) if metrics else list(opened.traits.metrics)
+    scores = score_controls(opened, names, Selection((), limit, sample, seed))
+    show_findings(control_report(scores), json=json)
+    if not json:
+        show_lines(*signature_lines(scores.signatures))
+    if draw is not None:
+        draw(control_sheet(scores))

@@ -29,7 +29,6 @@ from audiocapbench.signature import Signature
 from audiocapbench.stats import mean_interval
 from audiocapbench.stats.correlation import auc
 from audiocapbench.stats.effects import effect_interval
-from audiocapbench.store import Store
 
 _SAME = "Held to the same references, without the one that the right answer was taken from."
 _LEFT_IN = "A right answer is the only reference itself, left in: it scores as high as can be."
@@ -54,12 +53,9 @@ class ControlScores:
 
 
 def score_controls(
-    benchmark: Benchmark,
-    metrics: Sequence[str],
-    selection: Selection | None = None,
-    store: Store | None = None,
+    benchmark: Benchmark, metrics: Sequence[str], selection: Selection | None = None
 ) -> ControlScores:
-    """Score right, safe and wrong answers to a benchmark; the store keeps embeddings of audio.
+    """Score right, safe and wrong answers to a benchmark.
 
     Raises:
         ReportError: No sample has an answer of each kind.
@@ -84,11 +80,11 @@ def score_controls(
     for kind, replies in answers.items():
         texts = [replies[place].text for place in there]
         if aggregation is None:
-            made = compute(metrics, texts, references, clips=clips, store=store)
+            made = compute(metrics, texts, references, clips=clips)
             scores = [(list(range(len(texts))), one) for one in made]
         else:
             within = (aggregation, metrics, samples, texts, references)
-            found = compute_by_corpus(*within, clips=clips, store=store)
+            found = compute_by_corpus(*within, clips=clips)
             scores = [(one.rows, one.result) for one in found.scores]
         for rows, result in scores:
             if result.name in values:

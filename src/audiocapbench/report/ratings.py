@@ -101,8 +101,8 @@ def _read_ratings(path: Path) -> tuple[dict[str, FloatArray], int]:
     for where, fields in read_records(path, problems, (_NAMES["rating"],)):
         row = renamed(fields, _NAMES)
         try:
-            value = float(row.get("rating") or "")
-        except (TypeError, ValueError):
+            value = float(str(row.get("rating")))
+        except ValueError:
             value = float("nan")
         if np.isfinite(value):
             key = str(row.get("group") or _ALL), str(row.get("item") or where)
