@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.meta.pairs.files import pair_set, read_pairs
-from audiocapbench.meta.pairs.pair import MADE_UNANIMOUS, CaptionPair, PairSet
+from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, create_scorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.meta.trial import GroupMeasures, ScorerTrial, judge_choices, try_scorer
@@ -145,7 +145,7 @@ def main() -> None:
 def _part(trial: ScorerTrial, *, voted: bool) -> GroupMeasures:
     """Figures of the pairs that people voted on, or of those whose answer was set."""
     both = zip(trial.pairs, trial.choices, strict=True)
-    kept = [(one, choice) for one, choice in both if (one.subtype in MADE_UNANIMOUS) != voted]
+    kept = [(one, choice) for one, choice in both if one.answer_set != voted]
     pairs = PairSet("brace-main", tuple(pair for pair, _ in kept))
     choices = [choice for _, choice in kept]
     return judge_choices(pairs, choices, scorer=trial.scorer, signature=trial.signature).whole

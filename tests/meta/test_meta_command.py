@@ -112,6 +112,8 @@ def test_wrong_use_is_one_sentence_and_exit_2(words: list[str], message: str, pl
         (["--prompt", "simple"], "--prompt is for model: scorers"),
         (["--prompt-file", "nope"], "--prompt-file is for model: scorers"),
         (["--reader", "foo"], "--reader is for model: scorers"),
+        (["--answer", "schema"], "--answer is for model: scorers"),
+        (["--read", "all"], "name one with --reader MODEL"),
         (["--swap"], "--swap is for model: and control: scorers"),
     ],
 )
@@ -136,6 +138,30 @@ def test_the_prompts_are_named_in_the_help_and_where_one_is_wrong(place: Path) -
     assert f"there is no prompt 'bogus'; choose one of {', '.join(PROMPTS)}" in line
     both = meta(place, "brace-main", *words, "--prompt", "naive", "--prompt-file", "mine.txt")
     assert both.returncode == 2
+
+
+def test_all_prompts_are_asked_in_turn_and_told_apart(place: Path) -> None:
+    words = ["--pairs", "AudioCaps_Main.json", "--scorer", "model:control/empty[audio=no]"]
+    done = meta(place, "brace-main", *words, "--scorer", "control:longer", "--prompt", "all",
+                "--json")  # fmt: skip
+    trials = json.loads(done.stdout)["scorers"]
+    names = [f"model:control/empty[audio=no] {prompt}" for prompt in PROMPTS]
+    assert [one["scorer"] for one in trials] == [*names, "control:longer"]
+    assert len({one["signature"] for one in trials}) == 13
+
+
+def test_what_one_trial_wrote_is_tried_again_in_both_forms(place: Path) -> None:
+    words = ["brace-main", "--pairs", "AudioCaps_Main.json", "--scorer"]
+    done = meta(place, *words, "control:longer", "--per-pair", "chosen.csv", "--swap")
+    assert done.returncode == 0, done.stderr
+    assert "as given" in done.stdout
+    assert "F1, voted" in " ".join(done.stdout.split())
+    assert "F1 by type of pair" in done.stdout
+    again = meta(place, *words, "choices:chosen.csv", "--json")
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["scorer"] == "choices:chosen.csv"
+    refused = meta(place, *words, "choices:chosen.csv", "--per-pair", "chosen.csv")
+    assert "is read by this command" in refused.stderr
 
 
 @pytest.mark.parametrize("option", ["--per-pair", "--html"])

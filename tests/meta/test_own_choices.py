@@ -3,7 +3,6 @@
 import csv
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -74,7 +73,7 @@ def test_scores_are_a_pairs_or_a_captions(tmp_path: Path) -> None:
 
 def test_what_a_trial_writes_is_read_again(tmp_path: Path) -> None:
     made = PairSet("csv", tuple(PAIRS))
-    trial = replace(try_scorer(create_scorer("control:always-1"), made), scorer="choice")
+    trial = try_scorer(create_scorer("control:always-1"), made)
     write_choices(tmp_path / "per_pair.csv", [trial])
     again = try_scorer(create_scorer(f"choices:{tmp_path / 'per_pair.csv'}"), made)
     assert again.choices == trial.choices

@@ -138,7 +138,10 @@ def _try_on_pairs(
         "--answer": None if answer == "text" else answer,
     }
     _check_options(scorer, for_models, swap)
+    named = [name.strip().partition(":") for name in scorer]
+    files = [Path(path) for kind, _, path in named if kind in ("choices", "scores")]
     given = (*pairs, *(votes_from or ()), prompt_file, prices, credentials, store_file(store))
+    given += tuple(files)
     for out in (html, per_pair):
         refuse_overwriting(out, [path for path in given if path is not None])
     found = read_pairs(kind, pairs, least_votes)

@@ -76,7 +76,10 @@ def read_answer(
     if said.choice is not Choice.UNKNOWN:
         despite = any(one.turns and one.weight >= Weight.VERDICT for one in found)
         refused = UNDECIDED in marked and said.choice is not Choice.TIE and not despite
-        return said._replace(certain=said.certain and not refused and GUESSED not in marked)
+        named = said.choice is Choice.TIE and kinds(marked) & {FIRST, SECOND}
+        level = max(one.weight for one in found)
+        doubtful = refused or GUESSED in marked or (named and level <= Weight.TRUTH)
+        return said._replace(certain=said.certain and not doubtful)
     return _by_words(text, marked, first, second)
 
 

@@ -60,7 +60,7 @@ _ELLIPSIS, _BARE, _EVEN, _AS_GOOD = map(pattern, ("ellipsis", "bare", "even", "a
 _DENIED_ONE, _COMPARAND, _MISSING = map(pattern, ("denied_one", "comparand", "missing_from"))
 _NEGATION, _NOT_HEARD, _HEARD = map(pattern, ("negation", "not_heard", "heard"))
 _FIRMER, _ADVERB, _NOTHING = map(pattern, ("more_than_hint", "adverb", "nothing"))
-_OWN_SUBJECT = pattern("own_subject")
+_OWN_SUBJECT, _IN_CAPTION = map(pattern, ("own_subject", "in_caption"))
 _NEAR = 5
 
 
@@ -116,7 +116,7 @@ def _read_sentence(sentence: str, said: _Discourse) -> None:
     starts = [0, *(one.start() for one in _CLAUSE_START.finditer(sentence)), len(sentence)]
     parts = [sentence[one:two] for one, two in pairwise(starts)]
     frame = _Frame()
-    mute: set[str] = set()
+    limited, mute = False, set[str]()
     kept: list[Statement] = []
     conceded: list[Statement] = []
     for place, clause in enumerate(one for one in parts if one.strip(" ,")):
@@ -131,15 +131,20 @@ def _read_sentence(sentence: str, said: _Discourse) -> None:
         before = [*said.found, *conceded, *kept]
         own = list(_of_clause(clause, before[-1] if before else None, topic))
         mute |= set() if own else named
-        if len(own) == 1 and _BARE.search(clause) and mute - {own[0].who}:
+        bare = len(own) == 1 and _BARE.search(clause) and not frame.concludes
+        if bare and mute - {own[0].who}:
             continue  # "my ranking: B, A"
         concedes = _CONCESSION.search(clause) or (not place and _OPENING_WHILE.search(clause))
         for one in own:
             weight = frame.weight(clause, one.weight)
             full = replace(one, weight=weight, turns=frame.turns, resets=said.resets)
             (conceded if concedes else kept).append(full)
-            said.resets = False
-    said.found.extend(kept or conceded)
+            said.resets, limited = False, limited or frame.aspect
+    if limited and mute - {one.who for one in kept}:
+        return  # "A is better at some things, B at others"
+    if conceded and not any(one.sign for one in kept):
+        kept += [replace(one, turns=True) for one in conceded]
+    said.found.extend(kept)
 
 
 def _of_clause(clause: str, before: Statement | None, topic: str) -> Iterator[Statement]:
@@ -187,6 +192,8 @@ def _in_accord(found: list[Statement]) -> list[Statement]:
 
 
 def _predicated(clause: str, topic: str) -> Iterator[Statement]:
+    if _IN_CAPTION.search(clause):
+        return  # "in caption A a man is right behind the car"
     topic = "" if _OWN_SUBJECT.search(clause) else topic
     for found in _PREDICATE.finditer(_ADVERB.sub(lambda one: f"{one[1] or ''} ", clause)):
         sign, weight, role = _PREDICATES[int(str(found.lastgroup)[1:])]
@@ -194,6 +201,8 @@ def _predicated(clause: str, topic: str) -> Iterator[Statement]:
         who = who or topic
         if weight is Weight.HINT:
             sign, weight = _hint(found.string, found)
+            if role == "claim" and weight is Weight.HINT:
+                continue
         flips, near = _negations(found.string[: found.start()])
         flips += len(_NEGATION.findall(between)) + bool(_NOTHING.match(found.string[found.end() :]))
         if not who or not near:

@@ -1,7 +1,8 @@
 """Choices and scores that were made elsewhere, from a file: CSV, JSON lines, JSON or Parquet.
 
 A row is about the pair of its ``id``, else about the pair of its two captions. ``choices:FILE`` has
-a ``choice``: a, b, 0, 1, first, second, tie, or the answer of a model in its own words.
+a ``choice``: a, b, 0, 1, first, second, tie, or the answer of a model in its own words; what
+``--per-pair`` wrote of one scorer is read too.
 ``scores:FILE`` has ``score_a`` and ``score_b`` of a pair, or the ``score`` of a ``caption``.
 """
 
@@ -20,6 +21,7 @@ from audiocapbench.meta.answers.parser import RULES, read_answer
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair, normalised
 from audiocapbench.meta.scorers.scorer import (
+    KINDS,
     Choice,
     Diagnostics,
     FloatArray,
@@ -58,7 +60,7 @@ class ChoicesFile:
 
     def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """The file's choices of these pairs."""
-        known = _read(self._path, lambda fields: fields.get("choice"), "choice")
+        known = _read(self._path, _told_choice, "choice")
         found, certain, missing = [], 0, 0
         for pair in pairs:
             told = next((known[key] for key in _keys(pair) if key in known), None)
@@ -143,6 +145,12 @@ def _key(fields: dict[str, Any]) -> _Key | None:
 
 def _keys(pair: CaptionPair) -> list[_Key]:
     return [("id", pair.id), ("captions", normalised(pair.first), normalised(pair.second))]
+
+
+def _told_choice(fields: dict[str, Any]) -> Any | None:
+    """What a row chooses: its ``choice``, or in a file of ``--per-pair`` that of its one scorer."""
+    own = [value for name, value in fields.items() if name.partition(":")[0] in KINDS]
+    return fields.get("choice", own[0] if len(own) == 1 else None)
 
 
 def _choice(said: object, from_zero: bool, pair: CaptionPair) -> tuple[Choice, bool]:
