@@ -127,11 +127,13 @@ def bars_on_stderr() -> Iterator[Progress]:
         _Words("{task.fields[note]}"),
     )
     bars = _Bars(*columns, console=stderr())
-    before = WATCHER.set(_embedding_watcher(bars))
+    # Not reset by its token: the bars of a trial may open within the event loop and close outside.
+    before = WATCHER.get()
+    WATCHER.set(_embedding_watcher(bars))
     try:
         yield bars
     finally:
-        WATCHER.reset(before)
+        WATCHER.set(before)
         if bars.tasks:
             bars.stop()
 
