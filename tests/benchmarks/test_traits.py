@@ -82,7 +82,8 @@ def test_a_store_of_0_1_is_given_the_traits_that_its_benchmarks_have() -> None:
     text = files("audiocapbench.store").joinpath("traits_0_1.json").read_text("utf-8")
     known = {name: Traits.from_dict(one) for name, one in json.loads(text).items()}
     plain = {
-        name: replace(one, controls=Traits().controls, strata=()) for name, one in TRAITS.items()
+        name: replace(one, controls=Traits().controls, strata=(), unfit_judges={})
+        for name, one in TRAITS.items()
     }
     assert known == {"": Traits(), **plain}
 

@@ -9,9 +9,10 @@ import pytest
 from audiocapbench.cli.results import warn_about
 from audiocapbench.store import Store
 from command import run_command
-from fakes.mecat_shards import build_shards, caption_files, tar
+from fakes.mecat_shards import build_shards, caption_files, clip, clip_key, pair, question, tar
 from folders import write_lines, write_tone
 from made_store import MadeRun, made_samples, put_run
+from mecat_data import clips, write_references
 from plugin import environment, install_package
 
 JUDGE_PLUGIN = """
@@ -123,6 +124,62 @@ def test_mecat_s_judge_is_checked_on_mecat_s_own_questions(tmp_path: Path) -> No
     done = call(tmp_path, *words, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["kinds"]["right"]["n"] == 4 * 7
+
+
+def test_a_judge_is_checked_on_questions_with_one_answer(tmp_path: Path) -> None:
+    shards = tmp_path / "shards.tar.gz"
+    members = [
+        member
+        for number in range(7)
+        for turn in range(5)
+        for member in pair(
+            f"{clip_key('S00', number)}_{number:04x}{turn:04x}",
+            question("S00", number, turn, answer=f"A dog, {turn} times {number}."),
+            clip("S00", number),
+        )
+    ]
+    shards.write_bytes(tar(members))
+    build_shards(tmp_path / "data", shards, part="qa")
+    words = ["judges", "check", "elements", "--benchmark", "mecat-qa", "--data", "data"]
+    done = call(tmp_path, *words, "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["left_in"] is True
+    assert {name: one["n"] for name, one in document["kinds"].items()} == dict.fromkeys(
+        ("right", "safe", "wrong"), 5 * 7
+    )
+    assert "the reference itself, left in" in call(tmp_path, *words).stdout
+    refused = call(
+        tmp_path, "run", "mecat-qa", "--data", "data", "--model", "listener", "--judge", "elements"
+    )
+    assert refused.returncode == 2
+    assert "elements does not judge this benchmark" in refused.stderr
+
+
+def test_predictions_for_mecat_are_judged_group_by_group(tmp_path: Path) -> None:
+    install_judge(tmp_path)
+    write_references(tmp_path / "refs", "caption", clips(2))
+    for name in ("long", "short"):
+        texts = {key: own[name][0] for key, own in clips(2).items()}
+        (tmp_path / f"{name}.json").write_text(json.dumps(texts))
+    words = [
+        "score",
+        "--benchmark",
+        "mecat-caption",
+        "--references",
+        "refs",
+        "--metrics",
+        "rouge_l",
+    ]
+    files = ["--predictions", "long=long.json", "--predictions", "short.json"]
+    done = call(tmp_path, *words, *files, "--judge", "upside-down", "--json")
+    document = json.loads(done.stdout)
+    assert document["model"] == "long"
+    groups = document["judges"]["upside-down"]["by_group"]
+    assert {name: groups[name]["overall"]["scored"] for name in ("long", "short")} == {
+        "long": 16,
+        "short": 16,
+    }
 
 
 def test_a_run_without_any_answer_is_shown_with_nothing_judged(tmp_path: Path) -> None:

@@ -429,7 +429,9 @@ def test_answers_to_mecat_are_imported_without_its_audio(tmp_path: Path) -> None
     assert document["by_group"]["long"]["rouge_l"]["score"] > 0
     assert "No file has answers to speech, music, sound, environment." in done.stderr
     again = ("score", "--predictions", "long.json", *about, "--judge", "elements", "--json")
-    assert "The predictions are kept as run 2" in call(tmp_path, *again).stderr
+    refused = call(tmp_path, *again)
+    assert refused.returncode == 2
+    assert "elements does not judge this benchmark: of 400 captions it scored" in refused.stderr
 
 
 def test_a_judge_on_files_needs_agreement_before_it_costs(place: Path) -> None:

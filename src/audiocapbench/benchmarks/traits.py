@@ -36,6 +36,7 @@ class TraitFields(TypedDict, total=False):
     judge: str
     controls: ControlRules
     strata: tuple[str, ...]
+    unfit_judges: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class Traits:
         judge: The name of the contract (prompt and parser) that models judge its answers by.
         controls: What its control models say.
         strata: Details, such as a domain, that a part of the samples is drawn from in turn.
+        unfit_judges: Judges that were seen not to hold here, and what was measured.
     """
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}
@@ -61,6 +63,7 @@ class Traits:
     judge: str = "audiocapbench"
     controls: ControlRules = field(default_factory=lambda: ControlRules(_SAFE))
     strata: tuple[str, ...] = ()
+    unfit_judges: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, kind in (("headline", str), ("judge", str), ("controls", ControlRules)):

@@ -95,6 +95,7 @@ def run(
         hears=judge_hears,
         timeout=timeout,
         ways=options.judge_ways(protocol, judge_prompt),
+        unfit=traits.unfit_judges,
     )
     names = split_names(metrics) if metrics is not None else list(traits.metrics)
     check_metrics(traits.aggregation, names)

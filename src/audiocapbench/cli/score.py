@@ -139,7 +139,7 @@ def _score_run(
     names = split_names(metrics) if metrics is not None else list(traits.metrics)
     check_metrics(traits.aggregation, names)
     how: dict[str, Any] = {"hears": panel.hears, "timeout": panel.timeout, "ways": panel.ways}
-    judges = create_judges(panel.judges, traits.judge, **how)
+    judges = create_judges(panel.judges, traits.judge, unfit=traits.unfit_judges, **how)
     missing = [missing_judgements(kept, found, one, repeats=panel.repeats) for one in judges]
     previews = map(partial(preview_judging, store=kept, prices=panel.prices), judges, missing)
     confirm(previews, budget_usd=panel.budget_usd, yes=panel.yes)
@@ -190,6 +190,7 @@ def _judge_files(
 ) -> None:
     """Keep predictions as a run, where judges find them, and score that."""
     from audiocapbench.benchmarks.corpora import check_metrics
+    from audiocapbench.benchmarks.mecat.predictions import source_of
     from audiocapbench.benchmarks.reference_files import subject
     from audiocapbench.cli.importing import explain_import
     from audiocapbench.engine.importing import import_run, model_name, read_files
@@ -202,11 +203,13 @@ def _judge_files(
     check_metrics(about.traits.aggregation, names, audio=False)
     # Whoever has no key is told so before anything is kept.
     how: dict[str, Any] = {"hears": panel.hears, "timeout": panel.timeout, "ways": panel.ways}
-    create_judges(panel.judges, about.traits.judge, **how)
+    unfit = about.traits.unfit_judges
+    create_judges(panel.judges, about.traits.judge, unfit=unfit, **how)
     given = read_files(predictions, about, model)
-    refuse_overwriting(per_sample, [store_file(store), references, *map(Path, predictions)])
+    files = [source_of(about.name, one).path for one in predictions]
+    refuse_overwriting(per_sample, [store_file(store), references, *files])
     told = model is not None or given.predictions.head or given.predictions.system
-    said = model if told else Path(predictions[0]).stem
+    said = model if told else files[0].stem
     with Store.open(store) as kept:
         end = import_run(kept, about, given, model_name(said, given.predictions))
         say(f"The predictions are kept as run {end.run.id} in {kept.name}.")

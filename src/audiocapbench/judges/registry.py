@@ -67,6 +67,7 @@ def create_judges(
     hears: bool = False,
     timeout: float | None = None,
     ways: Mapping[str, str] = _NO_WAYS,
+    unfit: Mapping[str, str] = _NO_WAYS,
 ) -> list[Judge]:
     """The judges of a benchmark's answers, each once, with the contract that is its trait.
 
@@ -75,8 +76,12 @@ def create_judges(
         contract: The benchmark's.
         timeout: Seconds to wait for one answer of a judge that takes such a setting.
         ways: Of AudioCapBench's contract: ``prompt`` and ``protocol``, where they were said.
+        unfit: The benchmark's judges that do not hold there, and why; they are refused.
     """
     chosen = list(dict.fromkeys(names))
+    for name in chosen:
+        if why := unfit.get(name.partition("[")[0]):
+            raise JudgeError(f"{name} does not judge this benchmark: {why}; choose a model")
     if hears and not chosen:
         raise JudgeError("--judge-hears is for a judge, and none is named; add --judge")
     return [

@@ -243,8 +243,8 @@ class _Plan:
         budget, fresh = Budget(options.get("budget")), options.get("fresh", False)
         limits, prices = RateLimits(options.get("concurrency")), options.get("prices")
         timeout = settings.timeout if settings is not None else None
-        names, contract = _judges(options.get("judge")), benchmark.traits.judge
-        judges = create_judges(names, contract, timeout=timeout)
+        names, traits = _judges(options.get("judge")), benchmark.traits
+        judges = create_judges(names, traits.judge, timeout=timeout, unfit=traits.unfit_judges)
         # Before the model is paid, not when its answers are to be judged.
         check_prices(judges, budget, prices)
         return cls(
@@ -317,7 +317,8 @@ def _judging(
     found = store.run(run_number(run))
     traits = stored_traits(store.dataset(found.dataset, found.benchmark))
     hears, timeout = options.get("hears", False), options.get("timeout")
-    judges = create_judges(_judges(names), traits.judge, hears=hears, timeout=timeout)
+    unfit = traits.unfit_judges
+    judges = create_judges(_judges(names), traits.judge, hears=hears, timeout=timeout, unfit=unfit)
     asking: JudgeOptions = {
         "repeats": options.get("repeats", 1),
         "rate_limits": RateLimits(options.get("concurrency")),

@@ -82,11 +82,30 @@ QA_CONTROLS = ControlRules(
     right_is="reference",
 )
 
+_CAPTIONS_UNFIT = {
+    "elements": "of 400 captions it scored safe ones 3.18 and wrong ones 3.41 (right 4.04)"
+}
+_ANSWERS_UNFIT = {
+    "elements": "of 200 answers it scored safe ones 1.06 and wrong ones 1.90 (right 9.95)"
+}
+
 TRAITS = {
     CAPTION: Traits(
-        CAPTION_AGGREGATION, _METRICS, judge=CAPTION, controls=CAPTION_CONTROLS, strata=("domain",)
+        CAPTION_AGGREGATION,
+        _METRICS,
+        judge=CAPTION,
+        controls=CAPTION_CONTROLS,
+        strata=("domain",),
+        unfit_judges=_CAPTIONS_UNFIT,
     ),
-    QA: Traits(QA_AGGREGATION, _METRICS, judge=QA, controls=QA_CONTROLS, strata=("domain",)),
+    QA: Traits(
+        QA_AGGREGATION,
+        _METRICS,
+        judge=QA,
+        controls=QA_CONTROLS,
+        strata=("domain",),
+        unfit_judges=_ANSWERS_UNFIT,
+    ),
 }
 
 
