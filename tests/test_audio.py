@@ -205,17 +205,33 @@ def test_a_plain_wav_header_says_what_the_decoder_says(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.parametrize("channels", [1, 2, 5])
+def test_a_plain_wav_is_decoded_and_encoded_as_libsndfile_does(
+    tmp_path: Path, channels: int
+) -> None:
+    path = tmp_path / "clip.wav"
+    numbers = np.arange(-32768, 32768, dtype=np.int16)[: 65_535 // channels * channels]
+    soundfile.write(path, numbers.reshape(-1, channels), 11_025, subtype="PCM_16")
+    for source in (path, path.read_bytes()):
+        decoded = audio.decode(source).samples
+        assert decoded.dtype == np.float32
+        assert np.array_equal(decoded, soundfile.read(path, dtype="float32", always_2d=True)[0])
+    whole = np.rint(np.clip(decoded, -1, 1) * 32767.0).astype(np.int16)
+    soundfile.write(path, whole, 11_025, subtype="PCM_16")
+    assert audio.wav(audio.Waveform(decoded, 11_025)) == path.read_bytes()
+
+
 def test_whatever_is_odd_about_a_wav_file_is_left_to_the_decoder(tmp_path: Path) -> None:
     path = tmp_path / "clip.wav"
     soundfile.write(path, np.zeros((100, 2)), 16_000, subtype="PCM_16")
     whole = path.read_bytes()
-    assert plain_wav(whole, len(whole)) == WavHeader(100, 16_000, 2)
+    assert plain_wav(whole, len(whole)) == WavHeader(100, 16_000, 2, 16, 44)
     extra = b"LIST\x04\0\0\0INFO"
     riff = (len(whole) + len(extra) - 8).to_bytes(4, "little")
     listed = whole[:4] + riff + whole[8:36] + extra + whole[36:]
     path.write_bytes(listed)
     assert audio.probe_and_hash(path)[0] == audio.probe(path)
-    assert plain_wav(listed, len(listed)) == WavHeader(100, 16_000, 2)
+    assert plain_wav(listed, len(listed)) == WavHeader(100, 16_000, 2, 16, 56)
     odd = [whole[:-1], whole + b"\0", whole[:40], b"", b"RIFX" + whole[4:], whole[:12]]
     # Each field in turn is zero, or as large as can be.
     spans = [(4, 8), (16, 20), (20, 22), (22, 24), (24, 28), (28, 32), (32, 34), (34, 36), (40, 44)]

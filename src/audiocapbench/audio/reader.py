@@ -16,7 +16,7 @@ import numpy as np
 
 from audiocapbench.audio.containers import HEAD_BYTES, ContainerReader, find_container
 from audiocapbench.audio.files import hashed, open_plain
-from audiocapbench.audio.wav_header import plain_wav
+from audiocapbench.audio.wav_header import WavHeader, plain_wav
 from audiocapbench.audio.waveform import MOST_BYTES, Samples, Waveform, mixed, resampled
 from audiocapbench.errors import AudioError
 
@@ -32,6 +32,7 @@ _HIGHEST_RATE, _MOST_CHANNELS = 10_000_000, 256
 # A FLAC frame of silence is about eleven bytes for 65,535 samples; nothing is smaller.
 _FRAMES_PER_BYTE = 6_000
 _UNKNOWN = 2**62
+_OGG = b"OggS"
 # Lengths of MPEG audio are estimates, and some writers count a header as samples.
 _TOLERANCE = 0.02
 _MPEG = ("MP3", "MPEG")
@@ -84,7 +85,7 @@ def probe(source: Source) -> AudioInfo:
     Raises:
         AudioError: The file is missing, empty, not audio, or holds no samples.
     """
-    with _reader(source) as reader:
+    with _reader(source) as (reader, _):
         size = len(source) if isinstance(source, bytes) else source.stat().st_size
         frames = reader.claimed
         if frames is None or frames > size * _FRAMES_PER_BYTE:
@@ -130,11 +131,11 @@ def open_stream(
             samples; also while the blocks are read.
     """
     where = _where(source)
-    with _reader(source) as reader:
+    with _reader(source) as (reader, head):
         if reader.rate > _HIGHEST_RATE or reader.channels > _MOST_CHANNELS:
             what = f"{reader.rate:,} Hz and {reader.channels:,} channels"
             raise AudioError(f"{where} has a header that cannot be true: {what}")
-        if _is_chained(source):
+        if head.startswith(_OGG) and _is_chained(source):
             raise AudioError(
                 f"{where} is several streams one after another, of which only the first would be "
                 "heard; export it again"
@@ -250,19 +251,43 @@ class _SoundFileReader:
         self._file.close()
 
 
+class _PlainReader:
+    """The samples of a plain WAV file of 16 bits, as libsndfile would read them."""
+
+    exact = True
+
+    def __init__(self, file: BinaryIO, header: WavHeader) -> None:
+        self._file, self.rate, self.channels = file, header.rate, header.channels
+        self.claimed: int | None = header.frames
+        file.seek(header.start)
+
+    def read(self) -> Samples:
+        width = 2 * self.channels
+        content = self._file.read(max(1, _BLOCK // self.channels) * width)
+        whole = np.frombuffer(content[: len(content) // width * width], "<i2")
+        return whole.reshape(-1, self.channels) * np.float32(2**-15)
+
+    def close(self) -> None:
+        """The file is its opener's."""
+
+
 @contextmanager
-def _reader(source: Source) -> Iterator[Reader]:
-    """The decoder that a clip's bytes ask for."""
+def _reader(source: Source) -> Iterator[tuple[Reader, bytes]]:
+    """The decoder that a clip's bytes ask for, and how they begin."""
     where = _where(source)
     file: BinaryIO = io.BytesIO(source) if isinstance(source, bytes) else open_plain(source)
     with file:
         head = file.read(HEAD_BYTES)
         if not head:
             raise AudioError(f"{where} is empty (0 bytes)")
+        plain = plain_wav(head, file.seek(0, io.SEEK_END))
         reader: Reader
         try:
             with decoding(where):
-                reader = _SoundFileReader(source, where)
+                if plain is not None and plain.bits == 16:
+                    reader = _PlainReader(file, plain)
+                else:
+                    reader = _SoundFileReader(source, where)
         except AudioError:
             container = find_container(head)
             if container is None:
@@ -271,7 +296,7 @@ def _reader(source: Source) -> Iterator[Reader]:
             with decoding(where):
                 reader = ContainerReader(file, container, where)
         with closing(reader):
-            yield reader
+            yield reader, head
 
 
 def _is_chained(source: Source) -> bool:
@@ -279,7 +304,7 @@ def _is_chained(source: Source) -> bool:
     file: BinaryIO = io.BytesIO(source) if isinstance(source, bytes) else open_plain(source)
     with file:
         begun = False
-        while len(page := file.read(27)) == 27 and page.startswith(b"OggS"):
+        while len(page := file.read(27)) == 27 and page.startswith(_OGG):
             first = bool(page[5] & 2)
             if first and begun:
                 return True

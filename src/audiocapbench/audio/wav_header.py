@@ -13,11 +13,13 @@ _HIGHEST_RATE, _MOST_CHANNELS = 1_000_000, 64
 
 
 class WavHeader(NamedTuple):
-    """How many frames there are, at which rate, of how many channels."""
+    """How many frames there are, at which rate, of how many channels; and where they begin."""
 
     frames: int
     rate: int
     channels: int
+    bits: int
+    start: int
 
 
 def plain_wav(head: bytes, size: int) -> WavHeader | None:
@@ -31,7 +33,7 @@ def plain_wav(head: bytes, size: int) -> WavHeader | None:
         name, length = struct.unpack_from("<4sI", head, at)
         at += 8
         if name == b"data":
-            return _whole(found, length) if found and at + length == size else None
+            return _whole(found, length, at) if found and at + length == size else None
         if name == b"fmt " and found is None and length == 16 and at + 16 <= len(head):
             found = struct.unpack_from("<HHIIHH", head, at)
         elif name not in _PASSED_OVER:
@@ -40,11 +42,11 @@ def plain_wav(head: bytes, size: int) -> WavHeader | None:
     return None
 
 
-def _whole(found: tuple[int, ...], length: int) -> WavHeader | None:
+def _whole(found: tuple[int, ...], length: int, start: int) -> WavHeader | None:
     kind, channels, rate, bytes_a_second, width, bits = found
     sane = 0 < channels <= _MOST_CHANNELS and 0 < rate <= _HIGHEST_RATE
     if not sane or bits not in _WIDTHS.get(kind, ()) or width != channels * bits // 8:
         return None
     if bytes_a_second != rate * width or not length or length % width:
         return None
-    return WavHeader(length // width, rate, channels)
+    return WavHeader(length // width, rate, channels, bits, start)

@@ -3,7 +3,7 @@
 What is done to blocks one after another gives, bit for bit, what is done to all of them at once.
 """
 
-import io
+import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from audiocapbench.errors import AudioError
 
 Samples = NDArray[np.float32]
+
+_WAV_HEADER = struct.Struct("<4sI4s4sIHHIIHH4sI")
 
 MOST_BYTES = 1 << 31
 """Most bytes of one clip that are held in memory."""
@@ -126,25 +128,17 @@ def encode(
 
     What would be more bytes than the most ends soon after them.
     """
-    import soundfile
-
-    buffer, frames = io.BytesIO(), 0
-    shape = {"samplerate": rate, "channels": channels, "format": "WAV", "subtype": "PCM_16"}
-    file = soundfile.SoundFile(buffer, "w", **shape) if container == "wav" else None
-    try:
-        for block in blocks:
-            numbers = _whole_numbers(block)
-            if file is None:
-                buffer.write(numbers.tobytes())
-            else:
-                file.write(numbers)
-            frames += len(numbers)
-            if frames * channels * 2 > most:
-                break
-    finally:
-        if file is not None:
-            file.close()
-    return buffer.getvalue(), frames
+    parts, frames = [b""], 0
+    for block in blocks:
+        parts.append(_whole_numbers(block).tobytes())
+        frames += len(block)
+        if frames * channels * 2 > most:
+            break
+    if container == "wav":
+        size, width = frames * channels * 2, channels * 2
+        shape = (b"fmt ", 16, 1, channels, rate, rate * width, width, 16)
+        parts[0] = _WAV_HEADER.pack(b"RIFF", 36 + size, b"WAVE", *shape, b"data", size)
+    return b"".join(parts), frames
 
 
 def _whole_numbers(samples: Samples) -> NDArray[np.int16]:
