@@ -24,7 +24,7 @@ from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.outage import in_seconds
 from audiocapbench.engine.prepare import prepare
 from audiocapbench.engine.refusals import Refusals
-from audiocapbench.engine.store_access import StoreAccess
+from audiocapbench.engine.store_access import CacheReader, StoreAccess
 from audiocapbench.errors import (
     AudioCapBenchError,
     AudioError,
@@ -101,6 +101,10 @@ class RetryingClient:
     access: StoreAccess = field(default_factory=StoreAccess)
     draw: random.Random = field(default_factory=random.Random)
     refusals: Refusals = field(default_factory=Refusals)
+    _cache: CacheReader = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._cache = CacheReader(self.store, self.access)
 
     async def ask(self, sample: Sample) -> ClientAnswer | None:
         """Ask about one sample; None if the run is told to stop before the model was asked.
@@ -129,7 +133,7 @@ class RetryingClient:
         sent = question.audio
         key = self._key(question)
         if key is not None and self.use_cache:
-            known = await self.access.call(self.store.cached_reply, key)
+            known = await self._cache.reply(key)
             if known is not None:
                 outcome = _outcome(question.sample_id, known, sent, 0.0, 0)
                 return ClientAnswer(replace(outcome, cached=True), None)

@@ -233,10 +233,13 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore, ClaimStor
 
     def cached_reply(self, key: str) -> Reply | None:
         """The reply that was once given to the same question, if any."""
-        query = select(schema.responses).where(schema.responses.c.key == key)
+        return self.cached_replies([key]).get(key)
+
+    def cached_replies(self, keys: Iterable[str]) -> dict[str, Reply]:
+        """Those replies, by key, that were once given to the same questions."""
+        query = select(schema.responses).where(schema.responses.c.key.in_(keys))
         with reading(self._engine) as connection:
-            found = connection.execute(query).first()
-            return rows.reply(found) if found is not None else None
+            return {row.key: rows.reply(row) for row in connection.execute(query)}
 
     def cached_texts(self, model: str) -> dict[str, str]:
         """All replies of a model that would be given again, by the key of their question."""
@@ -337,16 +340,14 @@ def _bring_up_to_date(engine: Engine, *, there: bool) -> None:
 
 def _write_answers(connection: Connection, run_id: int, answers: Sequence[AnswerRecord]) -> None:
     table, again = schema.outcomes, [str(status) for status in ASKED_AGAIN]
-    note_change(connection, run_id)
+    model = note_change(connection, run_id)
     ids = [one.outcome.sample_id for one in answers]
     failed = (table.c.run == run_id, table.c.sample.in_(ids), table.c.status.in_(again))
     # What a failure cost stays on record when its sample is answered after all.
+    removed = delete(table).where(*failed).returning(table.c.sample, table.c.cost_usd)
     paid: dict[str, float] = {
-        row.sample: row.cost_usd
-        for row in connection.execute(select(table.c.sample, table.c.cost_usd).where(*failed))
-        if row.cost_usd
+        row.sample: row.cost_usd for row in connection.execute(removed).all() if row.cost_usd
     }
-    connection.execute(delete(table).where(*failed))
     made = [rows.of_outcome(one.outcome) for one in answers]
     for row in made:
         if row["sample"] in paid:
@@ -355,8 +356,6 @@ def _write_answers(connection: Connection, run_id: int, answers: Sequence[Answer
     insert_new(connection, table, [row | extra for row in made])
     asked = [one for one in answers if one.cache_key is not None and not one.outcome.cached]
     if asked:
-        query = select(schema.runs.c.model).where(schema.runs.c.id == run_id)
-        model = connection.execute(query).scalar_one()
         replies = [rows.of_response(one.outcome, one.cache_key or "", model) for one in asked]
         insert_new(connection, schema.responses, replies)
 

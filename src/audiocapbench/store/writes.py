@@ -27,19 +27,21 @@ def insert_new(connection: Connection, table: Table, values: Sequence[Mapping[st
     connection.execute(dialect.insert(table).on_conflict_do_nothing(), values)
 
 
-def note_change(connection: Connection, run_id: int, scorers: Iterable[str] = ()) -> None:
+def note_change(connection: Connection, run_id: int, scorers: Iterable[str] = ()) -> str:
     """Whatever was estimated of a run holds no more, and these scorers were at work just now.
 
     To be called before the change itself: it makes writers of the same run wait for each other.
+    Returns the run's model; where there is no such run, an empty text.
     """
     runs, made = schema.runs, schema.scorings
     raised = runs.update().where(runs.c.id == run_id).values(revision=runs.c.revision + 1)
-    connection.execute(raised)
+    model = connection.execute(raised.returning(runs.c.model)).scalar()
     connection.execute(delete(schema.estimates).where(schema.estimates.c.run == run_id))
     for name in scorers:
         connection.execute(delete(made).where(made.c.run == run_id, made.c.scorer == name))
         values = {"run": run_id, "scorer": name, "made_by": MADE_BY, "made_at": schema.now()}
         connection.execute(insert(made), values)
+    return model or ""
 
 
 def signature_numbers(
