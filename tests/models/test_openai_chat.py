@@ -114,6 +114,26 @@ def test_questions_share_connections_and_those_of_a_burst_are_few_again_later(
     assert len(server.requests) == 13
 
 
+def test_connections_that_idle_for_long_are_closed_while_others_ask(
+    server: OpenAIServer, asked: Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("audiocapbench.models.http_client._IDLE_S", -1.0)
+
+    async def rounds(one: ChatModel, replies: list[Reply]) -> None:
+        for _ in range(5):
+            replies += [await one.answer(asked)]
+
+    async def side_by_side() -> list[Reply]:
+        one, replies = model(), list[Reply]()
+        async with anyio.create_task_group() as group:
+            for _ in range(8):
+                group.start_soon(rounds, one, replies)
+        await one.aclose()
+        return replies
+
+    assert len(anyio.run(side_by_side)) == len(server.requests) == server.connections == 40
+
+
 def test_a_proxy_of_the_environment_is_asked(
     server: OpenAIServer, asked: Question, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -78,8 +78,8 @@ class _Lanes:
     async def _give_back(self, lane: Any) -> None:
         now = time.monotonic()
         self._idle.append((now, lane))
-        while len(self._idle) > _MOST_IDLE or self._idle[0][0] < now - _IDLE_S:
-            await self._idle.pop(0)[1].aclose()
+        while self._idle and (len(self._idle) > _MOST_IDLE or self._idle[0][0] < now - _IDLE_S):
+            await self._idle.pop(0)[1].aclose()  # meanwhile others come and go
 
     async def aclose(self) -> None:
         while self._idle:
