@@ -60,7 +60,8 @@ class Corrupter:
         """
         for caption in self._captions:
             for example in (*self._whole_ones(caption), *self._broken_ones(caption, share)):
-                hide = self._random.random() < disguised
+                # Strings of words that it does not know may be a style of their own.
+                hide = self._random.random() < disguised and "bare" not in example.kind
                 yield example._replace(words=self._disguise(example.words)) if hide else example
 
     def _whole_ones(self, caption: Words) -> Iterator[Example]:
@@ -85,6 +86,9 @@ class Corrupter:
             "verb and verb": (self._verb_and_verb, 0.3),
             "conjunction removed": (self._conjunction_removed, 0.7),
             "verb removed": (self._verb_removed, 0.7),
+            "shuffled": (self._shuffled, 0.3),
+            "bare words": (self._bare_words, 0.2),
+            "bare words shuffled": (self._bare_words_shuffled, 0.2),
         }
         for kind, (apply, weight) in breaks.items():
             if self._random.random() < share:
@@ -189,6 +193,21 @@ class Corrupter:
             start -= 1
         rest = caption[:start] + caption[stop:]
         return rest if len(rest) > 1 else None
+
+    def _shuffled(self, caption: Words) -> Words | None:
+        words = [word for word in caption if word != PAUSE]
+        self._random.shuffle(words)
+        return words if len(words) > 3 else None
+
+    def _bare_words(self, caption: Words) -> Words | None:
+        """What carries content alone, as whoever lists key words writes it."""
+        words = [word for word in caption if word not in GRAMMAR and word != PAUSE]
+        several = len(events_of(caption)) > 1
+        return words if several and 2 < len(words) < len(caption) - 1 else None
+
+    def _bare_words_shuffled(self, caption: Words) -> Words | None:
+        words = self._bare_words(caption)
+        return self._shuffled(words) if words else None
 
     def _is_verb(self, caption: Words, place: int) -> bool:
         word = caption[place]

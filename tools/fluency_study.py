@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.metrics.encoders import load
-from audiocapbench.metrics.fluency.detector import FluencyDetector
+from audiocapbench.metrics.fluency.detector import EXCESS_WEIGHT, FluencyDetector
+from audiocapbench.metrics.fluency.text import excess_length
 from audiocapbench.metrics.similarity import mean_cosines
 
 KINDS = ("HC", "HI", "HM", "MM")
@@ -67,7 +68,9 @@ def study_pairs(detector: FluencyDetector, pairs: Pairs, encoders: Sequence[str]
     half = np.random.default_rng(SPLIT_SEED).permutation(clips)[: len(clips) // 2]
     choosing = np.isin(pairs.clip, half)
     errors = _difference([detector.error_probabilities(side) for side in pairs.captions])
+    excess = EXCESS_WEIGHT * _difference(_excess(pairs))
     cosines = {name: _difference(_cosines(pairs, name)) for name in encoders}
+    plain, cosines = cosines, {name: own - excess for name, own in cosines.items()}
     chosen = {
         weight: np.mean(
             [
@@ -81,7 +84,7 @@ def study_pairs(detector: FluencyDetector, pairs: Pairs, encoders: Sequence[str]
     everything = np.ones_like(choosing)
     figures = {
         name: {
-            "similarity alone, all pairs": accuracy(difference, pairs, everything),
+            "similarity alone, all pairs": accuracy(plain[name], pairs, everything),
             "choosing half": accuracy(difference - best * errors, pairs, choosing),
             "other half": accuracy(difference - best * errors, pairs, ~choosing),
             "all pairs": accuracy(difference - best * errors, pairs, everything),
@@ -126,6 +129,13 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 def _cosines(pairs: Pairs, encoder: str) -> list[Floats]:
     return [
         mean_cosines(captions, references, load(encoder))
+        for captions, references in zip(pairs.captions, pairs.references, strict=True)
+    ]
+
+
+def _excess(pairs: Pairs) -> list[Floats]:
+    return [
+        np.array([excess_length(*one) for one in zip(captions, references, strict=True)])
         for captions, references in zip(pairs.captions, pairs.references, strict=True)
     ]
 

@@ -38,6 +38,8 @@ SCORERS = (
     "metric:bleu_1",
     "metric:fluency",
     "control:longer",
+    "control:shorter",
+    "control:likelier",
     "control:rarer-noun",
     "control:random",
     "control:always-0",

@@ -283,6 +283,47 @@ def test_saying_it_again_does_not_help(judge: Elements) -> None:
     assert again.scores["completeness"] == once.scores["completeness"]
 
 
+@pytest.mark.parametrize(
+    "salad",
+    [
+        "dog barks growls loudly several dog",
+        "dog",
+        "loudly several dog growls barks times",
+        "A dog dog barks barks and growls growls loudly several times",
+        "dog, barks, growls, loudly, several, times",
+    ],
+)
+def test_key_words_score_below_the_sentence(judge: Elements, salad: str) -> None:
+    references = ["A dog barks and growls loudly several times", "A dog growls and barks"]
+    honest = judged(judge, "A dog growls and then barks several times", references)
+    assert judged(judge, salad, references).overall < honest.overall - 0.5
+
+
+def test_two_captions_joined_score_below_one(judge: Elements) -> None:
+    one, other = "A dog barks and then a car drives off", "A dog is barking and a car leaves"
+    alone = judged(judge, one, DOG_THEN_CAR)
+    for joined in (f"{one}. {other}.", f"{one} and {other.lower()}", f"{one}. {one}."):
+        verdict = judged(judge, joined, DOG_THEN_CAR)
+        assert verdict.overall < alone.overall - 0.5, joined
+        assert "longer than any reference" in verdict.reasoning
+
+
+def test_a_style_that_references_share_is_not_taken_for_broken(judge: Elements) -> None:
+    listed = ["dog, barking, loud, street", "barking dog, street, loud, traffic"]
+    verdict = judged(judge, "dog, barking, loud, street", listed)
+    assert verdict.scores["accuracy"] > 9
+    assert "does not read as a sentence" not in verdict.reasoning
+    sentences = ["A dog barks loudly on the street", "A loud dog is barking in the street"]
+    verdict = judged(judge, "dog, barking, loud, street", sentences)
+    assert verdict.scores["accuracy"] < 7
+    assert "does not read as a sentence" in verdict.reasoning
+
+
+def test_naming_nothing_is_neither_an_invention_nor_a_report(judge: Elements) -> None:
+    for text in ("A sound is heard.", "Some noise", "Sounds can be heard"):
+        assert judged(judge, text, DOG_THEN_CAR).scores["hallucination"] == 5, text
+
+
 def test_mood_weighs_more_in_music(judge: Elements) -> None:
     prediction, references = "A sad piano", ["A cheerful piano"]
     sound = judge.judge(prediction, references, "sound", None)

@@ -15,11 +15,12 @@ from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.fluency.detector import (
     ERROR_WEIGHT,
+    EXCESS_WEIGHT,
     fluency,
     fluent_similarity,
     load_detector,
 )
-from audiocapbench.metrics.fluency.text import sentences_of
+from audiocapbench.metrics.fluency.text import excess_length, sentences_of
 from audiocapbench.metrics.similarity import similarity
 from human_pairs import accuracies, read_pairs, remembering, score_pairs
 
@@ -153,11 +154,55 @@ def test_the_weights_are_small_and_their_recipe_names_them() -> None:
 
 def test_fluent_similarity_is_similarity_less_the_weighted_error() -> None:
     predictions = [*BROKEN, *WHOLE]
-    references = [["a dog barks", "a horn honks"]] * len(predictions)
+    long = "a dog barks and a horn honks as rain falls on a roof. Then it is quiet."
+    references = [["a dog barks", long]] * len(predictions)
     plain = similarity(predictions, references).samples
     errors = load_detector().error_probabilities(predictions)
     result = fluent_similarity(predictions, references, error_weight=0.3)
     np.testing.assert_allclose(result.samples, plain - 0.3 * errors, atol=1e-12)
+
+
+def test_what_is_longer_than_any_reference_costs_a_tenth_for_each_doubling() -> None:
+    references = ["a dog barks", "a dog barks at a cat"]
+    whole = "a dog barks at a cat while a man and a woman talk"
+    assert excess_length("a dog barks at a small cat", references) == 0
+    assert excess_length(whole, references) == pytest.approx(np.log2(13 / 7.2))
+    assert excess_length("A dog barks. A cat meows.", references) == pytest.approx(1)
+    assert excess_length(whole, []) == excess_length("", references) == 0
+    plain = similarity([whole], [references]).samples - 0.3 * load_detector().error_probabilities(
+        [whole]
+    )
+    result = fluent_similarity([whole], [references], error_weight=0.3)
+    lost = EXCESS_WEIGHT * excess_length(whole, references)
+    np.testing.assert_allclose(result.samples, plain - lost, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "A dog barks. A dog barks.",
+        "A dog barks loudly. A dog is barking.",
+        "A man speaks. A dog barks. A man speaks",
+    ],
+)
+def test_a_sentence_that_was_there_before_is_broken(caption: str) -> None:
+    first, *_ = caption.split(". ")
+    assert fluency([caption]).score < fluency([first]).score - 0.3
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "dog barks growls loudly several dog",
+        "man dog speaks barks wind",
+        "dog, barks, growls, loudly, several, times",
+        "wind, birds, water",
+        "rain roof thunder distance rolls falls",
+        "a a dog dog barks barks",
+    ],
+)
+def test_a_list_of_key_words_is_no_sentence(caption: str) -> None:
+    assert fluency([caption]).score < 0.5
 
 
 def test_an_empty_prediction_scores_zero_and_is_counted() -> None:
@@ -169,7 +214,7 @@ def test_an_empty_prediction_scores_zero_and_is_counted() -> None:
 def test_the_signature_tells_encoder_detector_and_weight() -> None:
     signature = str(fluent_similarity(["a"], [["a"]]).signature)
     expected = f"encoder:{load('wordllama').name}|refs:mean|detector:{load_detector().name}"
-    assert f"{expected}|weight:{ERROR_WEIGHT:g}|" in signature
+    assert f"{expected}|weight:{ERROR_WEIGHT:g}|excess:{EXCESS_WEIGHT:g}|protocol:2" in signature
     assert f"detector:{load_detector().name}|" in str(fluency(["a"]).signature)
 
 

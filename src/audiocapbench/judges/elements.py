@@ -8,7 +8,7 @@ from audiocapbench.metrics.elements.scoring import DIMENSIONS
 from audiocapbench.metrics.encoders import Encoder
 from audiocapbench.signature import Signature, sign
 
-RULES = 1
+RULES = 2
 
 
 class Elements:
@@ -31,8 +31,9 @@ class Elements:
     @property
     def signature(self) -> Signature:
         """Everything that decides the scores."""
-        encoder = self._comparer.encoder.name
-        return sign("judge-elements", rules=RULES, encoder=encoder, stem="porter", wordnet="3.0")
+        encoder, fluency = self._comparer.encoder.name, self._comparer.detector.name
+        fields = {"encoder": encoder, "stem": "porter", "wordnet": "3.0", "fluency": fluency}
+        return sign("judge-elements", rules=RULES, protocol=1, **fields)
 
     def judge(
         self, prediction: str, references: Sequence[str], category: str, transcript: str | None

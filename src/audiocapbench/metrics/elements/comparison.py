@@ -6,15 +6,19 @@ from typing import NamedTuple
 
 from audiocapbench.metrics.elements.demands import ReferenceElements, gather
 from audiocapbench.metrics.elements.matching import Matches, match
-from audiocapbench.metrics.elements.scoring import DIMENSIONS, explain, score
+from audiocapbench.metrics.elements.scoring import DIMENSIONS, Wording, explain, score
 from audiocapbench.metrics.elements.splitting import ParsedCaption, split, words_of
 from audiocapbench.metrics.elements.vocabulary import ElementVocabulary
 from audiocapbench.metrics.elements.words import stem_of
 from audiocapbench.metrics.encoders import Encoder, load
+from audiocapbench.metrics.fluency.detector import load_detector
+from audiocapbench.metrics.fluency.text import excess_length
 
 _WORDS_KEPT = 50_000
 _REFERENCES_KEPT = 20_000
 _AT_ONCE = 1_024
+# Below this probability a caption is not taken for broken.
+_SURELY_WHOLE = 0.2
 _EMPTY = "The prediction is empty."
 _NO_CONTENT = "The prediction names nothing that could be heard."
 _ONLY_EQUAL = "The references name nothing that could be compared, so that only equal text scores."
@@ -36,12 +40,15 @@ class ElementScores(NamedTuple):
     unfinished: bool
     matches: Matches | None
     references: ReferenceElements
+    wording: Wording = Wording(0.0, 0.0)
     remark: str = ""
 
     @property
     def reasoning(self) -> str:
         """What matched, what is missing, what is unsupported."""
-        return explain(self.matches, self.references) if self.matches else self.remark
+        if self.matches is None:
+            return self.remark
+        return explain(self.matches, self.references, self.wording)
 
 
 class ElementComparer:
@@ -52,12 +59,14 @@ class ElementComparer:
 
     def __init__(self, encoder: Encoder | None = None) -> None:
         self.encoder = encoder or load("wordllama")
+        self.detector = load_detector()
         self._lock = threading.Lock()
         self._forget()
 
     def _forget(self) -> None:
         self._vocabulary = ElementVocabulary(self.encoder)
         self._references: dict[tuple[str, ...], ReferenceElements] = {}
+        self._errors: dict[str, float] = {}
 
     def compare(self, items: Sequence[ElementCase]) -> Iterable[ElementScores]:
         """Score captions; each score depends on its own item alone, to the last bit."""
@@ -77,13 +86,27 @@ class ElementComparer:
         self._vocabulary.learn(e.word for text in texts for own in text for e in own.elements)
         for key, own in zip(new, references, strict=True):
             self._references[key] = gather(own, key[0], self._vocabulary)
+        told = list(dict.fromkeys(text for key in new for text in key[1:]))
+        found = self.detector.error_probabilities(told).tolist()
+        self._errors.update(zip(told, found, strict=True))
+        errors = self.detector.error_probabilities([item.prediction for item in items]).tolist()
         return [
-            self._compare(item, caption, self._references[key])
-            for item, caption, key in zip(items, captions, keys, strict=True)
+            self._compare(item, caption, self._references[key], self._wording(item, error))
+            for item, caption, key, error in zip(items, captions, keys, errors, strict=True)
         ]
 
+    def _wording(self, item: ElementCase, error: float) -> Wording:
+        """Broken is what reads worse than every reference: they may be of a style of their own."""
+        usual = max([_SURELY_WHOLE, *(self._errors[text] for text in item.references)])
+        broken = (error - usual) / (1 - usual) if error > usual else 0.0
+        return Wording(broken, excess_length(item.prediction, item.references))
+
     def _compare(
-        self, item: ElementCase, caption: ParsedCaption, references: ReferenceElements
+        self,
+        item: ElementCase,
+        caption: ParsedCaption,
+        references: ReferenceElements,
+        wording: Wording,
     ) -> ElementScores:
         if not item.prediction.strip():
             return _unmatched(0.0, caption, references, _EMPTY)
@@ -94,11 +117,12 @@ class ElementComparer:
             return _unmatched(0.0, caption, references, _NO_CONTENT)
         transcript = frozenset(stem_of(word) for word in words_of(item.transcript or ""))
         matches = match(caption, references, transcript, self._vocabulary)
-        return ElementScores(score(matches, references), caption.unfinished, matches, references)
+        scores = score(matches, references, wording)
+        return ElementScores(scores, caption.unfinished, matches, references, wording)
 
 
 def _unmatched(
     value: float, caption: ParsedCaption, references: ReferenceElements, remark: str
 ) -> ElementScores:
     scores = dict.fromkeys(DIMENSIONS, value)
-    return ElementScores(scores, caption.unfinished, None, references, remark)
+    return ElementScores(scores, caption.unfinished, None, references, remark=remark)

@@ -48,6 +48,7 @@ class ReferenceElements:
         starts: Where each reference that affirms anything begins.
         quoted: Distinct words that references quote.
         kind_weights: What each kind of element weighs in clips of this category.
+        amount: What all that a reference affirms weighs, on average.
         weights: Of affirmed, quoted and denied elements, one after the other.
         staged: The references that state an order.
         counts: How often a word stands in the reference that repeats it most; those above 1.
@@ -60,6 +61,7 @@ class ReferenceElements:
     denied: list[Element]
     denied_numbers: IntArray
     kind_weights: dict[ElementKind, float]
+    amount: float
     weights: NDArray[np.float32]
     staged: list[StagedReference]
     said: frozenset[str]
@@ -102,6 +104,7 @@ def gather(
     numbers = vocabulary.numbers([element.word for element in affirmed])
     # Weight by kind, times the share of references that mention the like.
     weights = np.array([kinds[element.kind] for element in affirmed], dtype=np.float32)
+    amount = (float(weights.sum()) + sum(quoted_weights)) / max(1, len(captions))
     if affirmed:
         best = np.maximum.reduceat(vocabulary.likeness(numbers, numbers), starts, axis=1)
         weights *= np.maximum(best, 0).sum(axis=1) / np.float32(len(captions))
@@ -116,6 +119,7 @@ def gather(
         denied,
         vocabulary.numbers([element.word for element in denied]),
         kinds,
+        amount,
         weights,
         staged,
         said=frozenset(stem_of(element.word) for element in quoted),

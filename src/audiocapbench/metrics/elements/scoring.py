@@ -4,6 +4,9 @@ The definitions stand in the package.
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
 
 from audiocapbench.metrics.elements.demands import ReferenceElements
 from audiocapbench.metrics.elements.matching import MATCHED, Matches
@@ -16,15 +19,35 @@ _ORDER_WEIGHT = 1.0
 _UNFINISHED_WEIGHT = 2.5
 # Likeness from which a claim is supported at all.
 _UNSUPPORTED = 0.3
+# What a caption that is certainly no sentence loses of its accuracy, and each doubling in length.
+_BROKEN_SHARE = 0.7
+_EXCESS_WEIGHT = 0.4
+# How strongly completeness falls with the amount that is said.
+_BREVITY = 0.65
+# A caption that names nothing neither invents nor reports.
+_NOTHING_NAMED = 0.5
 _MOST_NAMED = 5
 _LONGEST_WORD = 30
+_TOLD_FROM = 0.5
 _QUALITIES = (ElementKind.ATTRIBUTE, ElementKind.MOOD, ElementKind.COUNT)
 
 
-def score(matches: Matches, references: ReferenceElements) -> dict[str, float]:
+class Wording(NamedTuple):
+    """How a prediction reads beside its references.
+
+    ``broken`` says from 0 to 1 how much less it is a sentence than any of them, ``excess`` how
+    often its length was doubled beyond them.
+    """
+
+    broken: float
+    excess: float
+
+
+def score(matches: Matches, references: ReferenceElements, wording: Wording) -> dict[str, float]:
     """The scores of one prediction."""
+    worded = (1 - _BROKEN_SHARE * wording.broken) / (1 + _EXCESS_WEIGHT * wording.excess)
     return {
-        "accuracy": 10 * _accuracy(matches),
+        "accuracy": 10 * _accuracy(matches) * worded,
         "completeness": 10 * _completeness(matches, references),
         "hallucination": 10 * _hallucination(matches),
     }
@@ -46,13 +69,25 @@ def _accuracy(matches: Matches) -> float:
 
 def _completeness(matches: Matches, references: ReferenceElements) -> float:
     total = float(references.weights.sum())
-    met = float((references.weights * matches.covers).sum())
+    covers = np.where(matches.covers < MATCHED, 0, matches.covers)
+    met = float((references.weights * covers).sum())
     agreed, turned, unstated = matches.order
     wanted = agreed + turned + unstated
     if wanted:
         total += _ORDER_WEIGHT
         met += _ORDER_WEIGHT * (agreed + unstated / 2) / wanted
-    return min(1.0, met / total) if total else 0.0
+    return min(1.0, met / total) * _said_share(matches, references) if total else 0.0
+
+
+def _said_share(matches: Matches, references: ReferenceElements) -> float:
+    """How much is said, whether right or not, of what a reference says; a word counts once."""
+    said = {
+        (element.word, element.kind): weight
+        for element, support, weight in matches.claims
+        if support or not element.denied
+    }
+    share = sum(said.values()) / references.amount if references.amount else 1.0
+    return float(min(1.0, share) ** _BREVITY)
 
 
 def _hallucination(matches: Matches) -> float:
@@ -66,10 +101,12 @@ def _hallucination(matches: Matches) -> float:
     if matches.unfinished:
         total += _UNFINISHED_WEIGHT
         unsupported += _UNFINISHED_WEIGHT
-    return 1 - unsupported / total if total else 1.0
+    share = 1 - unsupported / total if total else 1.0
+    names = any(claim.element.kind is not ElementKind.VAGUE for claim in matches.claims)
+    return share if names else min(share, _NOTHING_NAMED)
 
 
-def explain(matches: Matches, references: ReferenceElements) -> str:
+def explain(matches: Matches, references: ReferenceElements, wording: Wording) -> str:
     """What matched, what is missing, what is unsupported."""
     matched = [
         element
@@ -89,6 +126,10 @@ def explain(matches: Matches, references: ReferenceElements) -> str:
         reasoning += " The order of events is the other way round."
     if matches.unfinished:
         reasoning += " The caption breaks off."
+    if wording.broken > _TOLD_FROM:
+        reasoning += " It does not read as a sentence."
+    if wording.excess > _TOLD_FROM:
+        reasoning += " It is longer than any reference."
     return reasoning
 
 

@@ -15,14 +15,25 @@ from numpy.typing import NDArray
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.metrics.fluency.features import BUCKET_BITS, REPETITION, Hashes, features_of
-from audiocapbench.metrics.fluency.text import sentences_of
+from audiocapbench.metrics.fluency.text import (
+    GRAMMAR,
+    PAUSE,
+    excess_length,
+    sentences_of,
+    stem_of,
+)
 from audiocapbench.metrics.inputs import check_texts
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.metrics.similarity import mean_cosines
 from audiocapbench.signature import sign
 
-ERROR_WEIGHT = 0.2
+ERROR_WEIGHT = 0.25
+EXCESS_WEIGHT = 0.1
 _CAPTIONS_AT_ONCE = 8192
+# Sentences of one caption that later ones are held to.
+_MOST_COMPARED = 100
+# Three words and the pauses between them.
+_SHORTEST_LIST = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +54,8 @@ class FluencyDetector:
     def error_probabilities(self, captions: Sequence[str]) -> FloatArray:
         """The probability that each caption is broken: the mean over its sentences.
 
-        A caption without a word is broken for certain.
+        A caption without a word is broken for certain, and so is a sentence that was there before,
+        or that lists single words.
         """
         check_texts(captions, "The fluency detector")
         distinct = list(dict.fromkeys(captions))
@@ -55,14 +67,30 @@ class FluencyDetector:
         return found[[place[text] for text in captions]]
 
     def _block_probabilities(self, captions: list[str]) -> FloatArray:
-        features = features_of([sentences_of(caption) for caption in captions], self.known)
+        read = [sentences_of(caption) for caption in captions]
+        features = features_of(read, self.known)
         weights = self.buckets[features.bucket] * features.value
         hashed = np.bincount(features.row, weights=weights, minlength=len(features.owner))
         odds = hashed * self.step + features.repetition @ self.repetition + self.bias
         broken = 1 / (1 + np.exp(-np.clip(odds, -60, 60)))
+        broken[[one for caption in read for one in _surely_broken(caption)]] = 1.0
         sentences = np.bincount(features.owner, minlength=len(captions))
         totals = np.bincount(features.owner, weights=broken, minlength=len(captions))
         return np.where(sentences > 0, totals / np.maximum(sentences, 1), 1.0)
+
+
+def _surely_broken(sentences: Sequence[Sequence[str]]) -> list[bool]:
+    """Of each sentence, whether it lists single words, or one before it has all of its content."""
+    marks = GRAMMAR | {PAUSE}
+    contents: list[set[str]] = []
+    found = []
+    for sentence in sentences:
+        own = {stem_of(word) for word in sentence if word not in marks}
+        again = bool(own) and any(own <= earlier for earlier in contents[:_MOST_COMPARED])
+        listed = len(sentence) >= _SHORTEST_LIST and set(sentence[1::2]) == {PAUSE}
+        found.append(again or listed)
+        contents.append(own)
+    return found
 
 
 @cache
@@ -107,16 +135,21 @@ def fluent_similarity(
     encoder: str | Encoder = "wordllama",
     error_weight: float = ERROR_WEIGHT,
 ) -> MetricResult:
-    """Score predictions by similarity less ``error_weight`` times the probability of an error.
+    """Score predictions by similarity, less what is broken and what is longer than any reference.
 
-    A blank prediction scores 0: it says nothing, and nothing of it is broken. The encoder is as
-    for ``similarity``; recipe.json says how the weight was chosen.
+    The probability of an error costs ``error_weight``, each doubling of ``excess_length`` a tenth:
+    two captions joined are nearer to the references' middle than either, and no better. A blank
+    prediction scores 0: it says nothing, and nothing of it is broken. The encoder is as for
+    ``similarity``; recipe.json says how the weight was chosen.
     """
     model = load(encoder) if isinstance(encoder, str) else encoder
     detector = load_detector()
     cosines = mean_cosines(predictions, references, model)
     said = np.array([bool(prediction.strip()) for prediction in predictions], dtype=np.bool_)
     lost = error_weight * detector.error_probabilities(predictions) * said
+    both = zip(predictions, references, strict=True)
+    lost += EXCESS_WEIGHT * np.array([excess_length(*one) for one in both], dtype=np.float64)
     fields = {"encoder": model.name, "refs": "mean", "detector": detector.name}
-    signature = sign("fluent_similarity", protocol=1, **fields, weight=error_weight)
+    weights = {"weight": error_weight, "excess": EXCESS_WEIGHT}
+    signature = sign("fluent_similarity", protocol=2, **fields, **weights)
     return MetricResult.of_means("fluent_similarity", signature, cosines - lost)

@@ -1,6 +1,9 @@
 """How the fluency detector reads a caption: sentences, links between events, shapes and stems."""
 
+import math
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 
 from audiocapbench.metrics.word_lists import word_set
 
@@ -15,6 +18,9 @@ _QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”|«[^«»]*»")
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W_]+(?:['-][^\W_]+)*|[,;:–—\"]|[.!?。！？]+(?=\W|$)")
 _PAUSES = frozenset(",;:–—")
 _STOPS = frozenset(".!?。！？")
+# A caption may have this many times the words of the longest reference.
+_ROOM = 1.2
+_REMEMBERED = 100_000
 
 
 def sentences_of(caption: str) -> list[list[str]]:
@@ -71,3 +77,24 @@ def stem_of(word: str) -> str:
     if len(base) > 3 and base[-1] in "ey":
         base = base[:-1]
     return _ALIKE.get(base, base)
+
+
+def excess_length(caption: str, references: Sequence[str]) -> float:
+    """How often a caption's length was doubled beyond what its references could explain.
+
+    Counts words beyond 1.2 times those of the longest reference, and sentences beyond those of the
+    one with the most: two captions joined are longer than any, however well each of them fits.
+    """
+    words, sentences = _lengths(caption)
+    known = [_lengths(reference) for reference in references]
+    most_words = _ROOM * max((one for one, _ in known), default=0)
+    most_sentences = max((one for _, one in known), default=0)
+    both = ((words, most_words), (sentences, most_sentences))
+    return sum(math.log2(own / most) for own, most in both if own > most > 0)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _lengths(caption: str) -> tuple[int, int]:
+    """How many words a caption has, and how many sentences."""
+    sentences = sentences_of(caption)
+    return sum(word != PAUSE for own in sentences for word in own), len(sentences)
