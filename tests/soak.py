@@ -137,7 +137,8 @@ class Round:
         process = subprocess.Popen(
             [*COMMAND, *told, "--store", self.url],
             cwd=self.place,
-            env=os.environ | {"XDG_STATE_HOME": str(self.place / "state")},
+            env=os.environ
+            | {"XDG_STATE_HOME": str(self.place / "state"), "PYTHONFAULTHANDLER": "1"},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.PIPE,
@@ -178,7 +179,11 @@ class Round:
         try:
             process.wait(seconds)  # twice what is promised: the machine is busy
         except subprocess.TimeoutExpired:
-            self.tally.problems.append(f"Ctrl-C twice did not end a process in {seconds:g} s")
+            process.send_signal(signal.SIGABRT)  # it says where it is
+            _, err = process.communicate()
+            self.processes.remove(process)
+            words = f"Ctrl-C twice did not end a process in {seconds:g} s: {err[-3000:]}"
+            self.tally.problems.append(words)
 
     def _reap(self) -> None:
         for process in [one for one in self.processes if one.poll() is not None]:

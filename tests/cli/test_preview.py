@@ -15,7 +15,7 @@ from audiocapbench.evaluate import app as evaluate
 from command import COMMAND, run_command
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
-from folders import write_folder
+from folders import write_folder, write_tone
 from plugin import asked, environment, install
 from terminal import on_a_terminal
 
@@ -132,6 +132,12 @@ def test_a_changed_reference_is_said_to_begin_a_new_run_and_pays_nothing_again(
     fewer, requests = provider()
     assert "1 sample is new or gone since run 2, so this is a new run" in fewer.stderr
     assert requests == 4
+
+
+def test_audio_that_the_metadata_does_not_name_is_said(place: Path) -> None:
+    write_tone(place / "tones" / "clips" / "extra.wav")
+    said = run_command(*BEFORE, cwd=place, env=settings(place)).stderr
+    assert "1 audio file not named in the metadata, left out: clips/extra.wav" in said
 
 
 def test_a_spent_budget_is_no_interruption_and_what_was_judged_is_shown(

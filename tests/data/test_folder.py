@@ -1,6 +1,7 @@
 """Dataset folders: read as they are meant, or refused with every reason at once."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -231,6 +232,32 @@ def test_a_folder_with_metadata_csv_is_read_as_audiofolder_does(tmp_path: Path, 
         (one.row.key, one.row.references, one.row.category) for one in open_folder(tmp_path).entries
     ]
     assert rows == [("a.wav", ["A dog."], "sound"), ("b.wav", ["A cat."], "other")]
+
+
+def test_metadata_parquet_is_read(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="Parquet needs the extra hub")
+    from pyarrow import parquet
+
+    for name in ("a", "b"):
+        write_tone(tmp_path / f"{name}.wav", 200.0 + ord(name))
+    rows = {
+        "file_name": ["a.wav", "b.wav"],
+        "references": [["A tone.", "A hum."], ["A note."]],
+        "category": ["music", None],
+    }
+    parquet.write_table(pyarrow.table(rows), tmp_path / "metadata.parquet")
+    entries = open_folder(tmp_path).entries
+    assert [entry.row.references for entry in entries] == [["A tone.", "A hum."], ["A note."]]
+    assert entries[0].row.category == "music"
+    (tmp_path / "metadata.parquet").write_bytes(b"PAR1 or not")
+    with pytest.raises(DatasetError, match="is not Parquet that can be read"):
+        open_folder(tmp_path)
+
+
+def test_metadata_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "metadata.jsonl")
+    with pytest.raises(DatasetError, match=r"has no metadata\.jsonl"):
+        open_folder(tmp_path)
 
 
 def test_several_rows_of_one_file_are_captions_of_one_clip(tmp_path: Path) -> None:

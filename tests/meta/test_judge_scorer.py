@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -15,6 +16,7 @@ from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
 from audiocapbench.meta.scorers.scorer import Choice, PaidScorer, create_scorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.meta.trial import try_scorer
+from fakes.faults import Plan, hang
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 
@@ -151,3 +153,13 @@ def test_a_judge_that_hears_needs_the_clips(server: OpenAIServer, settings: Tria
     scorer = create_scorer(f"{name_at(server)}[hears=yes]", settings)
     with pytest.raises(TrialError, match="--data names their folder"):
         try_scorer(scorer, PAIRS)
+
+
+def test_a_scorer_waits_no_longer_than_it_is_told(server: OpenAIServer, tmp_path: Path) -> None:
+    server.plan = Plan([hang()])
+    settings = TrialSettings(store_url=str(tmp_path / "trials.db"), timeout=1)
+    began = time.monotonic()
+    trial = try_scorer(create_scorer(name_at(server), settings), PAIRS)
+    settings.store.close()
+    assert trial.failed == 0
+    assert time.monotonic() - began < 60  # two minutes without

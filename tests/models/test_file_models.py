@@ -127,3 +127,14 @@ def test_a_file_that_is_no_model_is_one_sentence(
         create_model(name)
     assert reason in str(caught.value)
     assert str(caught.value).startswith(f"model {name!r}")
+
+
+def test_a_board_says_where_another_file_of_the_same_name_is_not_shown(place: Path) -> None:
+    for folder in ("code", "other"):
+        (place / folder).mkdir(exist_ok=True)
+        (place / folder / "captioner.py").write_text(f"{CAPTIONER}\nFOLDER = {folder!r}\n")
+        (place / folder / "words.py").write_text('HEARD = "A steady tone"\n')
+        document(run(place, "--model", f"{folder}/captioner.py:Captioner"))
+    board = run_command("leaderboard", cwd=place, env=environment(place))
+    hidden = "1 older run is not shown (1 with other settings, or another file of that name)"
+    assert hidden in " ".join((board.stdout + board.stderr).split())

@@ -7,6 +7,7 @@ holds and the key goes nowhere but to the address that was named.
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 import zlib
@@ -198,14 +199,27 @@ def test_json_that_is_none_ends_nothing(
         assert asking(name).status is not Status.OK
 
 
-@pytest.mark.parametrize("name", ["openai/gpt-audio", "dashscope/qwen-audio-turbo"])
+@pytest.mark.parametrize("name", EVERY)
 def test_a_count_of_more_digits_than_python_reads_costs_no_answer(
     servers: dict[str, HttpServer], asking: Asking, name: str
 ) -> None:
     digits = b'"usage": {"prompt_tokens": ' + b"9" * 5_000 + b', "input_tokens": 7}, "more":'
-    body = GOOD[name].replace(b'"usage":', digits)
-    spoil(servers, name, faults.body(body))
+    body = re.sub(rb'"usage(?:Metadata)?":', digits, GOOD[name])
+    kind = "text/event-stream" if "omni" in name else "application/json"
+    spoil(servers, name, faults.body(body, kind))
     assert asking(name).status is Status.OK
+
+
+@pytest.mark.parametrize("content", [7, {"text": "A dog barks."}, True])
+def test_content_that_is_no_text_is_a_failure_and_not_an_empty_answer(
+    servers: dict[str, HttpServer], asking: Asking, content: object
+) -> None:
+    body = json.loads(GOOD["openai/gpt-audio"])
+    body["choices"][0]["message"]["content"] = content
+    spoil(servers, "openai/gpt-audio", faults.body(json.dumps(body).encode()))
+    reply = asking("openai/gpt-audio")
+    assert reply.status is Status.FAILED
+    assert "is no text" in (reply.error or "")
 
 
 @pytest.mark.parametrize("name", EVERY)

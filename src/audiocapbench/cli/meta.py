@@ -87,6 +87,7 @@ def _try_on_pairs(
     read: Annotated[Literal["uncertain", "all"] | None, Option(show_default=False)] = None,
     budget: options.Budget = None,
     prices: options.Prices = None,
+    timeout: options.Timeout = None,
     credentials: options.Credentials = None,
     yes: options.Yes = False,
     seed: Annotated[int, Option(min=0)] = 42,
@@ -161,6 +162,7 @@ def _try_on_pairs(
         read=read or "uncertain",
         protocol=judged.protocol,
         seed=seed,
+        timeout=timeout,
         budget=Budget(budget),
         prices=prices,
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import typer
 
+from audiocapbench.audio import EXTENSIONS
 from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.cli.app import INTERRUPTED
 from audiocapbench.cli.console import ask, say, some
@@ -104,7 +105,8 @@ def preview_run(
 
 
 def say_what_changed(benchmark: Benchmark, store: Store) -> None:
-    """Say what is another than when the folder was last run: it is another run then."""
+    """Say what is left out, or another than when the folder was last run: another run then."""
+    _say_unlisted(benchmark)
     root = str(benchmark.root.resolve())
     changed = store.changed_samples(benchmark.name, root, benchmark.fingerprint, benchmark.samples)
     if changed is None:
@@ -121,6 +123,19 @@ def say_what_changed(benchmark: Benchmark, store: Store) -> None:
     if changed.others:
         are = "1 sample is" if changed.others == 1 else f"{changed.others:,} samples are"
         say(f"{are} new or gone {since}")
+
+
+def _say_unlisted(benchmark: Benchmark) -> None:
+    """Say which audio files of a user's folder its metadata does not name."""
+    if not benchmark.name.startswith("folder/"):
+        return
+    named = {one.clip.file_name for one in benchmark.samples}
+    named |= {one.file_name or one.id for one in benchmark.missing}
+    root = benchmark.root
+    there = (one.relative_to(root).as_posix() for one in sorted(root.rglob("*")))
+    left = [name for name in there if name not in named and Path(name).suffix.lower() in EXTENSIONS]
+    if left:
+        say(f"{counted(len(left), 'audio file')} not named in the metadata, left out: {some(left)}")
 
 
 def _total(previews: Sequence[Preview]) -> str:

@@ -66,6 +66,7 @@ def ask_and_score(
             except FatalError as error:
                 refused.append(error)
                 continue
+            leave_if_dropped(end, store)
             score_run(store, end.run, metrics)
             if end.stop is None and judges:
                 judging = judge_run(
@@ -80,12 +81,20 @@ def ask_and_score(
                 )
                 end = replace(end, stop=judging.stop, spending=judging.spending)
                 if end.stop is not None:
-                    end = replace(end, judged=judging.reached)
+                    end = replace(end, judged=judging.reached, dropped=judging.dropped)
+                leave_if_dropped(end, store)
                 refused += judging.refusals
             ends.append(end)
             if end.stop is not None:
                 break
     return ends
+
+
+def leave_if_dropped(end: RunEnd, store: Store) -> None:
+    """Whoever interrupts twice waits for no scores and tables of what is there."""
+    if end.dropped:
+        explain_end(end, store)
+        raise KeyboardInterrupt
 
 
 def judge_watcher(bars: Progress, rounds: Sequence[str] = ()) -> JudgeProgress:

@@ -155,6 +155,8 @@ def _score_run(
             prices=panel.prices,
             progress=judge_watcher(bars),
         )
+    if end.dropped:
+        raise KeyboardInterrupt
     if end.stop is not None:
         judge_names = begun_judges(kept, found, judge_names)
     summary = summarise(kept, found, names, judge_names)

@@ -1,7 +1,7 @@
 """The dataset folder: audio files, metadata and manifest.json, checked before use.
 
-The metadata is metadata.jsonl, metadata.csv, or metadata.json as the published tool has it; a JSON
-document may also be a list of samples, or have one for each id.
+The metadata is metadata.jsonl, .csv or .parquet, or metadata.json as the published tool has it; a
+JSON document may also be a list of samples, or have one for each id.
 
 A folder is either whole, with whatever its manifest calls missing, or it is refused with every
 problem that it has.
@@ -26,6 +26,7 @@ from audiocapbench.data.records import (
     is_document,
     json_lines,
     objects_of,
+    parquet_records,
     plain,
     read_json,
     renamed,
@@ -38,6 +39,7 @@ from audiocapbench.errors import AudioError, DatasetError
 METADATA = "metadata.jsonl"
 SEED_METADATA = "metadata.json"
 TABLE = "metadata.csv"
+PARQUET = "metadata.parquet"
 _READERS = 8
 _SEED_SAMPLE = " samples["
 
@@ -147,11 +149,12 @@ def _read_metadata(root: Path, metadata: Path | None) -> tuple[list[_MetadataLin
 
 def _records(root: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
     """What the folder's metadata says, or that of its folders, as Hugging Face's audiofolder."""
-    for name in (METADATA, TABLE, SEED_METADATA):
+    for name in (METADATA, TABLE, SEED_METADATA, PARQUET):
         if (root / name).is_file():
             yield from _READERS_OF[name](root / name, problems)
             return
-    below = sorted(path for name in (METADATA, TABLE) for path in root.rglob(name))
+    found = (path for name in (METADATA, TABLE, PARQUET) for path in root.rglob(name))
+    below = sorted(path for path in found if path.is_file())
     if not below:
         raise DatasetError(
             f"{root}: has no {METADATA}. Write one line a clip, such as "
@@ -168,6 +171,11 @@ def _records(root: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
             yield f"{folder}/{where}", moved
 
 
+def _parquet(path: Path, _problems: list[Problem]) -> Iterator[tuple[str, Any]]:
+    for where, fields in parquet_records(path):
+        yield where, {name: value for name, value in fields.items() if value is not None}
+
+
 def _named(metadata: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
     """What a file says that the user named, by its suffix."""
     if not metadata.is_file():
@@ -175,7 +183,7 @@ def _named(metadata: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]
     readers = {Path(name).suffix: reader for name, reader in _READERS_OF.items()}
     reader = readers.get(metadata.suffix.lower())
     if reader is None:
-        raise DatasetError(f"{metadata}: metadata is a .json, .jsonl or .csv file")
+        raise DatasetError(f"{metadata}: metadata is a .json, .jsonl, .csv or .parquet file")
     return reader(metadata, problems)
 
 
@@ -250,7 +258,7 @@ def _by_name(value: Any) -> Any:
     ]
 
 
-_READERS_OF = {METADATA: _lines, TABLE: _table, SEED_METADATA: _document}
+_READERS_OF = {METADATA: _lines, TABLE: _table, SEED_METADATA: _document, PARQUET: _parquet}
 
 
 def _place(problem: Problem) -> tuple[bool, int]:

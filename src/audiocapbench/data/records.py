@@ -349,7 +349,7 @@ def parse_json(content: str | bytes, where: str) -> Any:
     except RecursionError:
         return Problem(where, "", "is not JSON (nested too deeply)")
     except ValueError as error:
-        return Problem(where, "", f"is not JSON ({error})")
+        return Problem(where, "", f"is not JSON ({str(error).partition(';')[0]})")
     return value
 
 

@@ -45,6 +45,7 @@ class RunEnd:
         stop: Why it ended before the last sample; None if it did not.
         spending: How its budget stands, where there is one.
         judged: How far its judges got, in words, where they and not the model were stopped.
+        dropped: Whether whoever interrupted did so again, and waits for nothing more.
     """
 
     run: Run
@@ -54,6 +55,7 @@ class RunEnd:
     stop: Stop | None
     spending: Spending | None = None
     judged: str | None = None
+    dropped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +232,8 @@ class _Asking:
         stopped = self.pool.stop is Stop.INTERRUPTED or len(outcomes) < len(self.samples)
         stop = self.pool.stop if stopped else None
         spending = self.budget.spending if self.budget is not None else None
-        return RunEnd(self.run, len(self.samples), self.known, statuses, stop, spending)
+        counts = (len(self.samples), self.known, statuses)
+        return RunEnd(self.run, *counts, stop, spending, dropped=self.pool.dropped)
 
 
 def _spec(benchmark: Benchmark, model: Model, samples: tuple[Sample, ...]) -> RunSpec:

@@ -85,6 +85,7 @@ class JudgingEnd:
     judges: tuple[JudgeEnd, ...]
     stop: Stop | None
     spending: Spending | None = None
+    dropped: bool = False
 
     @property
     def reached(self) -> str:
@@ -258,7 +259,7 @@ class _Judging:
         )
         stops = [self.pools[one.judge].stop for one in ends if one.statuses.total() < one.total]
         stop = next((one for one in stops if one is not Stop.REFUSED), None)
-        return JudgingEnd(ends, stop, self.budget.spending)
+        return JudgingEnd(ends, stop, self.budget.spending, self.pool.dropped)
 
     async def judge_all(self) -> None:
         """Have every queue judged, side by side."""

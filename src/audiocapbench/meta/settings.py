@@ -44,6 +44,7 @@ class TrialSettings:
         reader: Model that reads free-text answers where the parser is not certain.
         read: Whether the reader reads what is ``uncertain`` alone, or ``all``.
         protocol: How metrics are held to references: plainly, or in the manner of FENSE.
+        timeout: Seconds to wait for one answer, of models that take this setting.
         budget: What all scorers together may spend.
         progress: Told the scorer's name, how much is done, and of how much.
     """
@@ -59,6 +60,7 @@ class TrialSettings:
     read: Literal["uncertain", "all"] = "uncertain"
     protocol: TrialProtocol = "plain"
     seed: int = 42
+    timeout: float | None = None
     budget: Budget = field(default_factory=Budget)
     prices: Path | None = None
     rate_limits: RateLimits = field(default_factory=RateLimits)

@@ -200,6 +200,11 @@ def common_lengths(batch: Batch) -> CountArray:
 
 def common_length(first: list[int], second: list[int]) -> int:
     """The same for two sentences of any length, with one integer as a row of the table."""
+    if len(first) < len(second):
+        first, second = second, first
+    pairs = zip(first, second, strict=False)
+    same = next((place for place, (one, two) in enumerate(pairs) if one != two), len(second))
+    first, second = first[same:], second[same:]
     places: dict[int, int] = {}
     for place, word in enumerate(second):
         places[word] = places.get(word, 0) | 1 << place
@@ -209,7 +214,7 @@ def common_length(first: list[int], second: list[int]) -> int:
         matches = row & places.get(word, 0)
         if matches:
             row = ((row + matches) | (row - matches)) & full
-    return len(second) - row.bit_count()
+    return same + len(second) - row.bit_count()
 
 
 def count_bits(masks: MaskArray) -> CountArray:

@@ -180,6 +180,8 @@ def choice_ending(body: Json, choices: Any, remote: RemoteModel) -> Ending:
     refusal = _text([message.get("refusal"), *(part.get("refusal") for part in parts)])
     if refusal.strip():
         return Ending("", Status.REFUSED, short(refusal, remote.secrets))
+    if not isinstance(message.get("content"), str | list | None):
+        return Ending("", Status.FAILED, f"{remote.name}: the content of the reply is no text")
     text = _text(message.get("content"))
     if message.get("tool_calls") and not text.strip():
         return Ending("", Status.FAILED, f"{remote.name}: called a tool in place of an answer")

@@ -18,7 +18,7 @@ from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.pairwise.prompts import document
 from audiocapbench.meta.scorers.scorer import Choice
-from audiocapbench.models import Model, create_model
+from audiocapbench.models import Model, ModelSettings, create_model
 from audiocapbench.models.model import without_audio
 from audiocapbench.models.thoughts import without_thoughts
 
@@ -56,7 +56,7 @@ def reading_questions(
     return Benchmark(full, Path(), tuple(samples), kind="trial")
 
 
-def create_reader(text: str, read: str = "uncertain") -> AnswerReader:
+def create_reader(text: str, read: str = "uncertain", timeout: float | None = None) -> AnswerReader:
     """Make the reader of a model's name; ``MODEL[read=all]`` reads everything too."""
     if text.strip() in ("all", "uncertain"):
         raise TrialError(f"--reader names a model: write --reader MODEL --read {text.strip()}")
@@ -64,7 +64,8 @@ def create_reader(text: str, read: str = "uncertain") -> AnswerReader:
     if found is None or found["read"] not in (None, "all", "unknown"):
         raise TrialError(f"{text!r} is not a reader; write MODEL, and --read all beside it")
     reads_all = "all" in (found["read"], read)
-    return AnswerReader(without_audio(create_model(found["model"])), reads_all)
+    model = create_model(found["model"], ModelSettings(timeout=timeout))
+    return AnswerReader(without_audio(model), reads_all)
 
 
 def read_word(reply: str) -> Choice | None:

@@ -32,7 +32,7 @@ from audiocapbench.meta.pairwise.reader import (
 from audiocapbench.meta.scorers.clip_files import WITHOUT_CLIPS, find_clips, unheard
 from audiocapbench.meta.scorers.scorer import Choice, Diagnostics, Measure
 from audiocapbench.meta.settings import TrialSettings
-from audiocapbench.models import Model, create_model
+from audiocapbench.models import Model, ModelSettings, create_model
 from audiocapbench.models.model import without_audio
 from audiocapbench.models.thoughts import without_thoughts
 from audiocapbench.signature import Signature, sign
@@ -258,8 +258,11 @@ def create_pairwise(name: str, settings: TrialSettings | None = None) -> Pairwis
         raise TrialError(f"{name!r}: audio is yes or no; write MODEL or MODEL[audio=no]")
     file = settings.prompt_file
     prompt = named_prompt(settings.prompt) if file is None else prompt_from(file)
-    model = in_form(create_model(found["model"]), settings.answer, prompt.labels)
+    made = create_model(found["model"], ModelSettings(timeout=settings.timeout))
+    model = in_form(made, settings.answer, prompt.labels)
     if found["audio"] == "no":
         model = without_audio(model)
-    reader = create_reader(settings.reader, settings.read) if settings.reader is not None else None
+    reader = None
+    if settings.reader is not None:
+        reader = create_reader(settings.reader, settings.read, settings.timeout)
     return PairwiseScorer(model, prompt, settings, reader, name=f"model:{name.strip()}")

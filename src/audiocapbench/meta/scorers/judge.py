@@ -54,7 +54,7 @@ class JudgeScorer(PointwiseScorer):
     """Scores captions with a judge: offline at once, a model through the store."""
 
     def __init__(self, name: str, settings: TrialSettings) -> None:
-        self._judge = create_judge(name)
+        self._judge = create_judge(name, timeout=settings.timeout)
         self._settings = settings
         self.name = f"judge:{self._judge.name}"
         self.signature = self._judge.signature.with_fields(trial="pointwise", compare="float32")

@@ -94,15 +94,18 @@ def _runs(store: Store, query: LeaderboardQuery, notes: list[str]) -> list[Run]:
     found = [store.run(line.id) for line in shown]
     if query.all_runs:
         return found
-    newest = {
-        (run.benchmark, run.dataset, run.model, way_of(run), frozenset(run.sample_ids)): run
+    keys = [
+        (run.benchmark, run.dataset, run.model, way_of(run), frozenset(run.sample_ids))
         for run in found
-    }
+    ]
+    newest = dict(zip(keys, found, strict=True))
     older = len(found) - len(newest)
     if older:
-        notes.append(
-            f"{older} older {'run is' if older == 1 else 'runs are'} not shown; --all-runs does."
-        )
+        pairs = zip(keys, found, strict=True)
+        unlike = sum(run.parameters != newest[key].parameters for key, run in pairs)
+        other = f" ({unlike} with other settings, or another file of that name)" if unlike else ""
+        is_are = "run is" if older == 1 else "runs are"
+        notes.append(f"{older} older {is_are} not shown{other}; --all-runs does.")
     return list(newest.values())
 
 
