@@ -1,6 +1,7 @@
 """Fixtures that more than one room's tests use."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
 
 # Tests see their own plug-ins, whatever else is installed beside them.
 os.environ["AUDIOCAPBENCH_PLUGINS"] = "test-*"
+
+# A shell's background job ignores Ctrl-C, and so would every process that a test starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -317,6 +317,8 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--seed", type=int, default=12)
     given = parser.parse_args()
+    # A shell's background job ignores Ctrl-C, and so would every process that is started here.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     tallies = soak(given.minutes * 60, given.seed)
     lines = [f"soak of {given.minutes:g} minutes, seed {given.seed}"]
     lines += [tally.line(name) for name, tally in tallies.items()]

@@ -166,7 +166,7 @@ def test_an_error_in_a_model_fails_its_sample_only(place: Path) -> None:
     assert done.returncode == 1
     run = json.loads(done.stdout)["runs"][0]
     assert run["statuses"] == {"ok": 10, "failed": 2}
-    assert "tone_1: failed: ValueError: no idea" in done.stderr
+    assert " ×2: failed: ValueError: no idea" in done.stderr
     assert run["metrics"]["rouge_l"]["coverage"] == pytest.approx(10 / 12)
     figure = run["metrics"]["rouge_l"]
     assert figure["as_zero"] == pytest.approx(figure["score"] * 10 / 12)
