@@ -6,7 +6,6 @@ from audiocapbench.stats.bootstrap import (
     ROUNDS,
     SEED,
     mean_interval,
-    resampled_scores,
 )
 from audiocapbench.stats.shares import Interval
 
@@ -17,5 +16,4 @@ __all__ = [
     "SEED",
     "Interval",
     "mean_interval",
-    "resampled_scores",
 ]

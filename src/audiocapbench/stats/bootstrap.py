@@ -22,7 +22,6 @@ from audiocapbench.stats.units import (
     Units,
     ordered,
     resampled_beside,
-    resampled_means,
     units_of,
 )
 
@@ -189,14 +188,6 @@ def _resampled(
         away = np.clip(away, -most, most)
         student = Intervals(score - _at(away, -low) * spread, score - _at(away, low) * spread)
     return Intervals(*(np.where(np.isfinite(s), s, e) for s, e in zip(student, ends, strict=True)))
-
-
-def resampled_scores(
-    statistics: FloatArray, aggregate: Aggregate, *, seed: int = SEED
-) -> FloatArray:
-    """Scores of shape (rounds, ...) on samples drawn with replacement."""
-    units = units_of(statistics)
-    return np.concatenate([aggregate(means) for means in resampled_means(units, ROUNDS, seed)])
 
 
 def _scores(

@@ -67,12 +67,6 @@ def ordered(units: Units) -> Units:
     return Units(units.sums[order], units.sizes[order])
 
 
-def resampled_means(units: Units, rounds: int, seed: int) -> Iterator[FloatArray]:
-    """Mean statistics of samples drawn with replacement, in blocks of shape (rounds, ..., k)."""
-    sides = np.zeros((len(units.sizes), 0))
-    return (means for means, _ in resampled_beside(units, rounds, seed, sides))
-
-
 def resampled_beside(
     units: Units, rounds: int, seed: int, sides: FloatArray
 ) -> Iterator[tuple[FloatArray, FloatArray]]:

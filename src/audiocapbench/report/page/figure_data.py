@@ -1,6 +1,6 @@
 """The data of the paper's four figures, for the page's drawings and for those of a paper alike."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -111,14 +111,16 @@ def figure_data(data: ReportData) -> Figures:
     judge = _judge_of_both(data)
     models = [*(one.run.model for one in data.runs), *(one.model for one in data.published)]
     present = dict.fromkeys(map(provider_of, models))
-    overall = [_bar(one, data.headline, None) for one in data.runs]
-    overall += [_printed(one, data.headline) for one in data.published]
+    headline = data.headline
+    places = [headline.standing(one.table.point(headline))[1] for one in data.runs]
+    overall = [_bar(one, headline, None) for one in data.runs]
+    overall += [_printed(one, headline) for one in data.published]
     known = [name for name in PROVIDERS.values() if name in present]
     return Figures(
         data.headline,
         _histograms({name: list(given.values()) for name, given in durations.items()}),
         _histograms(lengths),
-        _best_first(overall),
+        _best_first(overall, places),
         _panels(data),
         _points(data, judge) if judge is not None else (),
         judge,
@@ -174,9 +176,11 @@ def _bare(score: float | None) -> Span | None:
     return None if score is None else Span(score, score, score, printed=True)
 
 
-def _best_first(bars: Iterable[Bar]) -> tuple[Bar, ...]:
-    """The order of the runs is kept where scores are equal, or missing."""
-    return tuple(sorted(bars, key=lambda bar: -bar.span.score if bar.span else 0.0))
+def _best_first(bars: Sequence[Bar], places: Sequence[float]) -> tuple[Bar, ...]:
+    """Runs by their places, in which failures are zero, and published models by their scores."""
+    own = [-bar.span.score if bar.span else 0.0 for bar in bars]
+    keys = [*places, *own[len(places) :]]
+    return tuple(bars[row] for row in sorted(range(len(bars)), key=keys.__getitem__))
 
 
 def _span(run: ReportRun, measure: Scorer, name: str | None = None) -> Span | None:
