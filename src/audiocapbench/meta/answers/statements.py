@@ -60,7 +60,7 @@ _ELLIPSIS, _BARE, _EVEN, _AS_GOOD = map(pattern, ("ellipsis", "bare", "even", "a
 _DENIED_ONE, _COMPARAND, _MISSING = map(pattern, ("denied_one", "comparand", "missing_from"))
 _NEGATION, _NOT_HEARD, _HEARD = map(pattern, ("negation", "not_heard", "heard"))
 _FIRMER, _ADVERB, _NOTHING = map(pattern, ("more_than_hint", "adverb", "nothing"))
-_OWN_SUBJECT, _IN_CAPTION = map(pattern, ("own_subject", "in_caption"))
+_OWN_SUBJECT, _IN_CAPTION, _RELATIVE = map(pattern, ("own_subject", "in_caption", "relative"))
 _NEAR = 5
 
 
@@ -237,6 +237,9 @@ def _subject(clause: str, predicate: re.Match[str], role: str) -> tuple[str, str
     """
     before = _ANYONE.findall(clause[: predicate.start()])
     after = _ANYONE.search(clause, predicate.end())
-    if after and (not before or (role == "object" and after[0] in (FIRST, SECOND))):
-        return after[0], clause[predicate.end() : after.start()]
+    between = clause[predicate.end() : after.start()] if after else ""
+    if after and role == "object" and after[0] in (FIRST, SECOND):
+        return after[0], between
+    if after and not before and not _RELATIVE.search(between):
+        return after[0], between
     return before[-1] if before else "", ""
