@@ -107,8 +107,9 @@ def _write_pairs(place: Path) -> None:
             pair = [texts[0], wrong, "a"] if number % 2 else [wrong, texts[0], "b"]
             table.writerow([name, *pair, texts[1]])
     for system, shown in (("system-a", 1), ("system-b", 0)):
-        lines = [f'{name},"{texts[shown]} again"' for name, texts in captions.items()]
-        (place / f"{system}.csv").write_text("\n".join(["id,prediction", *lines]))
+        with (place / f"{system}.csv").open("w", newline="", encoding="utf-8") as stream:
+            rows = [[name, f"{texts[shown]} again"] for name, texts in captions.items()]
+            csv.writer(stream).writerows([["id", "prediction"], *rows])
     head = "id audio caption_a caption_b type vote_1 vote_2 vote_3 reference_1".split()
     with (place / "voted.csv").open("w", newline="", encoding="utf-8") as stream:
         table = csv.writer(stream)
