@@ -34,8 +34,8 @@ _CONTROLS, _ALLOWED, _LOOSE = 3, 0.02, 0.4
 _SCALES = {"number of letters": 0.1, "number of words": 0.5}
 # How much more a simple rule (longer, likelier) weighs than a single word.
 _RULE_WEIGHT = 5.0
-_CHANCE = 1.3
-_FEWEST_LEFT = 0.45
+_CHANCE = 2.0
+_FEWEST_LEFT = 0.65
 
 
 def choose(
@@ -43,8 +43,12 @@ def choose(
     captions: CaptionSet,
     limit: int | None,
     draw: random.Random,
+    enough: int = 0,
 ) -> list[CorruptedPair]:
-    """At most one candidate of every caption, so many in all, that together are level."""
+    """At most one candidate of every caption, so many in all, that together are level.
+
+    Where somebody has found that all read well, ``enough`` are kept level by the controls alone.
+    """
     groups: dict[tuple[str, int], list[CorruptedPair]] = {}
     for one in candidates:
         groups.setdefault(one.caption, []).append(one)
@@ -56,14 +60,15 @@ def choose(
     if not drawn:
         return []
     evidence = CaptionEvidence(captions).differences(drawn)
-    sound = np.all(evidence < _ODD, axis=1).tolist()
+    sound = [bool(enough) or bool(np.all(one < _ODD)) for one in evidence]
     kept = [one for one, good in zip(drawn, sound, strict=True) if good]
     if not kept:
         return []
     words = differences_of([one.true for one in kept], [one.false for one in kept])
     rules = _rules(kept, evidence[sound], captions.frequencies)
     places = _pick(kept, words, rules, draw)
-    left = _level(words[places], rules[places], len(places) if limit is None else limit)
+    most = len(places) if limit is None else limit
+    left = _level(words[places], rules[places], most, enough)
     return [kept[places[place]] for place in left]
 
 
@@ -121,18 +126,22 @@ def _beyond_chance(sums: FloatArray, squares: FloatArray) -> FloatArray:
     return np.where(np.abs(sums) > _CHANCE * np.sqrt(np.maximum(squares, 0.0)), sums, 0.0)
 
 
-def _level(words: Any, rules: FloatArray, most: int) -> NDArray[np.int64]:
+def _level(words: Any, rules: FloatArray, most: int, enough: int) -> NDArray[np.int64]:
     """The places of what is left when what tips the set most has been left out, one by one."""
-    kept, fewest = np.arange(len(rules)), _FEWEST_LEFT * len(rules)
+    kept, fewest = np.arange(len(rules)), 0.0
     sums = np.asarray(words.sum(axis=0)).ravel()
     squares = np.asarray(words.multiply(words).sum(axis=0)).ravel()
     while len(kept):
+        rules = rules[:, :_CONTROLS] if len(kept) <= enough else rules
         tipped = rules[kept].sum(axis=0)
         gains = _excess(tipped, len(kept)) - _excess(tipped - rules[kept], len(kept) - 1)
-        finer = words[kept] @ _beyond_chance(sums, squares) if len(kept) > fewest else 0.0
-        together = _RULE_WEIGHT * gains + finer
-        worst = int(np.argmax(together))
-        if len(kept) <= most and together[worst] <= 0:
+        if gains.max() <= 0:
+            # The rules are level; single words may cost some more.
+            fewest = fewest or max(enough, _FEWEST_LEFT * len(kept))
+            pull = _beyond_chance(sums, squares) * (len(kept) > fewest)
+            gains = _RULE_WEIGHT * gains + words[kept] @ pull
+        worst = int(np.argmax(gains))
+        if len(kept) <= most and gains[worst] <= 0:
             break
         row = words[kept[worst]]
         sums[row.indices] -= row.data

@@ -46,6 +46,7 @@ WANTED = 6
 """How many false captions the model is asked for of each caption."""
 
 _BY_RULE = 4
+_ENOUGH = 0.65
 _ASKED_FOR_A_PAIR = 1.6
 _LENGTHS = {Corruption.DROPPED: (0.2, 1.1)}
 _USUAL_LENGTHS = (0.7, 1.43)
@@ -89,7 +90,7 @@ def make_by_model(
                 passed = _passed(made[name], outcomes[name])
                 rejected[kind]["the check said no"] += not passed
                 good += passed
-        how = (len(own), per_kind, seed, dataset, +rejected[kind])
+        how = (len(own), per_kind, seed, dataset, +rejected[kind], round(_ENOUGH * len(own)))
         results.append(balanced(kind, good, captions, *how))
     return results
 

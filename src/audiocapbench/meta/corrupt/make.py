@@ -89,10 +89,11 @@ def balanced(
     seed: int,
     dataset: str,
     rejected: Mapping[str, int] | None = None,
+    enough: int = 0,
 ) -> CorruptionResult:
-    """Take one candidate a caption, level them, and put them in places."""
+    """Take one candidate a caption, level them (``enough``: see there), and put them in places."""
     draw = random.Random(f"{seed} {kind} places")
-    rows = placed(choose(candidates, captions, per_kind, draw), draw)
+    rows = placed(choose(candidates, captions, per_kind, draw, enough), draw)
     pairs = []
     for place, (one, answer) in enumerate(rows, 1):
         first, second = (one.true, one.false) if answer == 0 else (one.false, one.true)

@@ -16,6 +16,9 @@ from audiocapbench.meta.corrupt.slots import AGES, PhraseFrames, Slot, noun_slot
 from audiocapbench.meta.corrupt.words import Noun, excluding, meaning_of, nouns, unlike, words
 
 _GENDERED = words("gendered")
+# What "it" does and what a wooden thing is may be beyond another noun.
+_POINTING = frozenset({"it", "its", "itself"})
+_MADE_OF = frozenset("wooden metal metallic glass plastic paper tin toy".split())
 _GROWN = frozenset({"man", "woman", "male", "female"})
 # Whatever one grown person does, another can do: no frame has to be met.
 _FREE = _GROWN | {"child"}
@@ -49,10 +52,12 @@ def _fits(slot: Slot, own: Noun, other: Noun, frames: PhraseFrames) -> bool:
 def _reads_well(slot: Slot, own: Noun, families: set[str]) -> bool:
     """Whether nothing else in the caption goes with the old noun alone."""
     tokens = slot.caption.tokens
+    before = tokens[slot.start - 1] if slot.start else ""
+    if before in _MADE_OF or not _POINTING.isdisjoint(tokens):
+        return False
     if own.sort in _PERSONS:
         heard = {word for frame in slot.frames for word in frame.split()}
         babbling = "baby" in families and heard & _SPOKEN
         if not _GENDERED.isdisjoint(tokens) or not _VOCAL & heard or babbling:
             return False
-    before = tokens[slot.start - 1] if slot.start else ""
     return before not in AGES or families <= _GROWN
