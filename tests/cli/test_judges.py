@@ -227,6 +227,22 @@ def test_the_check_that_is_advised_can_be_given_as_it_is(
         assert said.endswith(f"this does: {words.replace('ROOT', root)} --store {kept.name}")
 
 
+def test_how_a_model_is_asked_is_refused_where_no_judge_is_one(tmp_path: Path) -> None:
+    call(tmp_path, "run", "demo", "--model", "control/safe", "--limit", "2")
+    for words in (
+        ("score", "1", "--judge", "elements", "--protocol", "published"),
+        ("score", "1", "--judge-prompt", "tool"),
+        ("run", "demo", "--model", "control/safe", "--judge", "elements", "--judge-prompt", "tool"),
+        ("judges", "check", "elements", "--protocol", "published"),
+    ):
+        done = call(tmp_path, *words)
+        assert done.returncode == 2
+        assert "is about a judge that is a model, and none is named" in done.stderr
+    words = ("--limit", "2", "--judge", "elements", "--protocol", "published")
+    done = call(tmp_path, "run", "demo", "--model", "control/safe", *words)
+    assert done.returncode == 0, "the protocol is the model's too"
+
+
 def test_a_check_that_was_advised_is_not_advised_again(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("id,caption\na,A dog.\n")
     (tmp_path / "r.csv").write_text("id,reference\na,A dog barks.\n")

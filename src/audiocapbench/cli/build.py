@@ -88,8 +88,10 @@ def build(
     own = {part: count for part, count in zip(PARTS, counts, strict=True) if count is not None}
     revisions = _revisions(revision or [])
     if benchmark == "mecat":
-        given = {"--ids-dir": ids_dir, "number of clips of a part": own}
-        _refuse(benchmark, given | {"--new-subset": new_subset, "--per-category": per_category})
+        ours = protocol == "ours"
+        given = {"--ids-dir": ids_dir, "number of clips of a part": own or None, "--clip": clip}
+        given |= {"--new-subset": new_subset, "--per-category": per_category}
+        _refuse(benchmark, given | {"--protocol published": None if ours else protocol})
         chosen = _mecat_settings(domains, limit, shards, split, reuse)
         builders = _mecat_builders(out, part, chosen, revisions)
     else:
@@ -128,7 +130,7 @@ def _new_subset(seed: int | None, per_category: int | None) -> "NewSubset | None
 def _refuse(benchmark: str, given: Mapping[str, object]) -> None:
     """Say so where an option has no meaning for a benchmark, rather than leave it out."""
     for option, value in given.items():
-        if value:
+        if value is not None:
             raise AudioCapBenchError(f"{benchmark} takes no {option}")
 
 

@@ -88,6 +88,7 @@ def check(
     ways = options.judge_ways(protocol, judge_prompt)
     how: dict[str, Any] = {"hears": judge_hears, "timeout": timeout, "ways": ways}
     [asked] = create_judges([judge], opened.traits.judge, **how)
+    options.refuse_idle(ways, [asked])
     kept, selection = Store.open(store), Selection((), limit, sample, seed)
     spent = preview_check(asked, opened, kept, selection=selection, repeats=repeats, prices=prices)
     confirm([spent], budget_usd=budget, yes=yes)

@@ -1,17 +1,21 @@
 """How a function becomes a command with options, and the options that several commands share."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from inspect import Parameter, Signature, getdoc, signature
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import typer
 from typer import Option
 from typer.models import ParameterInfo
 
+from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.report.exports import Format
+
+if TYPE_CHECKING:
+    from audiocapbench.judges import Judge
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -206,6 +210,15 @@ def _declared(parameter: Parameter, helps: dict[str, tuple[str | None, str]]) ->
     if parameter.name in helps:
         info.metavar, info.help = helps[parameter.name]
     return parameter.replace(annotation=Annotated[kind, info])
+
+
+def refuse_idle(ways: dict[str, str], judges: "Sequence[Judge]") -> None:
+    """Refuse --protocol and --judge-prompt where no judge is a model that could be asked so."""
+    from audiocapbench.judges.judge import ModelJudge
+
+    if ways and not any(isinstance(one, ModelJudge) for one in judges):
+        option = "--judge-prompt" if "prompt" in ways else "--protocol"
+        raise AudioCapBenchError(f"{option} is about a judge that is a model, and none is named")
 
 
 def judge_ways(protocol: str, prompt: str | None) -> dict[str, str]:

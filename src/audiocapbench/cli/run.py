@@ -97,11 +97,12 @@ def run(
         ways=options.judge_ways(protocol, judge_prompt),
         unfit=traits.unfit_judges,
     )
+    options.refuse_idle(options.judge_ways("ours", judge_prompt), judges)
     names = split_names(metrics) if metrics is not None else list(traits.metrics)
     check_metrics(traits.aggregation, names)
     selection = Selection(tuple(category or ()), limit, sample, seed)
     selection.of(opened)
-    kept = Store.open(store)
+    kept, purse = Store.open(store), Budget(budget)
     say_what_changed(opened, kept)
     confirm(
         preview_run(opened, models, judges, kept, selection=selection, prices=prices, fresh=fresh),
@@ -109,7 +110,6 @@ def run(
         yes=yes,
     )
     refused: list[FatalError] = []
-    purse = Budget(budget)
     ends = ask_and_score(
         opened,
         models,

@@ -17,7 +17,9 @@ from audiocapbench.errors import AudioCapBenchError, BenchmarkError, DatasetErro
 
 if TYPE_CHECKING:
     from audiocapbench.benchmarks.mecat.predictions import Answers
+    from audiocapbench.benchmarks.traits import Traits
     from audiocapbench.data import Problem
+    from audiocapbench.judges import Judge
     from audiocapbench.scores.file_scores import FileScores
 
 _PUBLISHED = "meteor,bleu_1,bleu_2,bleu_3,bleu_4,rouge_l"
@@ -122,7 +124,7 @@ def _score_run(
     from audiocapbench.cli.progress import bars_on_stderr, explain_spending, judge_watcher
     from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.engine import Budget, score_run
-    from audiocapbench.judges import create_judges, judge_run, missing_judgements, preview_judging
+    from audiocapbench.judges import judge_run, missing_judgements, preview_judging
     from audiocapbench.metrics.names import split_names
     from audiocapbench.report.samples import write_samples
     from audiocapbench.scores.run_table import keep_estimates
@@ -138,8 +140,7 @@ def _score_run(
     traits = stored_traits(kept.dataset(found.dataset, found.benchmark))
     names = split_names(metrics) if metrics is not None else list(traits.metrics)
     check_metrics(traits.aggregation, names)
-    how: dict[str, Any] = {"hears": panel.hears, "timeout": panel.timeout, "ways": panel.ways}
-    judges = create_judges(panel.judges, traits.judge, unfit=traits.unfit_judges, **how)
+    judges = _judges(panel, traits)
     missing = [missing_judgements(kept, found, one, repeats=panel.repeats) for one in judges]
     previews = map(partial(preview_judging, store=kept, prices=panel.prices), judges, missing)
     confirm(previews, budget_usd=panel.budget_usd, yes=panel.yes)
@@ -179,6 +180,15 @@ def _score_run(
         raise typer.Exit(SOME_FAILED)
 
 
+def _judges(panel: _Panel, traits: "Traits") -> "list[Judge]":
+    from audiocapbench.judges import create_judges
+
+    how: dict[str, Any] = {"hears": panel.hears, "timeout": panel.timeout, "ways": panel.ways}
+    made = create_judges(panel.judges, traits.judge, unfit=traits.unfit_judges, **how)
+    options.refuse_idle(panel.ways, made)
+    return made
+
+
 def _judge_files(
     predictions: list[str],
     references: Path,
@@ -196,7 +206,6 @@ def _judge_files(
     from audiocapbench.benchmarks.reference_files import subject
     from audiocapbench.cli.importing import explain_import
     from audiocapbench.engine.importing import import_run, model_name, read_files
-    from audiocapbench.judges import create_judges
     from audiocapbench.metrics.names import split_names
     from audiocapbench.store import Store
 
@@ -204,9 +213,7 @@ def _judge_files(
     names = split_names(metrics) if metrics is not None else ()
     check_metrics(about.traits.aggregation, names, audio=False)
     # Whoever has no key is told so before anything is kept.
-    how: dict[str, Any] = {"hears": panel.hears, "timeout": panel.timeout, "ways": panel.ways}
-    unfit = about.traits.unfit_judges
-    create_judges(panel.judges, about.traits.judge, unfit=unfit, **how)
+    _judges(panel, about.traits)
     given = read_files(predictions, about, model)
     files = [source_of(about.name, one).path for one in predictions]
     refuse_overwriting(per_sample, [store_file(store), references, *files])
