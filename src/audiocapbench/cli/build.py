@@ -130,7 +130,7 @@ def _new_subset(seed: int | None, per_category: int | None) -> "NewSubset | None
 def _refuse(benchmark: str, given: Mapping[str, object]) -> None:
     """Say so where an option has no meaning for a benchmark, rather than leave it out."""
     for option, value in given.items():
-        if value is not None:
+        if value is not None and value is not False:
             raise AudioCapBenchError(f"{benchmark} takes no {option}")
 
 
