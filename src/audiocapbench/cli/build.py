@@ -88,10 +88,9 @@ def build(
     own = {part: count for part, count in zip(PARTS, counts, strict=True) if count is not None}
     revisions = _revisions(revision or [])
     if benchmark == "mecat":
-        ours = protocol == "ours"
         given = {"--ids-dir": ids_dir, "number of clips of a part": own or None, "--clip": clip}
-        given |= {"--new-subset": new_subset, "--per-category": per_category}
-        _refuse(benchmark, given | {"--protocol published": None if ours else protocol})
+        subset = {"--new-subset": new_subset, "--per-category": per_category}
+        _refuse(benchmark, given | subset | {"--protocol published": protocol != "ours"})
         chosen = _mecat_settings(domains, limit, shards, split, reuse)
         builders = _mecat_builders(out, part, chosen, revisions)
     else:
