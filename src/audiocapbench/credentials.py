@@ -75,9 +75,14 @@ def credential(*names: str) -> str:
     raise ModelError(f"{wanted} is not set; export it, or put it into a file for --credentials")
 
 
+@lru_cache(maxsize=4096)
+def _is_like_a_key(name: str) -> bool:
+    return _SECRET.fullmatch(name) is not None
+
+
 def known_secrets() -> set[str]:
     """Values of all variables that are named like a key, or that were asked for as one."""
-    names = {name for name in os.environ if _SECRET.fullmatch(name)} | _asked_for
+    names = {name for name in os.environ if _is_like_a_key(name)} | _asked_for
     return {os.environ.get(name, "").strip() for name in names}
 
 

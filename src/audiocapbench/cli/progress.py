@@ -1,8 +1,11 @@
 """A progress bar for runs, and the words for how a run ended."""
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -38,6 +41,11 @@ from audiocapbench.models.registry import price_of
 from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.store import Store
 from audiocapbench.store.judgements import Judgement
+
+_NEEDED_LATER = (
+    "scipy.special audiocapbench.cli.results audiocapbench.report.samples "
+    "audiocapbench.scores.run_table"
+).split()
 
 
 def ask_and_score(
@@ -95,6 +103,18 @@ def leave_if_dropped(end: RunEnd, store: Store) -> None:
     if end.dropped:
         explain_end(end, store)
         raise KeyboardInterrupt
+
+
+@cache
+def _load_ahead() -> None:
+    """Import beside the asking, which is mostly waiting, what the scores will need."""
+
+    def load() -> None:
+        with suppress(Exception):  # whoever needs it will say what is wrong
+            for name in _NEEDED_LATER:
+                import_module(name)
+
+    threading.Thread(target=load, name="imports", daemon=True).start()
 
 
 def judge_watcher(bars: Progress, rounds: Sequence[str] = ()) -> JudgeProgress:
@@ -184,6 +204,7 @@ def _watcher(bars: Progress, name: str) -> Watcher:
 
     def arrived(outcome: Outcome) -> None:
         nonlocal failures
+        _load_ahead()
         bars.advance(task)
         if outcome.reply.status not in SCORED:
             failures += 1

@@ -73,15 +73,11 @@ def run(
     from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.cli.preview import confirm, preview_run, say_what_changed
     from audiocapbench.cli.progress import ask_and_score, explain_end, explain_spending, say_where
-    from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.engine import Budget, RateLimits
     from audiocapbench.errors import FatalError
     from audiocapbench.judges import create_judges
     from audiocapbench.metrics.names import split_names
     from audiocapbench.models import ModelSettings, create_models
-    from audiocapbench.report.samples import write_samples
-    from audiocapbench.scores.run_table import keep_estimates
-    from audiocapbench.scores.summary import begun_judges, summarise
     from audiocapbench.store import Store
 
     refuse_overwriting(per_sample, [store_file(store)])
@@ -123,6 +119,12 @@ def run(
         fresh=fresh,
         refused=refused,
     )
+    # Loaded by now, while answers were awaited; nothing before the first question needs them.
+    from audiocapbench.cli.results import print_tables, warn_about
+    from audiocapbench.report.samples import write_samples
+    from audiocapbench.scores.run_table import keep_estimates
+    from audiocapbench.scores.summary import begun_judges, summarise
+
     judge_names = [one.name for one in judges]
     summaries = [
         summarise(

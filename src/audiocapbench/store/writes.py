@@ -1,10 +1,10 @@
 """What several tables of the store are written with, within somebody's transaction."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 from sqlalchemy import Connection, Table, delete, insert, select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from audiocapbench.signature import Signature
 from audiocapbench.store import schema
@@ -23,7 +23,7 @@ def insert_new(connection: Connection, table: Table, values: Sequence[Mapping[st
     """Insert rows whose key is not there yet; what is there stays."""
     if not values:
         return
-    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+    dialect = import_module(f"sqlalchemy.dialects.{connection.dialect.name}")
     connection.execute(dialect.insert(table).on_conflict_do_nothing(), values)
 
 

@@ -3,8 +3,9 @@ without Java; the rules themselves are in ``ptb.rules``."""
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from string import ascii_letters, ascii_lowercase, digits
+from typing import TYPE_CHECKING
 
 from audiocapbench.metrics.ptb.characters import (
     DIGIT,
@@ -14,7 +15,12 @@ from audiocapbench.metrics.ptb.characters import (
     shape_of,
     sign,
 )
-from audiocapbench.metrics.ptb.rules import ABBREVIATIONS, RULES_BY_FIRST, Guard
+
+if TYPE_CHECKING:
+    from audiocapbench.metrics.ptb.rules import Guard, Rule
+
+    _Ahead = dict[Guard, tuple[int, int]]
+    """For each guard the end of the run that was searched last, and where its last needle is."""
 
 TOKENIZER = "ptb-3.4.1"
 """How signatures name this tokenizer: by the version of the original that it equals."""
@@ -36,14 +42,19 @@ _DROPPED_UNLESS_BEFORE = {
     ",": frozenset(f"{digits}{DIGIT}"),
     ".": frozenset(f"{digits}{DIGIT}. {NO_BREAK}"),
 }
-_Ahead = dict[Guard, tuple[int, int]]
-"""For each guard the end of the run that was searched last, and where the last needle stands."""
 _SPLIT_WORDS = "cannot gonna gotta lemme gimme wanna"
-_PERIOD_KEPT = [name for name in ABBREVIATIONS if name != "openers"]
-_ABBREVIATED = " ".join([*(ABBREVIATIONS[name] for name in _PERIOD_KEPT), *ascii_lowercase])
-_NOT_PLAIN = frozenset(_SPLIT_WORDS.split())
-_NOT_PLAIN |= {f"{word}." for word in f"{_SPLIT_WORDS} {_ABBREVIATED}".split()}
 _TEXTS_KEPT = 2**18
+
+
+@cache
+def _rules() -> "tuple[dict[str, tuple[Rule, ...]], frozenset[str]]":
+    """Rules by first character, and the words that have one; they take a while to be compiled."""
+    from audiocapbench.metrics.ptb.rules import ABBREVIATIONS, RULES_BY_FIRST
+
+    kept = [words for name, words in ABBREVIATIONS.items() if name != "openers"]
+    abbreviated = " ".join([*kept, *ascii_lowercase])
+    with_period = {f"{word}." for word in f"{_SPLIT_WORDS} {abbreviated}".split()}
+    return RULES_BY_FIRST, frozenset(_SPLIT_WORDS.split()) | with_period
 
 
 def tokenize(text: str) -> list[str]:
@@ -91,19 +102,19 @@ def parts_of(text: str) -> Sequence[str]:
 def _plain_tokens(run: str) -> list[str] | None:
     """Split a run of plain words; None where one of them has a rule of its own."""
     words = run.lower().replace(",", " ").split()
-    if not _NOT_PLAIN.isdisjoint(words):
+    if not _rules()[1].isdisjoint(words):
         return None
     return [word.rstrip(".") for word in words] if "." in run else words
 
 
-def _next_token(text: str, shape: str, position: int, ahead: _Ahead) -> tuple[str, int]:
+def _next_token(text: str, shape: str, position: int, ahead: "_Ahead") -> tuple[str, int]:
     """Read one token by the rules: its text, and where the next one may begin.
 
     The longest match wins, the first rule among equals.
     """
     first = shape[position]
     best, stop, longest = None, position + 1, position
-    for rule in RULES_BY_FIRST.get(first, ()):
+    for rule in _rules()[0].get(first, ()):
         pattern, _, guard = rule
         if guard is not None:
             known = ahead.get(guard)
@@ -120,7 +131,7 @@ def _next_token(text: str, shape: str, position: int, ahead: _Ahead) -> tuple[st
     return "" if first in _TRACELESS else sign(token).lower(), stop
 
 
-def _searched(shape: str, guard: Guard, position: int) -> tuple[int, int]:
+def _searched(shape: str, guard: "Guard", position: int) -> tuple[int, int]:
     """Where a run ends, and where the last thing in it stands that the guard looks for."""
     run = guard.run.match(shape, position)
     end, last = max(run.end() if run else 0, position + 1), -1
