@@ -61,6 +61,8 @@ class Provider:
             "seconds": self.answered_at - (self.asked_at or 0.0),
             "steady_rate": (len(steady) - 1) / max(1e-9, steady[-1] - steady[0]),
             "most_in_flight": self.most_in_flight,
+            "asked_at": self.asked_at or 0.0,
+            "answered_at": self.answered_at,
         }
 
     async def reply(self, body: bytes) -> tuple[int, dict[str, object]] | None:
