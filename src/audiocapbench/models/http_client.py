@@ -8,8 +8,9 @@ import re
 import ssl
 import time
 import zlib
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from importlib.metadata import requires
 from importlib.util import find_spec
@@ -21,6 +22,7 @@ from audiocapbench.models.http_errors import CONNECT_S, LARGEST_REPLY, no_answer
 from audiocapbench.version import VERSION
 
 _MOST_IDLE, _IDLE_S = 100, 5.0
+_DONE = "audiocapbench_done"  # what is to be called once the body of a response is closed
 _PIECE = _LARGEST_ERROR = 1 << 16
 _ZIPPED = frozenset({"gzip", "x-gzip", "deflate"})
 
@@ -58,7 +60,6 @@ class _Lanes:
 
     def __init__(self, library: Any, trust: ssl.SSLContext) -> None:
         self._library, self._trust = library, trust
-        self._body = type("LaneBody", (_LaneBody, library.AsyncByteStream), {})
         self._idle: list[tuple[float, Any]] = []
 
     async def handle_async_request(self, request: Any) -> Any:
@@ -68,7 +69,7 @@ class _Lanes:
         except BaseException:
             await self._give_back(lane)
             raise
-        response.stream = self._body(response.stream, lane, self._give_back)
+        response.extensions[_DONE] = partial(self._give_back, lane)
         return response
 
     def _new(self) -> Any:
@@ -84,27 +85,6 @@ class _Lanes:
     async def aclose(self) -> None:
         while self._idle:
             await self._idle.pop()[1].aclose()
-
-
-class _LaneBody:
-    """The body of a response; once it is closed, its connection serves the next question."""
-
-    def __init__(
-        self, stream: Any, lane: Any, give_back: Callable[[Any], Coroutine[Any, Any, None]]
-    ) -> None:
-        self._stream, self._lane, self._give_back = stream, lane, give_back
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for piece in self._stream:
-            yield piece
-
-    async def aclose(self) -> None:
-        try:
-            await self._stream.aclose()
-        finally:
-            lane, self._lane = self._lane, None
-            if lane is not None:
-                await self._give_back(lane)
 
 
 def client_options(library: Any, remote: RemoteModel, *, blocking: bool = False) -> dict[str, Any]:
@@ -134,6 +114,7 @@ class _Body:
 
     def __init__(self, response: Any, remote: RemoteModel) -> None:
         self._stream, self._remote = response.stream, remote
+        self._done = response.extensions.get(_DONE)
         self._is_answer = response.status_code < 300
         encoding = response.headers.pop("content-encoding", "identity").strip().lower()
         if encoding not in _ZIPPED | {"identity", ""}:
@@ -161,7 +142,12 @@ class _Body:
             self._finish()
 
     async def aclose(self) -> None:
-        await self._stream.aclose()
+        try:
+            await self._stream.aclose()
+        finally:
+            done, self._done = self._done, None
+            if done is not None:
+                await done()
 
     def close(self) -> None:
         self._stream.close()
