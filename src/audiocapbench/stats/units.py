@@ -70,7 +70,10 @@ def ordered(units: Units) -> Units:
 def resampled_beside(
     units: Units, rounds: int, seed: int, sides: FloatArray
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """The same, and of each block the means over units of ``sides``, of shape (units, columns)."""
+    """Mean statistics of samples drawn with replacement, in blocks of shape (rounds, ..., k).
+
+    Beside each block stand the means over units of ``sides``, of shape (units, columns).
+    """
     generator = np.random.default_rng(seed)
     count = len(units.sizes)
     flat = units.sums.reshape(count, -1)
