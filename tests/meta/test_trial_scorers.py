@@ -1,13 +1,16 @@
 """Scorers by name: metrics, the offline judge and the controls, on pairs whose answer is plain."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from audiocapbench.errors import AudioCapBenchError, MetricError
+from audiocapbench.meta.controls import control_notes, try_controls
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.files import pair_set, read_pairs
 from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
+from audiocapbench.meta.scorers.controls import CONTROLS
 from audiocapbench.meta.scorers.scorer import Choice, create_scorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.meta.trial import try_scorer
@@ -180,3 +183,20 @@ def test_word_weights_come_from_all_pairs_together(tmp_path: Path) -> None:
     held_to = [one.references_first for one in made.pairs] * 2
     by_hand = compute(["cider_d"], texts, held_to)[0].samples
     assert [*first, *second] == pytest.approx(by_hand)
+
+
+def test_controls_stand_beside_every_scorer_and_say_what_they_give_away() -> None:
+    short = [
+        CaptionPair(f"{n}", f"c{n}", f"a dog barks {n}", f"a dragon barks loudly {n}", 0, "HM", "x")
+        for n in range(40)
+    ]
+    made = PairSet("csv", tuple(one if n % 2 else one.swapped() for n, one in enumerate(short)))
+    tried = [try_scorer(create_scorer("metric:fluency"), made)]
+    controls = try_controls(made, TrialSettings(), ["control:random"])
+    names = {one.scorer for one in controls}
+    assert names == {f"control:{name}" for name in CONTROLS if name != "random"}
+    notes = control_notes(tried, controls)
+    assert any("control:longer takes" in one and "100.0 %" in one for one in notes)
+    assert not any("always-" in one for one in notes)
+    worse = [replace(tried[0], scorer="metric:bad", whole=controls[0].whole)]
+    assert any("above metric:bad" in one for one in control_notes(worse, controls))

@@ -21,7 +21,7 @@ _ORDER = (
 ).split()
 _HOMES = {"import": "importing"} | dict.fromkeys(("models", "metrics", "benchmarks"), "listings")
 
-_OF_META = ("meta_build", "ratings")
+_OF_META = ("meta_build", "cheat", "ratings")
 
 SOME_FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
 

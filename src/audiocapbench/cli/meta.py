@@ -124,6 +124,7 @@ def _try_on_pairs(
     """
     from audiocapbench.cli.progress import explain_spending
     from audiocapbench.engine import Budget
+    from audiocapbench.meta.controls import control_notes, try_controls
     from audiocapbench.meta.pairs.files import KINDS, pair_set, read_pairs
     from audiocapbench.meta.pairs.pair import agreement
     from audiocapbench.meta.settings import TrialSettings
@@ -168,17 +169,20 @@ def _try_on_pairs(
     )
     refused: list[FatalError] = []
     trials, stopped = _try_all(scorer, judged, settings, refused, yes=yes)
+    controls = try_controls(judged, settings, [one.scorer for one in trials]) if trials else []
     if trials and per_pair is not None:
         write_choices(per_pair, trials)
     if trials and html is not None:
-        write_trials(html, trials, judged, agreed)
+        write_trials(html, [*trials, *controls], judged, agreed)
     if trials and json:
-        print_json(trial_document(trials, left_out=judged.left_out, agreement=agreed))
+        left = judged.left_out
+        print_json(trial_document(trials, left_out=left, agreement=agreed, controls=controls))
     elif trials:
-        _print(trials, judged, agreed)
+        _print(trials, controls, judged, agreed)
     for trial in trials:
         say(*(f"{trial.scorer}: {note}" for note in trial.notes))
         say(*(f"Warning: {warning}." for warning in trial.warnings))
+    say(*(f"Note: {note}." for note in control_notes(trials, controls)))
     explain_spending(settings.budget)
     say(*(f"audiocapbench: {error}" for error in refused))
     if stopped is not None:
@@ -258,13 +262,19 @@ def _swept(scorer: str, settings: "TrialSettings", pairs: "PairSet") -> tuple[st
     return tuple(name for name in PROMPTS if not name.endswith("-ref"))
 
 
-def _print(trials: "Sequence[ScorerTrial]", pairs: "PairSet", agreed: "Agreement") -> None:
+def _print(
+    tried: "Sequence[ScorerTrial]",
+    controls: "Sequence[ScorerTrial]",
+    pairs: "PairSet",
+    agreed: "Agreement",
+) -> None:
     from audiocapbench.cli.tables import show_page
     from audiocapbench.report.trial import group_table, order_table, trial_table
 
+    trials = [*tried, *controls]
     show_page(trial_table(trials))
-    if any(one.orders for one in trials):
-        show_page(order_table(trials))
+    if any(one.orders for one in tried):
+        show_page(order_table(tried))
     show_page(group_table(trials, "Accuracy by type of pair", "by_type"))
     if trials[0].headline == "f1":
         show_page(group_table(trials, "F1 by type of pair", "by_type", "f1"))
@@ -279,4 +289,4 @@ def _print(trials: "Sequence[ScorerTrial]", pairs: "PairSet", agreed: "Agreement
     if agreed.before is not None and agreed.after is not None:
         words = f"{agreed.before:.2f} over all votes, {agreed.after:.2f} over the pairs kept"
         lines.append(f"Fleiss' kappa: {words}")
-    show_lines(*lines, *signature_lines(one.signature for one in trials))
+    show_lines(*lines, *signature_lines(one.signature for one in tried))

@@ -241,10 +241,18 @@ def _constant(counts: NDArray[np.float64], headline: str) -> tuple[float, int]:
 
 
 def trial_document(
-    trials: Sequence[ScorerTrial], *, left_out: int = 0, agreement: Agreement | None = None
+    trials: Sequence[ScorerTrial],
+    *,
+    left_out: int = 0,
+    agreement: Agreement | None = None,
+    controls: Sequence[ScorerTrial] = (),
 ) -> dict[str, Any]:
     """One document: the trial itself, or ``scorers``, a list of them, where there are several."""
-    shared = {"undecided": left_out, "kappa": agreement._asdict() if agreement else None}
+    shared = {
+        "undecided": left_out,
+        "kappa": agreement._asdict() if agreement else None,
+        "controls": {one.scorer: _group(one.whole) for one in controls},
+    }
     made = [_one(trial) for trial in trials]
     if len(made) == 1:
         return made[0] | shared

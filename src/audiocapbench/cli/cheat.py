@@ -1,0 +1,128 @@
+"""``audiocapbench meta cheat``: what captions that were made to score gain over honest ones."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer import Option
+
+from audiocapbench.cli import options
+from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED
+from audiocapbench.cli.console import print_json, say, show, show_lines, table
+from audiocapbench.cli.meta import meta_app
+
+if TYPE_CHECKING:
+    from audiocapbench.meta.cheat import AttackFigure, CheatTrial
+    from audiocapbench.meta.pairs.pair import CaptionPair
+    from audiocapbench.meta.settings import TrialSettings
+
+
+@options.command(meta_app.command)
+def cheat(
+    *,
+    captions: Path,
+    scorer: list[str],
+    predictions: Path | None = None,
+    limit: Annotated[int, Option(min=2)] = 200,
+    data: Path | None = None,
+    seed: int = 42,
+    budget: options.Budget = None,
+    prices: options.Prices = None,
+    credentials: options.Credentials = None,
+    yes: options.Yes = False,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
+) -> None:
+    """Attack a scorer with captions that say nothing new, and see whether they gain.
+
+    The honest caption of a clip is one of its references, held to the others, or --predictions.
+
+    Args:
+        captions (FILE): What people wrote, as for 'corrupt': two captions a clip or more.
+        scorer (KIND:NAME): metric:NAME, judge:NAME or clap:NAME; may be repeated.
+        predictions (FILE): Honest captions by a model, id,prediction.
+        limit (N): At most so many clips, drawn by the seed.
+        data (DIR): Folder with the clips, for who hears them.
+        seed (S): The same seed makes the same attacks.
+    """
+    from audiocapbench.cli.progress import explain_spending
+    from audiocapbench.data.tables import read_predictions
+    from audiocapbench.engine import Budget
+    from audiocapbench.meta.cheat import attack_pairs, honest_captions
+    from audiocapbench.meta.corrupt.captions import read_captions
+    from audiocapbench.meta.errors import TrialStoppedError
+    from audiocapbench.meta.settings import TrialSettings
+
+    clips = read_captions(captions).clips
+    given = None if predictions is None else read_predictions(predictions).texts
+    pairs = attack_pairs(honest_captions(clips, given, limit=limit, seed=seed), seed)
+    settings = TrialSettings(
+        data=data, store_url=store, budget=Budget(budget), prices=prices, seed=seed
+    )
+    trials: list[CheatTrial] = []
+    try:
+        _cheat_all(scorer, pairs, settings, trials, yes=yes)
+    except TrialStoppedError as error:
+        say(f"audiocapbench: {error}")
+        raise typer.Exit(INTERRUPTED if error.interrupted else SOME_FAILED) from None
+    finally:
+        explain_spending(settings.budget)
+        if json and trials:
+            print_json({"n": len({pair.clip for pair in pairs}), "scorers": _documents(trials)})
+        elif trials:
+            _print(trials)
+    for trial in trials:
+        say(*(f"{trial.scorer}: {note}" for note in trial.notes))
+        say(*(f"Warning: {warning}." for warning in trial.warnings))
+
+
+def _cheat_all(
+    names: Sequence[str],
+    pairs: "Sequence[CaptionPair]",
+    settings: "TrialSettings",
+    trials: "list[CheatTrial]",
+    *,
+    yes: bool,
+) -> None:
+    """Attack every scorer in turn, once all are made and what they cost is agreed to."""
+    from dataclasses import replace
+    from itertools import chain
+
+    from audiocapbench.cli.preview import confirm
+    from audiocapbench.cli.progress import TrialBars
+    from audiocapbench.meta.cheat import cheat as attack
+    from audiocapbench.meta.cheat import pointwise
+    from audiocapbench.meta.scorers.scorer import PaidScorer, create_scorer
+
+    with TrialBars() as bars:
+        watched = replace(settings, progress=bars.advance)
+        scorers = [pointwise(create_scorer(name, watched)) for name in dict.fromkeys(names)]
+        paid = [one.preview(pairs) for one in scorers if isinstance(one, PaidScorer)]
+        confirm(chain.from_iterable(paid), budget_usd=settings.budget.limit_usd, yes=yes)
+        for scorer in scorers:
+            trials.append(attack(scorer, pairs))
+
+
+def _documents(trials: "Sequence[CheatTrial]") -> list[dict[str, object]]:
+    return [trial.document() for trial in trials]
+
+
+def _print(trials: "Sequence[CheatTrial]") -> None:
+    from audiocapbench.meta.cheat import ATTACKS
+
+    columns = ("attack", "score", "gain", "95 %", "wins %", "clips")
+    for trial in trials:
+        title = f"{trial.scorer}: gain over the honest caption, which has {trial.honest:.3f}"
+        rows = [_row(one) for one in trial.figures]
+        show(table(columns, rows, right=columns[1:], title=title))
+    show_lines(*(f"{name}: {words}" for name, (words, _) in ATTACKS.items()))
+    show_lines(*dict.fromkeys(f"Signature: {trial.signature}" for trial in trials))
+
+
+def _row(one: "AttackFigure") -> list[str]:
+    ends = f"{one.interval.low:+.3f} to {one.interval.high:+.3f}" if one.interval else "–"
+    missing = f" of {one.total:,}" if one.n < one.total else ""
+    mark = " (cheats)" if one.succeeds else ""
+    numbers = [f"{one.mean:.3f}", f"{one.gain:+.3f}", ends, f"{one.wins:.0f}"]
+    return [f"{one.attack}{mark}", *numbers, f"{one.n:,}{missing}"]
