@@ -45,11 +45,11 @@ class AudioCapBenchError(Exception):
 
 
 class StoppedError(AudioCapBenchError):
-    """Work ended before its end, and what was done is kept: interrupted, or the budget is spent."""
+    """Work ended before its end, and what was done is kept; ``stop`` says why."""
 
-    def __init__(self, message: str, *, interrupted: bool) -> None:
+    def __init__(self, message: str, stop: str) -> None:
         super().__init__(message)
-        self.interrupted = interrupted
+        self.stop = stop
 
 
 class AudioError(AudioCapBenchError):

@@ -126,11 +126,11 @@ def test_a_changed_reference_is_said_to_begin_a_new_run_and_pays_nothing_again(
     file.write_text(file.read_text().replace("number 3 sounds", "number three sounds"))
     again, _ = provider()
     assert again.returncode == 0, again.stderr
-    assert "1 sample has other references, another instruction, category or place" in again.stderr
+    assert "1 sample has other references, instruction or category since run 1" in again.stderr
     assert "since run 1, so this is a new run: tone_3" in again.stderr
     file.write_text("".join(file.read_text().splitlines(keepends=True)[:3]))
     fewer, requests = provider()
-    assert "1 sample is new or gone since run 2, so this is a new run" in fewer.stderr
+    assert "1 sample has come or gone since run 2, so this is a new run: tone_3" in fewer.stderr
     assert requests == 4
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -11,9 +11,6 @@ from typer.core import TyperGroup
 from audiocapbench.cli.console import say, show_lines
 from audiocapbench.errors import AudioCapBenchError, StoppedError
 from audiocapbench.version import VERSION
-
-if TYPE_CHECKING:
-    from audiocapbench.engine import Stop
 
 _ORDER = (
     "demo build run import score leaderboard compare report figures export mecat meta corrupt runs "
@@ -31,7 +28,7 @@ EXIT_CODES = (
 )
 
 
-def code_of(stop: "Stop") -> int:
+def code_of(stop: str) -> int:
     """A spent budget is no interruption: some samples have no answer."""
     return INTERRUPTED if stop == "interrupted" else SOME_FAILED
 
@@ -43,7 +40,7 @@ def explained() -> Iterator[None]:
         yield
     except StoppedError as error:
         say(f"audiocapbench: {error}")
-        raise typer.Exit(INTERRUPTED if error.interrupted else SOME_FAILED) from None
+        raise typer.Exit(code_of(error.stop)) from None
     except AudioCapBenchError as error:
         say(f"audiocapbench: {error}")
         raise typer.Exit(WRONG_USE) from None

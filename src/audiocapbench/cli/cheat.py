@@ -8,7 +8,7 @@ import typer
 from typer import Option
 
 from audiocapbench.cli import options
-from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED
+from audiocapbench.cli.app import code_of
 from audiocapbench.cli.console import print_json, say, show, show_lines, table
 from audiocapbench.cli.meta import meta_app
 
@@ -65,7 +65,7 @@ def cheat(
         _cheat_all(scorer, pairs, settings, trials, yes=yes)
     except TrialStoppedError as error:
         say(f"audiocapbench: {error}")
-        raise typer.Exit(INTERRUPTED if error.interrupted else SOME_FAILED) from None
+        raise typer.Exit(code_of(error.stop)) from None
     finally:
         explain_spending(settings.budget)
         if json and trials:

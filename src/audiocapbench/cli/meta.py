@@ -9,7 +9,7 @@ import typer
 from typer import Option
 
 from audiocapbench.cli import options
-from audiocapbench.cli.app import INTERRUPTED, SOME_FAILED, WRONG_USE, app
+from audiocapbench.cli.app import SOME_FAILED, WRONG_USE, app, code_of
 from audiocapbench.cli.console import print_json, say, show_lines, signature_lines
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError, FatalError
@@ -187,7 +187,7 @@ def _try_on_pairs(
     say(*(f"audiocapbench: {error}" for error in refused))
     if stopped is not None:
         say(f"audiocapbench: {stopped}")
-        raise typer.Exit(INTERRUPTED if stopped.interrupted else SOME_FAILED)
+        raise typer.Exit(code_of(stopped.stop))
     if refused:
         raise typer.Exit(WRONG_USE)
     failed = sum(trial.failed for trial in trials)

@@ -35,8 +35,6 @@ from audiocapbench.models import Model
 from audiocapbench.scores.estimate import counted
 from audiocapbench.store import Store
 
-_OTHER_TEXT = "other references, another instruction, category or place"
-
 
 def confirm(previews: Iterable[Preview], *, budget_usd: float | None = None, yes: bool) -> None:
     """Show what will cost money and have it agreed to, or end the command.
@@ -86,15 +84,8 @@ def preview_run(
         count = len({sample.clip.sha256 for sample in asked})
         questions = "{} questions on " if len(asked) != count else ""
         what = f"{questions}{counted(count, 'clip')}, {_length(asked)}"
-        yield preview_questions(
-            model.name,
-            model,
-            as_questions(asked),
-            what,
-            prices=prices,
-            known=len(samples) - len(missing),
-            reused=len(reused),
-        )
+        found = preview_questions(model.name, model, as_questions(asked), what, prices=prices)
+        yield found._replace(known=len(samples) - len(missing), reused=len(reused))
         run = None if fresh else find_run(benchmark, model, store, samples)
         for judge in judges:
             to_judge[judge.name] += expected_answers(missing, reused)
@@ -112,17 +103,15 @@ def say_what_changed(benchmark: Benchmark, store: Store) -> None:
     if changed is None:
         return
     since = f"since run {changed.run}, so this is a new run"
-    facts = [
-        (len(changed.clips), "clip", "changed", changed.clips),
-        (len(changed.texts), "sample", _OTHER_TEXT, changed.texts),
-    ]
-    for count, noun, how, names in facts:
-        if count:
-            have = f"1 {noun} has" if count == 1 else f"{count:,} {noun}s have"
-            say(f"{have} {how} {since}: {some(names)}")
-    if changed.others:
-        are = "1 sample is" if changed.others == 1 else f"{changed.others:,} samples are"
-        say(f"{are} new or gone {since}")
+    facts = (
+        ("clip", "changed", changed.clips),
+        ("sample", "other references, instruction or category", changed.texts),
+        ("sample", "come or gone", changed.others),
+    )
+    for noun, how, names in facts:
+        if names:
+            has = "has" if len(names) == 1 else "have"
+            say(f"{counted(len(names), noun)} {has} {how} {since}: {some(names)}")
 
 
 def _say_unlisted(benchmark: Benchmark) -> None:

@@ -123,17 +123,11 @@ def run(
     from audiocapbench.cli.results import print_tables, warn_about
     from audiocapbench.report.samples import write_samples
     from audiocapbench.scores.run_table import keep_estimates
-    from audiocapbench.scores.summary import begun_judges, summarise
+    from audiocapbench.scores.summary import summarise
 
     judge_names = [one.name for one in judges]
     summaries = [
-        summarise(
-            kept,
-            end.run,
-            names,
-            judge_names if end.stop is None else begun_judges(kept, end.run, judge_names),
-        )
-        for end in ends
+        summarise(kept, end.run, names, judge_names, stopped=end.stop is not None) for end in ends
     ]
     if per_sample is not None:
         write_samples(per_sample, [one.table for one in summaries])

@@ -128,7 +128,7 @@ def _score_run(
     from audiocapbench.metrics.names import split_names
     from audiocapbench.report.samples import write_samples
     from audiocapbench.scores.run_table import keep_estimates
-    from audiocapbench.scores.summary import begun_judges, summarise
+    from audiocapbench.scores.summary import summarise
     from audiocapbench.store import Store
 
     kept = Store.open(store, create=False)
@@ -144,7 +144,7 @@ def _score_run(
     missing = [missing_judgements(kept, found, one, repeats=panel.repeats) for one in judges]
     previews = map(partial(preview_judging, store=kept, prices=panel.prices), judges, missing)
     confirm(previews, budget_usd=panel.budget_usd, yes=panel.yes)
-    judge_names, purse = [one.name for one in judges], Budget(panel.budget_usd)
+    purse = Budget(panel.budget_usd)
     with bars_on_stderr() as bars:
         score_run(kept, found, names)
         end = judge_run(
@@ -158,9 +158,8 @@ def _score_run(
         )
     if end.dropped:
         raise KeyboardInterrupt
-    if end.stop is not None:
-        judge_names = begun_judges(kept, found, judge_names)
-    summary = summarise(kept, found, names, judge_names)
+    judge_names = [one.name for one in judges]
+    summary = summarise(kept, found, names, judge_names, stopped=end.stop is not None)
     if per_sample is not None:
         write_samples(per_sample, [summary.table])
     if json:
@@ -168,7 +167,7 @@ def _score_run(
     else:
         print_tables([summary], names, traits.headline)
     keep_estimates(kept, [summary.table])
-    warn_about(kept, judge_names, [number], advise=any(missing))
+    warn_about(kept, summary.judge_names, [number], advise=any(missing))
     explain_spending(purse)
     say(*(f"audiocapbench: {error}" for error in end.refusals))
     if end.stop is not None:

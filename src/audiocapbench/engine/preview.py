@@ -49,8 +49,6 @@ def preview_questions(
     what: str,
     *,
     prices: Path | None = None,
-    known: int = 0,
-    reused: int = 0,
 ) -> Preview:
     """What it will likely cost to ask a model.
 
@@ -59,15 +57,13 @@ def preview_questions(
         questions: The text of each, and the seconds of its clip.
         what: The questions in words, with ``{}`` for their number.
         prices: A file of prices that come before the built-in ones.
-        known: How many more were answered before.
-        reused: How many more the cache answers.
     """
     price, heard = price_of(model.name, prices), model.contract.container != "none"
     costs = [
         likely_cost(price, model, length if heard else 0.0, text) for text, length in questions
     ]
     likely = None if price is None else sum(cost or 0.0 for cost in costs)
-    return Preview(who, len(costs), what.format(f"{len(costs):,}"), likely, known, reused)
+    return Preview(who, len(costs), what.format(f"{len(costs):,}"), likely)
 
 
 def cached_answers(store: Store, model: Model, samples: Iterable[Sample]) -> dict[str, str]:

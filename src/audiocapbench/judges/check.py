@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Status
-from audiocapbench.engine import Preview, Stop, answered, run_benchmark
+from audiocapbench.engine import Preview, answered, run_benchmark
 from audiocapbench.errors import StoppedError
 from audiocapbench.judges.aggregation import MAX_VALUE, by_judge, overall
 from audiocapbench.judges.errors import JudgeError
@@ -137,8 +137,7 @@ def check_judge(
             raise refusal
         if end.stop is not None:
             why = end.stop.because(end.spending)
-            words = f"the check was stopped: {why}; run it again to go on"
-            raise StoppedError(words, interrupted=end.stop is Stop.INTERRUPTED)
+            raise StoppedError(f"the check was stopped: {why}; run it again to go on", end.stop)
         judged[kind] = _read(judge, store, run.id)
     left_in = benchmark.traits.controls.right_is == "reference"
     return replace(_result(judge, judged), left_in=left_in)

@@ -1,7 +1,7 @@
 """What judging will likely cost, by the very prompts that a judge will be given."""
 
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from audiocapbench.data import Sample
@@ -55,19 +55,11 @@ def _not_cached(judge: ModelJudge, tasks: list[JudgeTask], store: Store) -> list
     return left
 
 
-def expected_answers(
-    samples: Iterable[Sample], known: Mapping[str, str] | None = None
-) -> list[JudgeTask]:
+def expected_answers(samples: Sequence[Sample], known: Mapping[str, str]) -> list[JudgeTask]:
     """Samples without an answer, with the one that is known or a reference in its place."""
-    known = known or {}
-
-    def text(one: Sample) -> str:
-        return known.get(one.id) or (one.references[0] if one.references else "sound")
-
-    replies = [(one, Reply(text(one))) for one in samples]
-    return [
-        (AnsweredSample(one, Outcome(one.id, reply, None, 0.0, 0.0)), 0) for one, reply in replies
-    ]
+    texts = {one.id: known.get(one.id) or next(iter(one.references), "sound") for one in samples}
+    outcomes = ((one, Outcome(one.id, Reply(texts[one.id]), None, 0.0, 0.0)) for one in samples)
+    return [(AnsweredSample(*one), 0) for one in outcomes]
 
 
 def _prompt(judge: ModelJudge, item: AnsweredSample) -> str | None:

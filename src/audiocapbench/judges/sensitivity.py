@@ -13,7 +13,7 @@ import numpy as np
 
 from audiocapbench.benchmarks import Selection
 from audiocapbench.data.outcome import Status
-from audiocapbench.engine import Preview, Stop, answered
+from audiocapbench.engine import Preview, answered
 from audiocapbench.errors import StoppedError
 from audiocapbench.judges import audiocapbench
 from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL, overall
@@ -218,8 +218,7 @@ def study_sensitivity(
                 raise refusal
             if end.stop is not None:
                 why = end.stop.because(end.spending)
-                words = f"the study was stopped: {why}; run it again to go on"
-                raise StoppedError(words, interrupted=end.stop is Stop.INTERRUPTED)
+                raise StoppedError(f"the study was stopped: {why}; run it again to go on", end.stop)
     base = variants.judge
     first = _scores(store, answers.runs, base, 0, answers.samples)
     figures = [

@@ -42,7 +42,7 @@ from audiocapbench.report.exports import Page, Record
 from audiocapbench.scores.estimate import Estimate, interval_words
 from audiocapbench.scores.run_table import keep_estimates
 from audiocapbench.scores.scorer import Scorer
-from audiocapbench.scores.summary import RunSummary, begun_judges, summarise
+from audiocapbench.scores.summary import RunSummary, summarise
 from audiocapbench.store import DEFAULT_STORE, Run, Store
 
 StoreLike = str | PathLike[str] | Store
@@ -342,9 +342,8 @@ def _result(
 ) -> RunResult:
     """A run's scores, computed and kept while the store is open."""
     names = [judge.name for judge in judges]
-    if end.stop is not None:
-        names = begun_judges(store, run, names)
-    result = RunResult(summarise(store, run, metrics, names), end.stop, end.spending)
+    summary = summarise(store, run, metrics, names, stopped=end.stop is not None)
+    result = RunResult(summary, end.stop, end.spending)
     result.records()
     keep_estimates(store, [result.summary.table])
     return result

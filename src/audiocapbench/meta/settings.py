@@ -16,7 +16,6 @@ from audiocapbench.engine import (
     Preview,
     Progress,
     RateLimits,
-    Stop,
     as_questions,
     cached_answers,
     missing_samples,
@@ -93,9 +92,8 @@ class TrialSettings:
         ]
         reused = cached_answers(self.store, model, left)
         asked = as_questions(one for one in left if one.id not in reused)
-        return preview_questions(
-            name, model, asked, what, prices=self.prices, reused=len(left) - len(asked)
-        )
+        found = preview_questions(name, model, asked, what, prices=self.prices)
+        return found._replace(reused=len(left) - len(asked))
 
     def ask(self, benchmark: Benchmark, model: Model, name: str) -> Mapping[str, Outcome]:
         """The outcomes of all samples by id; progress and messages call this by the name.
@@ -120,6 +118,6 @@ class TrialSettings:
                 f"{name}: stopped after {sum(end.statuses.values())} of {end.total} answers: "
                 f"{end.stop.because(end.spending)}; answers are kept in {self.store.name}, and the "
                 "same command goes on from here",
-                interrupted=end.stop is Stop.INTERRUPTED,
+                end.stop,
             )
         return self.store.outcomes(end.run.id)

@@ -198,23 +198,25 @@ class RunSummary:
 
 
 def summarise(
-    store: Store, run: Run, metrics: Sequence[str], judges: Sequence[str] = ()
+    store: Store,
+    run: Run,
+    metrics: Sequence[str],
+    judges: Sequence[str] = (),
+    *,
+    stopped: bool = False,
 ) -> RunSummary:
-    """Put a run's stored scores and judgements together.
+    """Put a run's stored scores and judgements together; where stopped, of judges that have some.
 
     Raises:
         JudgeError: A judge has not judged this run.
     """
-    summary = RunSummary(TableReader(store).read(run), tuple(metrics), tuple(judges))
+    table = TableReader(store).read(run)
+    judges = [name for name in judges if name in table.judgements or not stopped]
+    summary = RunSummary(table, tuple(metrics), tuple(judges))
     for judge in judges:
         if not summary.table.is_hopeless:
             summary.table.current_judgements(judge)
     return summary
-
-
-def begun_judges(store: Store, run: Run, judges: Sequence[str]) -> list[str]:
-    """Those judges that have judged anything of a run."""
-    return [name for name in judges if store.judgements(run.id, name)]
 
 
 def unknown_judge(tables: Sequence[RunTable], judge: str) -> str | None:

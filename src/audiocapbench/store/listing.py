@@ -92,8 +92,8 @@ class RunListing:
         pairs = [(before[one.id], one) for one in now if one.id in before]
         clips = (new.clip.file_name for old, new in pairs if old.clip_sha256 != new.clip.sha256)
         texts = (new.id for old, new in pairs if _words(old) != _words(new))
-        others = len(before) + len(now) - 2 * len(pairs)
-        return ChangedSamples(run.id, tuple(dict.fromkeys(clips)), tuple(texts), others)
+        others = sorted(before.keys() ^ {one.id for one in now})
+        return ChangedSamples(run.id, tuple(dict.fromkeys(clips)), tuple(texts), tuple(others))
 
     def scorers(self, run_ids: Iterable[int]) -> list[ScorerLine]:
         """Metrics and judges of runs, with what they made of them; metrics first."""

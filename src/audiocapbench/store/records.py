@@ -67,18 +67,12 @@ class Run:
 
 
 class ChangedSamples(NamedTuple):
-    """The newest run of a benchmark's folder, and what has changed since.
-
-    Attributes:
-        clips: File names of clips that are others now.
-        texts: Ids of samples of which something else is another, such as a reference.
-        others: How many samples are new or gone.
-    """
+    """The newest run of a folder, and whose clips and texts changed since, or came or went."""
 
     run: int
     clips: tuple[str, ...]
     texts: tuple[str, ...]
-    others: int
+    others: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from audiocapbench.store.claims import ClaimStore, release_tasks, task_of
 from audiocapbench.store.connect import (
     DEFAULT_STORE,
     connect,
+    fetch,
     make_file,
     patience,
     reading,
@@ -244,9 +245,8 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore, ClaimStor
     def cached_texts(self, model: str) -> dict[str, str]:
         """All replies of a model that would be given again, by the key of their question."""
         own = schema.responses.c
-        with reading(self._engine) as connection:
-            found = connection.execute(select(own.key, own.text).where(own.model == model))
-            return {row.key: row.text for row in found}
+        found = fetch(self._engine, select(own.key, own.text).where(own.model == model))
+        return {row.key: row.text for row in found}
 
     def sent_clips(self, model: str, contract: str) -> dict[str, str]:
         """SHA-256 of what a model was sent of clips, by that of the clip."""
@@ -259,8 +259,7 @@ class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore, ClaimStor
             .where(runs.model == model, runs.contract == contract, made.audio_sha256.is_not(None))
             .distinct()
         )
-        with reading(self._engine) as connection:
-            return {row.clip_sha256: row.audio_sha256 for row in connection.execute(query)}
+        return {row.clip_sha256: row.audio_sha256 for row in fetch(self._engine, query)}
 
     def put_scores(self, run_id: int, metric: str, scores: Iterable[StoredScore]) -> None:
         """Replace all scores of one metric on one run."""

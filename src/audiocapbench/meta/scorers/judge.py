@@ -15,7 +15,7 @@ from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Reply
 from audiocapbench.data.sample import Clip, Sample
-from audiocapbench.engine import Preview, Stop, run_benchmark
+from audiocapbench.engine import Preview, run_benchmark
 from audiocapbench.judges import create_judge
 from audiocapbench.judges.aggregation import by_judge, overall
 from audiocapbench.judges.contract import Case, Verdict
@@ -105,8 +105,7 @@ class JudgeScorer(PointwiseScorer):
         benchmark = Benchmark(name, settings.data or Path(), samples, kind="trial")
         filled = run_benchmark(benchmark, _CaptionModel(items), settings.store)
         if filled.stop is not None:
-            words = f"{self.name} was stopped before it was asked"
-            raise TrialStoppedError(words, interrupted=True)
+            raise TrialStoppedError(f"{self.name} was stopped before it was asked", filled.stop)
         return filled.run
 
     def _judged(self, judge: ModelJudge, run: Run) -> dict[str, float]:
@@ -128,7 +127,7 @@ class JudgeScorer(PointwiseScorer):
             raise TrialStoppedError(
                 f"{self.name} was stopped: {end.stop.because(end.spending)}; what was judged is "
                 f"kept in {settings.store.name}, and the same command goes on from here",
-                interrupted=end.stop is Stop.INTERRUPTED,
+                end.stop,
             )
         kept = settings.store.judgements(run.id, judge.name)
         found = [one for one in kept if one.signature == judge.signature]
