@@ -107,7 +107,7 @@ class Round:
         self.provider = Provider(random.Random(draw.random()))
         self.safe: set[str] = set()
         self.processes: list[subprocess.Popen[str]] = []
-        self.kills = 0
+        self.kills = self.unheard = 0
 
     def run(self, seconds: float, disturb: Callable[[], str]) -> None:
         """Disturb for so long, then let it finish and hold it to its promises."""
@@ -170,7 +170,10 @@ class Round:
                 self.kills += 1
                 self._end_within(process, 10)
             case "storm":
-                server.plan = Plan(self.draw.choice(STORMS))
+                storm = self.draw.choice(STORMS)
+                server.plan = Plan(storm)
+                # Of these the provider has answered, and the one who asked has not heard it.
+                self.unheard += sum(one is not None and one.kind == "half" for one in storm)
             case _:
                 act = disturb()
         self.tally.done[f"× {act}"] += 1
@@ -242,7 +245,7 @@ class Round:
             self.tally.lost += missing
             self.tally.problems.append(f"{missing} answers or judgements are missing at the end")
         asked = [*self.provider.answers.values(), *self.provider.verdicts.values()]
-        repeated, allowed = sum(asked) - len(asked), self.kills * IN_FLIGHT
+        repeated, allowed = sum(asked) - len(asked), self.kills * IN_FLIGHT + self.unheard
         self.tally.questions += sum(asked)
         self.tally.repeated += repeated
         self.tally.allowed += allowed
