@@ -25,7 +25,7 @@ def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_the_help_lists_the_commands_in_the_order_of_a_first_visit(tmp_path: Path) -> None:
     done = call(tmp_path, "--help")
     assert done.returncode == 0
-    commands = done.stdout.split("Commands:")[1].split("\n")
+    commands = done.stdout.split("Commands:")[1].split("\n\n")[0].split("\n")
     names = [line.split()[0] for line in commands if line.startswith("  ") and line[2] != " "]
     assert names == COMMANDS
 

@@ -564,7 +564,7 @@ TWO = [completion("No.")["choices"][0] | {"index": 1}, completion("Yes.")["choic
         (message(content=[{"type": "refusal", "refusal": "I cannot."}]), "refused", "I cannot."),
         (message(content=[{"type": "thinking", "text": "Hm."}]), "empty", ""),
         (message(content=None, reasoning_content="A dog, maybe."), "empty", ""),
-        (message(content={"text": "A dog barks."}), "empty", ""),
+        (message(content={"text": "A dog barks."}), "failed", "no text"),
         (choice(finish_reason="max_tokens"), "truncated", "limit"),
         (choice(finish_reason="sensitive"), "filtered", "sensitive"),
     ],
