@@ -39,7 +39,8 @@ def readings(name: str) -> list[tuple[dict[str, Any], AnswerReading]]:
     found = []
     for one in labelled_answers(name):
         first, second = one.get("captions", (DOG, RAIN))
-        found.append((one, read_answer(one["answer"], first, second, LETTERS)))
+        labels = FROM_ZERO if one.get("from_zero") else LETTERS
+        found.append((one, read_answer(one["answer"], first, second, labels)))
     return found
 
 
@@ -52,7 +53,15 @@ def test_a_third_of_the_labelled_answers_is_held_apart() -> None:
     }
 
 
-@pytest.mark.parametrize(("name", "least"), [("answers.jsonl", 0.9), ("answers_held.jsonl", 0.95)])
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [
+        ("answers.jsonl", 0.9),
+        ("answers_held.jsonl", 0.95),
+        ("answers_adverse.jsonl", 0.75),
+        ("answers_adverse_held.jsonl", 0.8),
+    ],
+)
 def test_what_is_certain_is_right_and_most_answers_are_certain(name: str, least: float) -> None:
     found = readings(name)
     certain = [(one, own.choice.name.lower()) for one, own in found if own.certain]

@@ -15,11 +15,12 @@ FIRST, SECOND, BOTH, NEITHER, UNDECIDED, OTHER = "\ue000\ue001\ue002\ue003\ue004
 """One letter a kind of mention; private to this parser, and taken out of what a model says."""
 
 GUESSED = "\ue007"
-"""Ends a text in which a caption is told only by what it is said to describe."""
+"""Ends a text that speaks of a caption in words that are not certain to name it."""
 
 _MARK_OF = {Choice.FIRST: FIRST, Choice.SECOND: SECOND}
 _ENOUGH_WORDS = 3
 _SPACE = re.compile(r"[^\S\n]+")
+_SCRIPTS = re.compile(r"(?<=[\u3040-\u9fff])(?=[A-Za-z\d])|(?<=[A-Za-z\d])(?=[\u3040-\u9fff])")
 _STRAIGHT = str.maketrans("“”„«»’‘`´\xa0", '"""""\'\'\'\' ')
 _REWRITTEN = (
     ("*", " "),
@@ -35,7 +36,7 @@ _DIGITS = {"zero": "0", "one": "1", "two": "2"}
 _PRIVATE, _QUOTED, _ENUMERATED = map(pattern, ("private", "quoted", "enumerated"))
 _LETTER, _NUMBER, _DESCRIBED = map(pattern, ("letter", "number", "described"))
 _SAME_TWICE, _REFERRED, _COUNTED_BOTH = map(pattern, ("same_twice", "referred", "counted_both"))
-_SMALL = pattern("small_letter")
+_SMALL, _UNREAD_LETTER = map(pattern, ("small_letter", "unread_letter"))
 _TOGETHER, _OPEN_CHOICE = map(pattern, ("together", "open_choice"))
 # What is written in the place of what, before captions are told by what they describe and after.
 _UNDECIDED = (
@@ -73,7 +74,9 @@ def mark(answer: str, first: str, second: str, labels: Labels) -> str:
     text = _mark_quotes(text, _plain(first), _plain(second))
     if text == text.lower():
         text = _SMALL.sub(lambda one: one[0].upper(), text)
-    text = _LETTER.sub(lambda one: _lettered(one, labels), text).lower()
+    text = _LETTER.sub(lambda one: _lettered(one, labels), text)
+    unread = GUESSED if _UNREAD_LETTER.search(text) else ""
+    text = text.lower()
     for written, meant in _REWRITTEN:
         text = text.replace(written, meant)
     text = _mark_numbers(text, labels)
@@ -82,7 +85,7 @@ def mark(answer: str, first: str, second: str, labels: Labels) -> str:
     told = _DESCRIBED.sub(
         lambda one: _by_words(one["what"], first, second, one[0], LEAST_DESCRIBED), text
     )
-    guessed, text = GUESSED if kinds(told) != kinds(text) else "", told
+    guessed, text = GUESSED if kinds(told) != kinds(text) else unread, told
     for found, letter in _NAMED:
         text = found.sub(letter, text)
     text = _mark_references(text)
@@ -128,7 +131,7 @@ def _listed(found: re.Match[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).translate(_STRAIGHT)
+    return _SCRIPTS.sub(" ", unicodedata.normalize("NFKC", text).translate(_STRAIGHT))
 
 
 def _mark_quotes(text: str, first: str, second: str) -> str:

@@ -22,15 +22,15 @@ from audiocapbench.meta.answers.statements import Statement, Weight, statements
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.models.thoughts import without_thoughts
 
-RULES = "pairwise-4"
+RULES = "pairwise-5"
 """Version of the rules, for signatures; changes whenever an answer may be read otherwise."""
 
 LONGEST = 16_000
 """Characters that are read: of a longer answer the two ends, where choices are stated."""
 
 _CALLED = {
-    "first": Choice.FIRST,
-    "second": Choice.SECOND,
+    **dict.fromkeys(("first", "1st"), Choice.FIRST),
+    **dict.fromkeys(("second", "2nd"), Choice.SECOND),
     **dict.fromkeys(("tie", "tied", "both", "neither", "equal"), Choice.TIE),
     "unknown": Choice.UNKNOWN,
 }
@@ -71,7 +71,7 @@ def read_answer(
     found = statements(marked.rstrip(GUESSED))
     said = _resolved(found)
     if form is not None:
-        against = said.certain and said.choice is not form
+        against = (said.certain and said.choice is not form) or UNDECIDED in marked
         return AnswerReading(form, certain=not against)
     if said.choice is not Choice.UNKNOWN:
         despite = any(one.turns and one.weight >= Weight.VERDICT for one in found)
@@ -139,7 +139,8 @@ def _resolved(found: list[Statement]) -> AnswerReading:
             # What was found wrong decides over what was not; two that are right decide nothing.
             return _UNREAD
         choice = level[-1].choice
-        return AnswerReading(choice, _is_certain(choice, weight, found))
+        clear = not any(one.doubtful for one in level)
+        return AnswerReading(choice, clear and _is_certain(choice, weight, found))
     return _UNREAD
 
 

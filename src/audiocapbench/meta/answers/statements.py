@@ -30,6 +30,7 @@ class Statement:
         plain: The sign without negation, for "… but the other does not".
         turns: Whether it turns against what was said before it.
         resets: Whether what was said before it is taken back.
+        doubtful: Whether its clause has words that may turn it round.
     """
 
     who: str
@@ -38,6 +39,7 @@ class Statement:
     plain: int = 1
     turns: bool = False
     resets: bool = False
+    doubtful: bool = False
 
     @property
     def choice(self) -> Choice:
@@ -61,6 +63,8 @@ _DENIED_ONE, _COMPARAND, _MISSING = map(pattern, ("denied_one", "comparand", "mi
 _NEGATION, _NOT_HEARD, _HEARD = map(pattern, ("negation", "not_heard", "heard"))
 _FIRMER, _ADVERB, _NOTHING = map(pattern, ("more_than_hint", "adverb", "nothing"))
 _OWN_SUBJECT, _IN_CAPTION, _RELATIVE = map(pattern, ("own_subject", "in_caption", "relative"))
+_INSERTED, _UNBEATEN, _CLEFT = map(pattern, ("inserted", "unbeaten", "cleft"))
+_INVERTS = pattern("inverts")
 _NEAR = 5
 
 
@@ -94,10 +98,11 @@ class _Frame(NamedTuple):
 
     def entered(self, clause: str) -> "_Frame":
         """The frame within a clause: a conclusion or a turn holds to the end of the sentence."""
+        turned = bool(_TURN.search(clause))
         return _Frame(
             self.concludes or bool(_CONCLUDES.search(clause)),
-            self.aspect or bool(_ASPECT.search(clause)),
-            self.turns or bool(_TURN.search(clause)),
+            (self.aspect and not turned) or bool(_ASPECT.search(clause)),
+            self.turns or turned,
         )
 
     def weight(self, clause: str, weight: Weight) -> Weight:
@@ -110,8 +115,9 @@ class _Frame(NamedTuple):
 
 def _read_sentence(sentence: str, said: _Discourse) -> None:
     """Add what a sentence says; what a condition or an example hangs on is nothing."""
+    sentence = _UNBEATEN.sub(" excellent ", _INSERTED.sub(" ", sentence))
     plain = _NOT_SUPPOSED.sub(" ", sentence)
-    if _SENTENCE_IF.search(plain) or _FOR_EXAMPLE.search(sentence):
+    if any(one.search(sentence) for one in (_FOR_EXAMPLE, _CLEFT)) or _SENTENCE_IF.search(plain):
         return
     starts = [0, *(one.start() for one in _CLAUSE_START.finditer(sentence)), len(sentence)]
     parts = [sentence[one:two] for one, two in pairwise(starts)]
@@ -166,19 +172,22 @@ def _of_clause(clause: str, before: Statement | None, topic: str) -> Iterator[St
         return
     denied = _DENIED_ONE.search(alone)
     if denied is not None:
-        yield Statement(denied["one"], -1, Weight.VERDICT)
         alone = alone.replace(denied[0], " ", 1)
+        if all(one.sign > 0 for one in _predicated(alone, topic)):  # not "A is wrong, not B"
+            yield Statement(denied["one"], -1, Weight.VERDICT)
     missing = _MISSING.search(alone)
     if missing is not None:
         yield Statement(missing["one"], -1, Weight.HINT)
         alone = alone.replace(missing[0], " ", 1)
-    yield from _in_accord(list(_predicated(alone, topic)))
+    doubtful = bool(_INVERTS.search(_PREDICATE.sub(" ", alone)))
+    for one in _in_accord(list(_predicated(alone, topic))):
+        yield replace(one, doubtful=doubtful)
 
 
 def _without_comparand(found: re.Match[str]) -> str:
-    if found["beaten"] or found["below"]:
+    if found["beaten"] or found["below"] or found["greater"]:
         return " better "
-    if found["lost"]:
+    if found["lost"] or found["smaller"]:
         return " worse "
     return f" {found['kept'] or found['kept_as'] or ''} "
 
