@@ -320,7 +320,8 @@ def test_a_style_that_references_share_is_not_taken_for_broken(judge: Elements) 
 
 
 def test_naming_nothing_is_neither_an_invention_nor_a_report(judge: Elements) -> None:
-    for text in ("A sound is heard.", "Some noise", "Sounds can be heard"):
+    background = "A sound is heard in the background."
+    for text in ("A sound is heard.", "Some noise", "Loud sounds can be heard", background):
         assert judged(judge, text, DOG_THEN_CAR).scores["hallucination"] == 5, text
 
 

@@ -102,7 +102,8 @@ def _hallucination(matches: Matches) -> float:
         total += _UNFINISHED_WEIGHT
         unsupported += _UNFINISHED_WEIGHT
     share = 1 - unsupported / total if total else 1.0
-    names = any(claim.element.kind is not ElementKind.VAGUE for claim in matches.claims)
+    kinds = {claim.element.kind for claim in matches.claims}
+    names = ElementKind.VAGUE not in kinds or kinds - {ElementKind.VAGUE, ElementKind.ATTRIBUTE}
     return share if names else min(share, _NOTHING_NAMED)
 
 

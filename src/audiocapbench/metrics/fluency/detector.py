@@ -27,8 +27,8 @@ from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.metrics.similarity import mean_cosines
 from audiocapbench.signature import sign
 
-ERROR_WEIGHT = 0.25
-EXCESS_WEIGHT = 0.1
+ERROR_WEIGHT = 0.23
+EXCESS_WEIGHT = 0.08
 _CAPTIONS_AT_ONCE = 8192
 # Sentences of one caption that later ones are held to.
 _MOST_COMPARED = 100
@@ -137,10 +137,10 @@ def fluent_similarity(
 ) -> MetricResult:
     """Score predictions by similarity, less what is broken and what is longer than any reference.
 
-    The probability of an error costs ``error_weight``, each doubling of ``excess_length`` a tenth:
-    two captions joined are nearer to the references' middle than either, and no better. A blank
+    The probability of an error costs ``error_weight``, each doubling of ``excess_length`` 0.08: two
+    captions joined are nearer to the references' middle than either, and no better. A blank
     prediction scores 0: it says nothing, and nothing of it is broken. The encoder is as for
-    ``similarity``; recipe.json says how the weight was chosen.
+    ``similarity``; recipe.json has the study of the weight.
     """
     model = load(encoder) if isinstance(encoder, str) else encoder
     detector = load_detector()

@@ -19,7 +19,7 @@ _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W_]+(?:['-][^\W_]+)*|[,;:–—\"]|[.!
 _PAUSES = frozenset(",;:–—")
 _STOPS = frozenset(".!?。！？")
 # A caption may have this many times the words of the longest reference.
-_ROOM = 1.2
+_ROOM = 1.3
 _REMEMBERED = 100_000
 
 
@@ -82,7 +82,7 @@ def stem_of(word: str) -> str:
 def excess_length(caption: str, references: Sequence[str]) -> float:
     """How often a caption's length was doubled beyond what its references could explain.
 
-    Counts words beyond 1.2 times those of the longest reference, and sentences beyond those of the
+    Counts words beyond 1.3 times those of the longest reference, and sentences beyond those of the
     one with the most: two captions joined are longer than any, however well each of them fits.
     """
     words, sentences = _lengths(caption)
