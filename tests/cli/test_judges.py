@@ -129,6 +129,16 @@ def test_mecat_s_judge_is_checked_on_mecat_s_own_questions(tmp_path: Path) -> No
     assert json.loads(done.stdout)["kinds"]["right"]["n"] == 4 * 7
 
 
+def test_a_benchmark_is_checked_without_a_folder_where_it_needs_none(tmp_path: Path) -> None:
+    done = call(tmp_path, "judges", "check", "elements", "--benchmark", "demo", "--limit", "4")
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "mecat-qa").mkdir()
+    (tmp_path / "mecat-qa" / "000.jsonl").touch()
+    none = call(tmp_path, "judges", "check", "elements", "--benchmark", "mecat-qa")
+    assert none.returncode == 2
+    assert "mecat-qa: has no metadata.jsonl, so no clips; make a folder with" in none.stderr
+
+
 def test_a_judge_is_checked_on_questions_with_one_answer(tmp_path: Path) -> None:
     shards = tmp_path / "shards.tar.gz"
     members = [

@@ -151,6 +151,7 @@ def test_the_lines_that_were_left_out_are_told_and_are_exit_code_1(silent: Path)
         (["stability", "1", "--percent", "a"], "is not a list such as"),
         (["drop", "--metric", "bleu_1", "1"], "bleu_1 is not DATE"),
         (["silence"], "RUN"),
+        (["standings", "1", "--benchmark", "mecat-qa"], "is scored on mecat-caption, not on"),
     ],
 )
 def test_wrong_use_is_one_message_with_exit_code_2(

@@ -115,7 +115,15 @@ def test_a_file_of_scores_says_the_same_as_its_run(
         ([["id", "date"], ["a", "1"]], "has no column 'group'"),
         ([["id", "group", "date"], ["a", "loud", ".5"]], "no scores of MECAT's groups"),
         ([["id", "group", "date"], ["a", "long", "x"]], "line 2: date is 'x', no number"),
-        ([["id", "group", "date"], ["a", "long", "inf"]], "not a finite number"),
+        ([["id", "group", "date"], ["a", "long", "2"]], "date is '2', no number from -1 to 1"),
+        ([["id", "group", "date"], ["a", "long", "1e308"]], "is '1e308', no number from -1 to 1"),
+        ([["id", "group", "date"], ["a", "long", "nan"]], "date is 'nan', no number from -1 to 1"),
+        ([["id", "group", "date"], ["a", "long", "-5"]], "date is '-5', no number from -1 to 1"),
+        (
+            [["id", "group", "date", "date_similarity"], ["a", "long", "0.5", "inf"]],
+            "date_similarity is 'inf', no number",
+        ),
+        ([["id", "group", "date"], ["a", "long", "inf"]], "date is 'inf', no number"),
         ([["id", "group", "date"], *[["a", "long", ".9"]] * 2], "stands above already"),
     ],
 )
@@ -340,7 +348,8 @@ def given(*texts: str) -> AnswerSet:
         GivenAnswer(f"{place}/speech", "outside_speech", "speech", "000", ("None",), text)
         for place, text in enumerate(texts)
     ]
-    return AnswerSet("made", "file", "mecat-caption", tuple(answers), len(answers))
+    asked = {"outside_speech": len(answers)}
+    return AnswerSet("made", "file", "mecat-caption", tuple(answers), asked)
 
 
 def test_answers_that_cannot_be_read_are_counted_apart_and_shown() -> None:
@@ -397,6 +406,9 @@ def test_stability_spreads_shrink_with_size_and_start_from_the_stored_score(
     assert groups["long"]["published"]["size"] == 20_052
     assert "table F.5): mean 64.86 (64.7–65.0), CV 0.14 %" in " ".join(report.pages[0].notes)
     assert (small["published_cv"], whole["published_cv"]) == (0.54, 0.14)
+    fewer = replace(given, answers=given.answers[6:])
+    left_out = stability_report(fewer, groups=["long"], percents=[10], rounds=2).document["notes"]
+    assert "1 samples without an answer are left out." in left_out, "of the group that is shown"
     again = stability_report(given, groups=["long"], percents=[10, 100], rounds=20)
     assert again.document["groups"]["long"]["sizes"][0] == small
 

@@ -107,6 +107,14 @@ def test_wrong_ratings_and_groups_are_refused_in_words(audit: Path, tmp_path: Pa
     done = call("meta", "ratings", bad)
     assert done.returncode == 2
     assert all(f"line {line}" in done.stderr for line in (3, 5))
+    far = call("meta", "ratings", write(tmp_path / "far.csv", [["rating"], ["1e308"], ["-1e308"]]))
+    assert far.returncode == 2
+    assert "line 2: rating: is '1e308', no number" in far.stderr
+    for baseline in (float("nan"), float("inf"), 1e308):
+        with pytest.raises(ReportError, match="is no baseline"):
+            rating_report(audit, baseline)
+    once, twice = (rating_report(audit, 3.0, ["S00:SMA"] * times) for times in (1, 2))
+    assert once.document == twice.document, "the same comparison is one test"
     zeros = write(tmp_path / "zeros.jsonl", [])
     zeros.write_text('{"rating": 0}\n{"rating": 4}\n')
     assert rating_report(zeros, 3.0).document["groups"][0]["mean"]["value"] == 2.0, "0 is a rating"

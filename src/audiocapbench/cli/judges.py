@@ -47,7 +47,7 @@ def judges(ctx: typer.Context, *, json: options.Json = False) -> None:
 def check(
     judge: str,
     *,
-    data: str = "demo",
+    data: str | None = None,
     benchmark: str | None = None,
     follow_links: options.FollowLinks = False,
     repeats: options.Repeats = 3,
@@ -72,7 +72,7 @@ def check(
 
     Args:
         judge: The judge on trial.
-        data (DIR): A benchmark's name or a dataset folder.
+        data (DIR): A benchmark's name or a dataset folder. [default: demo]
         benchmark (NAME): What the folder holds: mecat-caption, …
     """
     from audiocapbench.benchmarks import Selection, open_benchmark
@@ -83,8 +83,8 @@ def check(
     from audiocapbench.judges.check import CHECKED
     from audiocapbench.store import Store
 
-    named = (data, None) if benchmark is None else (benchmark, Path(data))
-    opened = open_benchmark(*named, follow_links=follow_links)
+    place = Path(data) if benchmark and data else None
+    opened = open_benchmark(benchmark or data or "demo", place, follow_links=follow_links)
     ways = options.judge_ways(protocol, judge_prompt)
     how: dict[str, Any] = {"hears": judge_hears, "timeout": timeout, "ways": ways}
     [asked] = create_judges([judge], opened.traits.judge, **how)

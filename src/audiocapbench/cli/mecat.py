@@ -114,12 +114,13 @@ def standings(
     scored: "Sequence[ScoredAnswers]",
     published: bool,
     *,
-    benchmark: Benchmark = "mecat-caption",
+    benchmark: Literal["mecat-caption", "mecat-qa"] | None = None,
     by: Literal["date", "similarity"] = "date",
 ) -> "Analysis":
     """Show models in their places among the published ones, by group and in total.
 
     Args:
+        benchmark: Whose published models are shown where no run is named.
         by: The metric, whose options --metric has; similarity weighs all words alike.
     """
     from audiocapbench.report.mecat.rankings import standings_report

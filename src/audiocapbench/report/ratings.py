@@ -29,6 +29,8 @@ from audiocapbench.stats.paired import difference_interval
 from audiocapbench.stats.shares import wilson
 
 _ALL = "all"
+_FARTHEST = 1e6
+"""No scale goes farther; sums of numbers that do are not what they seem."""
 _NAMES = {
     "rating": ("rating", "score", "rel", "value"),
     "group": ("group", "category", "domain", "type"),
@@ -44,12 +46,14 @@ def rating_report(path: Path, baseline: float, compare: Sequence[str] = ()) -> F
 
     Raises:
         DatasetError: The file cannot be read, or has lines that are no ratings.
-        ReportError: There is no such group.
+        ReportError: There is no such group, or the baseline is none.
     """
+    if not abs(baseline) <= _FARTHEST:
+        raise ReportError(f"{baseline} is no baseline of ratings")
     groups, averaged = _read_ratings(path)
     if len(groups) == 2 and not compare:
         compare = [":".join(groups)]
-    differences = _bonferroni([_compared(groups, one) for one in compare])
+    differences = _bonferroni([_compared(groups, one) for one in dict.fromkeys(compare)])
     every = np.concatenate(list(groups.values()))
     rows = [_rated(_ALL, every, baseline, every.min()) | {"p_bonferroni": None}]
     if len(groups) > 1:
@@ -104,7 +108,7 @@ def _read_ratings(path: Path) -> tuple[dict[str, FloatArray], int]:
             value = float(str(row.get("rating")))
         except ValueError:
             value = float("nan")
-        if np.isfinite(value):
+        if abs(value) <= _FARTHEST:
             key = str(row.get("group") or _ALL), str(row.get("item") or where)
             found.setdefault(key, []).append(value)
         else:

@@ -63,10 +63,16 @@ def load_questions(data: Path = Path(QA), *, follow_links: bool = False) -> Benc
 def _open(name: str, data: Path, follow_links: bool) -> Folder:
     if not data.is_dir():
         raise BenchmarkError(
-            f"{data}: no such folder; make it with 'audiocapbench build mecat', then --data DIR"
+            f"{data}: no such folder; make it with 'audiocapbench build mecat', and name it: "
+            f"--data DIR, or {base_name(name)}=DIR"
         )
     both = data / ("qa" if name == QA else "caption")
     chosen = both if both.is_dir() and not (data / METADATA).is_file() else data
+    if not any(chosen.glob("metadata.*")):
+        raise BenchmarkError(
+            f"{chosen}: has no {METADATA}, so no clips; make a folder with 'audiocapbench build "
+            f"mecat', or score answers with 'score --benchmark {base_name(name)} --references DIR'"
+        )
     return open_folder(chosen, follow_links=follow_links)
 
 

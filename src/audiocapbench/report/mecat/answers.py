@@ -1,6 +1,7 @@
 """Answers that the analyses read as text: of a run in the store, or of prediction files."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -30,13 +31,13 @@ class GivenAnswer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AnswerSet:
-    """One model's answers, of how many samples, and which lines of its files are wrong."""
+    """One model's answers, of how many samples of each group, and the wrong lines of its files."""
 
     name: str
     origin: str
     benchmark: str
     answers: tuple[GivenAnswer, ...]
-    asked: int
+    asked: Mapping[str, int]
     bad: tuple[str, ...] = ()
 
 
@@ -51,7 +52,9 @@ def answers_of_run(number: int, store: Store) -> AnswerSet:
     given = tuple(
         _given(one.sample, one.references, one.outcome.reply.text) for one in answered(store, run)
     )
-    return AnswerSet(run.model, f"run {number}", benchmark, given, len(run.sample_ids))
+    groups = {one.id: one.category for one in store.dataset(run.dataset).samples}
+    asked = Counter(groups[one] for one in run.sample_ids)
+    return AnswerSet(run.model, f"run {number}", benchmark, given, asked)
 
 
 def answers_of_files(
@@ -109,7 +112,8 @@ def _answers(
     if not given:
         raise ReportError(f"{sources[0].path}: no prediction belongs to any of the references")
     bad = tuple(map(str, found.bad))
-    return AnswerSet(name, "file", benchmark, given, len(items), bad)
+    asked = Counter(one.category for one in items)
+    return AnswerSet(name, "file", benchmark, given, asked, bad)
 
 
 def _given(sample: Sample | MecatItem, references: Sequence[str], text: str) -> GivenAnswer:

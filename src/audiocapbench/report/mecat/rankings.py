@@ -66,7 +66,7 @@ _DERIVED = (
 
 def standings_report(
     scored: Sequence[ScoredAnswers],
-    benchmark: str = CAPTION,
+    benchmark: str | None = None,
     *,
     published: bool = True,
     by: str = METRIC,
@@ -81,7 +81,9 @@ def standings_report(
     Raises:
         ReportError: There is nobody to show, or the models are scored on different benchmarks.
     """
-    shown = one_benchmark(scored) or benchmark
+    shown = one_benchmark(scored) or benchmark or CAPTION
+    if shown != (benchmark or shown):
+        raise ReportError(f"{scored[0].name} is scored on {shown}, not on {benchmark}")
     add_up = score_cap if shown == CAPTION else score_qa
     table_number = _TABLES[by][0 if shown == CAPTION else 1]
     table = published_table(table_number)

@@ -27,6 +27,8 @@ from audiocapbench.store import Run, Store, StoredScore
 METRIC, SIMILARITY = "date", "similarity"
 _PARTS = ("date_similarity", "date_discriminability")
 _SHOWN = 5
+# The cosine of a text with itself may be rounded up.
+_MOST = 1 + 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,14 +213,18 @@ def _read_mark(row: Mapping[str, str], columns: Sequence[str], where: str) -> li
         return []
     figures = []
     for column in columns:
-        text = row.get(column) or "nan"
-        try:
-            figures.append(float(text))
-        except ValueError:
-            raise ReportError(f"{where}: {column} is {text[:40]!r}, no number") from None
-    if not math.isfinite(figures[0]):
-        raise ReportError(f"{where}: {columns[0]} is not a finite number")
+        text = row.get(column)
+        figures.append(math.nan if not text else _number(text))
+        if text and not abs(figures[-1]) <= _MOST:
+            raise ReportError(f"{where}: {column} is {text[:40]!r}, no number from -1 to 1")
     return [_Mark(row.get("group") or "", *figures)]
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def _groups(

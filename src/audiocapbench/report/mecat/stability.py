@@ -104,10 +104,9 @@ def stability_report(
         raise MetricError("no group has two answers; DATE ranks answers among each other")
     spreads = [one for _, own in found.values() for one in own]
     notes.append(_finding(spreads))
-    if given.asked > len(given.answers):
-        notes.append(
-            f"{given.asked - len(given.answers):,} samples without an answer are left out."
-        )
+    missing = sum(given.asked[group] - len(own) for group, own in by_group.items())
+    if missing:
+        notes.append(f"{missing:,} samples without an answer are left out.")
     sizes_of = {
         group: {
             "n": len(by_group[group]),
