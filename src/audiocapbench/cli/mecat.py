@@ -17,7 +17,7 @@ from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.report.exports import Format
 
 if TYPE_CHECKING:
-    from audiocapbench.report.mecat.analysis import Analysis
+    from audiocapbench.report.figure_rows import Findings
     from audiocapbench.report.mecat.answers import AnswerSet
     from audiocapbench.report.mecat.scored import ScoredAnswers
 
@@ -65,7 +65,7 @@ def _add(report: Callable[..., Any], shared: Callable[..., None]) -> None:
     options.command(mecat_app.command, report.__name__)(shared)
 
 
-def _of_scores(report: "Callable[..., Analysis]") -> None:
+def _of_scores(report: "Callable[..., Findings]") -> None:
     """A command on scores of runs and of files, with the published models or without."""
 
     def shared(
@@ -88,7 +88,7 @@ def _of_scores(report: "Callable[..., Analysis]") -> None:
     _add(report, shared)
 
 
-def _of_answers(report: "Callable[..., Analysis]") -> None:
+def _of_answers(report: "Callable[..., Findings]") -> None:
     """A command on answers of runs and of prediction files, a report a model."""
 
     def shared(
@@ -116,7 +116,7 @@ def standings(
     *,
     benchmark: Literal["mecat-caption", "mecat-qa"] | None = None,
     by: Literal["date", "similarity"] = "date",
-) -> "Analysis":
+) -> "Findings":
     """Show models in their places among the published ones, by group and in total.
 
     Args:
@@ -129,7 +129,7 @@ def standings(
 
 
 @_of_scores
-def weights(scored: "Sequence[ScoredAnswers]", published: bool) -> "Analysis":
+def weights(scored: "Sequence[ScoredAnswers]", published: bool) -> "Findings":
     """Rank models under three weightings of speech, music and sound, with Kendall's tau."""
     from audiocapbench.report.mecat.rankings import weight_report
 
@@ -139,7 +139,7 @@ def weights(scored: "Sequence[ScoredAnswers]", published: bool) -> "Analysis":
 @_of_scores
 def split(
     scored: "Sequence[ScoredAnswers]", published: bool, *, group: str = "pure_speech"
-) -> "Analysis":
+) -> "Findings":
     """Split DATE into similarity and discriminability, model by model.
 
     Args:
@@ -151,7 +151,7 @@ def split(
 
 
 @_of_scores
-def drop(scored: "Sequence[ScoredAnswers]", published: bool) -> "Analysis":
+def drop(scored: "Sequence[ScoredAnswers]", published: bool) -> "Findings":
     """See what DATE loses from pure to mixed clips: speech, music and sound."""
     from audiocapbench.report.mecat.drop import drop_report
 
@@ -166,7 +166,7 @@ def stability(
     percent: str = "1,2,5,10,20,50,100",
     rounds: Annotated[int, Option(min=2)] = 50,
     metric: Metric = "date",
-) -> "Analysis":
+) -> "Findings":
     """Draw samples of the answers and see how far DATE moves, ranked anew each time.
 
     Args:
@@ -189,7 +189,7 @@ def stability(
 @_of_answers
 def silence(
     given: "AnswerSet", *, list_at_most: Annotated[int, Option("--list", min=0)] = 20
-) -> "Analysis":
+) -> "Findings":
     """Count answers about silent clips that claim speech, music or sound events.
 
     Args:
@@ -239,7 +239,7 @@ def _percents(text: str) -> list[float]:
 
 
 def _write(
-    found: "Sequence[Analysis]", form: Format, out: Path | None, bad: Sequence[Sequence[str]] = ()
+    found: "Sequence[Findings]", form: Format, out: Path | None, bad: Sequence[Sequence[str]] = ()
 ) -> None:
     """Write one report as it is, several as a list; ``bad`` has the bad lines of each."""
     from audiocapbench.cli.tables import write

@@ -55,12 +55,7 @@ class ControlScores:
 def score_controls(
     benchmark: Benchmark, metrics: Sequence[str], selection: Selection | None = None
 ) -> ControlScores:
-    """Score right, safe and wrong answers to a benchmark.
-
-    Raises:
-        ReportError: No sample has an answer of each kind.
-        MetricError: A metric is unknown, or cannot be computed.
-    """
+    """Score right, safe and wrong answers to a benchmark."""
     aggregation = benchmark.traits.aggregation
     chosen = (selection or Selection()).of(benchmark)
     answers = {kind: anyio.run(_answer, benchmark, kind, chosen) for kind in KINDS}

@@ -27,9 +27,6 @@ def grouped(benchmarks: Sequence[Benchmark], by: str, draw: int | None = None) -
     """Samples by ``category``, ``benchmark``, or a detail that all of them have.
 
     All of them, or so many of each benchmark, drawn from every category by its share.
-
-    Raises:
-        ReportError: A sample has no such detail.
     """
     found: dict[str, list[Sample]] = {}
     for benchmark in benchmarks:
@@ -70,10 +67,6 @@ def corpus_map(groups: Groups, encoder: str) -> tuple[str, str]:
     """A map on which what is alike lies close together, as SVG, and how it was made.
 
     An encoder of sentences embeds every first caption, ``clap[…]`` the audio of every sample.
-
-    Raises:
-        ReportError: scikit-learn is not installed, or there are too few samples.
-        MetricError: There is no such encoder, or a clip cannot be heard.
     """
     samples = list(chain.from_iterable(groups.values()))
     if len(samples) < _FEWEST:

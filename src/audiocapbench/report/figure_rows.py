@@ -1,9 +1,9 @@
 """Rows of numbers with intervals: as a table for people, and as JSON."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from audiocapbench.report.exports import Heading, Page, Value
+from audiocapbench.report.exports import Heading, Page, Record, Value
 from audiocapbench.stats import Interval
 
 
@@ -26,10 +26,11 @@ Row = dict[str, Value | Figure]
 
 
 class Findings(NamedTuple):
-    """What an analysis found, as a JSON object and as tables for people."""
+    """What an analysis found: as a JSON object, as tables for people, as rows for programs."""
 
     document: dict[str, Any]
     pages: list[Page]
+    records: Sequence[Record] = ()
 
 
 def rows_page(

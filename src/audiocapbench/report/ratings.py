@@ -43,10 +43,6 @@ def rating_report(path: Path, baseline: float, compare: Sequence[str] = ()) -> F
 
     An item that several people rated counts once, with their mean. Comparisons are ``A:B`` or
     ``A+B:C+D``; two groups are compared without being asked.
-
-    Raises:
-        DatasetError: The file cannot be read, or has lines that are no ratings.
-        ReportError: There is no such group, or the baseline is none.
     """
     if not abs(baseline) <= _FARTHEST:
         raise ReportError(f"{baseline} is no baseline of ratings")
@@ -77,10 +73,6 @@ def win_report(pairs: Sequence[CaptionPair], metrics: Sequence[str] = ()) -> Fin
     """How often people prefer the first caption, by type, and what metrics make of their choice.
 
     Preferred captions are scored as one corpus, and the others as another.
-
-    Raises:
-        ReportError: No pair is decided, or one has no references to score it by.
-        MetricError: A metric is unknown, or cannot be computed.
     """
     sided = [one if one.answer == 0 else one.swapped() for one in pairs if one.answer is not None]
     if not sided:

@@ -38,10 +38,6 @@ def load_captions(
         prompts: The table of prompts, ``i1`` or ``i2``.
         probes: Captions to ask for that count in no group: ``no``, of ``silence``, or ``all``.
         follow_links: Whether clips may be links that lead out of the folder.
-
-    Raises:
-        BenchmarkError: There is no such folder or table.
-        DatasetError: The folder is damaged, or holds something else.
     """
     caption_prompt(SUBTASKS[0], prompts)
     is_asked("", "", probes)
@@ -56,7 +52,7 @@ def load_captions(
 
 
 def load_questions(data: Path = Path(QA), *, follow_links: bool = False) -> Benchmark:
-    """MECAT-QA: each question, alone; errors are those of ``load_captions``."""
+    """MECAT-QA: each question, alone."""
     return _load(QA, _open(QA, data, follow_links), lambda row, _: row.instruction or "")
 
 

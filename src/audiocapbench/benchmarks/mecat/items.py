@@ -127,10 +127,6 @@ def read_items(benchmark: str, place: Path) -> list[MecatItem]:
         benchmark: ``mecat-caption`` or ``mecat-qa``.
         place: A folder of .jsonl files, one that holds ``caption_test`` and ``qa_test``, a single
             such file, or a dataset folder.
-
-    Raises:
-        InvalidDataError: Lines are wrong; the first few are shown.
-        DatasetError: There is nothing to read.
     """
     items: dict[str, MecatItem] = {}
     problems: list[Problem] = []

@@ -99,11 +99,7 @@ def source_of(benchmark: str, text: str) -> PredictionFile:
 def read_answers(
     benchmark: str, sources: Sequence[PredictionFile], items: Sequence[TextSample]
 ) -> Answers:
-    """Match the texts of files to items.
-
-    Raises:
-        DatasetError: A file cannot be read.
-    """
+    """Match the texts of files to items."""
     captions = asks_for_captions(benchmark)
     ids = {item.id for item in items}
     known = {item.details["clip"] for item in items} if captions else ids

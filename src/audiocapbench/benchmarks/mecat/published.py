@@ -104,9 +104,6 @@ def published_split(group: str) -> dict[str, dict[str, float]]:
 
     Pure speech is printed (table J.1). Elsewhere the discriminability is the one that makes the
     printed DATE (table 2) of the printed similarity (table K.1), as the paper says it can be had.
-
-    Raises:
-        BenchmarkError: There is no such group.
     """
     if group == "pure_speech":
         return {model: dict(row) for model, row in published_table(SPEECH_SPLIT).rows.items()}

@@ -125,11 +125,7 @@ def corpus_of(subtask: str, domain: str) -> str:
 
 
 def is_asked(category: str, domain: str, probes: str = NO_PROBES) -> bool:
-    """Whether a caption is asked for: it counts in a group, or is a probe that was chosen.
-
-    Raises:
-        BenchmarkError: There are no such probes.
-    """
+    """Whether a caption is asked for: it counts in a group, or is a probe that was chosen."""
     if probes not in PROBES:
         raise BenchmarkError(f"MECAT has no probes {probes!r}; it has {', '.join(PROBES)}")
     return not category.startswith(OUTSIDE) or domain in PROBES[probes]

@@ -42,12 +42,7 @@ class AnswerSet:
 
 
 def answers_of_run(number: int, store: Store) -> AnswerSet:
-    """The answers of a run that can be scored.
-
-    Raises:
-        ReportError: It is not a run of MECAT.
-        StoreError: There is no such run.
-    """
+    """The answers of a run that can be scored."""
     run, benchmark = mecat_run(number, store)
     given = tuple(
         _given(one.sample, one.references, one.outcome.reply.text) for one in answered(store, run)
@@ -64,11 +59,6 @@ def answers_of_files(
 
     A file is a model of its own. Those that are given as ``SUBTASK=FILE``, or whose names say
     their sub-task, are one model together.
-
-    Raises:
-        ReportError: Nothing in a model's files belongs to the references, or two files answer the
-            same sub-task.
-        DatasetError: A file cannot be read.
     """
     models = models_of([source_of(benchmark, text) for text in dict.fromkeys(files)])
     items = read_items(benchmark, references)
@@ -82,11 +72,7 @@ def answers_of_files(
 
 
 def models_of(sources: Sequence[PredictionFile]) -> list[list[PredictionFile]]:
-    """Files model by model: those of a sub-task together, and each of the others alone.
-
-    Raises:
-        ReportError: Two files answer the same sub-task, so they are of two models.
-    """
+    """Files model by model: those of a sub-task together, and each of the others alone."""
     together: dict[str, PredictionFile] = {}
     models: list[list[PredictionFile]] = []
     for source in sources:

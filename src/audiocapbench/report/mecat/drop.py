@@ -1,7 +1,8 @@
 """What mixture costs: DATE on clips with one kind of sound, and on clips with several."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +13,11 @@ from audiocapbench.errors import ReportError
 from audiocapbench.metrics.date import aggregate_date
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.exports import Heading, Page, Record, number
-from audiocapbench.report.mecat.analysis import WHO, Analysis
+from audiocapbench.report.figure_rows import Findings
 from audiocapbench.report.mecat.merge_published import (
     NOBODY,
     PUBLISHED,
+    WHO,
     comparison_notes,
     one_benchmark,
 )
@@ -28,117 +30,86 @@ _MIXED = (
     "'mixed without null' leaves them out, with ranks of its own."
 )
 _COLUMNS = ("pure", "mixed", "drop", "95 % interval", "of pure", "mixed without null", "scored")
-_FIELDS = (
-    *("model", "origin", "content", "pure", "mixed", "drop", "low", "high"),
-    *("relative", "mixed_without_null", "n", "asked"),
-)
+
+Row = dict[str, Any]
 
 
-class Drop(NamedTuple):
-    """One model on one kind of sound, in percent.
-
-    Attributes:
-        drop: Pure less mixed, in points; its 95 % interval is by bootstrap over answers.
-        relative: The drop in percent of the pure score; None where that is 0.
-        without_null: DATE on the mixed clips that have this kind of sound, where it was scored.
-        n: How many of the ``asked`` samples have a score.
-    """
-
-    model: str
-    origin: str
-    content: str
-    pure: float
-    mixed: float
-    drop: float
-    interval: Interval | None
-    relative: float | None
-    without_null: float | None
-    n: int
-    asked: int
-
-    def record(self) -> Record:
-        """As a row, with the interval in two columns."""
-        *first, interval, relative, rest, n, asked = self
-        cells = (*first, *(interval or (None, None)), relative, rest, n, asked)
-        return dict(zip(_FIELDS, cells, strict=True))
-
-    def cells(self) -> tuple[str, ...]:
-        """As a row for people."""
-        return (
-            self.model,
-            self.origin,
-            f"{self.pure:.1f}",
-            f"{self.mixed:.1f}",
-            f"{self.drop:+.1f}",
-            f"{self.interval.low:+.1f} to {self.interval.high:+.1f}" if self.interval else "",
-            "–" if self.relative is None else f"{self.relative:.0f} %",
-            number(self.without_null, 1, none=""),
-            f"{self.n:,}/{self.asked:,}",
-        )
-
-
-def drop_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> Analysis:
-    """Drops from pure to mixed clips, largest mixed score first."""
+def drop_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> Findings:
+    """Drops from pure to mixed clips in percent, largest mixed score first."""
     if one_benchmark(scored) not in (None, CAPTION):
         raise ReportError(f"only {CAPTION} has pure and mixed groups")
-    drops: dict[str, list[Drop]] = {}
+    drops: dict[str, list[Row]] = {}
     notes = [_MIXED, *(comparison_notes(scored) if published else ())]
     for content in CONTENTS:
-        size = published_count([f"pure_{content}", f"mixed_{content}"], {})
+        groups = f"pure_{content}", f"mixed_{content}"
+        size = published_count(groups, {})
+        printed = published_table(CAPTION_DATE).rows if published else {}
         own = [
-            _drop(model, PUBLISHED, content, row[f"pure_{content}"], row[f"mixed_{content}"], size)
-            for model, row in published_table(CAPTION_DATE).rows.items()
-            if published
+            _drop(model, PUBLISHED, content, row[groups[0]], row[groups[1]], size, size)
+            for model, row in printed.items()
         ]
         for one in scored:
-            pure, mixed = (one.groups.get(f"{kind}_{content}") for kind in ("pure", "mixed"))
+            pure, mixed = map(one.groups.get, groups)
             if pure is None or mixed is None:
                 notes.append(f"{one.name} ({one.origin}) has no pure or no mixed {content}.")
                 continue
-            rest = one.without_null.get(f"mixed_{content}")
-            own.append(
-                _drop(
-                    one.name,
-                    one.origin,
-                    content,
-                    100 * pure.date,
-                    100 * mixed.date,
-                    pure.n + mixed.n,
-                )._replace(
-                    asked=pure.asked + mixed.asked,
-                    interval=_interval(pure, mixed),
-                    without_null=100 * rest.date if rest else None,
-                )
-            )
-        drops[content] = sorted(own, key=lambda one: -one.mixed * one.n / one.asked)
-    found = [one for own in drops.values() for one in own]
-    if not found:
+            counts = pure.n + mixed.n, pure.asked + mixed.asked
+            found = _drop(one.name, one.origin, content, 100 * pure.date, 100 * mixed.date, *counts)
+            interval, rest = _interval(pure, mixed), one.without_null.get(groups[1])
+            found["interval"] = interval and list(interval)
+            found["without_null"] = rest and 100 * rest.date
+            own.append(found)
+        drops[content] = sorted(own, key=lambda one: -one["mixed"] * one["n"] / one["asked"])
+    rows = [one for own in drops.values() for one in own]
+    if not rows:
         raise ReportError(NOBODY)
-    headings = (*WHO, *map(Heading, _COLUMNS))
-    return Analysis(
-        {
-            "drops": [
-                {**one._asdict(), "interval": list(one.interval) if one.interval else None}
-                for one in found
-            ],
-            "notes": notes,
-        },
-        [one.record() for one in found],
-        [
-            Page(
-                f"DATE (%) on pure and on mixed clips: {content}",
-                headings,
-                tuple(one.cells() for one in own),
-                tuple(notes) if content == CONTENTS[-1] else (),
-            )
-            for content, own in drops.items()
-        ],
+    pages = [
+        Page(
+            f"DATE (%) on pure and on mixed clips: {content}",
+            (*WHO, *map(Heading, _COLUMNS)),
+            tuple(map(_cells, own)),
+            tuple(notes) if content == CONTENTS[-1] else (),
+        )
+        for content, own in drops.items()
+    ]
+    return Findings({"drops": rows, "notes": notes}, pages, list(map(_record, rows)))
+
+
+def _drop(
+    model: str, origin: str, content: str, pure: float, mixed: float, n: int, asked: int
+) -> Row:
+    """One model on one kind of sound; ``relative`` is in percent of the pure score."""
+    who = {"model": model, "origin": origin, "content": content}
+    drop = pure - mixed
+    relative = 100 * drop / pure if pure else None
+    scores = {"pure": pure, "mixed": mixed, "drop": drop, "interval": None, "relative": relative}
+    return {**who, **scores, "without_null": None, "n": n, "asked": asked}
+
+
+def _record(row: Row) -> Record:
+    """The row with its interval in two columns."""
+    low, high = row["interval"] or (None, None)
+    in_place = {
+        "interval": {"low": low, "high": high},
+        "without_null": {"mixed_without_null": row["without_null"]},
+    }
+    pairs = (in_place.get(name, {name: value}).items() for name, value in row.items())
+    return dict(chain.from_iterable(pairs))
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    low, high = row["interval"] or (0.0, 0.0)
+    return (
+        row["model"],
+        row["origin"],
+        f"{row['pure']:.1f}",
+        f"{row['mixed']:.1f}",
+        f"{row['drop']:+.1f}",
+        f"{low:+.1f} to {high:+.1f}" if row["interval"] else "",
+        "–" if row["relative"] is None else f"{row['relative']:.0f} %",
+        number(row["without_null"], 1, none=""),
+        f"{row['n']:,}/{row['asked']:,}",
     )
-
-
-def _drop(model: str, origin: str, content: str, pure: float, mixed: float, n: int) -> Drop:
-    relative = 100 * (pure - mixed) / pure if pure else None
-    return Drop(model, origin, content, pure, mixed, pure - mixed, None, relative, None, n, n)
 
 
 def _interval(pure: GroupScore, mixed: GroupScore) -> Interval | None:

@@ -11,12 +11,12 @@ from audiocapbench.benchmarks.mecat.groups import Total, published_count, publis
 from audiocapbench.benchmarks.mecat.published import notes_on, published_models, source
 from audiocapbench.errors import ReportError
 from audiocapbench.report.exports import Heading, Page, number
-from audiocapbench.report.mecat.analysis import WHO
 from audiocapbench.report.mecat.scored import ScoredAnswers
 from audiocapbench.scores.scorer import FEWEST_SHARE, SLACK
 from audiocapbench.signature import Signature
 
 PUBLISHED = "published, not run here"
+WHO = (Heading("model", "left"), Heading("from", "left"))
 NOBODY = "there is no model to show: name a run, or allow the published ones"
 _ENCODER = "tinybert"
 

@@ -28,9 +28,10 @@ from audiocapbench.benchmarks.mecat.published import (
 from audiocapbench.benchmarks.mecat.traits import CAPTION, QA
 from audiocapbench.errors import ReportError, meant
 from audiocapbench.report.exports import Heading, Page, number
-from audiocapbench.report.mecat.analysis import WHO, Analysis
+from audiocapbench.report.figure_rows import Findings
 from audiocapbench.report.mecat.merge_published import (
     PUBLISHED,
+    WHO,
     Figures,
     RankedModel,
     comparison_notes,
@@ -70,16 +71,13 @@ def standings_report(
     *,
     published: bool = True,
     by: str = METRIC,
-) -> Analysis:
+) -> Findings:
     """Place models among each other, and say how far their numbers can be compared.
 
     They are ranked by DATE, or by plain similarity, which ``scored`` must be of then.
 
     The total of a published model is the printed one; where that is a misprint, its note says so.
     Where no model is given, ``benchmark`` says whose published models are shown.
-
-    Raises:
-        ReportError: There is nobody to show, or the models are scored on different benchmarks.
     """
     shown = one_benchmark(scored) or benchmark or CAPTION
     if shown != (benchmark or shown):
@@ -98,45 +96,37 @@ def standings_report(
     printed = table.rows if published else {}
     models = merge_published(scored, figures, printed, table_number, TOTAL, parts)
     notes = comparison_notes(scored) if published else []
-    who = [
-        {**one.record(), "rank": one.ranks.get(TOTAL), "as_zero": one.as_zero.get(TOTAL)}
-        for one in models
-    ]
     columns = list(models[0].figures)
     zero = any(one.coverage < 1 for one in models)
-    headings = (Heading("#"), *WHO, *(Heading(name.replace("_", " ")) for name in columns))
-    headings = (*headings, *([Heading("as zero")] if zero else []), Heading("scored"))
-    rows = tuple(
-        (
-            number(one.ranks.get(TOTAL), 0),
-            one.name,
-            one.origin,
-            *(number(one.figures.get(name), 1) for name in columns),
-            *([number(one.as_zero.get(TOTAL), 1)] if zero else []),
-            one.scored,
-        )
-        for one in models
+    headings = (
+        *(Heading("#"), *WHO, *(Heading(name.replace("_", " ")) for name in columns)),
+        *(Heading("as zero"),) * zero,
+        Heading("scored"),
     )
-    standings = [
-        {**own, "figures": dict(one.figures), "note": one.note}
-        for own, one in zip(who, models, strict=True)
-    ]
+    rows, standings, records = [], [], []
+    for one in models:
+        rank, as_zero = one.ranks.get(TOTAL), one.as_zero.get(TOTAL)
+        shown_figures = [number(one.figures.get(name), 1) for name in columns]
+        shown_zero = [number(as_zero, 1)] * zero
+        who = [number(rank, 0), one.name, one.origin]
+        rows.append((*who, *shown_figures, *shown_zero, one.scored))
+        record = {**one.record(), "rank": rank, "as_zero": as_zero}
+        standings.append({**record, "figures": dict(one.figures), "note": one.note})
+        records.append({**record, **one.figures, "note": one.note})
     named = (f"{one.name}: {one.note}" for one in models if one.note)
-    return Analysis(
+    title = f"{shown}: {_SIDES[by]} in percent"
+    return Findings(
         {"benchmark": shown, "by": by, "standings": standings, "notes": notes},
-        [{**own, **one.figures, "note": one.note} for own, one in zip(who, models, strict=True)],
-        [Page(f"{shown}: {_SIDES[by]} in percent", headings, rows, (*notes, *named))],
+        [Page(title, headings, tuple(rows), (*notes, *named))],
+        records,
     )
 
 
-def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> Analysis:
+def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> Findings:
     """Score_Cap under each weighting, and Kendall's tau between weightings.
 
     Totals of published models are recomputed from their groups, because the paper prints only
     the original one with one digit.
-
-    Raises:
-        ReportError: There is nobody to rank, or somebody was not asked for captions.
     """
     if one_benchmark(scored) not in (None, CAPTION):
         raise ReportError(f"only {CAPTION} has weightings; Score_QA counts its categories alike")
@@ -166,37 +156,23 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
         for name, shares in WEIGHTINGS.items()
     }
     title = "Score_Cap (DATE %) with speech : music : sound weighted in three ways"
-    return Analysis(
-        {
-            "weightings": {name: list(shares) for name, shares in WEIGHTINGS.items()},
-            "models": [
-                {**one.record(), "scores": dict(one.figures), **_ranks(one)} for one in models
-            ],
-            "kendall_tau": taus,
-            "notes": notes,
-        },
-        [
-            {
-                **one.record(),
-                "weighting": name,
-                "score": one.figures[name],
-                "rank": one.ranks[name],
-            }
-            for one in models
-            for name in WEIGHTINGS
-        ],
+    rows = [{**one.record(), "scores": dict(one.figures), **_ranks(one)} for one in models]
+    document = {"weightings": {name: list(shares) for name, shares in WEIGHTINGS.items()}}
+    return Findings(
+        document | {"models": rows, "kendall_tau": taus, "notes": notes},
         [ranks_page(title, models, columns, 2, (*said, *notes))],
+        [
+            {**one.record(), "weighting": own, "score": one.figures[own], "rank": one.ranks[own]}
+            for one in models
+            for own in WEIGHTINGS
+        ],
     )
 
 
 def split_report(
     scored: Sequence[ScoredAnswers], group: str = _PRINTED_GROUP, *, published: bool = True
-) -> Analysis:
-    """The two sides of DATE on one group, as table J.1 of the paper splits them.
-
-    Raises:
-        ReportError: There is no such group, or nobody to show.
-    """
+) -> Findings:
+    """The two sides of DATE on one group, as table J.1 of the paper splits them."""
     benchmark = one_benchmark(scored)
     known = QA_CATEGORIES if benchmark == QA else GROUPS
     if group not in known:
@@ -219,14 +195,11 @@ def split_report(
     models = merge_published(scored, figures, printed, table, "date", [group])
     notes += notes_of(models)
     title = f"Similarity, discriminability and DATE (%) on {group}"
-    return Analysis(
-        {
-            "group": group,
-            "models": [{**one.record(), **one.figures, **_ranks(one)} for one in models],
-            "notes": notes,
-        },
-        [{"group": group, **one.record(), **one.figures} for one in models],
+    rows = [{**one.record(), **one.figures, **_ranks(one)} for one in models]
+    return Findings(
+        {"group": group, "models": rows, "notes": notes},
         [ranks_page(title, models, _SIDES, 1, notes)],
+        [{"group": group, **one.record(), **one.figures} for one in models],
     )
 
 

@@ -98,11 +98,6 @@ def read_scored(
 
     The metric is DATE, such as ``date[encoder=minilm]``, or of another kind that is asked for;
     files need no store.
-
-    Raises:
-        ReportError: There are no such scores.
-        InvalidDataError: Lines of a file are wrong; the first few are shown.
-        StoreError: There is no such run.
     """
     name = parse_name(metric)
     if name.name != kind:
@@ -114,12 +109,7 @@ def read_scored(
 
 
 def mecat_run(number: int, store: Store) -> tuple[Run, str]:
-    """A run, and which of MECAT's two benchmarks it is of.
-
-    Raises:
-        ReportError: It is not a run of MECAT.
-        StoreError: There is no such run.
-    """
+    """A run, and which of MECAT's two benchmarks it is of."""
     run = store.run(number)
     benchmark = base_name(run.benchmark)
     if benchmark not in TRAITS:

@@ -7,7 +7,7 @@ from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.benchmarks.mecat.traits import QA
 from audiocapbench.errors import ReportError
 from audiocapbench.report.exports import Heading, Page, Record
-from audiocapbench.report.mecat.analysis import Analysis
+from audiocapbench.report.figure_rows import Findings
 from audiocapbench.report.mecat.answers import QA_SUBTASK, AnswerSet
 from audiocapbench.report.mecat.claims import KINDS, claims, readable
 from audiocapbench.stats.shares import clopper_pearson
@@ -33,12 +33,8 @@ _UNREADABLE = {"sample": "id", "asked for": "subtask", "answer": "text"}
 Row = dict[str, Any]
 
 
-def silence_report(given: AnswerSet, shown: int | None = None) -> Analysis:
-    """Look for claims in a model's answers about silent clips; tables list so many, or all.
-
-    Raises:
-        ReportError: It has no answers about silent clips.
-    """
+def silence_report(given: AnswerSet, shown: int | None = None) -> Findings:
+    """Look for claims in a model's answers about silent clips; tables list so many, or all."""
     silent = [one for one in given.answers if one.domain == SILENCE]
     if not silent:
         raise ReportError(
@@ -60,22 +56,14 @@ def silence_report(given: AnswerSet, shown: int | None = None) -> Analysis:
     notes = [_RULES, *([_QUESTIONS] if given.benchmark == QA else [])]
     if unread:
         notes.append(f"{len(unread):,} of {len(silent):,} answers {_UNREAD}")
-    return Analysis(
-        {
-            "model": given.name,
-            "origin": given.origin,
-            "subtasks": shares,
-            "offending": offending,
-            "unread": unread,
-            "notes": notes,
-        },
-        [_record(given.name, one) for one in offending + unread],
-        [
-            _shares_page(given, shares, notes),
-            *_listed("offending answers", _OFFENDING, offending, shown),
-            *_listed("answers that the rules cannot read", _UNREADABLE, unread, shown),
-        ],
-    )
+    document: Row = {"model": given.name, "origin": given.origin, "subtasks": shares}
+    document |= {"offending": offending, "unread": unread, "notes": notes}
+    pages = [
+        _shares_page(given, shares, notes),
+        *_listed("offending answers", _OFFENDING, offending, shown),
+        *_listed("answers that the rules cannot read", _UNREADABLE, unread, shown),
+    ]
+    return Findings(document, pages, [_record(given.name, one) for one in offending + unread])
 
 
 def _share(

@@ -14,7 +14,7 @@ from audiocapbench.metrics.date.metric import resampled_date, whole_date
 from audiocapbench.metrics.date.pieces import piece_encoder
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.report.exports import Heading, Page
-from audiocapbench.report.mecat.analysis import Analysis
+from audiocapbench.report.figure_rows import Findings
 from audiocapbench.report.mecat.answers import AnswerSet, GivenAnswer
 
 PERCENTS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
@@ -62,15 +62,11 @@ def stability_report(
     rounds: int = ROUNDS,
     groups: Sequence[str] = (),
     on_group: Callable[[str], None] = lambda _group: None,
-) -> Analysis:
+) -> Findings:
     """Draw samples of each group, or of some, and compute DATE of them.
 
     So many samples of each size are drawn, sizes being in percent of the group; ``on_group`` is
     called with the name of each group before it is encoded.
-
-    Raises:
-        ReportError: There is no such group, or a size or number of rounds makes no sense.
-        MetricError: DATE cannot be computed.
     """
     name = parse_name(metric)
     unknown = set(name.options) - {"encoder", "variant"}
@@ -116,20 +112,22 @@ def stability_report(
         }
         for group, (date, own) in found.items()
     }
-    document = {"model": given.name, "origin": given.origin, "encoder": encoder.name}
-    return Analysis(
-        {**document, "rounds": rounds, "groups": sizes_of, "notes": notes},
-        [{"model": given.name, **one._asdict()} for one in spreads],
-        [
-            Page(
-                f"{given.name}: DATE (%) of {group}, {date:.2f} on all {len(by_group[group]):,}",
-                tuple(map(Heading, _COLUMNS)),
-                tuple(map(_cells, own)),
-                (*_printed(group), *(notes if group == list(found)[-1] else ())),
-            )
-            for group, (date, own) in found.items()
-        ],
-    )
+    document: dict[str, Any] = {
+        "model": given.name,
+        "origin": given.origin,
+        "encoder": encoder.name,
+    }
+    pages = [
+        Page(
+            f"{given.name}: DATE (%) of {group}, {date:.2f} on all {len(by_group[group]):,}",
+            tuple(map(Heading, _COLUMNS)),
+            tuple(map(_cells, own)),
+            (*_printed(group), *(notes if group == list(found)[-1] else ())),
+        )
+        for group, (date, own) in found.items()
+    ]
+    document |= {"rounds": rounds, "groups": sizes_of, "notes": notes}
+    return Findings(document, pages, [{"model": given.name, **one._asdict()} for one in spreads])
 
 
 def _by_group(given: AnswerSet, wanted: Sequence[str]) -> dict[str, list[GivenAnswer]]:
