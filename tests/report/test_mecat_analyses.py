@@ -302,6 +302,9 @@ def test_a_split_shows_the_two_sides_with_the_published_beside(own: ScoredAnswer
     assert any("only 46.7 fits" in note for note in report["notes"])
     other = split_report([own], "environment").document
     assert any("not printed" in note for note in other["notes"])
+    without = replace(own, groups={"short": own.groups["short"]})
+    (nothing,) = split_report([without], "long", published=False).document["models"]
+    assert (nothing["date"], nothing["n"], nothing["asked"], nothing["coverage"]) == (None, 0, 0, 0)
     with pytest.raises(ReportError, match="no group 'loud'"):
         split_report([own], "loud")
 

@@ -32,9 +32,6 @@ def file_benchmark(path: Path, name: str | None = None) -> Benchmark:
     """A file of references as a benchmark of one caption a clip, called ``file/STEM``.
 
     Its columns of category, instruction and transcript are what they are in a folder.
-
-    Raises:
-        DatasetError: It cannot be read, or some lines are wrong.
     """
     known = read_references(path)
     samples, problems = [], []
@@ -64,12 +61,7 @@ def file_benchmark(path: Path, name: str | None = None) -> Benchmark:
 
 
 def mecat_benchmark(name: str, place: Path) -> Benchmark:
-    """MECAT over its published references, without audio.
-
-    Raises:
-        BenchmarkError: The benchmark is another one.
-        DatasetError: There are no such references, or some are wrong.
-    """
+    """MECAT over its published references, without audio."""
     traits = TRAITS.get(base_name(name))
     if traits is None:
         raise BenchmarkError(
@@ -97,10 +89,6 @@ def named_benchmark(text: str) -> Benchmark:
     """A benchmark by name, a folder, a file of references, or ``NAME=PLACE`` of its data.
 
     MECAT's place may have references alone.
-
-    Raises:
-        BenchmarkError: There is no such benchmark.
-        DatasetError: What there is cannot be read.
     """
     name, _, place = text.partition("=")
     if place and base_name(name) in TRAITS and not (Path(place) / METADATA).is_file():
@@ -118,12 +106,7 @@ def subject(
     *,
     follow_links: bool = False,
 ) -> Benchmark:
-    """What files of predictions are about: a benchmark with its audio, or references alone.
-
-    Raises:
-        BenchmarkError: There is no such benchmark, or nobody says which.
-        DatasetError: What there is cannot be read.
-    """
+    """What files of predictions are about: a benchmark with its audio, or references alone."""
     if references is not None and (data is not None or follow_links):
         raise BenchmarkError("--references has no audio; leave out --data and --follow-links")
     if benchmark is not None and references is not None:

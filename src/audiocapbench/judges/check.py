@@ -124,10 +124,6 @@ def check_judge(
 
     Samples need two references or more, unless the benchmark's controls say that right is the
     reference itself. All is kept in the store, so that a stopped check goes on.
-
-    Raises:
-        JudgeError: It was stopped, or a kind of answer has no judgement at all.
-        FatalError: The provider refuses all questions.
     """
     judged: dict[str, _KindScores] = {}
     for kind, run, rounds in _known_answers(benchmark, store, selection, options.get("repeats", 3)):

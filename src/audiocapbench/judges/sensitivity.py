@@ -107,11 +107,7 @@ class JudgeSensitivity:
 def judge_variants(
     name: str, contract: str, *, hears: bool = False, timeout: float | None = None
 ) -> JudgeVariants:
-    """The variants of a judge; each has a name with options, under which its verdicts are kept.
-
-    Raises:
-        JudgeError: There is no such judge, or it has no variants because it asks no model.
-    """
+    """The variants of a judge; each has a name with options, under which its verdicts are kept."""
     plain, options = parse_judge_name(name)
 
     def made(**changes: str | None) -> ModelJudge:
@@ -156,11 +152,7 @@ class AnswerSelection(NamedTuple):
 
 
 def select_answers(store: Store, runs: Sequence[Run], selection: Selection) -> AnswerSelection:
-    """The samples that every run has answered, or so many drawn of them.
-
-    Raises:
-        JudgeError: The runs are of different data, or share no answered sample.
-    """
+    """The samples that every run has answered, or so many drawn of them."""
     if len({(run.dataset, run.benchmark) for run in runs}) > 1:
         raise JudgeError("the runs are of different benchmarks; name runs on the same samples")
     by_run = [{one.sample.id: one for one in answered(store, run)} for run in runs]
@@ -199,12 +191,7 @@ def study_sensitivity(
     answers: AnswerSelection,
     **options: Unpack[JudgeOptions],
 ) -> JudgeSensitivity:
-    """Have the same answers judged in every way; what was judged before is not asked again.
-
-    Raises:
-        JudgeError: It was stopped; what was judged is kept.
-        FatalError: The provider refuses all questions.
-    """
+    """Have the same answers judged in every way; what was judged before is not asked again."""
     repeats = options.get("repeats", 3)
     if repeats < 2 and len(list(_plan(variants, answers, repeats))) < 2:
         raise JudgeError(

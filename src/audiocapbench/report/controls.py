@@ -59,10 +59,9 @@ def score_controls(
     aggregation = benchmark.traits.aggregation
     chosen = (selection or Selection()).of(benchmark)
     answers = {kind: anyio.run(_answer, benchmark, kind, chosen) for kind in KINDS}
+    together = enumerate(zip(*answers.values(), strict=True))
     there = [
-        place
-        for place in range(len(chosen))
-        if all(replies[place].status in SCORED for replies in answers.values())
+        place for place, all_three in together if all(one.status in SCORED for one in all_three)
     ]
     if not there:
         why = next(reply.error for replies in answers.values() for reply in replies if reply.error)
@@ -125,17 +124,16 @@ def control_report(scores: ControlScores) -> Findings:
         rows_page("How far they are apart: medians, and how often the first is above", apart),
         *([rows_page("Medians by category", by_category)] if by_category else []),
     ]
+    tables = {"kinds": rows, "differences": apart, "by_category": by_category}
     document: dict[str, Any] = {"benchmark": scores.benchmark, "left_out": scores.left_out}
-    document |= {"kinds": plain_rows(rows), "differences": plain_rows(apart)}
-    document |= {"by_category": plain_rows(by_category), "notes": notes}
-    document["signatures"] = list(map(str, scores.signatures))
-    return Findings(document, pages)
+    document |= {name: plain_rows(own) for name, own in tables.items()}
+    signatures = list(map(str, scores.signatures))
+    return Findings({**document, "notes": notes, "signatures": signatures}, pages)
 
 
 def control_sheet(scores: ControlScores) -> str:
     """Cumulative distributions, a panel a metric: the farther apart the curves, the better."""
-    label = f"{scores.benchmark}: share of answers at or below a score"
-    return curve_sheet(_known(scores), label)
+    return curve_sheet(_known(scores), f"{scores.benchmark}: share of answers at or below a score")
 
 
 def _known(scores: ControlScores) -> dict[str, dict[str, FloatArray]]:

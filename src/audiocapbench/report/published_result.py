@@ -26,9 +26,6 @@ def export_result(
         run: The run.
         metrics: The metrics to write; all that it has by default.
         judge: The judge to write; the only one that it has by default.
-
-    Raises:
-        ReportError: There is no such judge, or there are several.
     """
     if run.source is not None and metrics is None and judge is None:
         results = [one.reply.raw for one in _in_order(store, run)]

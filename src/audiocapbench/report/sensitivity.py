@@ -34,11 +34,7 @@ def sensitivity_page(study: JudgeSensitivity) -> Page:
 
 
 def sensitivity_sheet(study: JudgeSensitivity) -> str:
-    """Every dimension's shifts, each with its interval, as one SVG document.
-
-    Raises:
-        ReportError: No answer was judged both ways.
-    """
+    """Every dimension's shifts, each with its interval, as one SVG document."""
     found = [one for one in study.figures if one.shifts]
     if not found:
         raise ReportError("no answer was judged both ways: there is nothing to draw")

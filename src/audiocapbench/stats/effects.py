@@ -30,10 +30,10 @@ def rank_sum_p(first: FloatArray, second: FloatArray) -> float:
 
 def rank_biserial(values: FloatArray, baseline: float) -> float | None:
     """Share of Wilcoxon's ranks above a baseline less that below: 1 where every rating is above."""
+    from scipy.stats import rankdata
+
     away = values[values != baseline] - baseline
-    size, ordered = np.abs(away), np.sort(np.abs(away))
-    # Twice the rank, equals sharing theirs.
-    ranks = np.searchsorted(ordered, size) + np.searchsorted(ordered, size, "right") + 1
+    ranks = rankdata(np.abs(away))
     return float((ranks * np.sign(away)).sum() / ranks.sum()) if len(away) else None
 
 

@@ -1,5 +1,6 @@
 """What a benchmark could have seen: the smallest difference, and the samples that one needs."""
 
+from bisect import bisect_left
 from functools import cache
 
 import numpy as np
@@ -70,18 +71,15 @@ def samples_needed(
     They are never fewer than a permutation test needs to show anything.
     """
     fewest = fewest_to_test(alpha=alpha)
-    if sd <= 0 or power_of(difference, sd, fewest, alpha=alpha) >= power:
+    if sd <= 0:
         return fewest
-    low, high = fewest, 2 * fewest
-    while power_of(difference, sd, high, alpha=alpha) < power:
-        low, high = high, 2 * high
-        if low > _MOST:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        seen = power_of(difference, sd, middle, alpha=alpha) >= power
-        low, high = (low, middle) if seen else (middle, high)
-    return high
+    counts = range(fewest, _MOST + 1)
+
+    def shows(count: int) -> bool:
+        return power_of(difference, sd, count, alpha=alpha) >= power
+
+    place = bisect_left(counts, True, key=shows)
+    return counts[place] if place < len(counts) else None
 
 
 @cache

@@ -72,17 +72,14 @@ def published_sizes(groups: Collection[str], asked: Mapping[str, int]) -> dict[s
     Of categories of questions it is the most that there can be: any question that was not asked.
     """
     unasked = max(0, QUESTIONS - sum(asked.get(one, 0) for one in QA_CATEGORIES))
-    sizes = {}
-    for group in groups:
-        own = asked.get(group, 0)
-        if group in GROUPS:
-            counts = (
-                size for one, size in DOMAINS.items() if groups_of(subtask_of(group), one) == group
-            )
-            sizes[group] = max(own, sum(counts))
-        else:
-            sizes[group] = own + unasked
-    return sizes
+
+    def size(group: str) -> int:
+        if group not in GROUPS:
+            return asked.get(group, 0) + unasked
+        own = (one for one in DOMAINS if groups_of(subtask_of(group), one) == group)
+        return max(asked.get(group, 0), sum(map(DOMAINS.__getitem__, own)))
+
+    return {group: size(group) for group in groups}
 
 
 def published_count(groups: Collection[str], asked: Mapping[str, int]) -> int:

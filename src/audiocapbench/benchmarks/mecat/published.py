@@ -111,13 +111,9 @@ def published_split(group: str) -> dict[str, dict[str, float]]:
         raise BenchmarkError(f"MECAT has no group {group!r}; it has {', '.join(GROUPS)}")
     split = {}
     for model, row in published_table(CAPTION_DATE).rows.items():
-        similarity = published_table(CAPTION_SIMILARITY).rows[model][group]
-        date = row[group]
-        split[model] = {
-            "similarity": similarity,
-            "discriminability": date * similarity / (2 * similarity - date),
-            "date": date,
-        }
+        date, similarity = row[group], published_table(CAPTION_SIMILARITY).rows[model][group]
+        other = date * similarity / (2 * similarity - date)
+        split[model] = {"similarity": similarity, "discriminability": other, "date": date}
     return split
 
 

@@ -76,10 +76,6 @@ def build(
         dry_run: Only look up what would be fetched, and write nothing.
         progress: Told about every clip and every piece of a download.
         hub: Where to download from; None is the Hub, or the mirror that HF_ENDPOINT names.
-
-    Raises:
-        NetworkError: The Hub cannot be reached; what was fetched is kept.
-        DatasetError: The ID lists, the folder or the settings are wrong.
     """
     settings = settings or BuildSettings()
     known = [source.name for source in SOURCES]

@@ -71,12 +71,7 @@ class Hub:
         self.endpoint = chosen.rstrip("/")
 
     def repository(self, name: str, revision: str | None = None) -> Repository:
-        """Look a dataset repository up and pin it to the commit that it is at.
-
-        Raises:
-            HubError: It is not there, is gated, or has no such revision.
-            NetworkError: The Hub cannot be reached.
-        """
+        """Look a dataset repository up and pin it to the commit that it is at."""
         look_up = partial(hub_library().HfApi(endpoint=self.endpoint).dataset_info, name)
         call = partial(look_up, revision=revision, files_metadata=True, timeout=_TIMEOUT_S)
         # Without any network, nobody wants to wait long for being told so.

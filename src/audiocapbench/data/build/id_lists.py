@@ -58,9 +58,6 @@ def read_id_lists(ids_dir: Path | None = None, cache_dir: Path | None = None) ->
         ids_dir: A folder with the lists, the published ones or one's own; None downloads the
             published ones and keeps them in the cache folder.
         cache_dir: Where downloads are kept; None is the user's cache folder.
-
-    Raises:
-        DatasetError: A list is missing, cannot be downloaded, or is not what it should be.
     """
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "audiocapbench"
     folder = ids_dir or (cache_dir or home) / "audiocapbench-ids" / COMMIT

@@ -55,9 +55,6 @@ class Ledger:
         """Read what earlier builds left under one of the names, and keep what is still intact.
 
         Files of the same name and bytes in the folder ``reuse`` are linked to, not written again.
-
-        Raises:
-            DatasetError: The folder holds something else, or cannot be read.
         """
         self.root, self._reuse = root, reuse
         self.origin: dict[str, str] = {}
@@ -82,11 +79,7 @@ class Ledger:
             )
 
     def repository(self, hub: Hub, name: str, revision: str | None) -> Repository:
-        """A repository at a revision, at the commit that the folder began with, or at the newest.
-
-        Raises:
-            DatasetError: It cannot be had, or is another than the folder was made of.
-        """
+        """A repository at a revision, at the commit that the folder began with, or the newest."""
         repository = hub.repository(name, revision or self.origin.get(name))
         self.agree(name, repository.commit)
         self._write({"origin": self.origin})
@@ -107,13 +100,7 @@ class Ledger:
         self._end(name, missing())
 
     def keep(self, row: dict[str, Any], content: bytes) -> None:
-        """Put a clip into the folder and write it down; rows may share a file of the same bytes.
-
-        Raises:
-            AudioError: The content cannot be decoded; nothing is kept.
-            BadFieldsError: The row cannot be used; nothing is kept.
-            DatasetError: The folder cannot be written.
-        """
+        """Put a clip into the folder and write it down; rows may share a file of the same bytes."""
         checked = read_row(row, row["id"])
         if not isinstance(checked, MetadataRow):
             raise BadFieldsError("; ".join(f"{one.field} {one.what}" for one in checked))

@@ -94,10 +94,6 @@ def build_mecat(
         dry_run: Only look up what would be fetched, and write nothing.
         progress: Told about every row and every piece of a download.
         hub: Where to download from; None is the Hub, or the mirror that HF_ENDPOINT names.
-
-    Raises:
-        NetworkError: The Hub cannot be reached; what was fetched is kept.
-        DatasetError: The folder, the shards or the settings are wrong.
     """
     settings = settings or MecatSettings()
     for domain in settings.domains:

@@ -42,10 +42,6 @@ def write_new_lists(
     """Draw a subset from the whole pools and write its four ID lists; returns the folder.
 
     Lists that were drawn before by the same numbers are left as they are: pools may change.
-
-    Raises:
-        DatasetError: A pool is too small, or the lists were drawn by other numbers.
-        HubError: A pool cannot be read.
     """
     if subset.per_category < 1:
         raise DatasetError(f"{subset.per_category} is not a number of clips to draw")
@@ -70,11 +66,7 @@ def write_new_lists(
 def choose(
     source: ClipSource, pool: Mapping[str, Mapping[str, Any]], subset: NewSubset
 ) -> list[Mapping[str, Any]]:
-    """The clips of a part that the rule takes from its pool, by key.
-
-    Raises:
-        DatasetError: Too few clips of the pool fit the rule.
-    """
+    """The clips of a part that the rule takes from its pool, by key."""
     count = subset.count(source)
     captions = {key: str(row["sample_caption"]) for key, row in pool.items()}
     if source.name in _LENGTHS:

@@ -13,11 +13,7 @@ _SEED_FIELDS = ("youtube_id", "ytid", "aspect_list", "caption", "transcript")
 
 
 def write_seed_metadata(root: Path) -> None:
-    """Write metadata.json beside metadata.jsonl.
-
-    Raises:
-        DatasetError: The folder cannot be read or written.
-    """
+    """Write metadata.json beside metadata.jsonl."""
     problems: list[Problem] = []
     samples = [_sample(row) for _, row in json_lines(root / METADATA, problems)]
     if problems:

@@ -70,9 +70,6 @@ def read_pairs(stream: IO[bytes], held: int = HELD_AT_MOST) -> Iterator[ShardPai
     """Pair the members of a shard, plain or gzipped, by key, in whatever order they stand.
 
     At most so many bytes are held while they wait for their other half.
-
-    Raises:
-        ShardError: The shard breaks off or is no tar; what came before stays good.
     """
     places: dict[str, int] = {}
     waiting: dict[str, dict[str, bytes]] = {}

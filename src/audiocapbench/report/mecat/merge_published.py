@@ -31,7 +31,7 @@ class RankedModel(NamedTuple):
         figures: In percent, over what was answered; None where there is none.
         as_zero: The same with what was left out as zero.
         standing: What decides the places; None where there is none.
-        n: How many of the ``asked`` samples have a score; None of published models, who have all.
+        n: How many of the ``asked`` samples have a score.
         ranks: Its place by each figure, 1 being the best; equals share the better place.
     """
 
@@ -41,24 +41,23 @@ class RankedModel(NamedTuple):
     as_zero: Figures
     standing: Figures
     asked: int
-    n: int | None = None
+    n: int
     note: str = ""
     ranks: Mapping[str, int | None] = {}
 
     @property
     def coverage(self) -> float:
-        """The share of the samples that have a score."""
-        return 1.0 if self.n is None else self.n / self.asked
+        """The share of the samples that have a score; 0 where there are none."""
+        return self.n / max(1, self.asked)
 
     @property
     def scored(self) -> str:
         """How many samples have a score, for a table cell."""
-        return f"{self.asked if self.n is None else self.n:,}/{self.asked:,}"
+        return f"{self.n:,}/{self.asked:,}"
 
     def record(self) -> dict[str, Any]:
         """Who it is and what its figures are about, as columns of a row."""
-        n = self.asked if self.n is None else self.n
-        about = {"n": n, "asked": self.asked, "coverage": self.coverage}
+        about = {"n": self.n, "asked": self.asked, "coverage": self.coverage}
         return {"model": self.name, "origin": self.origin, **about}
 
 
@@ -77,9 +76,7 @@ def merge_published(
     """
     every = published_count(groups, {})
     models = [
-        RankedModel(
-            name, PUBLISHED, row, row, row, every, note=_published_note(table, name) * bool(table)
-        )
+        RankedModel(name, PUBLISHED, row, row, row, every, every, _published_note(table, name))
         for name, row in printed.items()
     ]
     for one in scored:
@@ -179,16 +176,15 @@ def comparison_notes(scored: Sequence[ScoredAnswers]) -> list[str]:
         f"{PUBLISHED}: figures of the paper ({origin['url']}), encoder {origin['encoder']}, "
         "with a fluency checker."
     ]
-    for one in scored:
-        differences = _differences(one.signature)
-        if differences:
-            notes.append(
-                f"{one.name} ({one.origin}) is not strictly comparable: {'; '.join(differences)}."
-            )
-    return notes
+    apart = ((one, "; ".join(_differences(one.signature))) for one in scored)
+    return notes + [
+        f"{one.name} ({one.origin}) is not strictly comparable: {why}." for one, why in apart if why
+    ]
 
 
 def _published_note(table: str, model: str) -> str:
+    if not table:
+        return ""
     notes = notes_on(table, model)
     if any(one.built_with for one in published_models() if one.name == model):
         notes.append("An earlier version of it took part in making the dataset.")

@@ -103,15 +103,12 @@ def stability_report(
     missing = sum(given.asked[group] - len(own) for group, own in by_group.items())
     if missing:
         notes.append(f"{missing:,} samples without an answer are left out.")
-    sizes_of = {
-        group: {
-            "n": len(by_group[group]),
-            "date": date,
-            "sizes": [one._asdict() for one in own],
-            "published": published_stability().whole.get(group),
-        }
-        for group, (date, own) in found.items()
-    }
+    printed = published_stability().whole
+    sizes_of: dict[str, Any] = {}
+    for group, (date, spread_by_size) in found.items():
+        drawn = [one._asdict() for one in spread_by_size]
+        figures = {"n": len(by_group[group]), "date": date, "sizes": drawn}
+        sizes_of[group] = {**figures, "published": printed.get(group)}
     document: dict[str, Any] = {
         "model": given.name,
         "origin": given.origin,
