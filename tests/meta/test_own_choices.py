@@ -91,3 +91,33 @@ def test_files_that_cannot_be_used_are_told_of(tmp_path: Path) -> None:
     words = write_csv(tmp_path / "words.csv", [["id", "score_a", "score_b"], ["p0", "high", "low"]])
     with pytest.raises(InvalidDataError, match="score_a"):
         create_scorer(f"scores:{words}").choose(PAIRS)
+    single = write_csv(tmp_path / "single.csv", [["id", "score"], ["p0", 1]])
+    with pytest.raises(InvalidDataError, match="score_a"):
+        create_scorer(f"scores:{single}").choose(PAIRS)
+    counted = write_csv(tmp_path / "counted.csv", [["id", "choice"], ["p0", 1], ["p1", 2]])
+    with pytest.raises(TrialError, match="second caption or a tie"):
+        create_scorer(f"choices:{counted}").choose(PAIRS)
+    rows = [["id", "caption_a", "caption_b", "choice"], ["p0", "a cow", "a hen", "a"]]
+    with pytest.raises(TrialError, match="captions of 'p0'"):
+        create_scorer(f"choices:{write_csv(tmp_path / 'cow.csv', rows)}").choose(PAIRS)
+
+
+@pytest.mark.parametrize("name", ["id", "note"])
+def test_captions_in_the_other_order_turn_their_choices_and_scores(
+    tmp_path: Path, name: str
+) -> None:
+    rows: list[Sequence[object]] = [
+        [name, "caption_a", "caption_b", "choice", "score_a", "score_b"]
+    ]
+    rows += [["p0", "a cat 0", "a dog 0", "A", 1, 0], ["p1", "a dog 1", "a cat 1", "A", 1, 0]]
+    rows += [["p2", "a cat 2", "a dog 2", "The second caption is better.", 0, 1]]
+    file = write_csv(tmp_path / "turned.csv", rows)
+    for kind in ("choices", "scores"):
+        chosen = create_scorer(f"{kind}:{file}").choose(PAIRS[:3])
+        assert list(chosen) == [Choice.SECOND, Choice.FIRST, Choice.FIRST]
+
+
+def test_scores_of_captions_may_name_their_pair_too(tmp_path: Path) -> None:
+    rows = [["id", "caption", "score"], ["p0", "a dog 0", 1], ["p0", "a cat 0", 2]]
+    file = write_csv(tmp_path / "long.csv", rows)
+    assert list(create_scorer(f"scores:{file}").choose(PAIRS[:1])) == [Choice.SECOND]

@@ -1,6 +1,7 @@
 """Choices and scores that were made elsewhere, from a file: CSV, JSON lines, JSON or Parquet.
 
-A row is about the pair of its ``id``, else about the pair of its two captions. ``choices:FILE`` has
+A row is about the pair of its ``id``, else about the pair of its two captions; where its captions
+stand in the other order, so do its choice and its scores. ``choices:FILE`` has
 a ``choice``: a, b, 0, 1, first, second, tie, or the answer of a model in its own words; what
 ``--per-pair`` wrote of one scorer is read too.
 ``scores:FILE`` has ``score_a`` and ``score_b`` of a pair, or the ``score`` of a ``caption``.
@@ -8,16 +9,16 @@ a ``choice``: a, b, 0, 1, first, second, tie, or the answer of a model in its ow
 
 import hashlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import read_records, renamed
 from audiocapbench.meta.answers.marks import Labels
-from audiocapbench.meta.answers.parser import RULES, read_answer
+from audiocapbench.meta.answers.parser import RULES, AnswerReading, read_answer
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair, normalised
 from audiocapbench.meta.scorers.scorer import (
@@ -45,8 +46,15 @@ _CHOICES = {
     **dict.fromkeys(("tie", "both", "neither", "2"), Choice.TIE),
     **dict.fromkeys(("unknown", ""), Choice.UNKNOWN),
 }
-_Value = TypeVar("_Value")
 _Key = tuple[str, ...]
+
+
+class _Row(NamedTuple):
+    """What a row tells, its captions where it has them, and whether they are counted from 0."""
+
+    value: Any
+    captions: _Key
+    from_zero: bool
 
 
 class ChoicesFile:
@@ -61,24 +69,20 @@ class ChoicesFile:
     def choose(self, pairs: Sequence[CaptionPair]) -> Sequence[Choice]:
         """The file's choices of these pairs."""
         known = _read(self._path, _told_choice, "choice")
-        found, certain, missing = [], 0, 0
-        for pair in pairs:
-            told = next((known[key] for key in _keys(pair) if key in known), None)
-            if told is None:
-                missing += 1
-                found.append(Choice.UNKNOWN)
-                continue
-            choice, sure = _choice(*told, pair)
-            certain += sure
-            found.append(choice if sure else Choice.UNKNOWN)
-        if pairs and missing == len(pairs):
+        plain = {_plain(row.value) for row in known.values()}
+        if "2" in plain and "0" not in plain:
             raise TrialError(
-                f"{self._path}: tells of none of these pairs; rows need id or captions"
+                f"{self._path}: has the choice 2 and no 0, which may be the second caption or a "
+                "tie; write a, b and tie"
             )
+        rows = _rows_of(pairs, known, self._path)
+        readings = [_choice(row, turned, pair) for pair, (row, turned) in rows]
+        missing = sum(row is None for _, (row, _) in rows)
         note = f"{missing:,} pairs are not in the file" if missing else ""
+        certain = sum(one.certain for one in readings)
         data = {"certain": certain, "read_decided": 0, "asked": len(pairs)}
         self._diagnostics = Diagnostics((note,) if note else (), data, missing)
-        return found
+        return [one.choice if one.certain else Choice.UNKNOWN for one in readings]
 
     def diagnostics(
         self, _pairs: Sequence[CaptionPair], _headline: str, _measure: Measure
@@ -97,54 +101,68 @@ class ScoresFile(PointwiseScorer):
 
     def score(self, pairs: Sequence[CaptionPair]) -> tuple[FloatArray, FloatArray]:
         """Scores of the first captions and of the second; NaN where the file has none."""
-        known = _read(self._path, _score, "score_a and score_b, or caption and score")
+        known = _read(self._path, _scores, "score_a and score_b, or caption and score")
         rows = []
-        for pair in pairs:
-            both = next((known[key][0] for key in _keys(pair) if key in known), None)
+        for pair, (row, turned) in _rows_of(pairs, known, self._path):
+            if row is not None:
+                rows.append(row.value[::-1] if turned else row.value)
+                continue
             alone = [known.get((normalised(one),)) for one in (pair.first, pair.second)]
-            rows.append(both or [one[0][0] if one else math.nan for one in alone])
+            rows.append([one.value[0] if one else math.nan for one in alone])
         first, second = np.array(rows, dtype=np.float64).reshape(-1, 2).T
-        missing = np.isnan(first) | np.isnan(second)
-        if pairs and missing.all():
-            raise TrialError(
-                f"{self._path}: tells of none of these pairs; rows need id or captions"
-            )
-        self.failed = int(missing.sum())
+        self.failed = int((np.isnan(first) | np.isnan(second)).sum())
         self.notes = (f"{self.failed:,} pairs have no scores in the file",) if self.failed else ()
         return first, second
 
 
 def _read(
-    path: Path, value_of: Callable[[dict[str, Any]], _Value | None], wanted: str
-) -> dict[_Key, tuple[_Value, bool]]:
-    """What a file tells, by what it tells it of, and whether its captions count from 0."""
+    path: Path, value_of: Callable[[dict[str, Any]], Any | None], wanted: str
+) -> dict[_Key, _Row]:
+    """The rows of a file by what they tell of: a pair's id, its captions, or one caption."""
     problems: list[Problem] = []
-    found: dict[_Key, tuple[_Value, bool]] = {}
+    found: dict[_Key, _Row] = {}
     for where, given in read_records(path, problems):
         fields = renamed(given, _NAMES)
-        value = value_of(fields)
-        key = _key(fields)
-        if value is None or key is None:
-            what = "has no id and no captions" if key is None else f"has no {wanted}"
+        texts = [fields.get(name) for name in ("first", "second")]
+        both = all(isinstance(one, str) for one in texts)
+        captions = tuple(normalised(str(one)) for one in texts) if both else ()
+        value, key = value_of(fields), _key(fields, captions)
+        if value is None or not key:
+            what = f"has no {wanted}" if key else "has no id and no captions"
             problems.append(Problem(where, "", what))
-        elif found.setdefault(key, (value, "caption_0" in given))[0] != value:
-            problems.append(Problem(where, "", f"tells of {key[0][:60]!r} a second time"))
+        elif found.setdefault(key, _Row(value, captions, "caption_0" in given)).value != value:
+            problems.append(Problem(where, "", f"tells of {key[-1][:60]!r} a second time"))
     if problems:
         raise InvalidDataError(path, problems)
     return found
 
 
-def _key(fields: dict[str, Any]) -> _Key | None:
-    texts = [fields.get(name) for name in ("first", "second")]
-    if fields.get("id"):
-        return ("id", str(fields["id"]))
-    if all(isinstance(one, str) for one in texts):
-        return ("captions", *(normalised(str(one)) for one in texts))
-    return (normalised(str(fields["caption"])),) if fields.get("caption") else None
+def _key(fields: dict[str, Any], captions: _Key) -> _Key:
+    if fields.get("caption") and _has_one_score(fields):
+        return (normalised(str(fields["caption"])),)
+    return ("id", str(fields["id"])) if fields.get("id") else captions and ("captions", *captions)
 
 
-def _keys(pair: CaptionPair) -> list[_Key]:
-    return [("id", pair.id), ("captions", normalised(pair.first), normalised(pair.second))]
+def _rows_of(
+    pairs: Sequence[CaptionPair], known: Mapping[_Key, _Row], path: Path
+) -> list[tuple[CaptionPair, tuple[_Row | None, bool]]]:
+    """The row of each pair, if any, and whether its captions stand in the other order."""
+    found: list[tuple[CaptionPair, tuple[_Row | None, bool]]] = []
+    for pair in pairs:
+        own = (normalised(pair.first), normalised(pair.second))
+        keys = [("id", pair.id), ("captions", *own), ("captions", *own[::-1])]
+        row = next((known[key] for key in keys if key in known), None)
+        if row is not None and row.captions not in ((), own, own[::-1]):
+            raise TrialError(f"{path}: the captions of {pair.id!r} are not those of the pair")
+        found.append((pair, (row, row is not None and row.captions not in ((), own))))
+    alone = {normalised(one) for pair in pairs for one in (pair.first, pair.second)}
+    if (
+        pairs
+        and not any(row for _, (row, _) in found)
+        and not any((one,) in known for one in alone)
+    ):
+        raise TrialError(f"{path}: tells of none of these pairs; rows need id or captions")
+    return found
 
 
 def _told_choice(fields: dict[str, Any]) -> Any | None:
@@ -153,21 +171,34 @@ def _told_choice(fields: dict[str, Any]) -> Any | None:
     return fields.get("choice", own[0] if len(own) == 1 else None)
 
 
-def _choice(said: object, from_zero: bool, pair: CaptionPair) -> tuple[Choice, bool]:
+def _plain(said: object) -> str:
+    whole = isinstance(said, float) and said.is_integer()
+    return (str(int(said)) if whole else str(said)).strip().casefold()  # type: ignore[call-overload]
+
+
+def _choice(row: _Row | None, turned: bool, pair: CaptionPair) -> AnswerReading:
     """A choice, and whether it is certain; an answer in words is read as a model's is."""
-    plain = str(int(said)) if isinstance(said, float) and said.is_integer() else str(said).strip()
-    known = _CHOICES.get(plain.casefold())
-    if known is not None:
-        return known, known is not Choice.UNKNOWN
-    labels = Labels("0", "1") if from_zero else Labels()
-    return read_answer(plain, pair.first, pair.second, labels)
+    if row is None:
+        return AnswerReading(Choice.UNKNOWN, certain=False)
+    known = _CHOICES.get(_plain(row.value))
+    found = AnswerReading(known or Choice.UNKNOWN, known is not Choice.UNKNOWN)
+    if known is None:
+        labels = Labels("0", "1") if row.from_zero else Labels()
+        shown = pair.swapped() if turned else pair
+        found = read_answer(str(row.value).strip(), shown.first, shown.second, labels)
+    return found._replace(choice=found.choice.swapped) if turned else found
 
 
-def _score(fields: dict[str, Any]) -> list[float] | None:
-    both = [fields.get(name) for name in ("score_first", "score_second")]
-    values = both if None not in both else [fields.get("score")]
+def _has_one_score(fields: dict[str, Any]) -> bool:
+    return "score" in fields and None in map(fields.get, ("score_first", "score_second"))
+
+
+def _scores(fields: dict[str, Any]) -> list[float] | None:
+    names = ["score"] if _has_one_score(fields) else ["score_first", "score_second"]
+    if len(names) == 1 and not fields.get("caption"):
+        return None
     try:
-        return [float(str(one)) for one in values]
+        return [float(str(fields.get(name))) for name in names]
     except ValueError:
         return None
 
