@@ -118,6 +118,10 @@ def test_captions_in_the_other_order_turn_their_choices_and_scores(
 
 
 def test_scores_of_captions_may_name_their_pair_too(tmp_path: Path) -> None:
-    rows = [["id", "caption", "score"], ["p0", "a dog 0", 1], ["p0", "a cat 0", 2]]
+    rows: list[Sequence[object]] = [
+        ["id", "caption", "score"],
+        ["p0", "a dog 0", 1],
+        ["p0", "a cat 0", 2],
+    ]
     file = write_csv(tmp_path / "long.csv", rows)
     assert list(create_scorer(f"scores:{file}").choose(PAIRS[:1])) == [Choice.SECOND]

@@ -437,6 +437,15 @@ def test_a_model_that_always_says_a_is_described_as_one(tmp_path: Path, clips: P
     assert trial.position.first == 100.0
 
 
+def test_a_model_that_always_says_b_is_warned_of_in_one_order_too(
+    tmp_path: Path, clips: Path
+) -> None:
+    pairs = PairSet("csv", tuple(pairs_of(20)))
+    with serving(lambda _text: "Caption B.") as server:
+        trial = try_scorer(scorer(server, tmp_path, clips), pairs)
+    assert any("always answering 1 scores 66.67" in one for one in trial.warnings)
+
+
 def test_a_consistent_model_that_writes_prose_is_not_called_biased(
     tmp_path: Path, clips: Path
 ) -> None:

@@ -39,6 +39,7 @@ from audiocapbench.stats import Interval
 _NOTHING = Diagnostics()
 # BRACE's signs of failure, in points: between orders, undecided pairs, between types of pairs.
 _BETWEEN_ORDERS, _VAGUE, _BETWEEN_TYPES = 1.0, 20.0, 10.0
+_FEW = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,10 @@ class ScorerTrial:
     def warning(self) -> str | None:
         """What to say wherever its figures are shown; None where it beats constant answers."""
         value, (constant, answer) = self.whole.values[self.headline], self.constant
-        if value is not None and value >= constant:
+        # An answer that never varies is no better than a constant, whatever it scores.
+        constantly = len({*self.choices}) == 1 and self.n >= _FEW
+        own = constantly and not self.scorer.startswith("control:")
+        if value is not None and value >= constant and not own:
             return None
         shown = "nothing" if value is None else f"{value:.2f}"
         return (
