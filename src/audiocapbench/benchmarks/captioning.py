@@ -48,10 +48,6 @@ def load_audiocapbench(
 
     A folder that was built from other ID lists than the published ones is called
     ``audiocapbench-custom``, so that its numbers are never taken for the benchmark's.
-
-    Raises:
-        BenchmarkError: The folder holds something else.
-        DatasetError: There is no such folder, or it is damaged.
     """
     if not data.is_dir():
         raise BenchmarkError(

@@ -73,10 +73,6 @@ def check_metrics(
         aggregation: The benchmark's.
         metrics: Their names.
         audio: Whether there are clips to hear.
-
-    Raises:
-        MetricError: A name is unknown, has an option that the corpora set themselves, or lacks
-            what it needs: weights, libraries, clips.
     """
     for metric in metrics:
         found, name = find_metric(metric)
@@ -117,9 +113,6 @@ def compute_by_corpus(
     others alone, under the name with ``null=out``. Each DATE comes with its two parts.
 
     The name ``date[null=out]`` leaves samples with null references out everywhere.
-
-    Raises:
-        MetricError: A name is unknown, or a metric cannot be computed.
     """
     check_metrics(aggregation, metrics, audio=clips is not None)
     names = with_parts(metrics)

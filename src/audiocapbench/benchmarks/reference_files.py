@@ -44,17 +44,9 @@ def file_benchmark(path: Path, name: str | None = None) -> Benchmark:
         except ValueError as error:
             problems.append(Problem(path.name, key[:80], str(error)))
         else:
-            samples.append(
-                Sample(
-                    key,
-                    Clip.absent(file),
-                    instruction if isinstance(instruction, str) else "",
-                    tuple(captions),
-                    category,
-                    position,
-                    details,
-                )
-            )
+            asked = instruction if isinstance(instruction, str) else ""
+            own = (asked, tuple(captions), category, position, details)
+            samples.append(Sample(key, Clip.absent(file), *own))
     if problems:
         raise InvalidDataError(path, problems)
     return Benchmark(f"{FILE}{name or path.stem}", path.parent, samples)

@@ -171,12 +171,9 @@ def _won(name: str, pairs: Sequence[CaptionPair]) -> Row:
 def _scored(pairs: Sequence[CaptionPair], metrics: Sequence[str]) -> Iterator[Row]:
     """Each metric on the captions that are preferred, which stand first, and on the others."""
     clips = [one.clip for one in pairs]
-    preferred = compute(
-        metrics, [one.first for one in pairs], [one.references_first for one in pairs]
-    )
-    others = compute(
-        metrics, [one.second for one in pairs], [one.references_second for one in pairs]
-    )
+    first, second = [one.first for one in pairs], [one.second for one in pairs]
+    preferred = compute(metrics, first, [one.references_first for one in pairs])
+    others = compute(metrics, second, [one.references_second for one in pairs])
 
     def mean(made: MetricResult) -> Figure:
         return Figure(made.score, mean_interval(made.statistics, made.aggregate, clusters=clips))

@@ -70,12 +70,7 @@ class FileScores:
 def score_files(
     predictions: Predictions, references: References, metrics: Sequence[str]
 ) -> FileScores:
-    """Score predictions against references by id.
-
-    Raises:
-        MetricError: A metric is unknown, or cannot be computed on these captions.
-        DatasetError: The ids of predictions and references do not meet.
-    """
+    """Score predictions against references by id."""
     predictions, note = meet(predictions, references)
     samples = [
         FileSample(key, references.categories.get(key, ""), tuple(texts))
@@ -103,11 +98,7 @@ def score_groups(
     samples: Sequence[TextSample],
     texts: Mapping[str, str],
 ) -> FileScores:
-    """Score answers within their corpora; each DATE comes with the two that it is made of.
-
-    Raises:
-        MetricError: A metric is unknown, or cannot be computed on these answers.
-    """
+    """Score answers within their corpora; each DATE comes with the two that it is made of."""
     answers = [texts.get(one.id) for one in samples]
     references = [one.references for one in samples]
     made = compute_by_corpus(aggregation, metrics, samples, answers, references)

@@ -93,11 +93,7 @@ class RunTable(ScoreTable):
         return self._judge_signatures[judge]
 
     def current_judgements(self, judge: str) -> list[Judgement]:
-        """What a judge said of the samples, without what was made in another way.
-
-        Raises:
-            JudgeError: It has not judged this run.
-        """
+        """What a judge said of the samples, without what was made in another way."""
         if judge not in self.judgements:
             does = f"audiocapbench score {self.run.id} --judge {quote(judge)}{self.store_option}"
             raise JudgeError(f"{judge} has not judged run {self.run.id}; this asks it: {does}")

@@ -205,11 +205,7 @@ def summarise(
     *,
     stopped: bool = False,
 ) -> RunSummary:
-    """Put a run's stored scores and judgements together; where stopped, of judges that have some.
-
-    Raises:
-        JudgeError: A judge has not judged this run.
-    """
+    """Put a run's stored scores and judgements together; if stopped, of judges that have some."""
     table = TableReader(store).read(run)
     judges = [name for name in judges if name in table.judgements or not stopped]
     summary = RunSummary(table, tuple(metrics), tuple(judges))
@@ -247,11 +243,7 @@ def why_unscored(table: RunTable, scorer: Scorer | None) -> str:
 
 
 def summarise_judge(table: RunTable, judge: str) -> JudgeSummary:
-    """Put one judge's judgements together; without any answer to judge there are none.
-
-    Raises:
-        JudgeError: It has not judged this run.
-    """
+    """Put one judge's judgements together; without any answer to judge there are none."""
     total = len(table.run.sample_ids)
     if judge not in table.judgements and table.is_hopeless:
         return JudgeSummary(judge, UNSIGNED, total, 0, 0, {}, 0, {}, {}, None, None, {})

@@ -77,7 +77,7 @@ def published_sizes(groups: Collection[str], asked: Mapping[str, int]) -> dict[s
         if group not in GROUPS:
             return asked.get(group, 0) + unasked
         own = (one for one in DOMAINS if groups_of(subtask_of(group), one) == group)
-        return max(asked.get(group, 0), sum(map(DOMAINS.__getitem__, own)))
+        return max(asked.get(group, 0), sum(DOMAINS[one] for one in own))
 
     return {group: size(group) for group in groups}
 

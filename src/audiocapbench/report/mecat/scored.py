@@ -141,28 +141,19 @@ def _of_run(number: int, store: Store, name: ScorerName) -> ScoredAnswers:
         )
     other = parse_name(without_null(str(name)))
     signature = scores[str(name)][0].signature
-    return ScoredAnswers(
-        run.model,
-        f"run {number}",
-        benchmark,
-        signature,
-        _groups(marks, name, asked),
-        _groups(_stored_marks(scores, other, groups), name, Counter()),
-    )
+    rest = _stored_marks(scores, other, groups)
+    by_group = _groups(marks, name, asked), _groups(rest, name, Counter())
+    return ScoredAnswers(run.model, f"run {number}", benchmark, signature, *by_group)
 
 
 def _stored_marks(
     scores: Mapping[str, Sequence[StoredScore]], name: ScorerName, groups: Mapping[str, str]
 ) -> list[_Mark]:
-    whole, *parts = names_of(name)
-    columns = [{one.sample_id: one.value for one in scores.get(part, ())} for part in parts]
+    columns = [
+        {one.sample_id: one.value for one in scores.get(part, ())} for part in names_of(name)
+    ]
     return [
-        _Mark(
-            groups[one.sample_id],
-            one.value,
-            *(column.get(one.sample_id, math.nan) for column in columns),
-        )
-        for one in scores.get(whole, ())
+        _Mark(groups[key], *(column.get(key, math.nan) for column in columns)) for key in columns[0]
     ]
 
 
