@@ -58,7 +58,7 @@ def test_a_third_of_the_labelled_answers_is_held_apart() -> None:
     [
         ("answers.jsonl", 0.9),
         ("answers_held.jsonl", 0.95),
-        ("answers_adverse.jsonl", 0.75),
+        ("answers_adverse.jsonl", 0.7),
         ("answers_adverse_held.jsonl", 0.8),
     ],
 )

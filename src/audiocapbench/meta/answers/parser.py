@@ -22,7 +22,7 @@ from audiocapbench.meta.answers.statements import Statement, Weight, statements
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.models.thoughts import without_thoughts
 
-RULES = "pairwise-5"
+RULES = "pairwise-6"
 """Version of the rules, for signatures; changes whenever an answer may be read otherwise."""
 
 LONGEST = 16_000

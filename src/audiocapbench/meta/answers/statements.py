@@ -64,7 +64,7 @@ _NEGATION, _NOT_HEARD, _HEARD = map(pattern, ("negation", "not_heard", "heard"))
 _FIRMER, _ADVERB, _NOTHING = map(pattern, ("more_than_hint", "adverb", "nothing"))
 _OWN_SUBJECT, _IN_CAPTION, _RELATIVE = map(pattern, ("own_subject", "in_caption", "relative"))
 _INSERTED, _UNBEATEN, _CLEFT = map(pattern, ("inserted", "unbeaten", "cleft"))
-_INVERTS = pattern("inverts")
+_INVERTS, _WITHIN = map(pattern, ("inverts", "within"))
 _NEAR = 5
 
 
@@ -251,4 +251,5 @@ def _subject(clause: str, predicate: re.Match[str], role: str) -> tuple[str, str
         return after[0], between
     if after and not before and not _RELATIVE.search(between):
         return after[0], between
-    return before[-1] if before else "", ""
+    unclear = after and before and after[0] != before[-1] and _WITHIN.search(between)
+    return before[-1] if before and not unclear else "", ""

@@ -137,8 +137,13 @@ def _read(
     return found
 
 
+def _of_caption(fields: dict[str, Any]) -> bool:
+    """Whether a row is about one caption and not about a pair."""
+    return bool(fields.get("caption")) and "score" in fields and "score_first" not in fields
+
+
 def _key(fields: dict[str, Any], captions: _Key) -> _Key:
-    if fields.get("caption") and _has_one_score(fields):
+    if _of_caption(fields):
         return (normalised(str(fields["caption"])),)
     return ("id", str(fields["id"])) if fields.get("id") else captions and ("captions", *captions)
 
@@ -189,14 +194,8 @@ def _choice(row: _Row | None, turned: bool, pair: CaptionPair) -> AnswerReading:
     return found._replace(choice=found.choice.swapped) if turned else found
 
 
-def _has_one_score(fields: dict[str, Any]) -> bool:
-    return "score" in fields and None in map(fields.get, ("score_first", "score_second"))
-
-
 def _scores(fields: dict[str, Any]) -> list[float] | None:
-    names = ["score"] if _has_one_score(fields) else ["score_first", "score_second"]
-    if len(names) == 1 and not fields.get("caption"):
-        return None
+    names = ["score"] if _of_caption(fields) else ["score_first", "score_second"]
     try:
         return [float(str(fields.get(name))) for name in names]
     except ValueError:
