@@ -396,7 +396,7 @@ def test_what_is_missing_is_said_in_one_sentence(
         (["--data-dir", "nowhere"], "nowhere: no such folder"),
         (["--category", "noise"], "has no category 'noise'"),
         (["--metadata", "nowhere.json"], "nowhere.json: no such file"),
-        (["--metadata", "other.txt"], "metadata is a .json, .jsonl or .csv file"),
+        (["--metadata", "other.txt"], "metadata is a .json, .jsonl, .csv or .parquet file"),
         (["--output", "data"], "--output data: cannot be written"),
         (["--output", "other.json/out.json"], "--output other.json/out.json"),
     ],

@@ -206,7 +206,8 @@ def test_a_budget_too_small_for_one_question_says_what_that_needs(store: Store) 
     ask(store, budget, [provider], 40, 20)
     assert provider.asked == 0
     assert budget.refusal == (
-        "a budget of $0.05 is too small: asking made-up/steady about q0 would likely cost $0.195"
+        "a budget of $0.05 is too small: asking made-up/steady about q0 would likely cost $0.195; "
+        "allow more"
     )
 
 
