@@ -8,7 +8,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from audiocapbench.meta.answers.patterns import LEAST, LEAST_DESCRIBED, nearest, pattern
+from audiocapbench.meta.answers.patterns import LEAST, LEAST_DESCRIBED, P, nearest
 from audiocapbench.meta.scorers.scorer import Choice
 
 FIRST, SECOND, BOTH, NEITHER, UNDECIDED, OTHER = "\ue000\ue001\ue002\ue003\ue004\ue005"
@@ -33,24 +33,19 @@ _REWRITTEN = (
     *((one, " incorrect ") for one in "❌✗✘"),
 )
 _DIGITS = {"zero": "0", "one": "1", "two": "2"}
-_PRIVATE, _QUOTED, _ENUMERATED = map(pattern, ("private", "quoted", "enumerated"))
-_LETTER, _NUMBER, _DESCRIBED = map(pattern, ("letter", "number", "described"))
-_SAME_TWICE, _REFERRED, _COUNTED_BOTH = map(pattern, ("same_twice", "referred", "counted_both"))
-_SMALL, _UNREAD_LETTER = map(pattern, ("small_letter", "unread_letter"))
-_TOGETHER, _OPEN_CHOICE = map(pattern, ("together", "open_choice"))
 # What is written in the place of what, before captions are told by what they describe and after.
 _UNDECIDED = (
-    (pattern("cannot"), f" {UNDECIDED} "),
-    (pattern("echo"), " "),
-    (pattern("left_open"), f" {UNDECIDED} "),
+    (P["cannot"], f" {UNDECIDED} "),
+    (P["echo"], " "),
+    (P["left_open"], f" {UNDECIDED} "),
 )
 _NAMED = (
-    (pattern("first_noun"), FIRST),
-    (pattern("second_noun"), SECOND),
-    (pattern("first_alone"), FIRST),
-    (pattern("second_alone"), SECOND),
-    (pattern("both"), BOTH),
-    (pattern("neither"), NEITHER),
+    (P["first_noun"], FIRST),
+    (P["second_noun"], SECOND),
+    (P["first_alone"], FIRST),
+    (P["second_alone"], SECOND),
+    (P["both"], BOTH),
+    (P["neither"], NEITHER),
 )
 
 
@@ -70,28 +65,28 @@ class Labels:
 
 def mark(answer: str, first: str, second: str, labels: Labels) -> str:
     """The answer in lower case, with a letter in the place of every mention of a caption."""
-    text = _SPACE.sub(" ", _PRIVATE.sub(" ", _plain(answer)))
+    text = _SPACE.sub(" ", P["private"].sub(" ", _plain(answer)))
     text = _mark_quotes(text, _plain(first), _plain(second))
     if text == text.lower():
-        text = _SMALL.sub(lambda one: one[0].upper(), text)
-    text = _LETTER.sub(lambda one: _lettered(one, labels), text)
-    unread = GUESSED if _UNREAD_LETTER.search(text) else ""
+        text = P["small_letter"].sub(lambda one: one[0].upper(), text)
+    text = P["letter"].sub(lambda one: _lettered(one, labels), text)
+    unread = GUESSED if P["unread_letter"].search(text) else ""
     text = text.lower()
     for written, meant in _REWRITTEN:
         text = text.replace(written, meant)
     text = _mark_numbers(text, labels)
     for found, letter in _UNDECIDED:
         text = found.sub(letter, text)
-    told = _DESCRIBED.sub(
+    told = P["described"].sub(
         lambda one: _by_words(one["what"], first, second, one[0], LEAST_DESCRIBED), text
     )
     guessed, text = GUESSED if kinds(told) != kinds(text) else unread, told
     for found, letter in _NAMED:
         text = found.sub(letter, text)
     text = _mark_references(text)
-    text = _SAME_TWICE.sub(_once, text)
-    text = _OPEN_CHOICE.sub(f" {OTHER} ", text)
-    return _TOGETHER.sub(_listed, text) + guessed
+    text = P["same_twice"].sub(_once, text)
+    text = P["open_choice"].sub(f" {OTHER} ", text)
+    return P["together"].sub(_listed, text) + guessed
 
 
 def _once(found: re.Match[str]) -> str:
@@ -115,7 +110,7 @@ def _mark_references(text: str) -> str:
         former, latter = earlier if len(earlier) > 1 else (FIRST, SECOND)
         return former if found["back"] == "former" else latter
 
-    return _REFERRED.sub(named, text)
+    return P["referred"].sub(named, text)
 
 
 def _listed(found: re.Match[str]) -> str:
@@ -146,15 +141,15 @@ def _mark_quotes(text: str, first: str, second: str) -> str:
 
     def replaced(found: re.Match[str]) -> str:
         words = found["double"] or found["single"] or found["square"]
-        if found["square"] and _ENUMERATED.search(words.lower()):
+        if found["square"] and P["enumerated"].search(words.lower()):
             # [caption_0: …] names a caption as a person would; both of them name none.
-            numbers = set(_ENUMERATED.findall(words.lower()))
+            numbers = set(P["enumerated"].findall(words.lower()))
             return f" caption {numbers.pop()} " if len(numbers) == 1 else f" {OTHER} "
         if len(words) <= 3 and words.strip(" .").upper() in ("A", "B", "C", "0", "1", "2"):
             return f" {words.strip(' .')} "
         return _by_words(words, first, second, OTHER)
 
-    return _QUOTED.sub(replaced, text)
+    return P["quoted"].sub(replaced, text)
 
 
 def _by_words(words: str, first: str, second: str, otherwise: str, least: float = LEAST) -> str:
@@ -171,11 +166,11 @@ def _lettered(found: re.Match[str], labels: Labels) -> str:
 
 def _mark_numbers(text: str, labels: Labels) -> str:
     """Numbers count from 0 if the answer has a 0, from 1 if it has a 2, else as the prompt does."""
-    text = _COUNTED_BOTH.sub(r"caption \2 \3 caption \4", text)
-    said = {_DIGITS.get(one, one) for one in _NUMBER.findall(text)}
+    text = P["counted_both"].sub(r"caption \2 \3 caption \4", text)
+    said = {_DIGITS.get(one, one) for one in P["number"].findall(text)}
     from_zero = "0" in said or ("2" not in said and labels.from_zero)
     letters = {"0": FIRST, "1": SECOND} if from_zero else {"1": FIRST, "2": SECOND}
-    return _NUMBER.sub(lambda one: letters.get(_DIGITS.get(one[1], one[1]), OTHER), text)
+    return P["number"].sub(lambda one: letters.get(_DIGITS.get(one[1], one[1]), OTHER), text)
 
 
 def kinds(marked: str) -> frozenset[str]:

@@ -17,7 +17,7 @@ from audiocapbench.meta.answers.marks import (
     kinds,
     mark,
 )
-from audiocapbench.meta.answers.patterns import content_words, nearest, pattern
+from audiocapbench.meta.answers.patterns import P, content_words, nearest
 from audiocapbench.meta.answers.statements import Statement, Weight, statements
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.models.thoughts import without_thoughts
@@ -39,10 +39,6 @@ _OFTEN = {
     **dict.fromkeys(("a", "0", "1"), Choice.FIRST),
     **dict.fromkeys(("b", "2"), Choice.SECOND),
 }
-_SENTENCE_END, _LEADING, _STATED = map(pattern, ("sentence_end", "leading", "stated"))
-_ONLY_LABEL, _JSON_LABEL, _TAGGED = map(pattern, ("only_label", "json_label", "tagged"))
-_LABELS = pattern("other_leads")
-_DENIED, _NOT_SO, _COMPARED = map(pattern, ("denied", "not_so", "compared"))
 
 
 class AnswerReading(NamedTuple):
@@ -91,15 +87,15 @@ def ends_of(answer: str, longest: int, between: str) -> str:
 
 def _formal(text: str, labels: Labels) -> Choice | None:
     """A choice in a form: JSON, a box, "Answer: B", or a line that is a label and no more."""
-    found = [one["label"] for one in _JSON_LABEL.finditer(text)]
-    found = found or [one["tag"] or one["box"] for one in _TAGGED.finditer(text)]
-    found = found or [one["label"] for one in _STATED.finditer(text)]
+    found = [one["label"] for one in P["json_label"].finditer(text)]
+    found = found or [one["tag"] or one["box"] for one in P["tagged"].finditer(text)]
+    found = found or [one["label"] for one in P["stated"].finditer(text)]
     if not found:
         lines = text.split("\n")
         own = [_labelled(line, labels) for line in lines if line.strip()]
-        leading = _LEADING.match(text)
+        leading = P["leading"].match(text)
         if leading and not leading["no"]:
-            own += [_meaning(label, labels) for label in _LABELS.findall(text)]
+            own += [_meaning(label, labels) for label in P["other_leads"].findall(text)]
             own.append(_meaning(leading["label"], labels))
         choices = {one for one in own if one is not None}
         return choices.pop() if len(choices) == 1 else None
@@ -109,7 +105,7 @@ def _formal(text: str, labels: Labels) -> Choice | None:
 
 def _labelled(line: str, labels: Labels) -> Choice | None:
     """The choice of a line that is a label and nothing else."""
-    found = _ONLY_LABEL.match(line) if len(line) <= 80 else None
+    found = P["only_label"].match(line) if len(line) <= 80 else None
     return None if found is None else _meaning(found["label"], labels)
 
 
@@ -167,9 +163,9 @@ def _by_words(text: str, marked: str, first: str, second: str) -> AnswerReading:
         return _UNREAD
     if named:
         return AnswerReading(Choice.FIRST if FIRST in named else Choice.SECOND, certain=False)
-    said = [one.lower() for one in _SENTENCE_END.split(text)]
+    said = [one.lower() for one in P["sentence_end"].split(text)]
     affirmed = " ".join(
-        _NOT_SO.split(one, maxsplit=1)[0] for one in said if not _DENIED.search(one)
+        P["not_so"].split(one, maxsplit=1)[0] for one in said if not P["denied"].search(one)
     )
     choice = nearest(affirmed, first, second)
     if choice is None:
@@ -180,7 +176,7 @@ def _by_words(text: str, marked: str, first: str, second: str) -> AnswerReading:
 
 def _compared(text: str, first: str, second: str) -> Choice | None:
     """Whose words are weighed more: "both …, but it is more likely to be a drill than a torch"."""
-    found = _COMPARED.search(text.lower())
+    found = P["compared"].search(text.lower())
     if found is None:
         return None
     chosen = nearest(found["more"], first, second)

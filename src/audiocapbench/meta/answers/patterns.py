@@ -20,11 +20,6 @@ LEAST_DESCRIBED = 0.25
 _CLEARLY = 2.0
 
 
-def pattern(name: str) -> re.Pattern[str]:
-    """One of the patterns."""
-    return re.compile(_written(read_lists(*_FILE)["patterns"][name]))
-
-
 def predicates() -> list[tuple[str, int, str, str]]:
     """What speaks for or against a caption: pattern, sign, weight and role."""
     rows: list[Any] = read_lists(*_FILE)["predicates"]["all"]
@@ -61,3 +56,7 @@ def nearest(text: str, first: str, second: str, least: float = LEAST) -> Choice 
 
 def _share(words: frozenset[str], own: frozenset[str]) -> float:
     return len(words & own) / len(own) if own else 0.0
+
+
+P = {name: re.compile(_written(text)) for name, text in read_lists(*_FILE)["patterns"].items()}
+"""The patterns by their names."""

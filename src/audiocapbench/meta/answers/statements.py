@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from audiocapbench.meta.answers.marks import BOTH, FIRST, NEITHER, SECOND
-from audiocapbench.meta.answers.patterns import pattern, predicates
+from audiocapbench.meta.answers.patterns import P, predicates
 from audiocapbench.meta.scorers.scorer import Choice
 
 
@@ -53,18 +53,6 @@ _PREDICATES = [(sign, Weight[weight], role) for _, sign, weight, role in predica
 _PREDICATE = re.compile("|".join(f"(?P<p{i}>{one[0]})" for i, one in enumerate(predicates())))
 _ONE = re.compile(f"[{FIRST}{SECOND}]")
 _ANYONE = re.compile(f"[{FIRST}{SECOND}{BOTH}{NEITHER}]")
-_SENTENCE_END, _CLAUSE_START = map(pattern, ("sentence_end", "clause_start"))
-_CONCESSION, _OPENING_WHILE, _REASON = map(pattern, ("concession", "opening_while", "reason"))
-_TURN, _CONCLUDES, _RESETS = map(pattern, ("turn", "concludes", "resets"))
-_EARLIER, _SUPPOSED, _NOT_SUPPOSED = map(pattern, ("earlier", "supposed", "not_supposed"))
-_SENTENCE_IF, _FOR_EXAMPLE, _ASPECT = map(pattern, ("sentence_if", "for_example", "aspect"))
-_ELLIPSIS, _BARE, _EVEN, _AS_GOOD = map(pattern, ("ellipsis", "bare", "even", "as_good"))
-_DENIED_ONE, _COMPARAND, _MISSING = map(pattern, ("denied_one", "comparand", "missing_from"))
-_NEGATION, _NOT_HEARD, _HEARD = map(pattern, ("negation", "not_heard", "heard"))
-_FIRMER, _ADVERB, _NOTHING = map(pattern, ("more_than_hint", "adverb", "nothing"))
-_OWN_SUBJECT, _IN_CAPTION, _RELATIVE = map(pattern, ("own_subject", "in_caption", "relative"))
-_INSERTED, _UNBEATEN, _CLEFT = map(pattern, ("inserted", "unbeaten", "cleft"))
-_INVERTS, _WITHIN = map(pattern, ("inverts", "within"))
 _NEAR = 5
 
 
@@ -72,7 +60,7 @@ def statements(marked: str) -> list[Statement]:
     """What an answer says, in its order."""
     said = _Discourse()
     start = 0
-    ends = [(one.start(), one.end(), one[0]) for one in _SENTENCE_END.finditer(marked)]
+    ends = [(one.start(), one.end(), one[0]) for one in P["sentence_end"].finditer(marked)]
     for stop, after, mark in [*ends, (len(marked), len(marked), "")]:
         if "?" not in mark:
             _read_sentence(marked[start:stop], said)
@@ -98,16 +86,16 @@ class _Frame(NamedTuple):
 
     def entered(self, clause: str) -> "_Frame":
         """The frame within a clause: a conclusion or a turn holds to the end of the sentence."""
-        turned = bool(_TURN.search(clause))
+        turned = bool(P["turn"].search(clause))
         return _Frame(
-            self.concludes or bool(_CONCLUDES.search(clause)),
-            (self.aspect and not turned) or bool(_ASPECT.search(clause)),
+            self.concludes or bool(P["concludes"].search(clause)),
+            (self.aspect and not turned) or bool(P["aspect"].search(clause)),
             self.turns or turned,
         )
 
     def weight(self, clause: str, weight: Weight) -> Weight:
         """How firm a statement of the clause is in this frame."""
-        reason = _REASON.search(clause)
+        reason = P["reason"].search(clause)
         if self.concludes and not reason and weight > Weight.HINT:
             return Weight.CONCLUSION
         return min(weight, Weight.TRUTH) if self.aspect or reason else weight
@@ -115,11 +103,12 @@ class _Frame(NamedTuple):
 
 def _read_sentence(sentence: str, said: _Discourse) -> None:
     """Add what a sentence says; what a condition or an example hangs on is nothing."""
-    sentence = _UNBEATEN.sub(" excellent ", _INSERTED.sub(" ", sentence))
-    plain = _NOT_SUPPOSED.sub(" ", sentence)
-    if any(one.search(sentence) for one in (_FOR_EXAMPLE, _CLEFT)) or _SENTENCE_IF.search(plain):
+    sentence = P["unbeaten"].sub(" excellent ", P["inserted"].sub(" ", sentence))
+    if P["for_example"].search(sentence) or P["cleft"].search(sentence):
         return
-    starts = [0, *(one.start() for one in _CLAUSE_START.finditer(sentence)), len(sentence)]
+    if P["sentence_if"].search(P["not_supposed"].sub(" ", sentence)):
+        return
+    starts = [0, *(one.start() for one in P["clause_start"].finditer(sentence)), len(sentence)]
     parts = [sentence[one:two] for one, two in pairwise(starts)]
     frame = _Frame()
     limited, mute = False, set[str]()
@@ -127,20 +116,22 @@ def _read_sentence(sentence: str, said: _Discourse) -> None:
     conceded: list[Statement] = []
     for place, clause in enumerate(one for one in parts if one.strip(" ,")):
         frame = frame.entered(clause)
-        said.resets = said.resets or bool(_RESETS.search(clause))
-        named = set(_ONE.findall(_COMPARAND.sub(_without_comparand, clause)))
+        said.resets = said.resets or bool(P["resets"].search(clause))
+        named = set(_ONE.findall(P["comparand"].sub(_without_comparand, clause)))
         topic = said.topic
         said.topic = (next(iter(named)) if len(named) == 1 else "") if named else topic
-        supposed = _SUPPOSED.search(_NOT_SUPPOSED.sub(" ", clause)) and not _EVEN.search(clause)
-        if supposed or _EARLIER.search(clause):
+        supposed = P["supposed"].search(P["not_supposed"].sub(" ", clause))
+        if P["earlier"].search(clause) or (supposed and not P["even"].search(clause)):
             continue
         before = [*said.found, *conceded, *kept]
         own = list(_of_clause(clause, before[-1] if before else None, topic))
         mute |= set() if own else named
-        bare = len(own) == 1 and _BARE.search(clause) and not frame.concludes
+        bare = len(own) == 1 and P["bare"].search(clause) and not frame.concludes
         if bare and mute - {own[0].who}:
             continue  # "my ranking: B, A"
-        concedes = _CONCESSION.search(clause) or (not place and _OPENING_WHILE.search(clause))
+        concedes = P["concession"].search(clause) or (
+            not place and P["opening_while"].search(clause)
+        )
         for one in own:
             weight = frame.weight(clause, one.weight)
             full = replace(one, weight=weight, turns=frame.turns, resets=said.resets)
@@ -155,31 +146,31 @@ def _read_sentence(sentence: str, said: _Discourse) -> None:
 
 def _of_clause(clause: str, before: Statement | None, topic: str) -> Iterator[Statement]:
     """What one clause says; "it" and a missing subject are who was spoken of before."""
-    short = _ELLIPSIS.search(clause)
+    short = P["ellipsis"].search(clause)
     if short is not None:
         if before is not None and before.who:
             sign = -before.plain if short["no"] else before.plain
             yield Statement(short["who"], sign, before.weight, before.plain)
         return
-    negated = bool(_NEGATION.search(clause))
-    if _EVEN.search(clause) or (_AS_GOOD.search(clause) and not negated):
+    negated = bool(P["negation"].search(clause))
+    if P["even"].search(clause) or (P["as_good"].search(clause) and not negated):
         yield Statement("", 0, Weight.VERDICT)
         return
-    alone = _COMPARAND.sub(_without_comparand, clause)
-    bare = _BARE.search(alone)
+    alone = P["comparand"].sub(_without_comparand, clause)
+    bare = P["bare"].search(alone)
     if bare is not None:
         yield Statement(bare["who"], 1, Weight.VERDICT)
         return
-    denied = _DENIED_ONE.search(alone)
+    denied = P["denied_one"].search(alone)
     if denied is not None:
         alone = alone.replace(denied[0], " ", 1)
         if all(one.sign > 0 for one in _predicated(alone, topic)):  # not "A is wrong, not B"
             yield Statement(denied["one"], -1, Weight.VERDICT)
-    missing = _MISSING.search(alone)
+    missing = P["missing_from"].search(alone)
     if missing is not None:
         yield Statement(missing["one"], -1, Weight.HINT)
         alone = alone.replace(missing[0], " ", 1)
-    doubtful = bool(_INVERTS.search(_PREDICATE.sub(" ", alone)))
+    doubtful = bool(P["inverts"].search(_PREDICATE.sub(" ", alone)))
     for one in _in_accord(list(_predicated(alone, topic))):
         yield replace(one, doubtful=doubtful)
 
@@ -201,10 +192,10 @@ def _in_accord(found: list[Statement]) -> list[Statement]:
 
 
 def _predicated(clause: str, topic: str) -> Iterator[Statement]:
-    if _IN_CAPTION.search(clause):
+    if P["in_caption"].search(clause):
         return  # "in caption A a man is right behind the car"
-    topic = "" if _OWN_SUBJECT.search(clause) else topic
-    for found in _PREDICATE.finditer(_ADVERB.sub(lambda one: f"{one[1] or ''} ", clause)):
+    topic = "" if P["own_subject"].search(clause) else topic
+    for found in _PREDICATE.finditer(P["adverb"].sub(lambda one: f"{one[1] or ''} ", clause)):
         sign, weight, role = _PREDICATES[int(str(found.lastgroup)[1:])]
         who, between = _subject(found.string, found, role)
         who = who or topic
@@ -213,7 +204,9 @@ def _predicated(clause: str, topic: str) -> Iterator[Statement]:
             if role == "claim" and weight is Weight.HINT:
                 continue
         flips, near = _negations(found.string[: found.start()])
-        flips += len(_NEGATION.findall(between)) + bool(_NOTHING.match(found.string[found.end() :]))
+        flips += len(P["negation"].findall(between)) + bool(
+            P["nothing"].match(found.string[found.end() :])
+        )
         if not who or not near:
             continue
         plain, sign = sign, -sign if flips % 2 else sign
@@ -226,15 +219,15 @@ def _predicated(clause: str, topic: str) -> Iterator[Statement]:
 def _hint(clause: str, found: re.Match[str]) -> tuple[int, Weight]:
     """To mention a thing says little, unless it is said that the thing is heard or is not."""
     rest = clause[found.end() :]
-    if _NOT_HEARD.search(rest):
+    if P["not_heard"].search(rest):
         return -1, Weight.TRUTH
-    firm = _HEARD.search(rest) or _FIRMER.search(clause)
+    firm = P["heard"].search(rest) or P["more_than_hint"].search(clause)
     return 1, Weight.TRUTH if firm else Weight.HINT
 
 
 def _negations(before: str) -> tuple[int, bool]:
     """How many negations stand before a predicate, and whether all are near enough to be its."""
-    found = list(_NEGATION.finditer(before))
+    found = list(P["negation"].finditer(before))
     far = [one for one in found if len(before[one.end() :].split()) > _NEAR]
     return len(found), not far
 
@@ -249,7 +242,7 @@ def _subject(clause: str, predicate: re.Match[str], role: str) -> tuple[str, str
     between = clause[predicate.end() : after.start()] if after else ""
     if after and role == "object" and after[0] in (FIRST, SECOND):
         return after[0], between
-    if after and not before and not _RELATIVE.search(between):
+    if after and not before and not P["relative"].search(between):
         return after[0], between
-    unclear = after and before and after[0] != before[-1] and _WITHIN.search(between)
+    unclear = after and before and after[0] != before[-1] and P["within"].search(between)
     return before[-1] if before and not unclear else "", ""
