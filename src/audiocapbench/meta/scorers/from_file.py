@@ -76,8 +76,8 @@ class ChoicesFile:
                 "tie; write a, b and tie"
             )
         rows = _rows_of(pairs, known, self._path)
-        readings = [_choice(row, turned, pair) for pair, (row, turned) in rows]
-        missing = sum(row is None for _, (row, _) in rows)
+        readings = [_choice(*one) for one in rows]
+        missing = sum(row is None for _, row, _ in rows)
         note = f"{missing:,} pairs are not in the file" if missing else ""
         certain = sum(one.certain for one in readings)
         data = {"certain": certain, "read_decided": 0, "asked": len(pairs)}
@@ -103,7 +103,7 @@ class ScoresFile(PointwiseScorer):
         """Scores of the first captions and of the second; NaN where the file has none."""
         known = _read(self._path, _scores, "score_a and score_b, or caption and score")
         rows = []
-        for pair, (row, turned) in _rows_of(pairs, known, self._path):
+        for pair, row, turned in _rows_of(pairs, known, self._path):
             if row is not None:
                 rows.append(row.value[::-1] if turned else row.value)
                 continue
@@ -150,22 +150,19 @@ def _key(fields: dict[str, Any], captions: _Key) -> _Key:
 
 def _rows_of(
     pairs: Sequence[CaptionPair], known: Mapping[_Key, _Row], path: Path
-) -> list[tuple[CaptionPair, tuple[_Row | None, bool]]]:
+) -> list[tuple[CaptionPair, _Row | None, bool]]:
     """The row of each pair, if any, and whether its captions stand in the other order."""
-    found: list[tuple[CaptionPair, tuple[_Row | None, bool]]] = []
+    found: list[tuple[CaptionPair, _Row | None, bool]] = []
     for pair in pairs:
         own = (normalised(pair.first), normalised(pair.second))
         keys = [("id", pair.id), ("captions", *own), ("captions", *own[::-1])]
         row = next((known[key] for key in keys if key in known), None)
         if row is not None and row.captions not in ((), own, own[::-1]):
             raise TrialError(f"{path}: the captions of {pair.id!r} are not those of the pair")
-        found.append((pair, (row, row is not None and row.captions not in ((), own))))
+        found.append((pair, row, row is not None and row.captions not in ((), own)))
     alone = {normalised(one) for pair in pairs for one in (pair.first, pair.second)}
-    if (
-        pairs
-        and not any(row for _, (row, _) in found)
-        and not any((one,) in known for one in alone)
-    ):
+    told = any(row for _, row, _ in found) or any((one,) in known for one in alone)
+    if pairs and not told:
         raise TrialError(f"{path}: tells of none of these pairs; rows need id or captions")
     return found
 
@@ -181,7 +178,7 @@ def _plain(said: object) -> str:
     return (str(int(said)) if whole else str(said)).strip().casefold()  # type: ignore[call-overload]
 
 
-def _choice(row: _Row | None, turned: bool, pair: CaptionPair) -> AnswerReading:
+def _choice(pair: CaptionPair, row: _Row | None, turned: bool) -> AnswerReading:
     """A choice, and whether it is certain; an answer in words is read as a model's is."""
     if row is None:
         return AnswerReading(Choice.UNKNOWN, certain=False)
