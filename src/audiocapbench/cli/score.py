@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from audiocapbench.judges import Judge
     from audiocapbench.scores.file_scores import FileScores
 
-_PUBLISHED = "meteor,bleu_1,bleu_2,bleu_3,bleu_4,rouge_l"
+_OF_FILES = "preference,meteor,bleu_1,bleu_2,bleu_3,bleu_4,rouge_l"
 _MECAT = "date,similarity,bleu_4,rouge_l"
-_DEFAULTS = f"[default: {_PUBLISHED}; of MECAT {_MECAT}]"
+_DEFAULTS = f"[default: of files {_OF_FILES}; of MECAT {_MECAT}]"
 
 
 _KEPT = "What was judged is kept; the same command goes on from here."
@@ -94,7 +94,7 @@ def score(
     elif len(predictions) > 1:
         raise AudioCapBenchError("only a --benchmark takes several files of --predictions")
     else:
-        names = split_names(_PUBLISHED if metrics is None else metrics)
+        names = split_names(_OF_FILES if metrics is None else metrics)
         _score_files(Path(predictions[0]), references, model, names, per_sample, json=json)
 
 

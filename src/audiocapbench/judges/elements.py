@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 
 from audiocapbench.judges.contract import Case, Verdict
-from audiocapbench.metrics.elements import ElementCase, ElementComparer
+from audiocapbench.metrics.elements import RULES, ElementCase, ElementComparer
 from audiocapbench.metrics.elements.scoring import DIMENSIONS
 from audiocapbench.metrics.encoders import Encoder
 from audiocapbench.signature import Signature, sign
-
-RULES = 2
 
 
 class Elements:

@@ -19,6 +19,8 @@ from audiocapbench.metrics.fluency.detector import fluency, fluent_similarity
 from audiocapbench.metrics.fluency.fense import detect, fense, open_detector, prepare_fense
 from audiocapbench.metrics.meteor import meteor
 from audiocapbench.metrics.names import ScorerName, parse_name
+from audiocapbench.metrics.preference.blend import explain_preference, preference
+from audiocapbench.metrics.preference.coverage import coverage
 from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
 from audiocapbench.metrics.rouge import rouge_l
 from audiocapbench.metrics.similarity import similarity
@@ -57,6 +59,7 @@ class Metric(NamedTuple):
             then take part as blanks, so that nobody's score is better for what was left out.
         prepare: Called with the options before anybody is asked; it raises ``MetricError`` where
             weights or libraries are missing.
+        explain: Says of each prediction why it scores as it does; it takes what ``compute`` takes.
     """
 
     name: str
@@ -69,6 +72,7 @@ class Metric(NamedTuple):
     hears: bool = False
     of_corpus: bool = False
     prepare: Callable[..., None] | None = None
+    explain: Callable[..., Sequence[str]] | None = None
 
 
 def _spider_fl(
@@ -112,6 +116,15 @@ METRICS = _by_name(
         fluent_similarity,
         _ENCODER,
         prepare=_prepare_encoder,
+    ),
+    Metric("coverage", "how much of the references is said, rare words first", coverage),
+    Metric(
+        "preference",
+        "which caption people would prefer: a blend learned from votes",
+        preference,
+        _ENCODER,
+        prepare=_prepare_encoder,
+        explain=explain_preference,
     ),
     Metric(
         "fense",

@@ -8,7 +8,9 @@ from typing import Any
 from audiocapbench.benchmarks.aggregation import TextSample
 from audiocapbench.data.outcome import Status
 from audiocapbench.data.records import DELIMITERS, JSON_LINES
+from audiocapbench.errors import MetricError
 from audiocapbench.files import csv_text, write_file
+from audiocapbench.metrics import find_metric
 from audiocapbench.scores.run_table import RunTable
 from audiocapbench.scores.table import ScoreTable
 from audiocapbench.store.judgements import Judgement
@@ -63,6 +65,7 @@ def _rows(table: ScoreTable, texts: Mapping[str, str]) -> Iterable[Row]:
     metrics = {scorer: one for scorer, one in table.scores.items() if scorer.judge is None}
     judged = {scorer: one for scorer, one in table.scores.items() if scorer.judge is not None}
     reasons = _reasons(table)
+    why = {scorer.name: _explanations(table, scorer.name, texts) for scorer in metrics}
     for sample in table.samples:
         about: Row = {"category": sample.category}
         if table.aggregation is not None:
@@ -72,6 +75,7 @@ def _rows(table: ScoreTable, texts: Mapping[str, str]) -> Iterable[Row]:
         row = {"id": sample.id, **run, **about, **_answer(table, sample, texts)}
         row[_REFERENCES] = list(sample.references)
         row |= {scorer.name: one.values.get(sample.id) for scorer, one in metrics.items()}
+        row |= {f"{name}: reasoning": own.get(sample.id) for name, own in why.items() if own}
         for judge, said in reasons.items():
             own = {scorer: one for scorer, one in judged.items() if scorer.judge == judge}
             row |= {scorer.label: one.values.get(sample.id) for scorer, one in own.items()}
@@ -92,6 +96,23 @@ def _answer(table: ScoreTable, sample: TextSample, texts: Mapping[str, str]) -> 
     text = texts[sample.id]
     status = Status.OK if text.strip() else Status.EMPTY
     return {"status": str(status), "error": None, "prediction": text}
+
+
+def _explanations(table: ScoreTable, name: str, texts: Mapping[str, str]) -> dict[str, str]:
+    """Why each answer scores as it does, by sample, where the metric can tell."""
+    try:
+        metric, parsed = find_metric(name)
+    except MetricError:  # it was a plug-in's, and that is gone
+        return {}
+    answers = {one.id: _answer(table, one, texts)["prediction"] for one in table.samples}
+    told = [one for one in table.samples if answers[one.id] is not None and one.references]
+    if metric.explain is None or not told:
+        return {}
+    options = {key: value for key, value in parsed.options.items() if key in metric.options}
+    words = metric.explain(
+        [answers[one.id] for one in told], [one.references for one in told], **options
+    )
+    return {one.id: why for one, why in zip(told, words, strict=True)}
 
 
 def _reasons(table: ScoreTable) -> dict[str, dict[str, str]]:

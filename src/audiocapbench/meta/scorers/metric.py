@@ -14,7 +14,9 @@ from audiocapbench.metrics.registry import refuse_without_audio
 from audiocapbench.signature import sign
 
 _WITHOUT_REFERENCES = frozenset({"fluency"})
-_BY_EMBEDDING = frozenset({"similarity", "fluent_similarity", "fense", "date", "fluency"})
+_BY_EMBEDDING = frozenset(
+    "similarity fluent_similarity fense date fluency coverage preference".split()
+)
 _BY_CORPUS = frozenset({"cider_d", "spider", "spider_fl", "date"})
 
 

@@ -37,6 +37,7 @@ An empty prediction, and one without any element, scores 0 on all three. Text in
 word vectors do not know is compared word by word, Han and kana sign by sign.
 """
 
-from audiocapbench.metrics.elements.comparison import ElementCase, ElementComparer
+from audiocapbench.metrics.elements.comparison import ElementCase, ElementComparer, ElementScores
+from audiocapbench.metrics.elements.scoring import RULES
 
-__all__ = ["ElementCase", "ElementComparer"]
+__all__ = ["RULES", "ElementCase", "ElementComparer", "ElementScores"]

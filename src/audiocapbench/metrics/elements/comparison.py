@@ -34,10 +34,14 @@ class ElementCase(NamedTuple):
 
 
 class ElementScores(NamedTuple):
-    """Scores from 0 to 10 by dimension, and what they are made of, where there was a match."""
+    """Scores from 0 to 10 by dimension, and what they are made of, where there was a match.
+
+    ``error`` is the probability that the caption is broken.
+    """
 
     scores: dict[str, float]
     unfinished: bool
+    error: float
     matches: Matches | None
     references: ReferenceElements
     wording: Wording = Wording(0.0, 0.0)
@@ -91,7 +95,7 @@ class ElementComparer:
         self._errors.update(zip(told, found, strict=True))
         errors = self.detector.error_probabilities([item.prediction for item in items]).tolist()
         return [
-            self._compare(item, caption, self._references[key], self._wording(item, error))
+            self._compare(item, caption, self._references[key], error)
             for item, caption, key, error in zip(items, captions, keys, errors, strict=True)
         ]
 
@@ -106,23 +110,21 @@ class ElementComparer:
         item: ElementCase,
         caption: ParsedCaption,
         references: ReferenceElements,
-        wording: Wording,
+        error: float,
     ) -> ElementScores:
+        def unmatched(value: float, remark: str) -> ElementScores:
+            scores = dict.fromkeys(DIMENSIONS, value)
+            return ElementScores(scores, caption.unfinished, error, None, references, remark=remark)
+
         if not item.prediction.strip():
-            return _unmatched(0.0, caption, references, _EMPTY)
+            return unmatched(0.0, _EMPTY)
         if not references.demands:
             equal = item.prediction.split() in [text.split() for text in item.references]
-            return _unmatched(10.0 if equal else 0.0, caption, references, _ONLY_EQUAL)
+            return unmatched(10.0 if equal else 0.0, _ONLY_EQUAL)
         if not caption.elements:
-            return _unmatched(0.0, caption, references, _NO_CONTENT)
+            return unmatched(0.0, _NO_CONTENT)
+        wording = self._wording(item, error)
         transcript = frozenset(stem_of(word) for word in words_of(item.transcript or ""))
         matches = match(caption, references, transcript, self._vocabulary)
         scores = score(matches, references, wording)
-        return ElementScores(scores, caption.unfinished, matches, references, wording)
-
-
-def _unmatched(
-    value: float, caption: ParsedCaption, references: ReferenceElements, remark: str
-) -> ElementScores:
-    scores = dict.fromkeys(DIMENSIONS, value)
-    return ElementScores(scores, caption.unfinished, None, references, remark=remark)
+        return ElementScores(scores, caption.unfinished, error, matches, references, wording)

@@ -13,6 +13,9 @@ from audiocapbench.metrics.elements.matching import MATCHED, Matches
 from audiocapbench.metrics.elements.splitting import Element
 from audiocapbench.metrics.elements.words import ElementKind
 
+RULES = 2
+"""Goes up whenever a score can change."""
+
 DIMENSIONS = ("accuracy", "completeness", "hallucination")
 
 _ORDER_WEIGHT = 1.0

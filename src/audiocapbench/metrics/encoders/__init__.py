@@ -22,7 +22,7 @@ def load(name: str, *, download: bool = False) -> Encoder:
     """Load an encoder, once a process.
 
     Args:
-        name: One of ``ENCODERS``, or the path of a sentence-transformers folder.
+        name: One of ``ENCODERS``, or the path of a sentence-transformers folder or .onnx file.
         download: Whether weights that are not on disk may be fetched from the Hugging Face hub.
 
     Raises:
@@ -40,13 +40,16 @@ def _load(name: str, *, download: bool) -> Encoder:
         from audiocapbench.metrics.encoders.wordllama import load_wordllama
 
         return load_wordllama()
-    from audiocapbench.metrics.encoders import sbert
+    from audiocapbench.metrics.encoders import onnx, sbert
 
     if name in ENCODERS:
         return sbert.load_named(name, ENCODERS[name].split(",")[0], download=download)
     if name.strip() and "\0" not in name and Path(name).is_dir():
         return sbert.load_folder(Path(name))
+    if name.endswith(onnx.SUFFIX) and "\0" not in name and Path(name).is_file():
+        return onnx.load_onnx(Path(name))
     raise MetricError(
         f"There is no sentence encoder called {name[:200]!r}{meant(name, ENCODERS)}: choose one of "
-        f"{', '.join(ENCODERS)}, or give the path of a sentence-transformers folder."
+        f"{', '.join(ENCODERS)}, or give the path of a sentence-transformers folder or "
+        "of an .onnx file."
     )

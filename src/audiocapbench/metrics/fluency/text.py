@@ -65,6 +65,7 @@ def ending_of(word: str) -> str:
     return ""
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def stem_of(word: str) -> str:
     """Crop a word so that the forms of one verb or noun mostly become the same."""
     base = word.removesuffix("'s")

@@ -1,0 +1,155 @@
+"""The free metric of preference, and the share of references that a caption covers."""
+
+import csv
+import json
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audiocapbench.errors import MetricError
+from audiocapbench.meta.pairs.files import pair_set, read_pairs
+from audiocapbench.metrics import compute
+from audiocapbench.metrics.encoders import load
+from audiocapbench.metrics.preference.blend import features, load_blend, preference
+from audiocapbench.metrics.preference.coverage import coverage, load_weights, static_vectors
+from command import run_command
+
+REFERENCES = ["A dog barks loudly while a man speaks", "A man talks as a dog barks"]
+
+
+def test_coverage_is_the_weighted_mean_of_the_nearest_cosines() -> None:
+    encoder, weights = static_vectors(), load_weights().values
+    prediction = "a dog is barking"
+    table = encoder.table.astype(np.float64)
+    table /= np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-9)
+
+    def ids(text: str) -> list[int]:
+        return list(encoder.tokenizer.encode(text.lower(), add_special_tokens=False).ids)
+
+    wanted = [token for text in REFERENCES for token in ids(text)]
+    nearest = [max(float(table[one] @ table[own]) for own in ids(prediction)) for one in wanted]
+    expected = np.average(nearest, weights=weights[wanted])
+    assert coverage([prediction], [REFERENCES]).score == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_caption_covers_itself_and_a_blank_one_nothing() -> None:
+    result = coverage([REFERENCES[0], "", "  "], [[REFERENCES[0]]] * 3)
+    assert result.samples == pytest.approx([1, 0, 0], abs=1e-6)
+
+
+def test_a_full_stop_and_capitals_change_no_coverage() -> None:
+    one, other = coverage(["A DOG BARKS.", "a dog barks"], [REFERENCES] * 2).samples
+    assert one == other
+
+
+@pytest.mark.parametrize("kind", ["wordllama", "minilm"])
+def test_weights_have_the_sign_that_makes_sense_and_add_up_to_1(kind: str) -> None:
+    weights = load_blend(kind).weights
+    assert min(weights.values()) >= 0
+    assert sum(weights.values()) == pytest.approx(1, abs=1e-12)
+
+
+@given(st.lists(st.text(max_size=40), min_size=1, max_size=3), st.text(max_size=60))
+@settings(max_examples=50, deadline=None)
+def test_any_text_scores_between_0_and_1(references: list[str], prediction: str) -> None:
+    if not any(text.strip() for text in references):
+        with pytest.raises(MetricError, match="blank"):
+            preference([prediction], [references])
+        return
+    (score,) = preference([prediction], [references]).samples
+    assert 0 <= score <= 1 + 1e-12
+
+
+def test_the_blend_is_the_weighted_mean_of_its_features() -> None:
+    predictions = ["A dog barks and a", "A train passes", "A man talks while a dog barks"]
+    found = features(predictions, [REFERENCES] * 3, load("wordllama"))
+    weights = load_blend("wordllama").weights
+    expected = sum(weights[name] * found[name] for name in weights)
+    assert preference(predictions, [REFERENCES] * 3).samples == pytest.approx(expected)
+
+
+def test_a_score_depends_on_its_own_sample_alone() -> None:
+    predictions = ["A dog barks", "A train passes by loudly", "", "rain"]
+    references = [REFERENCES, ["A train goes by"], REFERENCES, ["Rain falls on a roof"]]
+    together = compute(["preference", "coverage"], predictions, references)
+    for place in range(4):
+        alone = compute(
+            ["preference", "coverage"],
+            predictions[place : place + 1],
+            references[place : place + 1],
+        )
+        assert [one.samples[0] for one in alone] == [one.samples[place] for one in together]
+
+
+def test_what_is_invented_left_out_or_broken_off_costs() -> None:
+    good, invented, short, broken, salad = preference(
+        [
+            "A dog barks while a man speaks",
+            "A dog barks while a man speaks and a train passes",
+            "A dog barks",
+            "A dog barks while a man speaks and a",
+            "man dog barks speaks loudly",
+        ],
+        [REFERENCES] * 5,
+    ).samples
+    assert good > max(invented, short, broken, salad)
+
+
+def test_it_explains_itself_for_each_caption(tmp_path: Path) -> None:
+    predictions, references = tmp_path / "p.csv", tmp_path / "r.csv"
+    predictions.write_text("id,prediction\na,A dog barks and a train passes while a\n", "utf-8")
+    references.write_text(f"id,reference\na,{REFERENCES[0]}\n", "utf-8")
+    out = tmp_path / "samples.csv"
+    run_command(
+        *("score", "--predictions", str(predictions), "--references", str(references)),
+        *("--metrics", "preference,coverage", "--per-sample", str(out)),
+    )
+    with out.open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    why = row["preference: reasoning"]
+    assert all(word in why for word in ("dog", "train", "breaks off"))
+    assert "coverage: reasoning" not in row
+
+
+@pytest.fixture(scope="module")
+def study() -> dict[str, Any]:
+    file = resources.files("audiocapbench.metrics.preference") / "weights" / "blend.json"
+    figures: dict[str, Any] = json.loads(file.read_text("utf-8"))["figures"]
+    return figures
+
+
+@pytest.mark.parametrize(
+    ("kind", "people", "voted", "false"), [("wordllama", 87.5, 72, 96), ("minilm", 88.5, 75, 97)]
+)
+def test_it_agrees_with_people_as_was_promised(
+    study: dict[str, Any], kind: str, people: float, voted: float, false: float
+) -> None:
+    figures = study[kind]["all features"]
+    assert figures["people's pairs"]["all"] >= people
+    assert figures["BRACE voted"] >= voted
+    assert figures["BRACE hallucination"] >= false
+    assert min(figures["mean loss by attack"].values()) > 0
+
+
+@pytest.mark.slow
+def test_the_figures_of_the_study_are_those_of_the_metric(
+    study: dict[str, Any], shared: Path
+) -> None:
+    """Of the weights that are shipped: the study's figure on BRACE is not cross-validated."""
+    pairs = pair_set("brace-main", read_pairs("brace-main", [shared / "brace/AudioCaps_Main.json"]))
+    voted = [one for one in pairs.decided if not one.answer_set and one.references_first]
+    first, second = (
+        compute(["preference"], texts, references)[0].samples
+        for texts, references in (
+            ([one.first for one in voted], [one.references_first for one in voted]),
+            ([one.second for one in voted], [one.references_second for one in voted]),
+        )
+    )
+    answers = np.array([one.answer for one in voted])
+    right = np.where(answers == 0, first > second, second > first)
+    assert round(100 * right.mean(), 1) == study["wordllama"]["all features"]["BRACE voted"]

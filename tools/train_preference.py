@@ -1,0 +1,237 @@
+"""Counts tokens for ``coverage`` and learns the weights of ``preference``, and studies both.
+
+    python tools/train_preference.py --captions audiocaps/train.csv
+    python tools/train_preference.py --votes FOLDER
+
+The first writes tokens.npz: how many captions hold each token, and no text. The second learns from
+the pairs of AudioCaps-Eval that people compared, and from captions of clips of AudioCaps' val.csv
+and attacks on them; it writes blend.json, with weights and what was measured. No weight is below 0:
+a feature may not enter with the wrong sign. Accuracy on people's pairs is cross-validated over
+clips; BRACE's pairs and AudioCaps' test.csv take no part in the learning.
+"""
+
+import argparse
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from audiocapbench.meta.cheat import attack_pairs, honest_captions
+from audiocapbench.meta.corrupt.captions import caption_set
+from audiocapbench.meta.pairs.files import pair_set, read_pairs
+from audiocapbench.meta.pairs.pair import CaptionPair
+from audiocapbench.metrics.encoders import load
+from audiocapbench.metrics.preference.blend import FEATURES, features
+from audiocapbench.metrics.preference.coverage import static_vectors, tokens_of
+from preference_categories import study as study_categories
+
+DATA = Path(__file__).resolve().parents[1] / "src/audiocapbench/metrics/preference/weights"
+FOLDS, ROUNDS, SEED = 10, 1000, 20261115
+RIDGE = 1.0
+CLIPS_ATTACKED = 200
+ATTACK_SHARE = 0.2
+DIGITS = 4
+WITH_SENTENCES = (*FEATURES, "similarity")
+
+Floats = NDArray[np.float64]
+
+
+class Compared(NamedTuple):
+    """Pairs as differences of features; positive rows speak for the caption that is preferred."""
+
+    differences: Floats
+    clips: NDArray[np.str_]
+    kinds: NDArray[np.str_]
+
+
+def count_tokens(path: Path) -> None:
+    """Write how many captions of a CSV hold each token."""
+    with path.open(encoding="utf-8", newline="") as file:
+        captions = [row["caption"] for row in csv.DictReader(file)]
+    encoder = static_vectors()
+    counts = np.zeros(len(encoder.table), dtype=np.int64)
+    for own in tokens_of(captions, encoder):
+        counts[np.unique(own)] += 1
+    seen = np.flatnonzero(counts)
+    DATA.mkdir(exist_ok=True)
+    np.savez_compressed(
+        DATA / "tokens.npz",
+        captions=np.int64(len(captions)),
+        vocabulary=np.int64(len(counts)),
+        tokens=seen.astype(np.uint32),
+        counts=counts[seen].astype(np.uint32),
+    )
+    print(f"{len(seen):,} tokens of {len(captions):,} captions")
+
+
+def compare(pairs: Sequence[CaptionPair], names: Sequence[str], encoder: str) -> Compared:
+    """Differences of features between the caption that is preferred and the other."""
+    sides = [
+        features(
+            [one.first for one in pairs], [one.references_first for one in pairs], load(encoder)
+        ),
+        features(
+            [one.second for one in pairs], [one.references_second for one in pairs], load(encoder)
+        ),
+    ]
+    first, second = (np.stack([side[name] for name in names], axis=1) for side in sides)
+    signs = np.array([1 - 2 * (one.answer or 0) for one in pairs])[:, None]
+    return Compared(
+        (first - second) * signs,
+        np.array([one.clip for one in pairs]),
+        np.array([one.subtype for one in pairs]),
+    )
+
+
+def fit(votes: Floats, attacks: Floats) -> Floats:
+    """Weights of 0 or more that add up to 1, by a logistic model of who is preferred.
+
+    Attacks weigh together as much as a share of the votes.
+    """
+    rows = np.concatenate([votes, attacks])
+    share = ATTACK_SHARE * len(votes) / max(len(attacks), 1)
+    counted = np.concatenate([np.ones(len(votes)), np.full(len(attacks), share)])
+    spread = votes.std(axis=0)
+    scaled = rows / spread
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        margins = scaled @ weights
+        total = float(counted @ np.logaddexp(0, -margins)) + RIDGE * float(weights @ weights) / 2
+        slope = -(counted / (1 + np.exp(margins))) @ scaled + RIDGE * weights
+        return total, slope
+
+    start = np.full(rows.shape[1], 0.1)
+    found = minimize(loss, start, jac=True, bounds=[(0, None)] * len(start), method="L-BFGS-B")
+    weights = found.x / spread
+    rounded = np.round(weights / weights.sum(), DIGITS)
+    rounded[rounded.argmax()] += 1 - rounded.sum()
+    return np.asarray(np.round(rounded, DIGITS))
+
+
+def cross_validate(votes: Compared, attacks: Compared) -> NDArray[np.bool_]:
+    """Whether each vote is met by weights that were learned on other clips."""
+    clips = np.unique(votes.clips)
+    folds = np.random.default_rng(SEED).permutation(len(clips)) % FOLDS
+    fold = folds[np.searchsorted(clips, votes.clips)]
+    right = np.zeros(len(fold), dtype=np.bool_)
+    for one in range(FOLDS):
+        weights = fit(votes.differences[fold != one], attacks.differences)
+        right[fold == one] = votes.differences[fold == one] @ weights > 0
+    return right
+
+
+def accuracies(right: NDArray[np.bool_], compared: Compared) -> dict[str, Any]:
+    """Shares in percent, all and by kind, with an interval over clips."""
+    clips, places = np.unique(compared.clips, return_inverse=True)
+    sizes, hits = np.bincount(places), np.bincount(places, weights=right)
+    draws = np.random.default_rng(SEED).multinomial(
+        len(clips), np.full(len(clips), 1 / len(clips)), size=ROUNDS
+    )
+    shares = draws @ hits / (draws @ sizes)
+    kinds = {str(kind): right[compared.kinds == kind] for kind in np.unique(compared.kinds)}
+    return {
+        "pairs": len(right),
+        "all": _percent(right.mean()),
+        "interval": [_percent(end) for end in np.quantile(shares, [0.025, 0.975])],
+        "by kind": {kind: _percent(own.mean()) for kind, own in kinds.items()},
+    }
+
+
+def study(folder: Path, encoder: str, names: Sequence[str]) -> tuple[dict[str, float], Any]:
+    """Learn weights for an encoder, and measure them and what each feature adds."""
+    votes = compare(_decided(folder, "human", "fense/audiocaps_eval_pairs.json"), names, encoder)
+    brace = _decided(folder, "brace-main", "brace/AudioCaps_Main.json")
+    main = compare(brace, names, encoder)
+    false = compare(
+        _decided(folder, "brace-hallucination", "brace/AudioCaps_Hallu.json"), names, encoder
+    )
+    attacks = compare(attacked(folder / "audiocaps/val.csv"), names, encoder)
+    unseen = compare(attacked(folder / "audiocaps/test.csv"), names, encoder)
+    set_by_hand = np.array([one.answer_set for one in brace])
+
+    def measure(kept: list[int]) -> dict[str, Any]:
+        own = [one._replace(differences=one.differences[:, kept]) for one in (votes, attacks)]
+        weights = np.zeros(len(names))
+        weights[kept] = fit(own[0].differences, own[1].differences)
+        voted = main.differences[~set_by_hand] @ weights > 0
+        return {
+            "people's pairs": accuracies(cross_validate(*own), votes),
+            "BRACE voted": _percent(voted.mean()),
+            "BRACE set": _percent((main.differences[set_by_hand] @ weights > 0).mean()),
+            "BRACE hallucination": _percent((false.differences @ weights > 0).mean()),
+            "mean loss by attack": {
+                str(kind): round(
+                    float((unseen.differences[unseen.kinds == kind] @ weights).mean()), 3
+                )
+                for kind in np.unique(unseen.kinds)
+            },
+        }
+
+    everything = list(range(len(names)))
+    figures: dict[str, Any] = {"all features": measure(everything)}
+    for left_out in everything:
+        kept = [place for place in everything if place != left_out]
+        figures[f"without {names[left_out]}"] = measure(kept)
+    weights = fit(votes.differences, attacks.differences)
+    return dict(zip(names, weights.tolist(), strict=True)), figures
+
+
+def attacked(path: Path) -> list[CaptionPair]:
+    """An honest caption of each clip and each attack on it, held to the clip's other captions."""
+    captions: dict[str, list[str]] = {}
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            captions.setdefault(row["youtube_id"], []).append(row["caption"])
+    clips = caption_set([(clip, clip, own) for clip, own in captions.items()]).clips
+    return attack_pairs(honest_captions(clips, limit=CLIPS_ATTACKED, seed=SEED), SEED)
+
+
+def _decided(folder: Path, name: str, file: str) -> list[CaptionPair]:
+    pairs = pair_set(name, read_pairs(name, [folder / file])).decided
+    return [one for one in pairs if one.references_first and one.references_second]
+
+
+def _percent(share: float) -> float:
+    return round(100 * float(share), 1)
+
+
+def learn(folder: Path, encoders: Sequence[str]) -> None:
+    """Learn and measure a blend for each encoder, and write them all."""
+    made = {
+        encoder: study(folder, encoder, FEATURES if encoder == "wordllama" else WITH_SENTENCES)
+        for encoder in encoders
+    }
+    weights = {encoder: own for encoder, (own, _) in made.items()}
+    document: dict[str, Any] = {"weights": weights}
+    document["figures"] = {encoder: figures for encoder, (_, figures) in made.items()}
+    _write(document)  # the next study scores with these weights
+    _write(document | {"categories": study_categories(folder)})
+
+
+def _write(document: dict[str, Any]) -> None:
+    text = json.dumps(document, indent=1, ensure_ascii=False)
+    (DATA / "blend.json").write_text(f"{text}\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Count, or learn and measure."""
+    parser = argparse.ArgumentParser(description="Learn the weights of the metric preference.")
+    parser.add_argument("--captions", type=Path, help="count the tokens of the column 'caption'")
+    parser.add_argument("--votes", type=Path, metavar="FOLDER", help="learn and measure on these")
+    parser.add_argument("--encoders", default="wordllama,minilm", help="blends to learn")
+    options = parser.parse_args()
+    if not options.captions and not options.votes:
+        parser.error("give --captions to count, --votes to learn, or both")
+    if options.captions:
+        count_tokens(options.captions)
+    if options.votes:
+        learn(options.votes, options.encoders.split(","))
+
+
+if __name__ == "__main__":
+    main()
