@@ -83,10 +83,10 @@ QA_CONTROLS = ControlRules(
 )
 
 _CAPTIONS_UNFIT = {
-    "elements": "of 400 captions it scored safe ones 3.18 and wrong ones 3.41 (right 4.04)"
+    "elements": "of 400 captions it scored safe ones 2.49 and wrong ones 2.65 (right 3.84)"
 }
 _ANSWERS_UNFIT = {
-    "elements": "of 200 answers it scored safe ones 1.06 and wrong ones 1.90 (right 9.95)"
+    "elements": "of 400 answers it scored safe ones 0.92 and wrong ones 1.77 (right 9.95)"
 }
 
 TRAITS = {
