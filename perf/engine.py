@@ -9,14 +9,15 @@ the first quarter has passed.
     python perf/engine.py --clips 600 --rates 5,20,60,150 --latencies 0.3-1.5,4
     python perf/engine.py --clips 600 --rates 1000 --schemes ours:200,sdk:200   # processor time
 
-On a busy machine of two cores, 300 clips at limits of 5 and 20 a second: ideal 1.00, steady 99 and
-100 %, refused at most 8 and 3 %. In virtual time, which no other program disturbs (see
+On a quiet machine of two cores, 600 clips at 60 and 150 a second: ideal 1.00 and 1.08, steady 100
+and 107 %, refused 2 and 1 %; with a latency of 4 s at 20, 60 and 150: ideal 0.98 to 0.99, refused
+2 %. In virtual time, which no other program disturbs (see
 ``tests/engine/test_learned_limits.py``), 600 clips at 5, 20, 60 and 150 a second: ideal 1.01, 1.01,
 1.06 and 1.12, refused 3, 2, 2 and 2 %. With a Retry-After of 1 s on every refusal, there too:
 ideal 1.01, 1.03, 1.06 and 1.12, refused 3, 2, 2 and 2 %.
 
-Processor time by the second command, on a busy machine: 5.4 to 5.7 ms a question, the bare SDK's
-7.6 to 7.8; that is 0.7 to 0.75 of it, looking into the cache and committing included.
+Processor time by the second command: 5.4 to 6.2 ms a question, the bare SDK's 5.7 to 7.8; that is
+0.7 to 1.1 of it, looking into the cache and committing included.
 """
 
 import argparse

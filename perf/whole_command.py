@@ -8,9 +8,9 @@ as it does by default; inspect_ai may have so many connections at once as ours. 
 rate, which nobody can be faster than; ``start`` is until the first question, ``ask`` from there to
 the last answer, ``end`` what comes after.
 
-On a machine of two cores with a load of ten, 300 clips at 20 and 60 a second: ours 33 and 20 s,
-asking 16.9 and 8.3 s of it; inspect_ai 112 and 57 s. Processor time, which others take nothing
-from: ours 4.8 and 4.3 s, inspect_ai 18.4 and 17.2 s.
+On a quiet machine of two cores, 300 clips at 20 and 60 a second: ours 17.8 and 8.0 s, asking 15.6
+and 5.9 s of it; inspect_ai 16.3 s at 60. With a load of ten: ours 33 and 20 s, inspect_ai 112 and
+57 s. Processor time, ours 4.3 to 5.4 s, inspect_ai 14.7 to 18.4 s.
 """
 
 import argparse
