@@ -22,8 +22,8 @@ from audiocapbench.signature import Signature
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "which-metric.md"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 SCORERS = (
-    "metric:preference[encoder=minilm]",
     "metric:preference",
+    "metric:preference[encoder=minilm]",
     "metric:coverage",
     "judge:elements",
     "metric:fluent_similarity[encoder=minilm]",
