@@ -17,7 +17,7 @@ SOURCE = Path(audiocapbench.__file__).parent
 
 # From top to bottom: a room imports only rooms that stand below it.
 ROOMS = (
-    "__main__ build_dataset evaluate cli library report meta scores judges engine benchmarks "
+    "__main__ build_dataset evaluate cli library report study meta scores judges engine benchmarks "
     "metrics models store data stats audio signature plugins credentials files version errors"
 ).split()
 

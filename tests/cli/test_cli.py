@@ -14,7 +14,7 @@ from command import COMMAND, run_command
 from folders import write_folder, write_lines, write_ten_faults, write_tone
 from plugin import environment, install
 
-COMMANDS = """demo build run import score leaderboard compare report figures export mecat meta
+COMMANDS = """demo build run race import score leaderboard compare report figures export mecat meta
 corrupt runs models metrics judges benchmarks""".split()
 
 

@@ -220,3 +220,36 @@ def test_long_names_are_broken_before_a_table_is(tmp_path: Path) -> None:
     assert shown.stdout.count("(continued)") <= 1
     for part in ("endpoint/", "a-model-of-some-length", "@http://", "gpu-17.cluster.internal"):
         assert part in shown.stdout.partition("samples")[2]
+
+
+@pytest.mark.parametrize(
+    ("runs", "code", "says"),
+    [
+        (("1", "3"), 0, "pass rouge_l: +"),
+        (("3", "1"), 1, "FAIL rouge_l: -"),
+        (("1", "2"), 0, "would be seen"),
+    ],
+)
+def test_a_gate_closes_by_the_test_and_not_by_the_mean(
+    store: str, runs: tuple[str, str], code: int, says: str
+) -> None:
+    shown = run("compare", *runs, "--fail-if-worse", "rouge_l", "--store", store)
+    assert shown.returncode == code
+    assert says in shown.stderr
+
+
+def test_a_gate_that_cannot_close_is_an_error(store: str) -> None:
+    shown = run("compare", "1", "3", "--fail-if-worse", "elements", "--store", store)
+    assert shown.returncode == 2
+    assert "not compared by 'elements'" in shown.stderr
+
+
+def test_a_board_fails_when_a_model_is_surely_below(store: str) -> None:
+    assert run("leaderboard", "--fail-under", "0.1", "--store", store).returncode == 0
+    doubtful = run("leaderboard", "--fail-under", "0.3", "--store", store)
+    assert doubtful.returncode == 0
+    assert "though not surely above" in doubtful.stderr
+    failed = run("leaderboard", "--fail-under", "0.5", "--store", store)
+    assert failed.returncode == 1
+    assert "FAIL plain: rouge_l" in failed.stderr
+    assert "pass best_of_all & more" in failed.stderr

@@ -13,8 +13,8 @@ from audiocapbench.errors import AudioCapBenchError, StoppedError
 from audiocapbench.version import VERSION
 
 _ORDER = (
-    "demo build run import score leaderboard compare report figures export mecat meta corrupt runs "
-    "models metrics judges benchmarks"
+    "demo build run race import score leaderboard compare report figures export mecat meta corrupt "
+    "runs models metrics judges benchmarks"
 ).split()
 _HOMES = {"import": "importing"} | dict.fromkeys(("models", "metrics", "benchmarks"), "listings")
 

@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from audiocapbench.cli import options
-from audiocapbench.cli.app import app
+from audiocapbench.cli.app import SOME_FAILED, app
+from audiocapbench.cli.console import say
 from audiocapbench.report.exports import Format
 
 
@@ -18,6 +19,7 @@ def compare(
     judge: list[str] | None = None,
     clips: Annotated[int, typer.Option(min=0)] = 5,
     correction: options.Correction = "holm",
+    fail_if_worse: list[str] | None = None,
     form: options.Form = Format.TABLE,
     out: options.Out = None,
     store: options.Store = options.DEFAULT_STORE,
@@ -29,12 +31,15 @@ def compare(
         metrics (A,B): Only these; by default all that both have.
         judge (JUDGE): Only these judges; repeat for several.
         clips (N): How many clips that moved to show.
+        fail_if_worse (SCORER): Exit with 1 if RUN 2 is worse by this metric or judge, for CI: by
+            the corrected test, not by the mean; may be repeated.
     """
     from audiocapbench import library
     from audiocapbench.cli.results import warn_about
     from audiocapbench.cli.tables import write
     from audiocapbench.metrics import find_metric
     from audiocapbench.metrics.names import split_names
+    from audiocapbench.report.compare.gate import worse
     from audiocapbench.report.compare.render import LONGEST, LONGEST_IN_A_FILE
     from audiocapbench.store import Store
 
@@ -63,3 +68,7 @@ def compare(
     )
     scorers = [one.scorer for one in found.comparison.differences]
     warn_about(kept, [one.name for one in scorers if one.dimension is not None], [first, second])
+    gates = [worse(found.comparison, name) for name in fail_if_worse or ()]
+    say(*(words for _, words in gates))
+    if any(is_worse for is_worse, _ in gates):
+        raise typer.Exit(SOME_FAILED)

@@ -1,14 +1,19 @@
 """``audiocapbench leaderboard``: models of a store, and which of them cannot be told apart."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
+import typer
 from typer import Option
 
 from audiocapbench.cli import options
-from audiocapbench.cli.app import app
+from audiocapbench.cli.app import SOME_FAILED, app
 from audiocapbench.cli.console import say
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.report.exports import Format
+
+if TYPE_CHECKING:
+    from audiocapbench.report.leaderboard.board import Board
 
 
 @options.command(app.command)
@@ -23,6 +28,7 @@ def leaderboard(
     table: Annotated[int | None, Option(min=1, max=3)] = None,
     columns: str | None = None,
     correction: options.Correction = "holm",
+    fail_under: float | None = None,
     form: options.Form = Format.TABLE,
     out: options.Out = None,
     store: options.Store = options.DEFAULT_STORE,
@@ -39,6 +45,7 @@ def leaderboard(
         all_runs: Show all runs, not each model's newest that was asked and that was imported.
         table (N): A table of AudioCapBench's paper: 1 all scores, 2 by category, 3 the data.
         columns (A,B): Which columns of that table, comma-separated.
+        fail_under (SCORE): Exit with 1 if a model is surely below, for CI: its whole 95 % interval.
     """
     from audiocapbench import library
     from audiocapbench.cli.results import warn_about
@@ -86,3 +93,24 @@ def leaderboard(
         for board in found.leaderboard.boards:
             if board.scorer.dimension and board.entries:
                 warn_about(kept, [board.scorer.name], [entry.run.id for entry in board.entries])
+        if fail_under is not None and not _passes(found.leaderboard.boards, fail_under):
+            raise typer.Exit(SOME_FAILED)
+
+
+def _passes(boards: "Sequence[Board]", least: float) -> bool:
+    """Whether no model is surely below a score; says of each how it stands to it."""
+    passed = True
+    for board in boards:
+        for entry in board.entries:
+            one = entry.overall.estimate
+            name, score = entry.run.model, board.scorer.label
+            if one.interval is None:
+                passed = False
+                say(f"FAIL {name}: {score} has no interval; too few samples have a score.")
+            elif one.interval.high < least:
+                passed = False
+                say(f"FAIL {name}: {score} is {one}, all of it under {least:g}.")
+            else:
+                doubt = "" if one.interval.low >= least else ", though not surely above"
+                say(f"pass {name}: {score} is {one}, not under {least:g}{doubt}.")
+    return passed

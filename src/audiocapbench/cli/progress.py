@@ -39,7 +39,7 @@ from audiocapbench.metrics.clap.embedding import WATCHER
 from audiocapbench.models import Model
 from audiocapbench.models.registry import price_of
 from audiocapbench.report.escape_controls import escape_controls
-from audiocapbench.store import Store
+from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
 
 _NEEDED_LATER = (
@@ -264,12 +264,12 @@ def explain_spending(budget: Budget) -> None:
         say(f"{many} without usage; their cost is estimated from seconds of audio and text.")
 
 
-def say_where(ends: Sequence[RunEnd], store: Store) -> None:
+def say_where(found: Sequence[Run], store: Store) -> None:
     """Say on stderr which runs these are, and the command to go on with."""
-    if not ends:
+    if not found:
         return
-    numbers = " ".join(str(end.run.id) for end in ends)
-    runs = f"Run {numbers} is" if len(ends) == 1 else f"Runs {numbers} are"
+    numbers = " ".join(str(run.id) for run in found)
+    runs = f"Run {numbers} is" if len(found) == 1 else f"Runs {numbers} are"
     does = f"audiocapbench report {numbers}{store.option}"
     say(f"{runs} in {store.name}; '{does}' shows every answer.")
 

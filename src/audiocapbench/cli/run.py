@@ -142,7 +142,7 @@ def run(
     for end in ends:
         explain_end(end, kept)
     explain_spending(purse)
-    say_where(ends, kept)
+    say_where([end.run for end in ends], kept)
     say(*dict.fromkeys(f"audiocapbench: {error}" for error in refused))
     if refused:
         raise typer.Exit(WRONG_USE)

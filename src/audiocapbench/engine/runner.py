@@ -1,7 +1,7 @@
 """The runner: asks what is missing, commits each outcome as it arrives, and can be interrupted."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from typing import TypedDict, Unpack
 
@@ -100,6 +100,7 @@ class RunOptions(TypedDict, total=False):
 
     Attributes:
         selection: Which samples; all by default.
+        only: Of these samples the ids to ask now; the rest of the run is left for later.
         rate_limits: How hard the model may be asked.
         budget: What may be spent; shared by runs that share the purse.
         price: What the model costs, where it is known.
@@ -108,6 +109,7 @@ class RunOptions(TypedDict, total=False):
     """
 
     selection: Selection | None
+    only: Container[str] | None
     rate_limits: RateLimits | None
     budget: Budget | None
     price: Price | None
@@ -165,14 +167,17 @@ class _Asking:
         self.run = store.begin_run(spec, dataset_of(benchmark), fresh=self.fresh)
         take_in_unsaved(store, self.run, self.progress.noted)
         self.seen = store.task_states(self.run.id)
-        self.missing = _unanswered(store, self.run, self.samples)
-        self.known = len(self.samples) - len(self.missing)
+        only = options.get("only")
+        wanted = [one for one in self.samples if only is None or one.id in only]
+        self.missing = _unanswered(store, self.run, wanted)
+        self.known = len(wanted) - len(self.missing)
+        self.wanted = len(wanted)
         self.pool = WorkerPool(lambda: self.progress.stopping(self.limiter.in_flight))
         self.lease = Lease(store, options.get("lease_s", LEASE_S))
 
     async def ask_all(self) -> None:
         """Ask whatever has no answer yet, and commit each outcome as it arrives."""
-        self.progress.planned(self.run, len(self.samples), self.known)
+        self.progress.planned(self.run, self.wanted, self.known)
         noted = self.progress.noted
         access = StoreAccess(noted, lambda: self.pool.is_leaving)
         writer = RecordWriter(self.store, self.run, access, self.lease.worker.id, noted)
@@ -269,7 +274,7 @@ def missing_samples(
     return list(samples) if run is None else _unanswered(store, run, samples)
 
 
-def _unanswered(store: Store, run: Run, samples: tuple[Sample, ...]) -> list[Sample]:
+def _unanswered(store: Store, run: Run, samples: Sequence[Sample]) -> list[Sample]:
     outcomes = store.outcomes(run.id)
     answered = {key for key, one in outcomes.items() if one.reply.status not in ASKED_AGAIN}
     missing = [sample for sample in samples if sample.id not in answered]

@@ -1,0 +1,1 @@
+"""Certainty for less: races, subsets, calibrated judges, and studies in a file."""

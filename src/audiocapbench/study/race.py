@@ -1,0 +1,265 @@
+"""A race: models are asked in rounds until it is clear which of them the benchmark would put first.
+
+What is decided is the order of the means over all clips of the benchmark, and the promise holds
+whenever the race stops. Answers and scores are those of ordinary runs, which ``run`` can finish.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from audiocapbench.benchmarks import Benchmark
+from audiocapbench.data import Sample
+from audiocapbench.engine import RunEnd, RunOptions, run_benchmark, score_run
+from audiocapbench.engine.worker_pool import Stop
+from audiocapbench.errors import FatalError, ReportError
+from audiocapbench.judges import Judge, JudgeOptions, judge_run
+from audiocapbench.metrics import find_metric
+from audiocapbench.metrics.result import first_column
+from audiocapbench.models import Model
+from audiocapbench.scores.run_table import RunTable, TableReader
+from audiocapbench.scores.scorer import Scorer
+from audiocapbench.stats.racing import ALPHA, Race, Round, deal_rounds
+from audiocapbench.store import Run, Store
+
+FEWEST_A_ROUND = 20
+MOST_ROUNDS = 25
+
+
+class Racer(NamedTuple):
+    """One model of a race.
+
+    Attributes:
+        asked: Clips that it was asked about.
+        mean: Over those with a score, 0 for what it failed; None for none.
+        cost_usd: What its answers and their verdicts cost, where that is known.
+        out_after: After how many clips it was surely not among the best; None if it never was.
+        refusal: Why its provider, or its judge's, refuses all questions.
+    """
+
+    model: str
+    run: int | None
+    asked: int
+    mean: float | None
+    cost_usd: float | None
+    out_after: int | None
+    refusal: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RaceResult:
+    """How a race ended.
+
+    Attributes:
+        clips: How many the whole benchmark has.
+        best: The models that are left.
+        decided: Whether there are no more of them than were looked for.
+        stop: Why it ended early without a decision.
+    """
+
+    scorer: Scorer
+    clips: int
+    top: int
+    alpha: float
+    racers: tuple[Racer, ...]
+    best: tuple[str, ...]
+    decided: bool
+    stop: Stop | None
+    runs: tuple[Run, ...]
+
+    @property
+    def asked(self) -> int:
+        """Questions that the race took, those that were known before included."""
+        return sum(one.asked for one in self.racers)
+
+    @property
+    def fixed(self) -> int:
+        """Questions of a run of every model over every clip."""
+        return self.clips * len(self.racers)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What the answers and verdicts cost, where that is known."""
+        costs = [one.cost_usd for one in self.racers if one.cost_usd is not None]
+        return sum(costs) if costs else None
+
+    @property
+    def fixed_usd(self) -> float | None:
+        """What every model over every clip would have cost, at the same price a clip."""
+        known = [one for one in self.racers if one.cost_usd is not None and one.asked]
+        return sum((one.cost_usd or 0) / one.asked * self.clips for one in known) if known else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as a JSON object."""
+        return {
+            "scorer": self.scorer.label,
+            "clips": self.clips,
+            "top": self.top,
+            "alpha": self.alpha,
+            "decided": self.decided,
+            "best": list(self.best),
+            "stopped": None if self.stop is None else str(self.stop),
+            "asked": self.asked,
+            "fixed": self.fixed,
+            "cost_usd": self.cost_usd,
+            "fixed_usd": self.fixed_usd,
+            "models": [one._asdict() for one in self.racers],
+        }
+
+
+@dataclass
+class RaceCourse:
+    """What a race is about: who is asked what, and who scores it.
+
+    Attributes:
+        ask: How a model is asked; see ``RunOptions``.
+        judging: How its answers are judged.
+        watch: Told before each round: clips asked so far, and how many models are left.
+    """
+
+    benchmark: Benchmark
+    models: Sequence[Model]
+    store: Store
+    scorer: Scorer
+    judge: Judge | None = None
+    top: int = 1
+    alpha: float = ALPHA
+    seed: int = 0
+    ask: Callable[[Model], RunOptions] = lambda _model: {}
+    judging: JudgeOptions = field(default_factory=JudgeOptions)
+    watch: Callable[[int, int], None] = lambda _clips, _left: None
+
+    def __post_init__(self) -> None:
+        check_scorer(self.scorer, self.benchmark)
+        if not 1 <= self.top < len(self.models):
+            raise ReportError(
+                f"a race for the best {self.top} takes more models than that, and has "
+                f"{len(self.models)}"
+            )
+        self.runs: dict[str, Run] = {}
+        self.refusals: dict[str, str] = {}
+        self.reader = TableReader(self.store)
+
+    def run(self) -> RaceResult:
+        """Ask round by round until the best are known, or the budget or the clips are spent."""
+        samples = self.benchmark.samples
+        race = Race(len(self.models), len(samples), self.top, self.alpha)
+        out_after: dict[int, int] = {}
+        stop = None
+        size = max(FEWEST_A_ROUND, -(-len(samples) // MOST_ROUNDS))
+        for dealt in deal_rounds([one.category for one in samples], size, self.seed):
+            inside = [place for place in range(len(self.models)) if place not in out_after]
+            self.watch(race.seen, len(inside))
+            chosen = [samples[place] for place in dealt.places]
+            stop = self._ask(inside, chosen)
+            if stop is not None:
+                break
+            self._score(race, dealt, chosen)
+            gone = race.out | {p for p in inside if self.models[p].name in self.refusals}
+            out_after |= {place: race.seen for place in gone if place not in out_after}
+            if len(self.models) - len(out_after) <= self.top:
+                break
+        return self._result(race, out_after, stop)
+
+    def _ask(self, inside: Sequence[int], chosen: Sequence[Sample]) -> Stop | None:
+        ids = frozenset(one.id for one in chosen)
+        for place in inside:
+            model = self.models[place]
+            try:
+                end: RunEnd = run_benchmark(
+                    self.benchmark, model, self.store, **self.ask(model) | {"only": ids}
+                )
+            except FatalError as error:
+                self.refusals[model.name] = str(error)
+                continue
+            self.runs[model.name] = end.run
+            if end.stop is not None:
+                return end.stop
+            if self.judge is None:
+                score_run(self.store, end.run, [self.scorer.name])
+                continue
+            judged = judge_run(self.store, end.run, [self.judge], **self.judging)
+            if judged.refusals:
+                self.refusals[model.name] = str(judged.refusals[0])
+            if judged.stop is not None:
+                return judged.stop
+        return None
+
+    def _score(self, race: Race, dealt: Round, chosen: Sequence[Sample]) -> None:
+        """One round's scores: what a model failed is 0, what has no verdict may be anything."""
+        low = np.zeros((len(self.models), len(chosen)))
+        high = np.zeros_like(low)
+        for place, model in enumerate(self.models):
+            run = self.runs.get(model.name)
+            if run is None:
+                continue
+            table = self.reader.read(run)
+            values = table.sample_scores(self.scorer).values
+            for column, sample in enumerate(chosen):
+                known = values.get(sample.id)
+                if known is not None:
+                    low[place, column] = high[place, column] = known / self.scorer.max_value
+                elif sample.id in table.blank:
+                    high[place, column] = 1.0
+        race.add(low.clip(0, 1), high.clip(0, 1), dealt.weights)
+
+    def _result(self, race: Race, out_after: dict[int, int], stop: Stop | None) -> RaceResult:
+        racers = []
+        for place, model in enumerate(self.models):
+            run = self.runs.get(model.name)
+            refusal = self.refusals.get(model.name)
+            table = None if run is None else self.reader.read(run)
+            racers.append(_racer(model.name, table, self.scorer, out_after.get(place), refusal))
+        left = [one.model for one in racers if one.out_after is None and one.refusal is None]
+        return RaceResult(
+            self.scorer,
+            race.clips,
+            self.top,
+            self.alpha,
+            tuple(sorted(racers, key=_order)),
+            tuple(left),
+            0 < len(left) <= self.top and stop is None,
+            stop,
+            tuple(self.runs.values()),
+        )
+
+
+def check_scorer(scorer: Scorer, benchmark: Benchmark) -> None:
+    """Refuse scores that are no mean of the samples' own.
+
+    Raises:
+        ReportError: Why a race cannot be run by it.
+    """
+    if benchmark.traits.aggregation is not None:
+        raise ReportError(
+            f"{benchmark.name} adds up by corpora with weights; a race takes a benchmark whose "
+            "score is the mean over its samples"
+        )
+    metric = find_metric(scorer.name)[0] if scorer.judge is None else None
+    if metric is not None and (metric.of_corpus or metric.aggregate is not first_column):
+        raise ReportError(
+            f"{scorer.name} is a number of the whole corpus, not a mean over samples; race by a "
+            "judge, or by a metric such as meteor, rouge_l or preference"
+        )
+
+
+def _racer(
+    model: str, table: RunTable | None, scorer: Scorer, out: int | None, refusal: str | None
+) -> Racer:
+    if table is None:
+        return Racer(model, None, 0, None, None, out, refusal)
+    asked = len(table.outcomes)
+    values = table.sample_scores(scorer).values
+    failed = sum(key not in table.blank for key in table.outcomes)
+    counted = len(values) + failed
+    costs = [table.cost_usd, table.judging_cost(scorer.name) if scorer.judge else None]
+    known = [one for one in costs if one is not None]
+    mean = sum(values.values()) / counted if counted else None
+    cost = sum(known) if known else None
+    return Racer(model, table.run.id, asked, mean, cost, out, refusal)
+
+
+def _order(one: Racer) -> tuple[bool, int, float]:
+    return (one.out_after is not None, -(one.out_after or 0), -(one.mean or 0.0))
