@@ -6,7 +6,6 @@ of a whole batch are a few array operations. Nothing here knows a metric's formu
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple, TypeVar
@@ -58,8 +57,7 @@ class Sentences(NamedTuple):
         return columns
 
 
-@dataclass(frozen=True, slots=True)
-class Corpus:
+class Corpus(NamedTuple):
     """Predictions and references with every distinct word, sentence and sample kept once.
 
     Attributes:
@@ -85,8 +83,7 @@ class Corpus:
         return owners, self.references[places]
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(NamedTuple):
     """Samples of like length; a pair is a sample's prediction with one of its references.
 
     Attributes:

@@ -5,8 +5,8 @@ METEOR 1.5 is another metric and not here.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +46,7 @@ def meteor(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> M
     return MetricResult.of_means("meteor", signature, scores[:, 0])
 
 
-@dataclass(frozen=True, slots=True)
-class _Lexicon:
+class _Lexicon(NamedTuple):
     """Stems of a corpus's words, and which of the stems are synonyms, each looked up once.
 
     NLTK looks for synonyms among the words' stems, not among the words, and so does this. All go
@@ -102,7 +101,7 @@ def _read_lexicon(corpus: Corpus) -> _Lexicon:
     predicted, synonyms = _synonyms(list(numbers), np.unique(stems[words]))
     size = len(numbers) + _FILLERS
     half = 1 << (len(predicted) * _SLOTS_PER_PAIR).bit_length()
-    keys, synonym_keys = np.random.default_rng(0).integers(half, size=(2, size))
+    keys, synonym_keys = _scattered(2 * size, half).reshape(2, size)
     slots = np.zeros(2 * half, dtype=bool)
     slots[keys[predicted] ^ synonym_keys[synonyms]] = True
     without = np.ones(size, dtype=bool)
@@ -118,6 +117,13 @@ def _read_lexicon(corpus: Corpus) -> _Lexicon:
         keys=np.where(without, keys + half, keys),
         synonym_keys=synonym_keys,
     )
+
+
+def _scattered(count: int, below: int) -> IntArray:
+    """Numbers below a power of two without a pattern; numpy.random takes long to import."""
+    mixed = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    return (mixed >> np.uint64(32)).astype(np.int64) % below
 
 
 def _synonyms(stems: list[str], predicted: IntArray) -> tuple[IntArray, IntArray]:

@@ -5,24 +5,31 @@ It equals NLTK's on every string, also where a rule of NLTK's is odd; it offers 
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
 
+_LONGEST_REMEMBERED = 64
 _VOWELS = frozenset("aeiou")
 _VOWEL_THEN_CONSONANT = re.compile("[aeiou][^aeiou]")
 
 
-_Rules = dict[str, str]
+class _Rules(NamedTuple):
+    """Suffixes, of which the longer stands first where two end alike, and what replaces them."""
+
+    suffixes: tuple[str, ...]
+    replacements: dict[str, str]
 
 
 def _rules(text: str) -> _Rules:
-    """Suffixes and what replaces them; of two that end alike the longer stands first."""
-    return {old: new for old, _, new in (rule.partition(">") for rule in text.split())}
+    found = {old: new for old, _, new in (rule.partition(">") for rule in text.split())}
+    return _Rules(tuple(found), found)
 
 
 _IRREGULAR = _rules(
     "skies>sky dying>die lying>lie tying>tie innings>inning outings>outing cannings>canning "
     "sky>sky news>news inning>inning outing>outing canning>canning howe>howe proceed>proceed "
     "exceed>exceed succeed>succeed"
-)
+).replacements
 _STEP_2 = _rules(
     "ational>ate tional>tion enci>ence anci>ance izer>ize bli>ble alli>al entli>ent eli>e "
     "ousli>ous ization>ize ation>ate ator>ate alism>al iveness>ive fulness>ful ousness>ous "
@@ -33,16 +40,26 @@ _STEP_4 = _rules(
     "al> ance> ence> er> ic> able> ible> ant> ement> ment> ent> ion> ou> ism> ate> iti> ous> ive> "
     "ize>"
 )
+# How a word ends that any rule after those for plurals, -ed and -ing can change.
+_LATER = tuple({*"eiyl", *_STEP_2.suffixes, *_STEP_3.suffixes, *_STEP_4.suffixes})
 
 
 def stem(word: str) -> str:
-    """Reduce a word to its stem, lower-cased."""
+    """Reduce a word to its stem, lower-cased; words of a usual length are remembered."""
+    return (_stem if len(word) <= _LONGEST_REMEMBERED else _stem.__wrapped__)(word)
+
+
+@lru_cache(maxsize=100_000)
+def _stem(word: str) -> str:
     lowered = word.lower()
     if lowered in _IRREGULAR:
         return _IRREGULAR[lowered]
     if len(word) <= 2:
         return lowered
-    stemmed = _double_suffix(_final_y(_past_and_gerund(_plural(lowered))))
+    stemmed = _past_and_gerund(_plural(lowered)) if lowered[-1] in "sdg" else lowered
+    if not stemmed.endswith(_LATER):
+        return stemmed
+    stemmed = _double_suffix(_final_y(stemmed))
     stemmed = _replace(stemmed, _STEP_3, lambda base, _: _measure(base) > 0)
     stemmed = _final_e(_replace(stemmed, _STEP_4, _step_4_applies))
     return stemmed[:-1] if stemmed.endswith("ll") and _measure(stemmed[:-1]) > 1 else stemmed
@@ -76,11 +93,11 @@ def _ends_in_short_syllable(base: str) -> bool:
 
 def _replace(word: str, rules: _Rules, applies: Callable[[str, str], bool]) -> str:
     """Apply the first rule whose suffix fits, if its condition on (base, suffix) holds."""
-    for old, new in rules.items():
-        if word.endswith(old):
-            base = word[: -len(old)]
-            return base + new if applies(base, old) else word
-    return word
+    if not word.endswith(rules.suffixes):
+        return word
+    old = next(old for old in rules.suffixes if word.endswith(old))
+    base = word[: -len(old)]
+    return base + rules.replacements[old] if applies(base, old) else word
 
 
 def _plural(word: str) -> str:

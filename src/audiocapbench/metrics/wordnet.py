@@ -4,10 +4,11 @@ It answers one question, which words METEOR may take for which; it is no WordNet
 table is made by ``tools/make_wordnet_table.py``.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence, Set
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from audiocapbench.metrics.batches import IntArray, ranges, starts_of
 
 TABLE = Path(__file__).parent / "wordnet_data" / "wordnet-3.0.npz"
 
+_MANY = 4_000
 # Endings that WordNet's own lemmatizer replaces, by part of speech in the table's order.
 _ENDINGS = {
     "noun": "s> ses>s ves>f xes>x zes>z ches>ch shes>sh men>man ies>y",
@@ -24,8 +26,7 @@ _ENDINGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Runs:
+class _Runs(NamedTuple):
     """Runs of numbers, end to end: run i is numbers[starts[i]:starts[i] + lengths[i]]."""
 
     numbers: IntArray
@@ -38,55 +39,59 @@ class _Runs:
         return owners[follower], self.numbers[places]
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """One part of speech: its words, which lead to synsets, which have words as names."""
+class _Part(NamedTuple):
+    """One part of speech: its sorted words, which lead to synsets, which have words as names."""
 
-    numbers: dict[str, int]
+    words: list[str]
     synsets: _Runs
     names: _Runs
     exceptions: dict[str, str]
     rules: tuple[tuple[str, str], ...]
 
-    def lemmas(self, form: str) -> Iterable[int]:
-        """Numbers of the words that a form is or may be an inflection of."""
-        bases = [form]
+    def bases(self, form: str) -> list[str]:
+        """The form itself and what it may be an inflection of, whether there are such words."""
         if form in self.exceptions:
-            bases += self.exceptions[form].split(" ")
-        else:
-            bases += [form[: -len(old)] + new for old, new in self.rules if form.endswith(old)]
-        return [self.numbers[base] for base in bases if base in self.numbers]
+            return [form, *self.exceptions[form].split(" ")]
+        return [form] + [form[: -len(old)] + new for old, new in self.rules if form.endswith(old)]
 
-    def pairs(self, words: Sequence[str], places: dict[str, int]) -> tuple[IntArray, IntArray]:
-        """Pairs of a word and the place of its synonym, for this part of speech; some repeat."""
-        lemmas = [(place, lemma) for place, word in enumerate(words) for lemma in self.lemmas(word)]
-        owners, numbers = np.array(lemmas, dtype=np.int64).reshape(-1, 2).T
-        owners, numbers = self.names.follow(*self.synsets.follow(owners, numbers))
-        place_of_number = np.full(len(self.numbers), -1)
-        for word in self.numbers.keys() & places.keys():
-            place_of_number[self.numbers[word]] = places[word]
-        found = place_of_number[numbers]
-        return owners[found >= 0], found[found >= 0]
+    def numbers(self, wanted: Set[str]) -> dict[str, int]:
+        """Numbers of those words that there are: few are looked up, many are met on one walk."""
+        if len(wanted) > _MANY:
+            return {word: number for number, word in enumerate(self.words) if word in wanted}
+        found = [(word, bisect_left(self.words, word)) for word in wanted]
+        return {word: place for word, place in found if self.words[place : place + 1] == [word]}
+
+    def synonyms(self, words: Sequence[str]) -> tuple[IntArray, IntArray]:
+        """Places of words, and the number of a synonym of each; some repeat."""
+        bases = [(place, base) for place, word in enumerate(words) for base in self.bases(word)]
+        numbers = self.numbers({base for _, base in bases})
+        lemmas = [(place, numbers[base]) for place, base in bases if base in numbers]
+        owners, leading = np.array(lemmas, dtype=np.int64).reshape(-1, 2).T
+        return self.names.follow(*self.synsets.follow(owners, leading))
 
 
-def synonym_pairs(words: Sequence[str], others: Sequence[str]) -> IntArray:
-    """Find which of the others are synonyms of which words.
+def synonyms(words: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Pairs of a word's place and a synonym of it; some repeat.
 
     The synonyms of a word are the one-word names of all synsets of the word or a base form of it,
     in any part of speech: what NLTK's METEOR makes of ``wordnet.synsets(word)``. A word that
     WordNet has is its own synonym. The relation is not symmetric, for only ``words`` are reduced
-    to base forms.
+    to base forms. All are in lower case.
+    """
+    for part in _parts():
+        owners, numbers = part.synonyms(words)
+        yield from zip(owners.tolist(), map(part.words.__getitem__, numbers.tolist()), strict=True)
 
-    All are in lower case, and the others distinct.
+
+def synonym_pairs(words: Sequence[str], others: Sequence[str]) -> IntArray:
+    """Find which of the others, which are distinct, are synonyms of which words.
 
     Returns:
         Distinct pairs (place in words, place in others) in ascending order, shape (n, 2).
     """
     places = {other: place for place, other in enumerate(others)}
-    found = [part.pairs(words, places) for part in _parts()]
-    owners, synonyms = (np.concatenate(column) for column in zip(*found, strict=True))
-    codes = np.unique(owners * len(others) + synonyms)
-    return np.stack(np.divmod(codes, max(1, len(others))), axis=1)
+    found = {(owner, places[name]) for owner, name in synonyms(words) if name in places}
+    return np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
 
 
 @cache
@@ -113,7 +118,7 @@ def _parts() -> tuple[_Part, ...]:
         cut = (rule.partition(">") for rule in endings.split())
         parts.append(
             _Part(
-                numbers={word: number for number, word in enumerate(names)},
+                words=names,
                 synsets=_Runs(synsets, starts_of(counts)[:-1], counts),
                 names=_Runs(members.astype(np.int64), starts_of(sizes)[:-1], shown),
                 exceptions=dict(zip(forms[own_forms], bases[own_forms], strict=True)),

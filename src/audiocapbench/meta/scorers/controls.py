@@ -92,9 +92,10 @@ def _rarer_noun(pairs: Sequence[CaptionPair]) -> list[Choice]:
 def _nouns(text: str) -> set[str]:
     """Stems of the words that name what makes a sound, as the elements judge reads them."""
     from audiocapbench.metrics.elements.splitting import split
-    from audiocapbench.metrics.elements.words import ElementKind, stem_of
+    from audiocapbench.metrics.elements.words import ElementKind
+    from audiocapbench.metrics.porter import stem
 
-    return {stem_of(one.word) for one in split(text).elements if one.kind is ElementKind.SOURCE}
+    return {stem(one.word) for one in split(text).elements if one.kind is ElementKind.SOURCE}
 
 
 RULES: Mapping[str, Rule] = {

@@ -9,10 +9,10 @@ from audiocapbench.metrics.elements.matching import Matches, match
 from audiocapbench.metrics.elements.scoring import DIMENSIONS, Wording, explain, score
 from audiocapbench.metrics.elements.splitting import ParsedCaption, split, words_of
 from audiocapbench.metrics.elements.vocabulary import ElementVocabulary
-from audiocapbench.metrics.elements.words import stem_of
 from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.metrics.fluency.detector import load_detector
 from audiocapbench.metrics.fluency.text import excess_length
+from audiocapbench.metrics.porter import stem
 
 _WORDS_KEPT = 50_000
 _REFERENCES_KEPT = 20_000
@@ -124,7 +124,7 @@ class ElementComparer:
         if not caption.elements:
             return unmatched(0.0, _NO_CONTENT)
         wording = self._wording(item, error)
-        transcript = frozenset(stem_of(word) for word in words_of(item.transcript or ""))
+        transcript = frozenset(stem(word) for word in words_of(item.transcript or ""))
         matches = match(caption, references, transcript, self._vocabulary)
         scores = score(matches, references, wording)
         return ElementScores(scores, caption.unfinished, error, matches, references, wording)

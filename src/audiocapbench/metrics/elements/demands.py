@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from audiocapbench.metrics.batches import IntArray
 from audiocapbench.metrics.elements.splitting import Element, ParsedCaption
 from audiocapbench.metrics.elements.vocabulary import ElementVocabulary
-from audiocapbench.metrics.elements.words import ElementKind, stem_of
+from audiocapbench.metrics.elements.words import ElementKind
+from audiocapbench.metrics.porter import stem
 
 # How much elements count, tuned on half of the clips of AudioCaps-Eval, as are all numbers here.
 _SOUND_WEIGHTS = {
@@ -122,7 +123,7 @@ def gather(
         amount,
         weights,
         staged,
-        said=frozenset(stem_of(element.word) for element in quoted),
+        said=frozenset(stem(element.word) for element in quoted),
         counts=counts,
         audible=any(element.word not in ("silence", "silent") for element in affirmed),
     )
@@ -143,7 +144,7 @@ def _add(
         if element.denied:
             denied.append(element)
         elif kind is ElementKind.QUOTED:
-            quotes[stem_of(word)] = element
+            quotes[stem(word)] = element
         elif word in seen:
             seen[word] += 1
             counts[word] = max(seen[word], counts.get(word, 1))

@@ -18,7 +18,8 @@ from audiocapbench.metrics.elements.demands import (
 )
 from audiocapbench.metrics.elements.splitting import Element, ParsedCaption
 from audiocapbench.metrics.elements.vocabulary import AGAINST, ElementVocabulary, Likeness
-from audiocapbench.metrics.elements.words import ElementKind, stem_of
+from audiocapbench.metrics.elements.words import ElementKind
+from audiocapbench.metrics.porter import stem
 
 Covers = NDArray[np.float32]
 
@@ -137,7 +138,7 @@ def _affirmed_claims(
         seen[word] = before + 1
         if before and before >= references.counts.get(word, 1):
             support *= _REPEATED
-        elif said and support < 1 and stem_of(word) in said:
+        elif said and support < 1 and stem(word) in said:
             support = 1.0
         claims.append(WeightedClaim(element, support, references.kind_weights[element.kind]))
     return claims
@@ -146,10 +147,10 @@ def _affirmed_claims(
 def _quoted_claims(
     quoted: list[Element], references: ReferenceElements, said: frozenset[str]
 ) -> list[WeightedClaim]:
-    known = said | {stem_of(element.word) for element in references.affirmed}
+    known = said | {stem(element.word) for element in references.affirmed}
     weight = quote_weight(references.kind_weights, len(quoted))
     return [
-        WeightedClaim(element, float(stem_of(element.word) in known), weight) for element in quoted
+        WeightedClaim(element, float(stem(element.word) in known), weight) for element in quoted
     ]
 
 
@@ -185,12 +186,12 @@ def _covers(
         covers: Covers = np.maximum(likeness.max(axis=0), 0)
     else:
         covers = np.zeros(len(references.affirmed), dtype=np.float32)
-    said = {stem_of(element.word) for element in quoted}
+    said = {stem(element.word) for element in quoted}
     if said:
-        covers[[stem_of(element.word) in said for element in references.affirmed]] = 1
+        covers[[stem(element.word) in said for element in references.affirmed]] = 1
     if references.quoted:
-        known = said | {stem_of(element.word) for element in affirmed}
-        met = [stem_of(element.word) in known for element in references.quoted]
+        known = said | {stem(element.word) for element in affirmed}
+        met = [stem(element.word) in known for element in references.quoted]
         covers = np.concatenate([covers, np.array(met, dtype=np.float32)])
     return covers
 

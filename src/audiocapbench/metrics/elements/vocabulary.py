@@ -13,7 +13,7 @@ from audiocapbench.metrics.batches import IntArray
 from audiocapbench.metrics.elements.thesaurus import meaning_of, meanings
 from audiocapbench.metrics.elements.words import ElementKind, kind_of
 from audiocapbench.metrics.encoders import Encoder
-from audiocapbench.metrics.wordnet import synonym_pairs
+from audiocapbench.metrics.wordnet import synonyms
 
 Likeness = NDArray[np.float32]
 
@@ -36,6 +36,7 @@ class ElementVocabulary:
         self._numbers: dict[str, int] = {}
         self._meanings: dict[str, int] = {}
         self._synonyms: dict[int, set[int]] = {}
+        self._named: dict[str, set[int]] = {}
         dimensions = encoder.encode(["sound"]).shape[1]
         self._vectors = np.zeros((0, dimensions), dtype=np.float32)
         self._akin, self._lines, self._sides = _marks([])
@@ -87,13 +88,18 @@ class ElementVocabulary:
 
     def _relate(self, new: Sequence[str]) -> None:
         """Note synonyms on both sides; WordNet has some on one side only."""
-        every = list(self._numbers)
-        for words, others in ((new, every), (every, new)):
-            for place, other_place in synonym_pairs(words, others).tolist():
-                word, other = self._numbers[words[place]], self._numbers[others[other_place]]
-                if word != other:
-                    self._synonyms.setdefault(word, set()).add(other)
-                    self._synonyms.setdefault(other, set()).add(word)
+        for place, name in synonyms(new):
+            self._named.setdefault(name, set()).add(self._numbers[new[place]])
+            if name in self._numbers:
+                self._note(self._numbers[new[place]], self._numbers[name])
+        for word in new:
+            for other in self._named.get(word, ()):
+                self._note(self._numbers[word], other)
+
+    def _note(self, word: int, other: int) -> None:
+        if word != other:
+            self._synonyms.setdefault(word, set()).add(other)
+            self._synonyms.setdefault(other, set()).add(word)
 
     def numbers(self, words: Sequence[str]) -> IntArray:
         """The numbers of words that have been learnt."""

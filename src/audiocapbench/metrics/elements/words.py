@@ -33,9 +33,6 @@ _ATTRIBUTE_ENDINGS = ("ly", "able", "ible", "ous", "less", "ful", "ish")
 _EVENT_ENDINGS = ("ing", "ed", "ings")
 _EVENT_STEMS = frozenset(map(stem, words_that_are("events")))
 
-stem_of = lru_cache(maxsize=_WORDS_KEPT)(stem)
-"""A word's stem by Porter's rules."""
-
 
 @lru_cache(maxsize=_WORDS_KEPT)
 def kind_of(word: str) -> ElementKind | None:
