@@ -5,22 +5,27 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from traceback import walk_tb
+from typing import TYPE_CHECKING
 
 from audiocapbench.errors import AudioCapBenchError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 _OURS = str(Path(__file__).parent) + os.sep
 _LONGEST = 300
 
 
-def plugins(room: str) -> dict[str, EntryPoint]:
+def plugins(room: str) -> "dict[str, EntryPoint]":
     """Entry points of ``audiocapbench.<room>`` by name; nothing is imported yet.
 
     ``AUDIOCAPBENCH_PLUGINS`` names the distributions whose plug-ins may load: patterns such as
     ``my-*``, with commas between them. Unset, all may; empty, none.
     """
+    from importlib.metadata import entry_points
+
     found = entry_points(group=f"audiocapbench.{room}")
     allowed = os.environ.get("AUDIOCAPBENCH_PLUGINS")
     if allowed is None:
@@ -29,7 +34,7 @@ def plugins(room: str) -> dict[str, EntryPoint]:
     return {point.name: point for point in found if _is_of(point, patterns)}
 
 
-def _is_of(point: EntryPoint, patterns: list[str]) -> bool:
+def _is_of(point: "EntryPoint", patterns: list[str]) -> bool:
     name = _normalised(point.dist.name) if point.dist else ""
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
@@ -63,7 +68,7 @@ def failure_place(error: BaseException) -> str:
 
 @contextmanager
 def plugin_failures(
-    point: EntryPoint, what: str, error: type[AudioCapBenchError]
+    point: "EntryPoint", what: str, error: type[AudioCapBenchError]
 ) -> Iterator[None]:
     """Say whatever a plug-in raises in one sentence that names it.
 

@@ -1,6 +1,9 @@
 """Metrics by name: found, computed together, and the same whether fresh or stored."""
 
 import json
+import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -128,3 +131,23 @@ def test_what_a_metric_lacks_is_said_before_anybody_is_asked(
 
 def test_every_metric_that_needs_something_looks_for_it_beforehand() -> None:
     assert [one.name for one in METRICS.values() if one.needs and one.prepare is None] == []
+
+
+def test_every_function_that_is_loaded_later_is_there() -> None:
+    for metric in METRICS.values():
+        for one in (metric.compute, metric.prepare, metric.explain, metric.aggregate):
+            place = getattr(getattr(one, "func", one), "__qualname__", "").rpartition(":")
+            assert not place[1] or callable(
+                getattr(import_module(f"audiocapbench.metrics.{place[0]}"), place[2])
+            )
+
+
+def test_word_metrics_load_nothing_that_they_do_not_need() -> None:
+    code = (
+        "import sys; from audiocapbench.metrics import compute;"
+        "compute(['meteor', 'bleu_4', 'rouge_l'], ['a dog'], [['a dog barks']]);"
+        "print(sorted({'pydantic', 'scipy', 'soundfile', 'tokenizers', 'importlib.metadata'}"
+        " & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n", done.stdout + done.stderr

@@ -2,32 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from audiocapbench.data import Clip
 from audiocapbench.errors import MetricError, meant
-from audiocapbench.metrics.bleu import bleu
-from audiocapbench.metrics.clap.metric import CLAP_OPTIONS, clap, prepare_clap
-from audiocapbench.metrics.coco.cider import cider_d
-from audiocapbench.metrics.coco.meteor_java import corpus_meteor, meteor_1_5, prepare_meteor
-from audiocapbench.metrics.coco.overlap import bleu_coco, corpus_bleu, rouge_l_coco
-from audiocapbench.metrics.coco.spice import prepare_spice, spice, spider, spider_fl
-from audiocapbench.metrics.date import aggregate_date, date_and_parts, prepare_date
-from audiocapbench.metrics.encoders import load
-from audiocapbench.metrics.fluency.detector import fluency, fluent_similarity
-from audiocapbench.metrics.fluency.fense import detect, fense, open_detector, prepare_fense
-from audiocapbench.metrics.meteor import meteor
 from audiocapbench.metrics.names import ScorerName, parse_name
-from audiocapbench.metrics.preference.blend import explain_preference, preference
-from audiocapbench.metrics.preference.coverage import coverage
 from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
-from audiocapbench.metrics.rouge import rouge_l
-from audiocapbench.metrics.similarity import similarity
 from audiocapbench.plugins import plugins
 from audiocapbench.signature import Signature
 
 if TYPE_CHECKING:
+    from audiocapbench.data import Clip
     from audiocapbench.store import Store
 
 CORPUS_OPTIONS = ("null",)
@@ -37,6 +23,7 @@ _JAVA = "Java, extra coco"
 _CORENLP = f"{_JAVA}, CoreNLP models"
 _DISCRIMINABILITY = "date's unlikeness to other samples' references"
 _ENCODER = ("encoder",)
+_CLAP_OPTIONS = ("encoder", "path", "model", "download", "windows", "device")
 _DATE_OPTIONS = ("variant", "subtask", "encoder", "detector")
 
 Compute = Callable[..., "list[MetricResult] | MetricResult"]
@@ -55,6 +42,9 @@ class Metric(NamedTuple):
         max_value: The best value that it can take.
         hears: Whether ``compute`` is also given ``clips``, the clip of each prediction, and
             ``store``, where embeddings may be kept.
+        reads_references: Whether references decide the score at all.
+        counts_words: Whether it counts words that references have too, so that one that is held to
+            more of them scores higher; trials by FENSE's protocol then hold all to as many.
         of_corpus: Whether a sample's score depends on the other samples: those without an answer
             then take part as blanks, so that nobody's score is better for what was left out.
         prepare: Called with the options before anybody is asked; it raises ``MetricError`` where
@@ -70,25 +60,23 @@ class Metric(NamedTuple):
     aggregate: Callable[[FloatArray], FloatArray] = first_column
     max_value: float = 1.0
     hears: bool = False
+    reads_references: bool = True
+    counts_words: bool = True
     of_corpus: bool = False
     prepare: Callable[..., None] | None = None
     explain: Callable[..., Sequence[str]] | None = None
 
 
-def _spider_fl(
-    predictions: Sequence[str], references: Sequence[Sequence[str]], detector: str = ""
-) -> MetricResult:
-    name, probabilities = detect(predictions, open_detector(detector, "spider_fl"))
-    return spider_fl(spider(predictions, references), probabilities, name)
+@cache
+def _later(place: str) -> Callable[..., Any]:
+    """A function of this room by its place; its module is imported when it is first called."""
+    module, _, name = place.rpartition(".")
 
+    def call(*given: Any, **options: Any) -> Any:
+        return getattr(import_module(f"audiocapbench.metrics.{module}"), name)(*given, **options)
 
-def _prepare_spider_fl(detector: str = "") -> None:
-    open_detector(detector, "spider_fl")
-    prepare_spice()
-
-
-def _prepare_encoder(encoder: str = "wordllama") -> None:
-    load(encoder)
+    call.__qualname__ = f"{module}:{name}"
+    return call
 
 
 def _by_name(*metrics: Metric) -> dict[str, Metric]:
@@ -96,95 +84,129 @@ def _by_name(*metrics: Metric) -> dict[str, Metric]:
 
 
 METRICS = _by_name(
-    Metric("meteor", "NLTK's METEOR with WordNet 3.0 synonyms, as published", meteor),
+    Metric(
+        "meteor", "NLTK's METEOR with WordNet 3.0 synonyms, as published", _later("meteor.meteor")
+    ),
     *(
-        Metric(f"bleu_{order}", f"sentence BLEU-{order}, smoothed, as published", bleu)
+        Metric(
+            f"bleu_{order}", f"sentence BLEU-{order}, smoothed, as published", _later("bleu.bleu")
+        )
         for order in range(1, 5)
     ),
-    Metric("rouge_l", "longest common subsequence with stemming, as published", rouge_l),
+    Metric(
+        "rouge_l", "longest common subsequence with stemming, as published", _later("rouge.rouge_l")
+    ),
     Metric(
         "similarity",
         "cosine of sentence embeddings",
-        similarity,
+        _later("similarity.similarity"),
         _ENCODER,
-        prepare=_prepare_encoder,
+        counts_words=False,
+        prepare=_later("encoders.prepare_encoder"),
     ),
-    Metric("fluency", "how whole a caption is, by our own detector", fluency),
+    Metric(
+        "fluency",
+        "how whole a caption is, by our own detector",
+        _later("fluency.detector.fluency"),
+        reads_references=False,
+        counts_words=False,
+    ),
     Metric(
         "fluent_similarity",
         "similarity less a share for errors",
-        fluent_similarity,
+        _later("fluency.detector.fluent_similarity"),
         _ENCODER,
-        prepare=_prepare_encoder,
+        counts_words=False,
+        prepare=_later("encoders.prepare_encoder"),
     ),
-    Metric("coverage", "how much of the references is said, rare words first", coverage),
+    Metric(
+        "coverage",
+        "how much of the references is said, rare words first",
+        _later("preference.coverage.coverage"),
+        counts_words=False,
+    ),
     Metric(
         "preference",
         "which caption people would prefer: a blend learned from votes",
-        preference,
+        _later("preference.blend.preference"),
         _ENCODER,
-        prepare=_prepare_encoder,
-        explain=explain_preference,
+        counts_words=False,
+        prepare=_later("encoders.prepare_encoder"),
+        explain=_later("preference.blend.explain_preference"),
     ),
     Metric(
         "fense",
         "similarity cut for broken captions, as published",
-        fense,
+        _later("fluency.fense.fense"),
         ("encoder", "detector"),
         "extra sbert; detector=PATH of the published checkpoint",
-        prepare=prepare_fense,
+        counts_words=False,
+        prepare=_later("fluency.fense.prepare_fense"),
     ),
     *(
         Metric(
             f"bleu_coco_{order}",
             f"corpus BLEU-{order} of the COCO evaluation",
-            bleu_coco,
-            aggregate=partial(corpus_bleu, order=order),
+            _later("coco.overlap.bleu_coco"),
+            aggregate=partial(_later("coco.overlap.corpus_bleu"), order=order),
         )
         for order in range(1, 5)
     ),
-    Metric("rouge_l_coco", "ROUGE-L of the COCO evaluation", rouge_l_coco),
-    Metric("cider_d", "CIDEr-D of the COCO evaluation", cider_d, max_value=10.0, of_corpus=True),
+    Metric("rouge_l_coco", "ROUGE-L of the COCO evaluation", _later("coco.overlap.rouge_l_coco")),
+    Metric(
+        "cider_d",
+        "CIDEr-D of the COCO evaluation",
+        _later("coco.cider.cider_d"),
+        max_value=10.0,
+        of_corpus=True,
+    ),
     Metric(
         "meteor_1_5",
         "METEOR 1.5 by its own jar",
-        meteor_1_5,
+        _later("coco.meteor_java.meteor_1_5"),
         needs=_JAVA,
-        aggregate=corpus_meteor,
-        prepare=prepare_meteor,
+        aggregate=_later("coco.meteor_java.corpus_meteor"),
+        prepare=_later("coco.meteor_java.prepare_meteor"),
     ),
-    Metric("spice", "SPICE by its own jar", spice, needs=_CORENLP, prepare=prepare_spice),
+    Metric(
+        "spice",
+        "SPICE by its own jar",
+        _later("coco.spice.spice"),
+        needs=_CORENLP,
+        prepare=_later("coco.spice.prepare_spice"),
+    ),
     Metric(
         "spider",
         "mean of cider_d and spice",
-        spider,
+        _later("coco.spice.spider"),
         needs=_CORENLP,
         max_value=5.5,
         of_corpus=True,
-        prepare=prepare_spice,
+        prepare=_later("coco.spice.prepare_spice"),
     ),
     Metric(
         "spider_fl",
         "spider cut for broken captions",
-        _spider_fl,
+        _later("coco.spice.detected_spider_fl"),
         ("detector",),
         f"{_CORENLP}, extra sbert; detector=PATH",
         max_value=5.5,
         of_corpus=True,
-        prepare=_prepare_spider_fl,
+        prepare=_later("coco.spice.prepare_spider_fl"),
     ),
     *(
         Metric(
             name,
             description,
-            date_and_parts,
+            _later("date.date_and_parts"),
             _DATE_OPTIONS,
             aggregate=aggregate,
+            counts_words=False,
             of_corpus=True,
-            prepare=prepare_date,
+            prepare=_later("date.prepare_date"),
         )
         for name, description, aggregate in (
-            ("date", "MECAT's similarity and discriminability", aggregate_date),
+            ("date", "MECAT's similarity and discriminability", _later("date.aggregate_date")),
             ("date_similarity", "date's likeness to its references", first_column),
             ("date_discriminability", _DISCRIMINABILITY, first_column),
         )
@@ -192,11 +214,13 @@ METRICS = _by_name(
     Metric(
         "clap",
         "cosine of caption and clip, 0 to 1, without references",
-        clap,
-        CLAP_OPTIONS,
+        _later("clap.metric.clap"),
+        _CLAP_OPTIONS,
         "the clips of a run; extra local; path=FOLDER of the weights",
         hears=True,
-        prepare=prepare_clap,
+        reads_references=False,
+        counts_words=False,
+        prepare=_later("clap.metric.prepare_clap"),
     ),
 )
 
@@ -252,7 +276,7 @@ def compute(
     predictions: Sequence[str | None],
     references: Sequence[Sequence[str]],
     *,
-    clips: Sequence[Clip] | None = None,
+    clips: "Sequence[Clip] | None" = None,
     store: "Store | None" = None,
 ) -> list[MetricResult]:
     """Compute metrics by name on one corpus; metrics of one family share the work.
@@ -295,7 +319,7 @@ def _family(
     name: ScorerName,
     predictions: Sequence[str | None],
     references: Sequence[Sequence[str]],
-    clips: Sequence[Clip] | None,
+    clips: "Sequence[Clip] | None",
     store: "Store | None",
 ) -> dict[str, MetricResult]:
     """A metric and its kin, on the samples that have an answer."""

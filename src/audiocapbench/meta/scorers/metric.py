@@ -13,12 +13,6 @@ from audiocapbench.metrics import compute, find_metric
 from audiocapbench.metrics.registry import refuse_without_audio
 from audiocapbench.signature import sign
 
-_WITHOUT_REFERENCES = frozenset({"fluency"})
-_BY_EMBEDDING = frozenset(
-    "similarity fluent_similarity fense date fluency coverage preference".split()
-)
-_BY_CORPUS = frozenset({"cider_d", "spider", "spider_fl", "date"})
-
 
 class _CaptionRow(NamedTuple):
     """A caption, first ones before second ones, and references to hold it to, in one corpus."""
@@ -44,9 +38,9 @@ class MetricScorer(PointwiseScorer):
         metric, parsed = find_metric(name)
         refuse_without_audio(metric, audio=False)
         self._metric = str(parsed)
-        self._reads_references = metric.name not in _WITHOUT_REFERENCES
-        self._counts_words = metric.name not in _BY_EMBEDDING
-        self._weighs_words = metric.name in _BY_CORPUS
+        self._reads_references = metric.reads_references
+        self._counts_words = metric.counts_words
+        self._weighs_words = metric.of_corpus
         self._protocol = settings.protocol
         self.name = f"metric:{parsed}"
         self.signature = sign(self.name)

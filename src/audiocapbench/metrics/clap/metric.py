@@ -20,8 +20,6 @@ from audiocapbench.metrics.result import MetricResult
 if TYPE_CHECKING:
     from audiocapbench.store import Store
 
-CLAP_OPTIONS = ("encoder", "path", "model", "download", "windows", "device")
-
 
 def clap(
     predictions: Sequence[str],
@@ -38,7 +36,7 @@ def clap(
         references: As every metric is given them.
         clips: The clip of each caption.
         store: Where embeddings are kept for the next time.
-        **options: As ``CLAP_OPTIONS`` has them.
+        **options: As the registry names them.
 
     Raises:
         MetricError: The weights cannot be had, or a clip is not there as it was.

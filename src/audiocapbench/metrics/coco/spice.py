@@ -12,7 +12,13 @@ import numpy as np
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.coco.cider import cider_d
 from audiocapbench.metrics.coco.java import LOCALE, check_java, find_jar, find_java
-from audiocapbench.metrics.fluency.fense import PENALTY, THRESHOLD, penalise
+from audiocapbench.metrics.fluency.fense import (
+    PENALTY,
+    THRESHOLD,
+    detect,
+    open_detector,
+    penalise,
+)
 from audiocapbench.metrics.inputs import check_captions
 from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokens_of
 from audiocapbench.metrics.result import FloatArray, MetricResult
@@ -145,3 +151,17 @@ def spider_fl(
     how = {"tok": TOKENIZER, "of": "cider_d+spice", "idf": "corpus-refs", "detector": detector}
     signature = sign("spider_fl", protocol=2, **how, threshold=threshold, penalty=penalty)
     return MetricResult.of_means("spider_fl", signature, samples)
+
+
+def detected_spider_fl(
+    predictions: Sequence[str], references: Sequence[Sequence[str]], detector: str = ""
+) -> MetricResult:
+    """SPIDEr-FL with the error detector of a path."""
+    name, probabilities = detect(predictions, open_detector(detector, "spider_fl"))
+    return spider_fl(spider(predictions, references), probabilities, name)
+
+
+def prepare_spider_fl(detector: str = "") -> None:
+    """Look for the detector and for SPICE's program."""
+    open_detector(detector, "spider_fl")
+    prepare_spice()

@@ -35,6 +35,11 @@ def load(name: str, *, download: bool = False) -> Encoder:
         return _loaded[key]
 
 
+def prepare_encoder(encoder: str = "wordllama") -> None:
+    """Load what a metric's option names; MetricError says why it cannot be had."""
+    load(encoder)
+
+
 def _load(name: str, *, download: bool) -> Encoder:
     if name == "wordllama":
         from audiocapbench.metrics.encoders.wordllama import load_wordllama
