@@ -1,5 +1,6 @@
 """Providers are records: each setting is taken or refused, each fact is read from one place."""
 
+import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from audiocapbench.models.provider import Provider
 from audiocapbench.models.registry import built_in_providers, price_of
 from audiocapbench.models.settings import SETTINGS
 from fakes.entry_points import installed
+from tiny_audio_models import qwen2_audio
 
 ROOT = Path(__file__).resolve().parents[2]
 VALUES: dict[str, Any] = {
@@ -143,17 +145,24 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("provider", list(built_in_providers()))
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_every_provider_takes_or_refuses_every_setting(provider: str, setting: str) -> None:
+def test_every_provider_takes_or_refuses_every_setting(
+    provider: str, setting: str, tmp_path: Path
+) -> None:
     record = built_in_providers()[provider]
     for package in record.packages:
         pytest.importorskip(package, reason=f"{package} comes with the extra {record.extra}")
-    name = NAMES.get(provider) or record.models[0].name
+    if provider in ("local", "vllm"):
+        name = f"{provider}/{qwen2_audio(tmp_path)}"
+    else:
+        name = NAMES.get(provider) or record.models[0].name
     settings = ModelSettings(**{setting: VALUES[setting]})
     if setting in record.settings:
         model = create_model(name, settings)
         assert setting == "timeout" or VALUES[setting] in model.parameters.values()
         return
-    with pytest.raises(ModelError, match=f"^{name} takes no {setting}.*; it takes ") as caught:
+    with pytest.raises(
+        ModelError, match=f"^{re.escape(name)} takes no {setting}.*; it takes "
+    ) as caught:
         create_model(name, settings)
     for taken in record.settings:
         assert taken in str(caught.value)

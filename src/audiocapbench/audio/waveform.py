@@ -121,18 +121,18 @@ def encode(
     blocks: Iterable[Samples],
     rate: int,
     channels: int,
-    container: Literal["wav", "pcm16"],
+    container: Literal["wav", "pcm16", "float32"],
     most: int = MOST_BYTES,
 ) -> tuple[bytes, int]:
-    """Encode as 16-bit PCM, in a WAV file or raw; the bytes, and how many frames they hold.
+    """Encode as 16-bit PCM, in a WAV file or raw, or as the samples are; and how many frames.
 
     What would be more bytes than the most ends soon after them.
     """
-    parts, frames = [b""], 0
+    parts, frames, as_it_is = [b""], 0, container == "float32"
     for block in blocks:
-        parts.append(_whole_numbers(block).tobytes())
+        parts.append((block.astype("<f4") if as_it_is else _whole_numbers(block)).tobytes())
         frames += len(block)
-        if frames * channels * 2 > most:
+        if frames * channels * (4 if as_it_is else 2) > most:
             break
     if container == "wav":
         size, width = frames * channels * 2, channels * 2

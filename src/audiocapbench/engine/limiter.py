@@ -38,6 +38,8 @@ class Limiter:
         outage: What is known of a provider that cannot be reached.
         note: Told in words when all have to wait.
         clock: Seconds that only go forward; replaced in tests.
+        is_local: Whether the model answers here: it refuses nothing, and a full queue is no
+            slowness, so that there is nothing to learn.
     """
 
     most: int = 64
@@ -46,6 +48,7 @@ class Limiter:
     outage: Outage = field(default_factory=Outage)
     note: Callable[[str], None] = lambda _words: None
     clock: Callable[[], float] = anyio.current_time
+    is_local: bool = False
     in_flight: int = field(init=False, default=0)
     resting: int = field(init=False, default=0)
     alive: int = field(init=False, default=0)
@@ -122,6 +125,8 @@ class Limiter:
         now = self.clock()
         latency_s = now - start.at
         self.last_answer = now
+        if self.is_local:
+            return
         self._said.discard("wait")
         if said is not None:
             self._announced.told(said, start.at, self._started - start.number - 1, now)
@@ -191,7 +196,8 @@ class Limiter:
 
     def _due(self, now: float) -> float:
         """When the next question may start, by the rate that is believed in now."""
-        return self._last_due + max(1 / self.rate.at(now), self._known_gap_s)
+        gap_s = 0.0 if self.is_local else 1 / self.rate.at(now)
+        return self._last_due + max(gap_s, self._known_gap_s)
 
     def _start(self, now: float, due: float, tokens: int, *, held_back: bool) -> Start:
         start = Start(now, self.rate.at(now), self.in_flight, self._started)

@@ -1,6 +1,6 @@
 """Audio as a model's contract asks for it: converted, cut or refused, and hashed."""
 
-from typing import Literal
+from typing import Literal, cast
 
 from audiocapbench import audio
 from audiocapbench.data import Clip
@@ -38,7 +38,12 @@ def prepare(clip: Clip, contract: AudioContract) -> SentAudio | None:
     size = len(sent.content)
     if size > limit:
         if not as_it_is:  # it was not converted to its end
-            size = max(size, round(clip.duration_s * sent.rate) * sent.channels * 2)
+            size = max(
+                size,
+                round(clip.duration_s * sent.rate)
+                * sent.channels
+                * (4 if sent.container == "float32" else 2),
+            )
         who = "this model takes" if limit == contract.largest_bytes else "a clip may have"
         raise AudioError(
             f"{clip.file_name}: is {size / 1e6:.1f} MB as sent; {who} at most {limit / 1e6:g} MB"
@@ -55,7 +60,7 @@ def _as_it_is(clip: Clip) -> SentAudio:
 
 def _converted(clip: Clip, contract: AudioContract, most: int) -> SentAudio:
     _check(clip, audio.sha256(clip.path))
-    container: Literal["wav", "pcm16"] = "wav" if contract.container == "wav" else "pcm16"
+    container = cast(Literal["wav", "pcm16", "float32"], contract.container)
     spare_s = None if contract.past_limit == "truncate" else _SPARE_S
     cut = {"seconds": contract.longest_s, "spare_s": spare_s}
     with audio.open_stream(clip.path, mono=contract.mono, rate=contract.rate, **cut) as stream:

@@ -34,6 +34,7 @@ from audiocapbench.errors import (
 )
 from audiocapbench.models import Model, Question, SentAudio
 from audiocapbench.models.announced_limit import AnnouncedLimit
+from audiocapbench.models.batching import waited_s
 from audiocapbench.models.price import Price, checked_usage
 from audiocapbench.models.replies import is_blank
 from audiocapbench.models.thoughts import without_thoughts
@@ -177,13 +178,14 @@ class RetryingClient:
                 return given_up("stopped") if bill.has_costs else None
             attempts += 1
             started = time.perf_counter()
+            waited_s.set(0.0)
             try:
                 reply = await self._answer(question, bill)
             except TransientError as error:
                 problem = error
                 bill.failed(error)
             else:
-                latency = time.perf_counter() - started
+                latency = time.perf_counter() - started - waited_s.get()
                 self.limiter.answered(start, _announced(self.model))
                 bill.answered(reply)
                 return ended(reply)

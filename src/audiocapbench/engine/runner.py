@@ -26,7 +26,7 @@ from audiocapbench.engine.worker_pool import Stop, WorkerPool, close
 from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models import Model
 from audiocapbench.models.controls import RuleFollower
-from audiocapbench.models.model import CorpusModel
+from audiocapbench.models.model import CorpusModel, batch_of
 from audiocapbench.models.plugin_models import check_model, prepare_model
 from audiocapbench.models.price import Price
 from audiocapbench.store import Dataset, Run, RunSpec, Store
@@ -92,7 +92,8 @@ class RateLimits:
             raise ModelError(f"concurrency is {most}; it must be at least 1")
         known = (self.requests_per_minute, self.tokens_per_minute)
         outage = Outage(self.retry.unreachable_s, self.retry.outage_s)
-        return Limiter(most, *known, outage=outage, note=note)
+        is_local = batch_of(model) is not None
+        return Limiter(most, *known, outage=outage, note=note, is_local=is_local)
 
 
 class RunOptions(TypedDict, total=False):
@@ -169,7 +170,7 @@ class _Asking:
         self.seen = store.task_states(self.run.id)
         only = options.get("only")
         wanted = [one for one in self.samples if only is None or one.id in only]
-        self.missing = _unanswered(store, self.run, wanted)
+        self.missing = _unanswered(store, self.run, wanted, batches=batch_of(model))
         self.known = len(wanted) - len(self.missing)
         self.wanted = len(wanted)
         self.pool = WorkerPool(lambda: self.progress.stopping(self.limiter.in_flight))
@@ -274,9 +275,13 @@ def missing_samples(
     return list(samples) if run is None else _unanswered(store, run, samples)
 
 
-def _unanswered(store: Store, run: Run, samples: Sequence[Sample]) -> list[Sample]:
+def _unanswered(
+    store: Store, run: Run, samples: Sequence[Sample], batches: int | None = None
+) -> list[Sample]:
     outcomes = store.outcomes(run.id)
     answered = {key for key, one in outcomes.items() if one.reply.status not in ASKED_AGAIN}
     missing = [sample for sample in samples if sample.id not in answered]
     # What failed before may fail again: it comes last, so that it keeps nothing else from its turn.
-    return sorted(missing, key=lambda sample: sample.id in outcomes)
+    # Clips of one length make a batch without padding; the longest show at once what memory holds.
+    longest = -1.0 if batches else 0.0
+    return sorted(missing, key=lambda one: (one.id in outcomes, longest * one.clip.duration_s))

@@ -1,5 +1,6 @@
 """Who answers: providers and their models, the listener, the controls, and plug-ins."""
 
+from audiocapbench.models.batching import BatchModel
 from audiocapbench.models.model import AudioContract, Model, Question, SentAudio, SimpleModel
 from audiocapbench.models.provider import KnownModel, Provider
 from audiocapbench.models.registry import (
@@ -13,6 +14,7 @@ from audiocapbench.models.settings import ModelSettings
 
 __all__ = [
     "AudioContract",
+    "BatchModel",
     "KnownModel",
     "Model",
     "ModelEntry",

@@ -11,7 +11,7 @@ from audiocapbench.data.sample import Sample
 from audiocapbench.errors import ModelError
 from audiocapbench.models.settings import ModelSettings
 
-Container = Literal["none", "file", "wav", "pcm16"]
+Container = Literal["none", "file", "wav", "pcm16", "float32"]
 Parameters = Mapping[str, str | int | float | bool]
 PastLimit = Literal["reject", "truncate"]
 
@@ -21,7 +21,8 @@ class AudioContract:
     """The audio that a model takes, and what happens past its limits.
 
     Attributes:
-        container: ``wav`` or raw ``pcm16``, ``file`` (its bytes as they are), or ``none``.
+        container: ``wav``, raw ``pcm16`` or ``float32``, ``file`` (its bytes as they are), or
+            ``none``.
         rate: Sampling rate in hertz; None keeps the clip's.
         mono: Whether channels are mixed down.
         longest_s: Longest clip in seconds.
@@ -185,6 +186,7 @@ class VariedModel:
     ) -> None:
         self._model, self.name = model, model.name
         self.cacheable, self.concurrency = model.cacheable, model.concurrency
+        self.batch = batch_of(model)
         self.parameters: Parameters = {**model.parameters, **more}
         self.contract = contract or model.contract
 
@@ -201,6 +203,12 @@ class VariedModel:
         """Close the model's connections, where it keeps any."""
         if isinstance(self._model, ClosableModel):
             await self._model.aclose()
+
+
+def batch_of(model: Model) -> int | None:
+    """How many questions a model answers at once; None where it answers each by itself."""
+    batch = getattr(model, "batch", None)
+    return batch if isinstance(batch, int) else None
 
 
 def without_audio(model: Model) -> VariedModel:

@@ -17,7 +17,7 @@ from audiocapbench.models.provider import PAPER, TOOL, KnownModel, Provider
 from audiocapbench.models.settings import ModelSettings
 from audiocapbench.plugins import plugins
 
-_MODULES = "listener controls openai_chat openai_realtime gemini dashscope endpoint".split()
+_MODULES = "listener controls openai_chat openai_realtime gemini dashscope endpoint local".split()
 """Modules that have a record ``PROVIDER``, in the order of the listing."""
 
 _in_files: dict[str, Provider] = {}

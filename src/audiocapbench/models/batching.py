@@ -1,0 +1,171 @@
+"""Models that answer several questions at once: who asks one waits until a batch is together.
+
+The queue stands in the model, behind ``answer``: the engine, judges and trials ask as they ask any
+model, and while a batch is answered in a thread, audio is decoded and outcomes are committed.
+"""
+
+import itertools
+import math
+import time
+from abc import abstractmethod
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from contextvars import ContextVar
+
+import anyio
+from anyio import CapacityLimiter, to_thread
+from anyio.lowlevel import RunVar
+
+from audiocapbench.data.outcome import Reply
+from audiocapbench.errors import FatalError, ModelError, TransientError
+from audiocapbench.models.model import Question, SimpleModel
+
+_numbers = itertools.count()
+_FIRST_WAIT_S, _SHORTEST_WAIT_S, _LONGEST_WAIT_S = 0.2, 0.05, 1.0
+_WORTH = 0.1  # of the time that a batch takes, to wait until the next one is full
+
+waited_s: ContextVar[float] = ContextVar("waited_s", default=0.0)
+"""Seconds that the last question of a task waited for its batch: no time that its answer took."""
+
+
+class BatchModel(SimpleModel):
+    """A model to derive from: declare a contract and a batch, and write ``answer_many``.
+
+    Attributes:
+        batch: Most questions that are answered at once.
+        lanes: Batches in work at the same time, each in a thread of its own.
+    """
+
+    batch = 8
+    lanes = 1
+
+    @abstractmethod
+    def answer_many(self, questions: Sequence[Question]) -> Sequence[Reply]:
+        """Answer questions, a reply each in their order; called in a thread, may take its time.
+
+        What it raises fails the batch, whose questions are then asked one by one, so that each
+        fails or not by itself; a ``FatalError`` or ``TransientError`` is that of all of them.
+        """
+
+    @property
+    def concurrency(self) -> int:  # type: ignore[override]
+        """What is in work, and a batch that is being put together."""
+        return (self.lanes + 1) * self.batch
+
+    async def answer(self, question: Question) -> Reply:
+        """Answer together with what others ask meanwhile."""
+        queue, place = self._queue(), _Place(question)
+        queue.waiting.append(place)
+        queue.changed()
+        queue.call(self.lanes)
+        try:
+            await place.called.wait()
+            if not place.is_settled:
+                await self._lead(queue, place)
+        finally:
+            with suppress(ValueError):
+                queue.waiting.remove(place)
+        if place.error is not None:
+            raise place.error
+        if not isinstance(place.reply, Reply):
+            raise ModelError(f"{self.name}: its batch was dropped")
+        waited_s.set(place.began - place.came)
+        return place.reply
+
+    async def _lead(self, queue: "_Queue", first: "_Place") -> None:
+        """Put a batch together behind its first question and have it answered."""
+        batch = [first]
+        try:
+            try:
+                await queue.fill(self.batch)
+                batch += queue.take(self.batch - 1)
+            finally:
+                queue.filling = False
+                queue.call(self.lanes)
+            await to_thread.run_sync(self._settle, batch, abandon_on_cancel=True, limiter=queue.all)
+            queue.took_s = time.monotonic() - first.began
+        finally:
+            queue.working -= 1
+            for place in batch:
+                place.called.set()
+            queue.call(self.lanes)
+
+    def _settle(self, batch: Sequence["_Place"]) -> None:
+        began = time.monotonic()
+        for place in batch:
+            place.began = began
+        try:
+            replies = self.answer_many([place.question for place in batch])
+            if len(replies) != len(batch):
+                got = f"{len(replies)} replies to {len(batch)} questions"
+                raise ModelError(f"{self.name}: answer_many returned {got}; it returns one each")
+        except Exception as error:
+            if len(batch) > 1 and not isinstance(error, FatalError | TransientError):
+                for place in batch:
+                    self._settle([place])
+                return
+            for place in batch:
+                place.error = error
+        else:
+            for place, reply in zip(batch, replies, strict=True):
+                place.reply = reply
+
+    def _queue(self) -> "_Queue":
+        """The queue of this event loop."""
+        if "_opened" not in vars(self):
+            self._opened: RunVar[_Queue] = RunVar(f"queue {next(_numbers)}")
+        queue = self._opened.get(None)
+        if queue is None:
+            queue = _Queue()
+            self._opened.set(queue)
+        return queue
+
+
+class _Place:
+    """A question that waits; ``called`` when it is settled, or is to lead a batch."""
+
+    def __init__(self, question: Question) -> None:
+        self.question, self.called = question, anyio.Event()
+        self.came = self.began = time.monotonic()
+        self.reply: Reply | None = None
+        self.error: Exception | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        return self.reply is not None or self.error is not None
+
+
+class _Queue:
+    """Who waits, in the order of coming, in one event loop."""
+
+    def __init__(self) -> None:
+        self.waiting: deque[_Place] = deque()
+        self.working, self.filling = 0, False
+        self.took_s: float | None = None
+        self.all = CapacityLimiter(math.inf)
+        self._changed: anyio.Event | None = None
+
+    def call(self, lanes: int) -> None:
+        """Have the first who waits lead a batch, where a lane is free and no other is filling."""
+        if self.waiting and not self.filling and self.working < lanes:
+            self.working += 1
+            self.filling = True
+            self.waiting.popleft().called.set()
+
+    async def fill(self, size: int) -> None:
+        """Wait, but not for long, until a batch of this size is there."""
+        patience = _FIRST_WAIT_S if self.took_s is None else _WORTH * self.took_s
+        with anyio.move_on_after(min(_LONGEST_WAIT_S, max(_SHORTEST_WAIT_S, patience))):
+            while len(self.waiting) + 1 < size:
+                self._changed = anyio.Event()
+                await self._changed.wait()
+
+    def take(self, most: int) -> list[_Place]:
+        """Those who waited longest."""
+        return [self.waiting.popleft() for _ in range(min(most, len(self.waiting)))]
+
+    def changed(self) -> None:
+        """Somebody came."""
+        if self._changed is not None:
+            self._changed.set()

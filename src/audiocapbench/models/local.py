@@ -1,0 +1,478 @@
+"""``local/ORG/NAME``: open-weight models of transformers on this machine, in batches.
+
+One way for all of them: the processor's own chat template, its feature extractor's rate, greedy
+answers. Where architectures really differ, ``_Differences`` says how.
+"""
+
+import base64
+import logging
+import threading
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.audio import Waveform, wav
+from audiocapbench.data.outcome import Reply, Status
+from audiocapbench.errors import AudioCapBenchError, FatalError, ModelError
+from audiocapbench.models.batching import BatchModel
+from audiocapbench.models.checkpoint import Checkpoint, LocalName, find_checkpoint, parse_name
+from audiocapbench.models.model import AudioContract, Question
+from audiocapbench.models.price import FREE
+from audiocapbench.models.provider import Provider
+from audiocapbench.models.settings import ModelSettings
+from audiocapbench.plugins import failure_words
+
+OPTIONS = ("revision", "dtype", "device", "batch", "download", "code")
+_DTYPES = {"auto": "", "bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
+_AUTO_CLASSES = "MultimodalLM Seq2SeqLM ImageTextToText CausalLM".split()
+_MAX_TOKENS = 256
+_PROBE = "7f3a what is heard"
+
+Message = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Differences:
+    """What one architecture does otherwise than all others.
+
+    Attributes:
+        longest_s: Where its processor cuts clips without saying so anywhere.
+        encoded: Whether its processor takes audio as an encoded file only.
+    """
+
+    longest_s: float | None = None
+    encoded: bool = False
+
+
+_DIFFERENCES = {
+    "gemma3n": _Differences(longest_s=30.0),
+    "voxtral": _Differences(encoded=True),
+}
+
+
+class ChatProcessor:
+    """A checkpoint's processor: conversations in, tensors out, as its model card shows.
+
+    Attributes:
+        rate: Sampling rate of its feature extractor; None where it hears nothing.
+        longest_s: Seconds after which it cuts a clip; None where it takes any.
+    """
+
+    def __init__(self, name: str, checkpoint: Checkpoint, kind: str, system: str | None) -> None:
+        from transformers import AutoProcessor
+
+        with loading(name, checkpoint):
+            self.processor: Any = AutoProcessor.from_pretrained(
+                checkpoint.folder, trust_remote_code=checkpoint.trusted, local_files_only=True
+            )
+        self._name, self._system = name, system
+        self._own = _DIFFERENCES.get(kind, _Differences())
+        self.tokenizer: Any = getattr(self.processor, "tokenizer", self.processor)
+        self.tokenizer.padding_side = "left"
+        if self.tokenizer.pad_token is None:
+            self.tokenizer.pad_token = self.tokenizer.eos_token
+        hearing = ("audio_processor", "feature_extractor")
+        found = [getattr(self.processor, one, None) for one in hearing]
+        self._extractor: Any = next((one for one in found if one is not None), None)
+        rate = getattr(self._extractor, "sampling_rate", None)
+        if self._extractor is not None and not rate:
+            raise ModelError(f"{name}: its feature extractor does not say its sampling rate")
+        self.rate: int | None = rate
+        self._in_parts = self._takes_parts()
+        self.longest_s = None if rate is None else self._longest_s(rate)
+
+    @property
+    def audio_token_id(self) -> int | None:
+        """The token that stands for a piece of audio, where the processor names one."""
+        return getattr(self.processor, "audio_token_id", None)
+
+    def conversation(self, instruction: str, audio: NDArray[np.float32] | None) -> list[Message]:
+        """What the model is told: the clip first, then the instruction."""
+        if not self._in_parts:
+            place = getattr(self.processor, "audio_token", "") if audio is not None else ""
+            system = [{"role": "system", "content": self._system}] if self._system else []
+            return [*system, {"role": "user", "content": f"{place}{instruction}"}]
+        content: list[Message] = [{"type": "text", "text": instruction}]
+        if audio is not None:
+            content.insert(0, self._audio_part(audio))
+        asked: list[Message] = [{"role": "user", "content": content}]
+        if self._system:
+            told = [{"type": "text", "text": self._system}]
+            asked.insert(0, {"role": "system", "content": told})
+        return asked
+
+    def prompt(self, conversation: list[Message]) -> str:
+        """A conversation as the template writes it."""
+        written: str = self.processor.apply_chat_template(
+            conversation, tokenize=False, add_generation_prompt=True
+        )
+        return written
+
+    def inputs(self, asked: Sequence[tuple[str, NDArray[np.float32] | None]]) -> Any:
+        """Tensors for questions that all have a clip, or all have none."""
+        conversations = [self.conversation(*one) for one in asked]
+        audio = [one for _, one in asked if one is not None]
+        text = {"padding": True, "padding_side": "left"}
+        if self._in_parts or not audio:
+            more = text if self.processor is self.tokenizer else {}
+            more = more or {"processor_kwargs": {"text_kwargs": text}}
+            return self.processor.apply_chat_template(
+                conversations,
+                tokenize=True,
+                add_generation_prompt=True,
+                return_dict=True,
+                return_tensors="pt",
+                **more,
+            )
+        prompts = [self.prompt(one) for one in conversations]
+        return self.processor(text=prompts, audio=audio, return_tensors="pt", text_kwargs=text)
+
+    def _audio_part(self, audio: NDArray[np.float32]) -> Message:
+        if not self._own.encoded:
+            return {"type": "audio", "audio": audio}
+        clip = wav(Waveform(audio[:, None], self.rate or 0))
+        return {"type": "audio", "base64": base64.b64encode(clip).decode("ascii")}
+
+    def _takes_parts(self) -> bool:
+        """Whether the template writes lists of audio and text, or only text around a token."""
+        if self._extractor is None:
+            return False
+        if self._own.encoded:
+            return True
+        token = getattr(self.processor, "audio_token", None)
+        for in_parts in (True, False):
+            self._in_parts = in_parts
+            try:
+                written = self.prompt(self.conversation(_PROBE, np.zeros(1, np.float32)))
+            except Exception as error:  # a template may raise anything
+                problem = failure_words(error)
+                continue
+            problem = "it writes no place for audio"
+            if _PROBE in written and (token is None or written.count(token) == 1):
+                return in_parts
+        raise ModelError(f"{self._name}: its chat template cannot ask about a clip ({problem})")
+
+    def _longest_s(self, rate: int) -> float | None:
+        said = getattr(self.processor, "max_audio_len", None) or self._own.longest_s
+        if said:
+            return float(said)
+        samples = getattr(self._extractor, "n_samples", None)
+        if not samples:
+            return None
+        # Some processors cut at this length, others go on in pieces: one more second tells.
+        shapes = []
+        for length in (samples, samples + rate):
+            made = self.inputs([("", np.zeros(length, np.float32))])
+            shapes.append({key: tuple(value.shape) for key, value in made.items()})
+        return samples / rate if shapes[0] == shapes[1] else None
+
+
+class _Ready(NamedTuple):
+    """Questions as tensors."""
+
+    inputs: Any
+    most_tokens: int
+
+
+class LocalModel(BatchModel):
+    """A model of transformers; its weights are loaded when it is first asked."""
+
+    cacheable = True
+    lanes = 2  # one prepares its tensors while the other has the device
+
+    def __init__(self, name: str, settings: ModelSettings) -> None:
+        super().__init__(name, settings)
+        written = parse_name(name, OPTIONS)
+        self.checkpoint = find_checkpoint(written)
+        self._config = _config(name, self.checkpoint)
+        self.device, self.dtype = _device(written), ""
+        self.dtype = _DTYPES[written.choice("dtype", *_DTYPES)] or (
+            "bfloat16" if self.device.startswith("cuda") or self.device == "split" else "float32"
+        )
+        self.batch = written.count("batch", 16 if self.device != "cpu" else 4)
+        kind = str(getattr(self._config, "model_type", ""))
+        self.processor = ChatProcessor(name, self.checkpoint, kind, settings.system)
+        self._max_tokens = settings.max_tokens or _MAX_TOKENS
+        self._temperature = settings.temperature or 0.0
+        self.parameters = {
+            "revision": self.checkpoint.revision,
+            "dtype": self.dtype,
+            "device": self.device.partition(":")[0],
+            "max_tokens": self._max_tokens,
+            "temperature": self._temperature,
+            **({"system": settings.system} if settings.system else {}),
+        }
+        rate, longest = self.processor.rate, self.processor.longest_s
+        self.contract = AudioContract("none")
+        if rate is not None:
+            self.contract = AudioContract(
+                "float32", rate=rate, longest_s=longest, past_limit="truncate"
+            )
+        self._network: Any = None
+        self._most, self._one = self.batch, threading.Lock()
+        self._stops: weakref.WeakSet[threading.Event] = weakref.WeakSet()
+        _models.add(self)
+
+    def answer_many(self, questions: Sequence[Question]) -> list[Reply]:
+        """Answer questions in batches of clips of about one length."""
+        stop = threading.Event()
+        self._stops.add(stop)
+        replies: dict[int, Reply] = {}
+        for heard in (True, False):
+            order = [
+                number for number, one in enumerate(questions) if (one.audio is not None) == heard
+            ]
+            order.sort(key=lambda number: _length(questions[number]))
+            start = 0
+            while start < len(order):
+                part = order[start : start + self._most]
+                answered = self._answer([questions[number] for number in part], stop)
+                if answered is not None:  # else memory did not hold them: fewer are asked now
+                    replies |= dict(zip(part, answered, strict=True))
+                    start += len(part)
+        return [replies[number] for number in range(len(questions))]
+
+    async def aclose(self) -> None:
+        """End what is still being written."""
+        for stop in list(self._stops):
+            stop.set()
+
+    def release(self) -> bool:
+        """Give the memory of the weights back, unless they are in use; whether it did."""
+        if self._network is None or not self._one.acquire(blocking=False):
+            return False
+        try:
+            self._network = None
+        finally:
+            self._one.release()
+        return True
+
+    def _answer(self, questions: Sequence[Question], stop: threading.Event) -> list[Reply] | None:
+        """Replies to one batch; None where the memory of the device did not hold it."""
+        import torch
+
+        try:
+            ready = self._prepare(questions)
+            with self._one:
+                rows = self._generate(ready, stop)
+        except torch.OutOfMemoryError as error:
+            _empty_cache()
+            if len(questions) > 1:
+                self._most = max(1, min(self._most, len(questions)) // 2)
+                words = f"a batch of {len(questions)} does not fit into memory; now {self._most}"
+                logging.getLogger("audiocapbench").warning(f"{self.name}: {words}")
+                return None
+            said = f"{self.name}: out of memory with this clip alone ({failure_words(error)})"
+            return [Reply("", Status.FAILED, said)]
+        except AudioCapBenchError:
+            raise
+        except Exception as error:
+            if "CUDA error" in str(error):
+                words = f"{self.name}: the device failed ({failure_words(error)}); start again"
+                raise FatalError(words) from error
+            raise ModelError(f"{self.name}: {failure_words(error)}") from error
+        return [self._reply(ready, number, row) for number, row in enumerate(rows)]
+
+    def _prepare(self, questions: Sequence[Question]) -> _Ready:
+        asked = [
+            (one.instruction, np.frombuffer(one.audio.content, "<f4") if one.audio else None)
+            for one in questions
+        ]
+        inputs = self.processor.inputs(asked)
+        text = getattr(self._config, "get_text_config", lambda: self._config)()
+        room = getattr(text, "max_position_embeddings", None)
+        length = int(inputs["input_ids"].shape[1])
+        if room and length >= room:
+            words = f"the prompt is {length:,} tokens, and the model reads {room:,}"
+            raise ModelError(f"{self.name}: {words}")
+        return _Ready(inputs, min(self._max_tokens, room - length) if room else self._max_tokens)
+
+    def _generate(self, ready: _Ready, stop: threading.Event) -> list[list[int]]:
+        import torch
+        from transformers import StoppingCriteriaList
+
+        network = self._loaded()
+        inputs = ready.inputs.to(network.device, getattr(torch, self.dtype))
+        chosen: dict[str, Any] = {"do_sample": False}
+        if self._temperature > 0:
+            chosen = {"do_sample": True, "temperature": self._temperature}
+        with torch.inference_mode():
+            made = network.generate(
+                **inputs,
+                **chosen,
+                max_new_tokens=ready.most_tokens,
+                eos_token_id=sorted(self._ends(network)),
+                pad_token_id=self.processor.tokenizer.pad_token_id,
+                stopping_criteria=StoppingCriteriaList([lambda *_, **__: stop.is_set()]),
+            )
+        if stop.is_set():
+            raise FatalError(f"{self.name}: was stopped while it wrote")
+        made = getattr(made, "sequences", made)
+        rows: list[list[int]] = made[:, ready.inputs["input_ids"].shape[1] :].tolist()
+        return rows
+
+    def _reply(self, ready: _Ready, number: int, row: list[int]) -> Reply:
+        ends = self._ends(self._loaded())
+        end = next((place for place, token in enumerate(row) if token in ends), None)
+        tokenizer, said = self.processor.tokenizer, row if end is None else row[:end]
+        text = tokenizer.decode(said, skip_special_tokens=True).strip()
+        status = Status.TRUNCATED if end is None else Status.OK if text else Status.EMPTY
+        mask, ids = ready.inputs["attention_mask"][number], ready.inputs["input_ids"][number]
+        heard = self.processor.audio_token_id
+        return Reply(
+            text,
+            status,
+            "the answer reached the limit of output tokens" if end is None else None,
+            input_tokens=int(mask.sum()),
+            output_tokens=len(said) + (end is not None),
+            audio_tokens=None if heard is None else int((ids == heard).sum()),
+        )
+
+    def _ends(self, network: Any) -> set[int]:
+        """Tokens after which an answer is whole."""
+        said = network.generation_config.eos_token_id
+        listed = said if isinstance(said, list) else [said]
+        known = {*listed, self.processor.tokenizer.eos_token_id} - {None}
+        if not known:
+            raise FatalError(f"{self.name}: neither model nor tokenizer says how an answer ends")
+        return known
+
+    def _loaded(self) -> Any:
+        """The network, on its device; what other models hold there is given back if need be."""
+        import torch
+
+        if self._network is None:
+            try:
+                self._network = self._load()
+            except torch.OutOfMemoryError as error:
+                others = [one for one in list(_models) if one is not self and one.release()]
+                _empty_cache()
+                if not others:
+                    words = f"its weights do not fit into the memory of {self.device}"
+                    raise FatalError(f"{self.name}: {words}; try device=split") from error
+                self._network = self._load()
+        return self._network
+
+    def _load(self) -> Any:
+        import torch
+
+        place = "auto" if self.device == "split" else {"": self.device}
+        with loading(self.name, self.checkpoint):
+            network = _auto_class(self.name, self._config, self.checkpoint).from_pretrained(
+                self.checkpoint.folder,
+                config=self._config,
+                dtype=getattr(torch, self.dtype),
+                device_map=None if self.device == "cpu" else place,
+                trust_remote_code=self.checkpoint.trusted,
+                local_files_only=True,
+            )
+        # Omni models speak, too: only what thinks writes text.
+        network = getattr(network, "thinker", network).eval()
+        settings = network.generation_config
+        if self._temperature == 0:
+            settings.temperature = settings.top_p = settings.top_k = None
+        torch.manual_seed(0)
+        return network
+
+
+_models: "weakref.WeakSet[LocalModel]" = weakref.WeakSet()
+
+
+class loading:  # noqa: N801  a context manager, used as a function is
+    """Load quietly, and say what fails in one sentence: a damaged folder can fail in any way."""
+
+    def __init__(self, name: str, checkpoint: Checkpoint) -> None:
+        self._name, self._checkpoint, self._shown = name, checkpoint, False
+
+    def __enter__(self) -> None:
+        from transformers.utils import logging as theirs
+
+        self._shown = theirs.is_progress_bar_enabled()
+        theirs.disable_progress_bar()
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        from transformers.utils import logging as theirs
+
+        if self._shown:
+            theirs.enable_progress_bar()
+        if error is None or not isinstance(error, Exception):
+            return
+        if isinstance(error, AudioCapBenchError) or type(error).__name__ == "OutOfMemoryError":
+            return
+        said = failure_words(error)
+        if "trust_remote_code" in str(error):
+            said = "it needs code of its own; read that, then write code=trust and its revision"
+        where = f"{self._name} cannot be loaded from {self._checkpoint.folder}"
+        raise ModelError(f"{where} ({said})") from error
+
+
+def _config(name: str, checkpoint: Checkpoint) -> Any:
+    import transformers
+
+    if not hasattr(transformers, "AutoModelForMultimodalLM"):
+        version = f"transformers {transformers.__version__} is too old"
+        raise ModelError(f"{name}: {version}: pip install --upgrade 'audiocapbench[local]'")
+    with loading(name, checkpoint):
+        config = transformers.AutoConfig.from_pretrained(
+            checkpoint.folder, trust_remote_code=checkpoint.trusted, local_files_only=True
+        )
+    if hasattr(config, "enable_audio_output"):
+        config.enable_audio_output = False
+    return config
+
+
+def _auto_class(name: str, config: Any, checkpoint: Checkpoint) -> Any:
+    import transformers
+
+    own = getattr(config, "auto_map", None) or {}
+    for kind in _AUTO_CLASSES:
+        auto = getattr(transformers, f"AutoModelFor{kind}", None)
+        mapping = getattr(auto, "_model_mapping", ())
+        if type(config) in mapping or (checkpoint.trusted and f"AutoModelFor{kind}" in own):
+            return auto
+    raise ModelError(
+        f"{name}: transformers {transformers.__version__} has no model that answers with text for "
+        f"{getattr(config, 'model_type', 'this')!r}; ask a server with endpoint/NAME@URL"
+    )
+
+
+def _device(name: LocalName) -> str:
+    import torch
+
+    given = name.options.get("device", "auto")
+    if given == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    kind = given.partition(":")[0]
+    if kind not in ("cpu", "cuda", "mps", "split"):
+        known = "auto, cpu, cuda, cuda:1, mps, or split for all cards together"
+        raise ModelError(f"{name.name}: device is {given!r}; it is {known}")
+    if kind in ("cuda", "split") and not torch.cuda.is_available():
+        raise ModelError(f"{name.name}: device is {given}, and this machine has no CUDA device")
+    return given
+
+
+def _length(question: Question) -> tuple[float, int]:
+    return (question.audio.duration_s if question.audio else 0.0, len(question.instruction))
+
+
+def _empty_cache() -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+
+
+PROVIDER = Provider(
+    "local",
+    "ORG/NAME or FOLDER: an open-weight model on this machine, by transformers",
+    LocalModel,
+    contract=None,
+    settings=("temperature", "max_tokens", "system"),
+    extra="local",
+    packages=("torch", "transformers", "accelerate"),
+    price=FREE,
+)

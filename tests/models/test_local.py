@@ -1,0 +1,259 @@
+"""Open-weight models on this machine: asked by their own processors, in batches, offline."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from audiocapbench.benchmarks import open_benchmark
+from audiocapbench.data.outcome import Status
+from audiocapbench.engine.prepare import prepare
+from audiocapbench.errors import ModelError
+from audiocapbench.models import ModelSettings, Question, SentAudio, create_model
+from audiocapbench.models.registry import price_of
+from command import run_command
+from folders import write_folder
+
+torch = pytest.importorskip("torch", reason="local/… needs the extra local")
+pytest.importorskip("transformers", reason="local/… needs the extra local")
+
+from audiocapbench.models.local import LocalModel  # noqa: E402
+from tiny_audio_models import ARCHITECTURES  # noqa: E402
+
+INSTRUCTION = "Describe what is heard."
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Checkpoints by architecture, each made once."""
+    root, made = tmp_path_factory.mktemp("checkpoints"), dict[str, Path]()
+
+    def of(name: str) -> Path:
+        if name not in made:
+            (root / name).mkdir()
+            torch.manual_seed(0)
+            made[name] = ARCHITECTURES[name](root / name)
+        return made[name]
+
+    return of
+
+
+def tone(seconds: float, hertz: float = 300.0) -> Any:
+    times = np.arange(round(seconds * 16_000)) / 16_000
+    return (0.3 * np.sin(2 * np.pi * hertz * times)).astype(np.float32)
+
+
+def question(number: int, seconds: float | None, words: str = INSTRUCTION) -> Question:
+    if seconds is None:
+        return Question(str(number), words, None)
+    clip = tone(seconds, 200.0 + 100 * number)
+    sent = SentAudio(clip.tobytes(), "float32", 16_000, 1, seconds, "")
+    return Question(str(number), words, sent)
+
+
+def local(folder: Path, options: str = "", **settings: Any) -> LocalModel:
+    given = ModelSettings(**{"max_tokens": 6, **settings})
+    model = create_model(f"local/{folder}{options}", given)
+    assert isinstance(model, LocalModel)
+    return model
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_a_model_is_asked_exactly_as_its_processor_writes_it(
+    name: str, checkpoint: Callable[[str], Path]
+) -> None:
+    from transformers import AutoProcessor
+
+    model = local(checkpoint(name))
+    asked: list[dict[str, Any]] = []
+    network = model._loaded()
+    generate = network.generate
+
+    def spy(**given: Any) -> Any:
+        asked.append(given)
+        return generate(**given)
+
+    network.generate = spy
+    (reply,) = model.answer_many([question(0, 0.7)])
+    processor = AutoProcessor.from_pretrained(checkpoint(name))
+    content = [{"type": "audio", "audio": tone(0.7, 200.0)}, {"type": "text", "text": INSTRUCTION}]
+    wanted = processor.apply_chat_template(
+        [[{"role": "user", "content": content}]],
+        tokenize=True,
+        add_generation_prompt=True,
+        return_dict=True,
+        return_tensors="pt",
+    )
+    for key, value in wanted.items():
+        assert torch.equal(torch.as_tensor(value), asked[0][key]), key
+    assert asked[0]["do_sample"] is False
+    assert reply.input_tokens == wanted["input_ids"].shape[1]
+    assert reply.status in (Status.OK, Status.TRUNCATED, Status.EMPTY)
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_a_batch_of_clips_of_any_length_answers_as_each_alone(
+    name: str, checkpoint: Callable[[str], Path]
+) -> None:
+    model = local(checkpoint(name))
+    asked = [question(0, 0.5), question(1, 1.6, "And what else?"), question(2, None)]
+    asked += [question(3, 1.1), question(4, None, "Is it raining? Answer with one word.")]
+    together = model.answer_many(asked)
+    assert [model.answer_many([one])[0] for one in asked] == together
+    assert len({one.text for one in together}) > 2
+
+
+@pytest.mark.parametrize("name", ["qwen2-audio"])
+def test_the_run_command_answers_by_a_folder_of_weights(
+    name: str, checkpoint: Callable[[str], Path], tmp_path: Path
+) -> None:
+    write_folder(tmp_path / "tones", 3)
+    words = ("run", "tones", "--model", f"local/{checkpoint(name)}[batch=2]", "--max-tokens", "4")
+    done = run_command(*words, "--metrics", "rouge_l", "--json", cwd=tmp_path)
+    assert done.returncode in (0, 1), done.stderr
+    (run,) = json.loads(done.stdout)["runs"]
+    assert run["answered"] + sum(run.get("failures", {}).values() or [3 - run["answered"]]) == 3
+    clips = open_benchmark(str(tmp_path / "tones")).samples
+    model = local(checkpoint(name))
+    sent = prepare(clips[0].clip, model.contract)
+    assert sent is not None
+    import soundfile
+
+    decoded, _ = soundfile.read(clips[0].clip.path, dtype="float32")
+    assert np.array_equal(np.frombuffer(sent.content, "<f4"), decoded)
+
+
+def test_memory_that_runs_out_halves_the_batch_and_goes_on(
+    checkpoint: Callable[[str], Path],
+) -> None:
+    model = local(checkpoint("qwen2-audio"), "[batch=8]")
+    asked = [question(number, 0.2 + 0.05 * number) for number in range(8)]
+    wanted = model.answer_many(asked)
+    network, sizes = model._loaded(), list[int]()
+    generate = network.generate
+
+    def tight(**given: Any) -> Any:
+        sizes.append(len(given["input_ids"]))
+        if sizes[-1] > 3:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return generate(**given)
+
+    network.generate = tight
+    assert model.answer_many(asked) == wanted
+    assert sizes == [8, 4, 2, 2, 2, 2]
+
+    def none(**_: Any) -> Any:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    network.generate = none
+    (failed,) = model.answer_many(asked[:1])
+    assert failed.status is Status.FAILED
+    assert "out of memory with this clip alone" in (failed.error or "")
+
+
+def test_an_answer_ends_at_its_end_and_is_truncated_or_empty_otherwise(
+    checkpoint: Callable[[str], Path],
+) -> None:
+    model = local(checkpoint("qwen2-audio"))
+    network = model._loaded()
+    words = model.processor.tokenizer
+    end = words.eos_token_id
+    said = [words.encode("Rain."), [], words.encode("On and"), words.encode("  ")]
+
+    def scripted(**given: Any) -> Any:
+        rows = [*said[0], end], [end], said[2], [*said[3], end]
+        longest = max(map(len, rows))
+        padded = torch.tensor([row + [words.pad_token_id] * (longest - len(row)) for row in rows])
+        return torch.cat([given["input_ids"], padded], dim=1)
+
+    network.generate = scripted
+    replies = model.answer_many([question(number, 0.3) for number in range(4)])
+    assert [one.text for one in replies] == ["Rain.", "", "On and", ""]
+    wanted = [Status.OK, Status.EMPTY, Status.TRUNCATED, Status.EMPTY]
+    assert [one.status for one in replies] == wanted
+    assert [one.output_tokens for one in replies][:2] == [6, 1]
+
+
+def test_what_changes_the_answers_changes_the_parameters(
+    checkpoint: Callable[[str], Path], tmp_path: Path
+) -> None:
+    folder = checkpoint("qwen2-audio")
+    model = local(folder)
+    assert model.parameters["dtype"] == "float32"
+    assert model.parameters["device"] == "cpu"
+    assert str(model.parameters["revision"]).startswith("sha256:")
+    assert local(folder, "[dtype=bf16]").parameters != model.parameters
+    other = tmp_path / "other"
+    shutil.copytree(folder, other)
+    assert local(other).parameters == model.parameters
+    weights = bytearray((other / "model.safetensors").read_bytes())
+    weights[-1] ^= 1
+    (other / "model.safetensors").write_bytes(weights)
+    assert local(other).parameters != model.parameters
+    assert price_of(model.name) is not None
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("Org/Missing", r"local/Org/Missing\[download=yes\], name a folder .* endpoint/Org"),
+        ("Org/Missing[revision=abc]", "Org/Missing at abc is not on this machine"),
+        ("nowhere", "there is no folder 'nowhere'"),
+        ("Org/N[code=trust]", "pin what you have read"),
+        ("Org/N[code=trust,revision=main]", "pin what you have read"),
+        ("Org/N[size=3]", "'size=3' is no option"),
+        ("Org/N[batch]", "'batch' is no option"),
+        ("Org/N[batch=0,download=maybe]", "download is 'maybe'; it is no or yes"),
+        ("Org/N[", "is not local/ORG/NAME"),
+        ("", "names no model"),
+    ],
+)
+def test_a_model_that_cannot_be_had_is_said_with_what_to_do(
+    written: str, said: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    with pytest.raises(ModelError, match=said):
+        create_model(f"local/{written}")
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        ("model.safetensors", r"\*.safetensors is missing"),
+        ("config.json", "config.json is missing"),
+        ("processor_config.json", "cannot be loaded"),
+    ],
+)
+def test_a_folder_that_is_not_whole_is_refused_before_anything_is_asked(
+    damage: str, said: str, checkpoint: Callable[[str], Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(checkpoint("qwen2-audio"), folder)
+    if damage == "processor_config.json":
+        (folder / damage).write_text("{")
+    else:
+        (folder / damage).unlink()
+    with pytest.raises(ModelError, match=said):
+        create_model(f"local/{folder}")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("[batch=0]", "batch is '0'"),
+        ("[device=tpu]", "device is 'tpu'"),
+        ("[dtype=int8]", "dtype is 'int8'"),
+        ("[revision=abc]", "a folder has no revision"),
+        ("[download=yes,code=no]", "code is 'no'"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(
+    options: str, said: str, checkpoint: Callable[[str], Path]
+) -> None:
+    with pytest.raises(ModelError, match=said):
+        create_model(f"local/{checkpoint('qwen2-audio')}{options}")
