@@ -18,7 +18,7 @@ _ORDER = (
 ).split()
 _HOMES = {"import": "importing"} | dict.fromkeys(("models", "metrics", "benchmarks"), "listings")
 
-_OF_META = ("meta_build", "cheat", "ratings")
+_OF_OTHERS = ("meta_build", "cheat", "ratings", "calibrate")
 
 SOME_FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
 
@@ -99,5 +99,5 @@ def root(
 
 def load_commands() -> None:
     """Have every command add itself to the app."""
-    for name in (*_ORDER, *_OF_META):
+    for name in (*_ORDER, *_OF_OTHERS):
         import_module(f"audiocapbench.cli.{_HOMES.get(name, name)}")

@@ -1,6 +1,7 @@
 """``audiocapbench leaderboard``: models of a store, and which of them cannot be told apart."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -28,6 +29,7 @@ def leaderboard(
     table: Annotated[int | None, Option(min=1, max=3)] = None,
     columns: str | None = None,
     correction: options.Correction = "holm",
+    calibrated: Path | None = None,
     fail_under: float | None = None,
     form: options.Form = Format.TABLE,
     out: options.Out = None,
@@ -45,14 +47,20 @@ def leaderboard(
         all_runs: Show all runs, not each model's newest that was asked and that was imported.
         table (N): A table of AudioCapBench's paper: 1 all scores, 2 by category, 3 the data.
         columns (A,B): Which columns of that table, comma-separated.
+        calibrated (FILE): Rank by what people would have given, from ratings of a part; see
+            'audiocapbench judges calibrate'. Needs --judge.
         fail_under (SCORE): Exit with 1 if a model is surely below, for CI: its whole 95 % interval.
     """
     from audiocapbench import library
     from audiocapbench.cli.results import warn_about
-    from audiocapbench.cli.tables import write
+    from audiocapbench.cli.tables import show_findings, write
     from audiocapbench.library.comparing import board_store
     from audiocapbench.metrics.names import split_names
+    from audiocapbench.report.calibration import calibration_report
+    from audiocapbench.study.calibration import calibrate_runs
 
+    if calibrated is not None and judge is None:
+        raise AudioCapBenchError("--calibrated puts a judge right; name it with --judge")
     if columns is not None and table is None:
         raise AudioCapBenchError("--columns chooses those of a --table")
     with board_store(store, published=published) as kept:
@@ -67,6 +75,12 @@ def leaderboard(
             correction=correction,
         )
         form = Format.JSON if json else form
+        if calibrated is not None:
+            for board in found.leaderboard.boards:
+                runs = [entry.run.id for entry in board.entries]
+                put_right = calibrate_runs(kept, runs, calibrated, board.scorer)
+                show_findings(calibration_report(put_right), json=form is Format.JSON)
+            return
         if table is None:
             write(
                 form,

@@ -1,0 +1,112 @@
+"""What people would have said of everything, from a judge of everything and people on a part.
+
+Prediction-powered inference with its tuning weight (Angelopoulos, Duchi and Zrnic, PPI++, 2023):
+the judge's mean, put right by how far it is off where people rated. Valid whatever the judge is
+worth: one that says nothing gets no weight.
+"""
+
+from bisect import bisect_left
+from typing import NamedTuple
+
+import numpy as np
+
+from audiocapbench.stats.shares import Interval
+from audiocapbench.stats.units import FloatArray
+
+LEVEL = 0.95
+
+FEWEST_RATED = 20
+"""With fewer ratings of a group the spread itself is a guess, and there is no interval."""
+
+
+class Calibrated(NamedTuple):
+    """A mean as people would have given it.
+
+    Attributes:
+        value: The estimate.
+        error: Its standard error; None below ``FEWEST_RATED`` ratings.
+        interval: At 95 %, by Student's t.
+        weight: What a point of the judge counts for.
+        plain_error: The standard error of the ratings alone.
+        worth: How many ratings without a judge would be as certain.
+        influence: What each sample moved the estimate by, those that people rated first.
+    """
+
+    value: float
+    error: float | None
+    interval: Interval | None
+    weight: float
+    plain_error: float | None
+    worth: float
+    influence: FloatArray
+
+
+def calibrated_mean(rated: FloatArray, judged: FloatArray, others: FloatArray) -> Calibrated:
+    """The mean that people would have given of all, from ratings of a random part.
+
+    Args:
+        rated: What people gave, one number a sample; at least one.
+        judged: What the judge gave the same samples.
+        others: What the judge gave the samples that people did not rate.
+    """
+    n, more = len(rated), len(others)
+    weight = tuning_weight(rated, judged, more)
+    left = rated - weight * judged
+    value = float(left.mean()) + (weight * float(others.mean()) if more else 0.0)
+    value += 0.0 if more else weight * float(judged.mean())
+    influence = np.concatenate(
+        [
+            (left - left.mean()) / n,
+            weight * (others - others.mean()) / more if more else np.zeros(0),
+        ]
+    )
+    if n < FEWEST_RATED:
+        return Calibrated(value, None, None, weight, None, float(n), influence)
+    plain = float(rated.std(ddof=1) / np.sqrt(n))
+    # The weight was fitted to the same ratings: it costs a degree of freedom.
+    lost = 2 if weight else 1
+    error = float(left.var(ddof=0)) * n / (n - lost) / n
+    error += weight**2 * float(others.var(ddof=1)) / more if more > 1 else 0.0
+    error = float(np.sqrt(error))
+    half = student(n - lost) * error
+    worth = n * (plain / error) ** 2 if error > 0 else float(n)
+    return Calibrated(
+        value, error, Interval(value - half, value + half), weight, plain, worth, influence
+    )
+
+
+def tuning_weight(rated: FloatArray, judged: FloatArray, more: int) -> float:
+    """The weight of the judge that makes the error least; 0 for one that says nothing, or worse."""
+    n = len(rated)
+    spread = float(judged.var(ddof=1)) if n > 1 else 0.0
+    if spread <= 0 or not more:
+        return 0.0
+    together = float(np.cov(rated, judged)[0, 1])
+    return max(0.0, together / ((1 + n / more) * spread))
+
+
+def student(freedom: int, level: float = LEVEL) -> float:
+    """How many standard errors an interval reaches to each side."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(max(freedom, 1), (1 + level) / 2))
+
+
+def ratings_needed(spread: float, correlation: float, total: int, width: float) -> int | None:
+    """Ratings in all that make the interval this wide; None where rating everything would not do.
+
+    Args:
+        spread: The standard deviation of people's ratings.
+        correlation: Of the judge with them.
+        total: How many samples there are.
+        width: How wide the interval may be.
+    """
+    known = max(0.0, correlation) ** 2
+
+    def narrow(count: int) -> bool:
+        error = spread * np.sqrt((1 - known) / count + known / total)
+        return bool(2 * student(count - 2) * error <= width)
+
+    counts = range(FEWEST_RATED, total + 1)
+    place = bisect_left(counts, True, key=narrow)
+    return counts[place] if place < len(counts) else None
