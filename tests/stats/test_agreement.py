@@ -49,6 +49,11 @@ def test_alpha_gives_the_published_interval_values() -> None:
     assert krippendorff_alpha(THREE_CODERS) == pytest.approx(0.811, abs=5e-4)
 
 
+def test_alpha_gives_the_published_values_for_names() -> None:
+    assert krippendorff_alpha(FOUR_OBSERVERS, nominal=True) == pytest.approx(0.743, abs=5e-4)
+    assert krippendorff_alpha(THREE_CODERS, nominal=True) == pytest.approx(0.691, abs=5e-4)
+
+
 def test_alpha_equals_its_definition_pair_by_pair() -> None:
     ratings = np.random.default_rng(3).integers(0, 11, (4, 30)).astype(float)
     ratings[np.random.default_rng(4).random((4, 30)) < 0.3] = np.nan

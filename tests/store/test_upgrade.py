@@ -37,7 +37,7 @@ def _shape(path: Path) -> Mapping[str, Any]:
         }
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_a_store_of_an_older_version_shows_the_same_leaderboard(
     tmp_path: Path, version: int
 ) -> None:
@@ -49,7 +49,7 @@ def test_a_store_of_an_older_version_shows_the_same_leaderboard(
         assert plain.execute("PRAGMA foreign_key_check").fetchall() == []
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_an_upgraded_store_has_the_tables_of_a_new_one(tmp_path: Path, version: int) -> None:
     old = old_store.make_sqlite(tmp_path / "old.db", version)
     Store.open(str(old)).close()
@@ -58,10 +58,13 @@ def test_an_upgraded_store_has_the_tables_of_a_new_one(tmp_path: Path, version: 
 
 
 def test_tables_of_an_older_version_are_still_known(tmp_path: Path) -> None:
-    engine = create_engine(f"sqlite:///{tmp_path / 'made.db'}")
-    schema.as_of(2).create_all(engine)
-    assert _shape(tmp_path / "made.db") == _shape(old_store.make_sqlite(tmp_path / "old.db", 2))
-    engine.dispose()
+    for version in (2, 3):
+        made = tmp_path / f"made_{version}.db"
+        engine = create_engine(f"sqlite:///{made}")
+        schema.as_of(version).create_all(engine)
+        old = old_store.make_sqlite(tmp_path / f"old_{version}.db", version)
+        assert _shape(made) == _shape(old)
+        engine.dispose()
 
 
 def test_what_a_store_of_the_second_version_knew_beyond_the_first_is_kept(tmp_path: Path) -> None:
@@ -74,7 +77,7 @@ def test_what_a_store_of_the_second_version_knew_beyond_the_first_is_kept(tmp_pa
         assert store.estimates(1) == [], "its intervals were made in another way"
 
 
-@pytest.mark.parametrize(("version", "step"), [(1, 1), (1, 2), (2, 2)])
+@pytest.mark.parametrize(("version", "step"), [(1, 1), (1, 2), (2, 2), (2, 3), (3, 3)])
 def test_an_upgrade_that_is_killed_leaves_the_old_store(
     tmp_path: Path, version: int, step: int
 ) -> None:
@@ -130,4 +133,4 @@ def test_a_check_of_old_belongs_to_the_benchmark_that_it_was_made_on(old: Path) 
         (elsewhere,) = store.judge_checks([3], ["elements"])
         assert isinstance(elsewhere, StoredCheck)
         assert store.judge_checks([10], ["elements"]) == []
-    assert schema.VERSION == 3
+    assert schema.VERSION == 4

@@ -13,10 +13,12 @@ from audiocapbench.errors import AudioCapBenchError, StoppedError
 from audiocapbench.version import VERSION
 
 _ORDER = (
-    "demo build run race import score leaderboard compare report figures export mecat meta corrupt "
-    "runs models metrics judges benchmarks"
+    "demo build run race import score leaderboard compare report view ratings figures export mecat "
+    "meta corrupt runs models metrics judges benchmarks"
 ).split()
-_HOMES = {"import": "importing"} | dict.fromkeys(("models", "metrics", "benchmarks"), "listings")
+_HOMES = {"import": "importing", "ratings": "rating_projects"} | dict.fromkeys(
+    ("models", "metrics", "benchmarks"), "listings"
+)
 
 _OF_OTHERS = ("meta_build", "cheat", "ratings", "calibrate")
 
@@ -99,5 +101,5 @@ def root(
 
 def load_commands() -> None:
     """Have every command add itself to the app."""
-    for name in (*_ORDER, *_OF_OTHERS):
-        import_module(f"audiocapbench.cli.{_HOMES.get(name, name)}")
+    for home in (*(_HOMES.get(name, name) for name in _ORDER), *_OF_OTHERS):
+        import_module(f"audiocapbench.cli.{home}")

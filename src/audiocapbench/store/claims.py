@@ -155,7 +155,7 @@ def release_tasks(
         connection.execute(delete(table).where(*same, *own))
 
 
-def _now(connection: Connection) -> ColumnElement[Any]:
+def database_time(connection: Connection) -> ColumnElement[Any]:
     """Seconds since 1970 by the database's clock."""
     if connection.dialect.name == "sqlite":
         return (func.julianday("now") - 2440587.5) * 86400.0
@@ -163,7 +163,7 @@ def _now(connection: Connection) -> ColumnElement[Any]:
 
 
 def _renewed(connection: Connection, worker: Worker) -> bool:
-    table, now = schema.workers, _now(connection)
+    table, now = schema.workers, database_time(connection)
     same, until = table.c.id == worker.id, now + worker.lease_s
     is_late = connection.execute(select(table.c.until < now).where(same)).scalar()
     if is_late is None:
@@ -181,7 +181,7 @@ def _forget_the_gone(connection: Connection, lease_s: float) -> None:
 
     One that can be seen to live is not gone because the store was locked for a while.
     """
-    table, now, machine = schema.workers, _now(connection), _machine()
+    table, now, machine = schema.workers, database_time(connection), _machine()
     late = now - table.c.until
     found = select(table.c.id, table.c.process, late.label("late_s"))
     served_s = _served_s(connection, now)

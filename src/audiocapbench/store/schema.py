@@ -17,7 +17,7 @@ from sqlalchemy.types import TypeEngine
 from audiocapbench.errors import StoreError
 from audiocapbench.store.cells import TYPES, DamagedCellError
 
-VERSION = 3
+VERSION = 4
 
 
 class Timestamp(sa.TypeDecorator[str]):
@@ -227,6 +227,67 @@ claims = Table(
     *_columns(text="judge*", integer="repeat*"),
     Column("worker", ForeignKey("workers.id", ondelete="CASCADE"), nullable=False, index=True),
     info={"since": 3},
+)
+
+
+def _of_rating(*more: str) -> list[Column[Any] | sa.ForeignKeyConstraint]:
+    """The columns that say whose project, and which person or item of it; they go with it."""
+    tables = {"person": "rating_people", "item": "rating_items"}
+    keys = [
+        sa.ForeignKeyConstraint(
+            ["project", one], [f"{tables[one]}.project", f"{tables[one]}.{one}"], ondelete="CASCADE"
+        )
+        for one in more
+    ]
+    whole = ForeignKey("rating_projects.name", ondelete="CASCADE")
+    own = Column("project", *([] if more else [whole]), type_=sa.Text(), primary_key=True)
+    return [own, *_columns(text=" ".join(f"{one}*" for one in more)), *keys]
+
+
+rating_projects = Table(
+    "rating_projects",
+    metadata,
+    # What tokens of items are derived from is secret: nobody can tell an item by its token.
+    *_columns(text="name* made_by", word="kind", integer="seed", hash="secret", time="made_at"),
+    info={"since": 4},
+)
+
+rating_people = Table(
+    "rating_people",
+    metadata,
+    *_of_rating(),
+    # An empty name is the administrator's. Of a token only its SHA-256 is kept.
+    *_columns(text="person*", time="invited_at"),
+    Column("token", sa.String(64), nullable=False, unique=True),
+    info={"since": 4},
+)
+
+rating_items = Table(
+    "rating_items",
+    metadata,
+    *_of_rating(),
+    *_columns(text="item*", integer="position", flag="asked", object="content"),
+    info={"since": 4},
+)
+
+rating_claims = Table(
+    "rating_claims",
+    metadata,
+    *_of_rating("person", "item"),
+    # Seconds since 1970 by the database's own clock; past ``until`` the item is free again.
+    *_columns(number="shown_at until heard_at?"),
+    info={"since": 4},
+)
+
+ratings = Table(
+    "ratings",
+    metadata,
+    *_of_rating("person", "item"),
+    # The page makes the key, so that what is sent twice counts once.
+    *_columns(text="key", object="answer", number="took_s played_s", time="rated_at"),
+    *_columns(list="earlier"),
+    sa.UniqueConstraint("project", "key"),
+    info={"since": 4},
 )
 
 Upgrade = Callable[[Connection], None]

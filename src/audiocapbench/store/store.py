@@ -34,6 +34,7 @@ from audiocapbench.store.embeddings import EmbeddingStore
 from audiocapbench.store.estimates import EstimateStore
 from audiocapbench.store.judgements import JudgementStore, write_judgements
 from audiocapbench.store.listing import RunListing, no_such_run
+from audiocapbench.store.ratings import RatingStore
 from audiocapbench.store.records import Dataset, Parameters, Run, RunSpec, StoredScore
 from audiocapbench.store.unsaved import (
     AnswerRecord,
@@ -57,7 +58,7 @@ from audiocapbench.store.writes import (
 _UPGRADE_S = 600
 
 
-class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore, ClaimStore):
+class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore, ClaimStore, RatingStore):
     """One database, shared by any number of threads and processes."""
 
     def __init__(self, engine: Engine) -> None:

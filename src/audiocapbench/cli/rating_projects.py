@@ -1,0 +1,105 @@
+"""``audiocapbench ratings``: what people said of captions in their browsers."""
+
+from typing import Annotated, Literal
+
+import typer
+from typer import Option
+
+from audiocapbench.cli import options
+from audiocapbench.cli.app import app
+from audiocapbench.cli.console import print_json, say, show, show_lines, show_text, table
+from audiocapbench.cli.outputs import refuse_overwriting, store_file
+
+ratings_app = typer.Typer(rich_markup_mode=None)
+app.add_typer(ratings_app, name="ratings")
+
+
+@options.command(ratings_app.callback, invoke_without_command=True)
+def ratings(
+    ctx: typer.Context,
+    *,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
+) -> None:
+    """List the rating projects in the store; export one, or invite somebody anew."""
+    ctx.obj = store
+    if ctx.invoked_subcommand is not None:
+        return
+    from audiocapbench.store import Store
+
+    with Store.open(store, create=False) as kept:
+        lines = kept.rating_projects()
+    if json:
+        print_json({"projects": [one._asdict() for one in lines]})
+    elif not lines:
+        show_lines("There are no rating projects; 'audiocapbench view --rate FILE' makes one.")
+    else:
+        rows = [[one.name, one.kind, *map(str, one[3:])] for one in lines]
+        right = ["people", "items", "ratings"]
+        show(table(["project", "kind", *right], rows, right=right))
+
+
+@options.command(ratings_app.command)
+def export(
+    ctx: typer.Context,
+    project: str,
+    *,
+    out: options.Out = None,
+    form: Annotated[
+        Literal["csv", "jsonl", "votes"],
+        Option(help="A row a rating, or of pairs one with all votes, for 'meta csv'."),
+    ] = "csv",
+    dimension: str | None = None,
+    store: options.Store = options.DEFAULT_STORE,
+) -> None:
+    """Write what people said: item, run, model, person, dimension and value.
+
+    Args:
+        project: Its name.
+        dimension (NAME): Only this one, such as accuracy.
+    """
+    from audiocapbench.files import write_file
+    from audiocapbench.store import Store
+    from audiocapbench.web.rating.export import export_ratings
+
+    own = _named(ctx, store)
+    refuse_overwriting(out, [store_file(own)])
+    with Store.open(own, create=False) as kept:
+        text = export_ratings(kept, project, form, dimension)
+    if out is None:
+        show_text(text)
+    else:
+        write_file(out, text)
+        say(f"Ratings of {project} were written to {out}.")
+
+
+@options.command(ratings_app.command)
+def invite(
+    ctx: typer.Context,
+    project: str,
+    person: str = "",
+    *,
+    url: str = "http://127.0.0.1:8000",
+    store: options.Store = options.DEFAULT_STORE,
+) -> None:
+    """Make another link for a person, or for the administrator; the one before ends.
+
+    Args:
+        project: Its name.
+        person: Whose link; without a name it is the administrator's.
+        url (URL): Where the project is open.
+    """
+    from audiocapbench.cli.view import links
+    from audiocapbench.store import Store
+    from audiocapbench.web.rating.routes import PATH
+
+    with Store.open(_named(ctx, store), create=False) as kept:
+        token = kept.renew_invitation(project, person)
+    show_lines(*links(url.rstrip("/") + PATH, {person: token}))
+
+
+def _named(ctx: typer.Context, store: str) -> str:
+    """'ratings --store X export P' and 'ratings export P --store X' mean the same."""
+    said = ctx.get_parameter_source("store")
+    own = said is not None and said.name == "COMMANDLINE"
+    return store if own else str(ctx.obj)

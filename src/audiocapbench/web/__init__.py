@@ -1,0 +1,1 @@
+"""``view``: the server behind the pages, and where people rate captions (extra ``web``)."""

@@ -1,0 +1,281 @@
+"""What every request to ``view`` passes first, whatever the application behind it does.
+
+Names that other sites could make their own are refused (DNS rebinding), writes come from our own
+pages only, bodies have a bound, and an address that others can reach needs a token.
+"""
+
+import hmac
+import ipaddress
+import json
+import re
+import socket
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode
+
+from audiocapbench.store.ratings import token_hash
+
+Scope = Mapping[str, Any]
+Message = dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Any, Receive, Send], Awaitable[None]]
+
+HEADER, HEADER_VALUE = "x-requested-with", "audiocapbench"
+"""Writes must have it; a page of another site cannot send it without being asked, and we refuse."""
+
+LARGEST_BODY = 64 * 1024
+ANY_ADDRESS = "*"
+"""Among hosts: any address in numbers, which no other site can make its own."""
+
+_COOKIE = "audiocapbench_token"
+_SAFE = ("GET", "HEAD")
+_BODY_S = 20.0
+_GUESSES, _GUESS_S, _CLIENTS = 10, 60.0, 10_000
+_HOST = re.compile(r"(?:\[(?P<six>[0-9a-fA-F:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::\d{1,5})?")
+
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "media-src 'self' blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; "
+        "form-action 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    "cache-control": "no-store",
+}
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def hosts_of(host: str) -> frozenset[str]:
+    """The names under which what is bound to an address may be asked for."""
+    if is_loopback(host):
+        return frozenset({"localhost", "127.0.0.1", "::1", host})
+    names = {socket.gethostname().lower(), socket.getfqdn().lower(), host.lower()}
+    return frozenset({"localhost", ANY_ADDRESS, *names})
+
+
+class GuessLimit:
+    """Counts wrong tokens by address, so that nobody tries many.
+
+    A token that was right from an address before is no guess there: whoever shares the address
+    with somebody who guesses is not locked out.
+    """
+
+    def __init__(self) -> None:
+        self._wrong: dict[str, deque[float]] = {}
+        self._right: set[tuple[str, str]] = set()
+
+    def wait_s(self, client: str, token: str) -> int:
+        """Seconds until a client may try a token; 0 for now."""
+        tries = self._wrong.get(client)
+        if tries is None or (client, token_hash(token)) in self._right:
+            return 0
+        now = time.monotonic()
+        while tries and tries[0] < now - _GUESS_S:
+            tries.popleft()
+        return int(tries[0] + _GUESS_S - now) + 1 if len(tries) >= _GUESSES else 0
+
+    def note(self, client: str, token: str, *, right: bool) -> None:
+        """A token was compared."""
+        if right:
+            if len(self._right) >= _CLIENTS:
+                self._right.clear()
+            self._right.add((client, token_hash(token)))
+            return
+        if len(self._wrong) >= _CLIENTS and client not in self._wrong:
+            self._wrong.pop(next(iter(self._wrong)))
+        self._wrong.setdefault(client, deque(maxlen=_GUESSES)).append(time.monotonic())
+
+
+def guarded(
+    app: Application, hosts: Collection[str], token: str | None = None, open_path: str | None = None
+) -> Application:
+    """The application behind every check.
+
+    Args:
+        app: An ASGI application.
+        hosts: Names that it may be asked for by, as ``hosts_of`` lists them.
+        token: What whoever asks must know: as ``?token=`` once, then as a cookie, or as a bearer.
+        open_path: Where what begins with it needs no token, as it asks for tokens of its own.
+    """
+    return _Guard(app, frozenset(one.lower() for one in hosts), token, open_path)
+
+
+class _Guard:
+    def __init__(
+        self, app: Application, hosts: frozenset[str], token: str | None, open_path: str | None
+    ) -> None:
+        self._app, self._hosts, self._token, self._open_path = app, hosts, token, open_path
+        self._limit = GuessLimit()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = [one for one in message.get("headers", ()) if one[0] != b"server"]
+                there = {name.decode("latin-1").lower() for name, _ in own}
+                new = ((one, text) for one, text in HEADERS.items() if one not in there)
+                message["headers"] = [*own, *((a.encode(), b.encode()) for a, b in new)]
+            await send(message)
+
+        headers = _headers(scope)
+        refusal = None if headers is not None else (400, "a header was sent twice")
+        refusal = refusal or self._why_not(scope, headers or {})
+        if refusal is None and scope["method"] not in _SAFE:
+            body = await _body(headers or {}, receive)
+            if isinstance(body, bytes):
+                receive = _replayed(body, receive)
+            else:
+                refusal = body
+        if refusal is not None:
+            await _refuse(send_with_headers, *refusal)
+            return
+        if await self._let_in(scope, headers or {}, send_with_headers):
+            await self._app(scope, receive, send_with_headers)
+
+    def _why_not(self, scope: Scope, headers: Mapping[str, str]) -> tuple[int, str] | None:
+        host = headers.get("host", "")
+        if not self._is_ours(host):
+            return 400, "this server is not asked for by that name"
+        if scope["method"] in _SAFE:
+            return None
+        if scope["method"] != "POST":
+            return 405, "there is nothing to be done by that method"
+        own = [f"{scheme}://{host.lower()}" for scheme in ("http", "https")]
+        if headers.get("origin", own[0]).lower() not in own:
+            return 403, "the request comes from another site"
+        if headers.get("sec-fetch-site", "same-origin") != "same-origin":
+            return 403, "the request comes from another site"
+        if headers.get(HEADER) != HEADER_VALUE:
+            return 403, f"a write needs the header {HEADER}: {HEADER_VALUE}"
+        if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+            return 415, "the request is not JSON"
+        return None
+
+    def _is_ours(self, host: str) -> bool:
+        found = _HOST.fullmatch(host)
+        if found is None:
+            return False
+        name = (found["six"] or found["name"]).lower()
+        if name in self._hosts:
+            return True
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return False
+        return ANY_ADDRESS in self._hosts
+
+    async def _let_in(self, scope: Scope, headers: Mapping[str, str], send: Send) -> bool:
+        """Whether the request has the token; else it was answered."""
+        if self._token is None or (self._open_path and scope["path"].startswith(self._open_path)):
+            return True
+        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        in_link = dict(query).get("token") if scope["method"] == "GET" else None
+        given = in_link or bearer(headers) or _cookie(headers)
+        client = (scope.get("client") or ("",))[0]
+        if wait := self._limit.wait_s(client, given or ""):
+            await _refuse(send, 429, "too many wrong tokens; wait", {"retry-after": str(wait)})
+            return False
+        right = hmac.compare_digest((given or "").encode(), self._token.encode())
+        if given:
+            self._limit.note(client, given, right=right)
+        if not right:
+            await _refuse(send, 401, "open the link with its token that 'audiocapbench view' shows")
+            return False
+        if in_link is None:
+            return True
+        rest = urlencode([one for one in query if one[0] != "token"])
+        place = "/" + quote(scope["path"].lstrip("/\\"))
+        kept = f"{_COOKIE}={self._token}; HttpOnly; SameSite=Strict; Path=/"
+        more = {"location": f"{place}?{rest}" if rest else place, "set-cookie": kept}
+        await _refuse(send, 303, "the token is kept", more)
+        return False
+
+
+def bearer(headers: Mapping[str, str]) -> str | None:
+    """The token of an ``Authorization`` header."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() or None if scheme.lower() == "bearer" else None
+
+
+def _headers(scope: Scope) -> dict[str, str] | None:
+    """Headers by their names in small letters; None where one that decides stands twice."""
+    found: dict[str, str] = {}
+    once = ("host", "origin", "authorization", "content-length", HEADER)
+    for name, value in scope["headers"]:
+        key = name.decode("latin-1").lower()
+        if key in found and key in once:
+            return None
+        found[key] = value.decode("latin-1")
+    return found
+
+
+def _cookie(headers: Mapping[str, str]) -> str | None:
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(_COOKIE)
+    except CookieError:
+        return None
+    return None if found is None else found.value
+
+
+async def _body(headers: Mapping[str, str], receive: Receive) -> bytes | tuple[int, str]:
+    """The whole body, within bounds of size and time."""
+    from anyio import fail_after
+
+    too_large = (413, f"the request is larger than {LARGEST_BODY:,} bytes")
+    said = headers.get("content-length", "0")
+    if not re.fullmatch(r"\d{1,15}", said) or int(said) > LARGEST_BODY:
+        return too_large
+    body, more = b"", True
+    try:
+        with fail_after(_BODY_S):
+            while more:
+                message = await receive()
+                if message["type"] != "http.request":
+                    return 400, "the request ended early"
+                body, more = body + message.get("body", b""), message.get("more_body", False)
+                if len(body) > LARGEST_BODY:
+                    return too_large
+    except TimeoutError:
+        return 408, "the request came too slowly"
+    return body
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    left = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Message:
+        return left.pop() if left else await receive()
+
+    return again
+
+
+async def _refuse(send: Send, status: int, why: str, more: Mapping[str, str] | None = None) -> None:
+    content = json.dumps({"error": why}).encode()
+    head = {"content-type": "application/json", "content-length": str(len(content))} | dict(
+        more or {}
+    )
+    pairs = [(name.encode(), text.encode("latin-1", "replace")) for name, text in head.items()]
+    await send({"type": "http.response.start", "status": status, "headers": pairs})
+    await send({"type": "http.response.body", "body": content})

@@ -1,0 +1,282 @@
+"""What people are asked about: rows of a table, or answers of runs, each with its clip.
+
+What an item is called, who wrote its captions and where its clip lies never leaves the server.
+"""
+
+import io
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from audiocapbench import audio
+from audiocapbench.data.outcome import SCORED
+from audiocapbench.data.problems import InvalidDataError, Problem
+from audiocapbench.data.records import check_storable, read_records, renamed
+from audiocapbench.data.tables import FILES, PREDICTIONS, SYSTEMS
+from audiocapbench.errors import AudioCapBenchError, AudioError
+from audiocapbench.meta.scorers.clip_files import find_clip
+from audiocapbench.store import Store
+from audiocapbench.web.rating.kinds import KINDS, RatingError, read_gold
+from audiocapbench.web.rating.project import RatingProject
+
+_GROUPS = ("type", "group", "category", "domain")
+_GOLD = "gold"
+_LONGEST_CAPTION = 20_000
+_LONGEST_S = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class RatingItem:
+    """One question.
+
+    Attributes:
+        sample: What the clip or the row is called where it comes from.
+        systems: Who wrote each caption, where it is known: a model, or what the table says.
+        runs: The runs that the captions are from.
+        right: The right answer, where it is known, of captions to pick from.
+        gold: The right answer where people are tried by it.
+    """
+
+    id: str
+    audio: str
+    captions: tuple[str, ...]
+    sample: str = ""
+    systems: tuple[str, ...] = ()
+    runs: tuple[int, ...] = ()
+    group: str = ""
+    right: str = ""
+    gold: str = ""
+    references: tuple[str, ...] = ()
+
+    def content(self) -> dict[str, Any]:
+        """As the store keeps it."""
+        lists = ("captions", "systems", "runs", "references")
+        found: dict[str, Any] = {name: list(getattr(self, name)) for name in lists}
+        texts = ("audio", "sample", "group", "right", "gold")
+        return found | {name: getattr(self, name) for name in texts}
+
+    @classmethod
+    def of(cls, key: str, content: Mapping[str, Any]) -> "RatingItem":
+        """As the store gives it."""
+        known: dict[str, Any] = {
+            name: tuple(one) if isinstance(one, list) else one for name, one in content.items()
+        }
+        return cls(key, **known)
+
+
+class HeardClip(NamedTuple):
+    """Where an item's clip lies, and how long it is."""
+
+    path: Path
+    duration_s: float
+
+
+class LoadedItems(NamedTuple):
+    """All items of a project with their clips, and what was left out of them."""
+
+    items: dict[str, RatingItem]
+    clips: dict[str, HeardClip]
+    notes: list[str]
+
+
+def load_items(project: RatingProject, store: Store) -> LoadedItems:
+    """Read the items of a project and find their clips.
+
+    Raises:
+        AudioCapBenchError: Something is wrong with a file, a run or a clip; all of it is listed.
+    """
+    notes: list[str] = []
+    if project.items is not None:
+        source = project.root / project.items
+        found = list(_table_items(project, source))
+        folder = project.root / (project.audio or "")
+    else:
+        source, (folder, found) = Path(f"run {project.run}"), _run_items(project, store, notes)
+        folder = folder if project.audio is None else project.root / project.audio
+    if project.gold is not None:
+        found += _table_items(project, project.root / project.gold, gold=True)
+    items = {one.id: one for one in found}
+    if len(items) < len(found):
+        twice = next(one.id for n, one in enumerate(found) if one.id in {o.id for o in found[:n]})
+        raise RatingError(f"{source}: the id {twice!r} names two items")
+    if not [one for one in found if not one.gold]:
+        why = "all its rows have an answer and are gold questions" if found else "holds no items"
+        raise RatingError(f"{source}: {why}; there is nothing to rate")
+    return LoadedItems(items, _clips(project, folder, found), notes)
+
+
+def _table_items(project: RatingProject, path: Path, *, gold: bool = False) -> Iterator[RatingItem]:
+    """Items of a table; every row of a table of gold questions has its answer."""
+    problems: list[Problem] = []
+    found: list[RatingItem] = []
+    names = _caption_names(project.kind)
+    columns = (FILES, *((one,) if isinstance(one, str) else one for one in names))
+    for number, (where, fields) in enumerate(read_records(path, problems, columns), 1):
+        made = _row_item(project.kind, fields, names, f"{'gold' if gold else 'row'} {number}")
+        if isinstance(made, RatingItem) and gold and not made.gold:
+            made = Problem("", _GOLD, "is missing: these are gold questions")
+        if isinstance(made, Problem):
+            problems.append(made._replace(where=where))
+        else:
+            found.append(made)
+    if problems:
+        raise InvalidDataError(path, problems, shown=20)
+    yield from found
+
+
+def _caption_names(kind: str) -> tuple[str | tuple[str, ...], ...]:
+    if kind == "pairs":
+        return ("caption_a", "caption_b")
+    count = KINDS[kind].captions
+    return (PREDICTIONS,) if count == 1 else tuple(f"caption_{n + 1}" for n in range(count))
+
+
+def _row_item(
+    kind: str, fields: Mapping[str, Any], names: Sequence[str | tuple[str, ...]], number: str
+) -> RatingItem | Problem:
+    wanted = {"audio": FILES, "system": SYSTEMS, "group": _GROUPS}
+    keys = [one if isinstance(one, str) else "caption" for one in names]
+    wanted |= {
+        key: (one,) if isinstance(one, str) else one for key, one in zip(keys, names, strict=True)
+    }
+    row = {name: _text(value) for name, value in renamed(fields, wanted).items()}
+    for name in ("audio", *keys):
+        if not row.get(name):
+            return Problem("", name, "is missing, blank or not text")
+        if len(row[name]) > _LONGEST_CAPTION:
+            return Problem("", name, f"has more than {_LONGEST_CAPTION:,} characters")
+    try:
+        check_storable(list(row.values()))
+    except ValueError as error:
+        return Problem("", row.get("id", "")[:80], str(error))
+    gold, known = row.get(_GOLD, ""), row.get("answer", "") if kind == "pick" else ""
+    if not gold and kind == "pairs" and not _is_voted(row):
+        gold = row.get("preferred", "")  # 'meta build' sets it where a caption was broken
+    for name, text in ((_GOLD if row.get(_GOLD) else "preferred", gold), ("answer", known)):
+        try:
+            _ = read_gold(kind, text) if text else None
+        except RatingError as error:
+            return Problem("", name, str(error))
+    letters = ("source_a", "source_b") if kind == "pairs" else ("system",)
+    systems = tuple(row.get(name, "") for name in letters)
+    key = row.get("id") or number
+    return RatingItem(
+        key,
+        row["audio"],
+        tuple(row[name] for name in keys),
+        sample=key,
+        systems=systems if any(systems) else (),
+        group=row.get("group", ""),
+        right=known or (gold if kind == "pick" else ""),
+        gold=gold.strip().lower(),
+        references=tuple(text for name, text in row.items() if name[:9] == "reference" and text),
+    )
+
+
+def _is_voted(row: Mapping[str, str]) -> bool:
+    return any(name.startswith("vote") and text.strip() for name, text in row.items())
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):  # audio as Hugging Face has it
+        value = value.get("path")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = str(value)
+    return value if isinstance(value, str) and value.strip() else ""
+
+
+def _run_items(
+    project: RatingProject, store: Store, notes: list[str]
+) -> tuple[Path, list[RatingItem]]:
+    """The answers of runs, and the folder of their clips."""
+    numbers = [one if isinstance(one, int) else store.run_called(one)[0] for one in project.runs]
+    runs = [store.run(number) for number in numbers]
+    if len({run.dataset for run in runs}) > 1:
+        raise RatingError("the runs are about different clips; rate them in projects of their own")
+    answers: dict[int, dict[str, str]] = {}
+    for run in runs:
+        replies = {key: one.reply for key, one in store.outcomes(run.id).items()}
+        said = {key: one.text for key, one in replies.items() if one.status in SCORED}
+        answers[run.id] = {key: text for key, text in said.items() if text.strip()}
+        if left_out := len(run.sample_ids) - len(answers[run.id]):
+            notes.append(f"{left_out:,} samples of run {run.id} have no answer to rate.")
+    dataset = store.dataset(runs[0].dataset, runs[0].benchmark)
+    found: list[RatingItem] = []
+    for sample in dataset.samples:
+        about: dict[str, Any] = {"sample": sample.id, "group": sample.category}
+        about |= {"references": tuple(sample.references), "audio": sample.clip.file_name}
+        own = [run for run in runs if sample.id in answers[run.id]]
+        texts = tuple(answers[run.id][sample.id] for run in own)
+        models, ids = tuple(run.model for run in own), tuple(run.id for run in own)
+        if project.kind in ("judge", "rel"):
+            for run, text in zip(own, texts, strict=True):
+                whose: dict[str, Any] = {"systems": (run.model,), "runs": (run.id,)}
+                key = f"{run.id}/{sample.id}"
+                found.append(RatingItem(key, captions=(text,), **whose, **about))
+        elif project.kind == "pairs" and len(set(map(str.strip, texts))) == 2:
+            found.append(RatingItem(sample.id, captions=texts, systems=models, runs=ids, **about))
+        elif project.kind == "pick" and own:
+            four, right = _four(answers[ids[0]], sample.id, project.seed)
+            if len(four) == KINDS["pick"].captions:
+                about |= {"systems": models * len(four), "runs": ids, "right": right}
+                found.append(RatingItem(sample.id, captions=four, **about))
+    return Path(dataset.root), found
+
+
+def _four(answers: Mapping[str, str], sample: str, seed: int) -> tuple[tuple[str, ...], str]:
+    """An answer among three of other clips, and its number there."""
+    own, draw = answers[sample], random.Random(f"{seed} {sample}")
+    others = sorted({text for text in answers.values() if text.strip() != own.strip()})
+    count = KINDS["pick"].captions - 1
+    four = draw.sample(others, count) if len(others) >= count else []
+    place = draw.randrange(count + 1)
+    return (*four[:place], own, *four[place:]), str(place + 1)
+
+
+def _clips(
+    project: RatingProject, folder: Path, items: Sequence[RatingItem]
+) -> dict[str, HeardClip]:
+    """The clips by their names in the items."""
+    if not folder.is_dir():
+        raise RatingError(f"{folder}: no such folder; 'audio' names the folder with the clips")
+    found: dict[str, HeardClip] = {}
+    problems: dict[str, Problem] = {}
+    for item in items:
+        if item.audio in found or item.audio in problems:
+            continue
+        try:
+            path = find_clip(folder, item.audio, follow_links=project.follow_links)
+            if path is None:
+                problems[item.audio] = Problem(item.id, item.audio, f"is not in {folder}")
+                continue
+            seconds = audio.probe(path).duration_s
+            if seconds > _LONGEST_S:
+                raise AudioError(f"lasts {seconds:,.0f} s, and people hear {_LONGEST_S:,.0f} s")
+            found[item.audio] = HeardClip(path, seconds)
+        except AudioCapBenchError as error:
+            problems[item.audio] = Problem(item.id, item.audio, str(error))
+    if problems:
+        raise InvalidDataError(folder, list(problems.values()), shown=20)
+    return found
+
+
+@lru_cache(maxsize=32)
+def playable(path: Path) -> bytes:
+    """A clip as every browser plays it: FLAC, without what the file says of itself.
+
+    Raises:
+        AudioError: The file has changed, and cannot be decoded any more.
+    """
+    import numpy as np
+    import soundfile
+
+    with audio.open_stream(path) as stream:
+        mono = stream.channels > 2
+    made = audio.decode(path, mono=mono)
+    loudest = float(np.abs(made.samples).max(initial=1.0))
+    target = io.BytesIO()
+    soundfile.write(target, made.samples / loudest, made.rate, format="FLAC", subtype="PCM_16")
+    return target.getvalue()

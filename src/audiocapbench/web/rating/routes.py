@@ -1,0 +1,221 @@
+"""The requests that the rating pages make, and the pages themselves.
+
+A request says who it is from by a token in its ``Authorization`` header, never by a cookie: two
+people may rate in two tabs of one browser, and no other site can speak for them.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from importlib.resources import files
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from audiocapbench.errors import AudioError, StoreAwayError, StoreError
+from audiocapbench.store import Store
+from audiocapbench.store.connect import patience
+from audiocapbench.store.ratings import ADMINISTRATOR, RatingReceipt
+from audiocapbench.web.guard import GuessLimit, bearer
+from audiocapbench.web.rating.desk import RatingDesk, RatingRequest, UnheardError
+from audiocapbench.web.rating.export import export_ratings
+from audiocapbench.web.rating.items import load_items
+from audiocapbench.web.rating.kinds import RatingError
+from audiocapbench.web.rating.project import RatingProject
+from audiocapbench.web.rating.summary import summarise
+from audiocapbench.web.server import bare_app
+
+PATH = "/rate/"
+
+_PAGES = {
+    "": ("rate.html", "text/html"),
+    "admin": ("admin.html", "text/html"),
+    "rate.css": ("rate.css", "text/css"),
+    "rate.js": ("rate.js", "text/javascript"),
+    "admin.js": ("admin.js", "text/javascript"),
+}
+_PATIENCE_S = 5.0
+_Token = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+_Key = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{16,64}$")]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _Back(_Strict):
+    before: _Token | None = None
+
+
+class _Save(_Strict):
+    item: _Token
+    key: _Key
+    answer: Annotated[dict[str, str | int | None], Field(max_length=8)]
+    played_s: Annotated[float, Field(ge=0, le=86_400, strict=False)]
+    replaces: _Key | None = None
+
+
+class _RefusalError(Exception):
+    """What a request is answered with at once."""
+
+    def __init__(self, status: int, document: Mapping[str, Any], **headers: str) -> None:
+        super().__init__(status)
+        self.status, self.document, self.headers = status, document, headers
+
+
+def open_desk(project: RatingProject, store: Store) -> tuple[RatingDesk, dict[str, str], list[str]]:
+    """Read a project's items and keep them; the tokens of who is new, and what was left out."""
+    loaded = load_items(project, store)
+    contents = {key: one.content() for key, one in loaded.items.items()}
+    told = (project.name, project.kind, project.seed, contents, project.people)
+    invited = store.begin_rating_project(*told)
+    return RatingDesk(project, loaded, store), invited, loaded.notes
+
+
+def rating_app(desk: RatingDesk) -> Any:
+    """An application with nothing but a project's pages: raters can reach nothing else."""
+    from starlette.responses import RedirectResponse
+
+    async def lead(_request: Any) -> Any:
+        return RedirectResponse(PATH, 303)
+
+    app = bare_app()
+    app.add_route("/", lead, methods=["GET"])
+    add_rating(app, desk)
+    return app
+
+
+def add_rating(app: Any, desk: RatingDesk) -> None:
+    """Add a project's pages and their requests to a FastAPI application."""
+    asked = _Requests(desk)
+    for name, (file, kind) in _PAGES.items():
+        app.add_route(f"{PATH}{name}", _page(file, kind), methods=["GET"])
+    for name in ("next", "back", "save"):
+        app.add_route(f"{PATH}api/{name}", asked.answered(getattr(asked, name)), methods=["POST"])
+    for name in ("progress", "export"):
+        work = asked.answered(getattr(asked, name), admin=True)
+        app.add_route(f"{PATH}api/{name}", work, methods=["GET"])
+    app.add_route(f"{PATH}api/audio/{{item}}", asked.answered(asked.audio), methods=["GET"])
+
+
+def _page(file: str, kind: str) -> Callable[[Any], Awaitable[Any]]:
+    content = files("audiocapbench.web").joinpath("pages", file).read_bytes()
+
+    async def show(_request: Any) -> Any:
+        from starlette.responses import Response
+
+        return Response(content, media_type=kind)
+
+    return show
+
+
+class _Requests:
+    """What the pages may ask for; each runs in a thread, as the store may have to be waited for."""
+
+    def __init__(self, desk: RatingDesk) -> None:
+        self._desk, self._limit = desk, GuessLimit()
+
+    def answered(
+        self, work: Callable[[str, Any, bytes], Any], *, admin: bool = False
+    ) -> Callable[[Any], Awaitable[Any]]:
+        """A route that knows who asks, and answers for whatever goes wrong."""
+
+        async def route(request: Any) -> Any:
+            from anyio import to_thread
+            from starlette.responses import JSONResponse, Response
+
+            body = await request.body()
+
+            def answer() -> Any:
+                with patience(_PATIENCE_S):
+                    return work(self._person(request, admin=admin), request, body)
+
+            try:
+                found = await to_thread.run_sync(answer)
+            except _RefusalError as reply:
+                return JSONResponse(reply.document, reply.status, headers=reply.headers)
+            except UnheardError as error:
+                return JSONResponse({"error": str(error), "why": "unheard"}, 422)
+            except (RatingError, ValidationError) as error:
+                words = str(error) if isinstance(error, RatingError) else "the request is not clear"
+                return JSONResponse({"error": words}, 422)
+            except AudioError:
+                return JSONResponse(
+                    {"error": "this clip cannot be played; tell who invited you"}, 500
+                )
+            except StoreError as error:
+                return JSONResponse({"error": _trouble(error), "again": True}, 503)
+            return found if isinstance(found, Response) else JSONResponse(found)
+
+        return route
+
+    def _person(self, request: Any, *, admin: bool) -> str:
+        token = bearer({"authorization": request.headers.get("authorization", "")})
+        client = request.client.host if request.client else ""
+        if token is None:
+            raise _RefusalError(401, {"error": "open the link that you were invited with"})
+        if wait := self._limit.wait_s(client, token):
+            words = {"error": f"too many wrong links; wait {wait} s"}
+            raise _RefusalError(429, words, **{"Retry-After": str(wait)})
+        person = self._desk.person(token)
+        self._limit.note(client, token, right=person is not None)
+        if person is None:
+            raise _RefusalError(
+                401, {"error": "this link is not valid (any more); ask for another"}
+            )
+        if (person == ADMINISTRATOR) != admin:
+            raise _RefusalError(403, {"error": "this link is not for this page"})
+        return person
+
+    def next(self, person: str, _request: Any, _body: bytes) -> Any:
+        """The next item, and what the page is about."""
+        return {"project": self._desk.about(), "person": person} | self._desk.next(person)
+
+    def back(self, person: str, _request: Any, body: bytes) -> Any:
+        """What was said before."""
+        return {"last": self._desk.back(person, _Back.model_validate_json(body).before)}
+
+    def save(self, person: str, _request: Any, body: bytes) -> Any:
+        """Keep an answer; whoever is told so may forget it."""
+        sent = _Save.model_validate_json(body)
+        given = {name: one for name, one in sent.answer.items() if one is not None}
+        told = RatingRequest(sent.item, sent.key, given, sent.played_s, sent.replaces)
+        receipt = self._desk.save(person, told)
+        if receipt is RatingReceipt.CONFLICT:
+            raise _RefusalError(
+                409, {"error": "you rated this clip already, perhaps in another tab"}
+            )
+        return {"receipt": receipt}
+
+    def audio(self, person: str, request: Any, _body: bytes) -> Any:
+        """The sound of an item."""
+        from starlette.responses import Response
+
+        return Response(
+            self._desk.clip(person, request.path_params["item"]), media_type="audio/flac"
+        )
+
+    def progress(self, _person: str, _request: Any, _body: bytes) -> Any:
+        """How far the project has come."""
+        project = self._desk.project
+        said = self._desk.store.ratings(project.name)
+        told = summarise(project.kind, project.each, project.people, self._desk.items, said)
+        return told | {"name": project.name, "kind": project.kind}
+
+    def export(self, _person: str, request: Any, _body: bytes) -> Any:
+        """All ratings as a file."""
+        from starlette.responses import Response
+
+        form = request.query_params.get("form", "csv")
+        if form not in ("csv", "jsonl", "votes"):
+            raise RatingError("form is csv, jsonl or votes")
+        text = export_ratings(self._desk.store, self._desk.project.name, form)
+        return Response(text, media_type="text/plain")
+
+
+def _trouble(error: StoreError) -> str:
+    """What a rater needs to know: not where the store lies."""
+    words = str(error)
+    if "full" in words:
+        return "the server's disk is full"
+    if isinstance(error, StoreAwayError):
+        return "the server cannot save at the moment"
+    return "the server cannot save; tell who invited you"

@@ -1,0 +1,390 @@
+"""People rate captions: blind, in an order of their own, and nothing is lost or counted twice."""
+
+import concurrent.futures
+import csv
+import io
+import json
+import os
+import resource
+import secrets
+import signal
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("uvicorn", reason="the server needs the extra web")
+
+from audiocapbench.store import Store
+from command import run_command
+from locking import locked
+from rating_project import (
+    ANSWERS,
+    ORIGINS,
+    Rater,
+    RatingServer,
+    process_serving,
+    serving,
+    start,
+    write_project,
+)
+
+KINDS = ("pairs", "judge", "rel", "pick")
+
+
+def rated(place: Path, name: str = "trial") -> list[tuple[str, str]]:
+    with Store.open(str(place / "audiocapbench.db"), create=False) as store:
+        return [(one.person, one.item) for one in store.ratings(name)]
+
+
+def exported(place: Path, *more: str) -> list[dict[str, str]]:
+    done = run_command("ratings", "export", "trial", *more, cwd=place)
+    assert done.returncode == 0, done.stderr
+    return list(csv.DictReader(io.StringIO(done.stdout)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_everything_is_rated_by_as_many_people_and_nothing_tells_its_origin(
+    tmp_path: Path, kind: str
+) -> None:
+    with serving(write_project(tmp_path, kind, count=4, gold=2)) as server:
+        raters = [Rater(server, "ana"), Rater(server, "ben")]
+        assert [one.rate_all(ANSWERS[kind]) for one in raters] == [6, 6]
+        assert [one.next()["state"] for one in raters] == ["done", "done"]
+        told = server.ask("/rate/api/progress", token=server.tokens[""]).said
+        seen = b"".join(part for one in raters for part in one.everything)
+    for origin in (*ORIGINS, "secret-", ".wav", "HM_1", "tones", "gold", "items.csv"):
+        assert origin.encode() not in seen, f"{origin} reached the page"
+    assert (told["ratings"], told["wanted"], told["complete"]) == (8, 8, 4)
+    assert [one["gold"] for one in told["people"]] == [2, 2]
+    assert Counter(rated(tmp_path)) == {
+        (name, f"secret-{n}"): 1 for name in ("ana", "ben") for n in range(6)
+    }
+    rows = exported(tmp_path)
+    dimensions = 3 if kind == "judge" else 1
+    assert len(rows) == 12 * dimensions
+    assert {row["person"] for row in rows} == {"ana", "ben"}
+    if kind in ("judge", "rel"):
+        assert {row["model"] for row in rows} == {ORIGINS[0]}
+
+
+def test_sides_are_the_persons_own_and_votes_are_about_the_captions(tmp_path: Path) -> None:
+    shown: dict[str, list[list[str]]] = {"ana": [], "ben": []}
+    with serving(write_project(tmp_path, count=12)) as server:
+        for name, own in shown.items():
+            rater = Rater(server, name)
+            while (found := rater.next())["state"] == "item":
+                texts = found["item"]["captions"]
+                own.append(texts)
+                side = 1 if texts[0].startswith("first") else 2
+                assert rater.save(found["item"], {"choice": side, "confidence": 1}).status == 200
+    firsts = {name: [texts[0].split()[0] for texts in own] for name, own in shown.items()}
+    assert all(set(own) == {"first", "second"} for own in firsts.values())
+    orders = {name: [texts[0].split()[-1] for texts in own] for name, own in shown.items()}
+    assert orders["ana"] != orders["ben"]
+    assert orders["ana"] != sorted(orders["ana"], key=int)
+    assert {row["value"] for row in exported(tmp_path)} == {"a"}
+
+
+def test_votes_go_straight_into_a_trial(tmp_path: Path) -> None:
+    with serving(write_project(tmp_path, count=4, gold=1)) as server:
+        for name, choice in (("ana", 1), ("ben", "bad")):
+            Rater(server, name).rate_all({"choice": choice, "confidence": 1})
+    run_command("ratings", "export", "trial", "--form", "votes", "--out", "v.csv", cwd=tmp_path)
+    rows = list(csv.DictReader((tmp_path / "v.csv").open(encoding="utf-8")))
+    assert [row["preferred"] for row in rows] == ["", "", "", "", "a"]
+    assert {row["vote_2"] for row in rows[:4]} == {"tie"}
+    words = ["meta", "csv", "--pairs", "v.csv", "--scorer", "control:longer", "--json"]
+    done = run_command(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["n"] == 5
+    words = ["meta", "build", "--votes", "v.csv", "--out", "kept.csv", "--least-votes", "1"]
+    assert run_command(*words, cwd=tmp_path).returncode == 0
+
+
+def test_fits_go_straight_into_the_test_of_ratings(tmp_path: Path) -> None:
+    with serving(write_project(tmp_path, "rel", count=6)) as server:
+        for name in ("ana", "ben"):
+            Rater(server, name).rate_all({"rel": 4})
+    run_command("ratings", "export", "trial", "--out", "r.csv", cwd=tmp_path)
+    done = run_command("meta", "ratings", "r.csv", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["groups"][0]["n"] == 6, done.stderr
+
+
+def test_five_people_at_once_rate_each_item_three_times(tmp_path: Path) -> None:
+    people = ["ana", "ben", "caro", "dan", "eve"]
+    project = write_project(tmp_path, "rel", count=20, gold=2, people=people, each=3)
+    with serving(project) as server, concurrent.futures.ThreadPoolExecutor(5) as pool:
+        done = list(pool.map(lambda name: Rater(server, name).rate_all({"rel": 3}), people))
+        told = server.ask("/rate/api/progress", token=server.tokens[""]).said
+    counts = Counter(item for _, item in rated(tmp_path))
+    assert sum(done) == 3 * 20 + 5 * 2
+    assert {counts[f"secret-{n}"] for n in range(20)} == {3}
+    assert {counts[f"secret-{n}"] for n in range(20, 22)} == {5}
+    assert (told["complete"], told["agreement"][0]["items"]) == (20, 20)
+
+
+def test_the_same_answer_sent_twice_counts_once_and_two_tabs_make_one_rating(
+    tmp_path: Path,
+) -> None:
+    with serving(write_project(tmp_path, "rel")) as server:
+        ana = Rater(server, "ana")
+        first, second = ana.next()["item"], ana.next()["item"]
+        assert first == second, "another tab goes on with the same item"
+        key = secrets.token_hex(16)
+        saved = [ana.save(first, {"rel": 4}, key=key) for _ in range(3)]
+        assert [one.said["receipt"] for one in saved] == ["kept", "known", "known"]
+        assert ana.save(second, {"rel": 1}).status == 409
+        other = ana.next()["item"]
+        assert ana.save(other, {"rel": 1}, key=key).status == 409, "a key is for one item"
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(lambda n: ana.save(other, {"rel": n % 5 + 1}).status, range(8)))
+    assert sorted(found) == [200] + [409] * 7
+    assert len(rated(tmp_path)) == 2
+    assert {row["value"] for row in exported(tmp_path)} >= {"4"}
+
+
+def test_an_answer_can_be_taken_back_and_a_late_repetition_changes_nothing(tmp_path: Path) -> None:
+    with serving(write_project(tmp_path, "rel")) as server:
+        ana = Rater(server, "ana")
+        assert ana.ask("back", {}).said == {"last": None}
+        items = []
+        for value in (1, 2):
+            items.append(ana.next()["item"])
+            assert ana.save(items[-1], {"rel": value}).status == 200
+        last = ana.ask("back", {}).said["last"]
+        assert (last["item"], last["answer"]) == (items[1], {"rel": 2})
+        before = ana.ask("back", {"before": items[1]["token"]}).said["last"]
+        assert (before["item"], before["answer"]) == (items[0], {"rel": 1})
+        changed = {"replaces": before["key"], "played_s": 0.0}
+        assert ana.save(items[0], {"rel": 5}, **changed).status == 200
+        assert ana.save(items[0], {"rel": 1}, key=before["key"]).status == 409
+        assert ana.save(items[0], {"rel": 3}, **changed).status == 409
+    assert sorted(row["value"] for row in exported(tmp_path)) == ["2", "5"]
+    with sqlite3.connect(tmp_path / "audiocapbench.db") as plain:
+        kept = plain.execute("SELECT earlier FROM ratings ORDER BY rated_at LIMIT 1").fetchone()
+    assert json.loads(kept[0])[0]["answer"] == {"rel": 1}
+
+
+def test_nobody_rates_what_was_not_heard(tmp_path: Path) -> None:
+    with serving(write_project(tmp_path, "rel", listen=1.0)) as server:
+        ana = Rater(server, "ana")
+        item = ana.next()["item"]
+        assert item["listen_s"] == 0.25
+        assert ana.save(item, {"rel": 3}).said["why"] == "unheard", "the clip was never fetched"
+        ana.ask(f"audio/{item['token']}")
+        # The tone is shorter than what is forgiven: only what the page says can be too little.
+        assert ana.save(item, {"rel": 3}).status == 200
+    long = write_project(tmp_path / "long", "rel", listen=1.0, seconds=30.0)
+    with serving(long) as server:
+        ana = Rater(server, "ana")
+        item = ana.next()["item"]
+        ana.ask(f"audio/{item['token']}")
+        assert ana.save(item, {"rel": 3}, played_s=3.0).said["why"] == "unheard"
+        assert ana.save(item, {"rel": 3}).said["why"] == "unheard", "not in so short a time"
+
+
+def test_what_a_person_leaves_lying_goes_to_another_when_its_time_is_up(tmp_path: Path) -> None:
+    lease_s = 0.6
+    project = write_project(tmp_path, "rel", count=1, each=1, claim_minutes=lease_s / 60)
+    with serving(project) as server:
+        ana, ben = Rater(server, "ana"), Rater(server, "ben")
+        item = ana.next()["item"]
+        assert ben.next()["state"] == "wait"
+        while (found := ben.next())["state"] == "wait":
+            pass
+        assert found["item"]["captions"] == item["captions"]
+        assert found["item"]["token"] != item["token"], "tokens tell people nothing of each other"
+        assert ben.save(found["item"], {"rel": 2}).status == 200
+        assert ana.save(item, {"rel": 4}).status == 200, "what was rated late is not lost"
+        assert ana.next()["state"] == "done"
+    assert len(rated(tmp_path)) == 2
+
+
+def test_a_killed_server_has_what_it_said_it_has(tmp_path: Path) -> None:
+    project = write_project(tmp_path, "rel", count=30, each=1)
+    server = start(project)
+    assert server.process is not None
+    said: list[str] = []
+
+    def rate(name: str) -> None:
+        rater = Rater(server, name)
+        try:
+            while (found := rater.next())["state"] == "item":
+                key = secrets.token_hex(16)
+                if rater.save(found["item"], {"rel": 3}, key=key).status == 200:
+                    said.append(key)
+                    if len(said) == 8:
+                        os.kill(server.pid, signal.SIGKILL)
+        except OSError:
+            pass
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        list(pool.map(rate, ("ana", "ben")))
+    server.process.communicate(timeout=20)
+    assert server.process.returncode == -signal.SIGKILL
+    with Store.open(str(tmp_path / "audiocapbench.db")) as store:
+        there = {one.key for one in store.ratings("trial")}
+    assert set(said) <= there
+    assert len(there) <= len(said) + 2, "at most what was on its way is there besides"
+    tokens = server.tokens
+    with process_serving(project) as again:
+        assert again.tokens == {}, "links are shown once"
+        again.tokens.update(tokens)
+        Rater(again, "ana").rate_all({"rel": 3})
+        Rater(again, "ben").rate_all({"rel": 3})
+    assert len(rated(tmp_path)) == 30
+
+
+def test_a_locked_store_is_waited_for_and_then_said_to_be_busy(tmp_path: Path) -> None:
+    with serving(write_project(tmp_path, "rel")) as server:
+        ana = Rater(server, "ana")
+        item, key = ana.next()["item"], secrets.token_hex(16)
+        with locked(tmp_path / "audiocapbench.db"):
+            found = ana.save(item, {"rel": 3}, key=key)
+            assert (found.status, found.said["again"]) == (503, True)
+            assert "audiocapbench.db" not in found.body.decode()
+        assert ana.save(item, {"rel": 3}, key=key).status == 200
+    assert len(rated(tmp_path)) == 1
+
+
+def test_a_full_disk_keeps_nothing_by_halves(tmp_path: Path) -> None:
+    with process_serving(write_project(tmp_path, "rel")) as server:
+        ana = Rater(server, "ana")
+        item, key = ana.next()["item"], secrets.token_hex(16)
+        pid = server.pid
+        before = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (4096, before[1]))
+        found = ana.save(item, {"rel": 3}, key=key)
+        assert (found.status, found.said["again"]) == (503, True), found.body
+        assert rated(tmp_path) == []
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
+        assert ana.save(item, {"rel": 3}, key=key).status == 200
+    assert len(rated(tmp_path)) == 1
+
+
+@pytest.fixture(scope="module")
+def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RatingServer]:
+    with serving(write_project(tmp_path_factory.mktemp("attacked"), "rel")) as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/rate/../pyproject.toml", "/rate/%2e%2e/%2e%2e/etc/passwd", "/rate/..%2fitems.csv"),
+        *("/rate/items.csv", "/rate/project.toml", "/rate//etc/passwd", "/rate/rate.js/../x"),
+        *("/docs", "/openapi.json", "/rate/api", "/rate/api/audio/", "/rate/audiocapbench.db"),
+    ],
+)
+def test_no_address_leads_to_the_disk(attacked: RatingServer, path: str) -> None:
+    assert attacked.ask(path, token=attacked.tokens["ana"]).status in (404, 307)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["0.wav", "..%2f..%2fitems.csv", "secret-0", "%00", "a" * 32, "0" * 32, "..", "row%201"],
+)
+def test_clips_are_had_by_tokens_alone(attacked: RatingServer, name: str) -> None:
+    path = f"/rate/api/audio/{name}"
+    assert attacked.ask(path, token=attacked.tokens["ana"]).status in (404, 422)
+
+
+def test_a_persons_items_are_nobody_elses(attacked: RatingServer) -> None:
+    ana, ben = Rater(attacked, "ana"), Rater(attacked, "ben")
+    item = ana.next()["item"]
+    assert ben.ask(f"audio/{item['token']}").status == 422
+    assert ben.save(item, {"rel": 3}).status == 422
+    assert ana.ask("progress").status == 403
+    assert ana.ask("export").status == 403
+    assert attacked.ask("/rate/api/next", {}, token=attacked.tokens[""]).status == 403
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(b"", b"{", b"[]", b"null", b'"x"', b"\xff\xfe", b"[" * 60_000),
+        *({}, {"item": 1}, {"item": "0" * 32, "key": "k", "answer": {}, "played_s": 1}),
+    ],
+)
+def test_what_is_no_request_is_refused(attacked: RatingServer, body: Any) -> None:
+    found = attacked.ask("/rate/api/save", body, token=attacked.tokens["ana"])
+    assert found.status == 422
+    assert set(found.said) == {"error"}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *({}, {"rel": 0}, {"rel": 6}, {"rel": "3"}, {"rel": True}, {"rel": 3.5}, {"rel": None}),
+        *({"rel": 3, "more": 1}, {"choice": 1}, {"rel": [3]}, {"rel": 10**30}, [3], "3"),
+    ],
+)
+def test_what_is_no_answer_is_refused(attacked: RatingServer, answer: Any) -> None:
+    ana = Rater(attacked, "ana")
+    item = ana.next()["item"]
+    assert ana.save(item, answer).status == 422
+    assert ana.next()["done"] == 0
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"key": "short"},
+        {"key": "x" * 65},
+        {"key": "k" * 15 + "\0"},
+        {"played_s": -1},
+        {"played_s": 1e300},
+        {"played_s": "all"},
+        {"replaces": 3},
+        {"person": "ben"},
+    ],
+)
+def test_what_surrounds_an_answer_is_checked_too(
+    attacked: RatingServer, more: dict[str, Any]
+) -> None:
+    ana = Rater(attacked, "ana")
+    assert ana.save(ana.next()["item"], {"rel": 3}, **more).status == 422
+
+
+def test_a_strange_site_cannot_write(attacked: RatingServer) -> None:
+    token = attacked.tokens["ana"]
+    path = "/rate/api/next"
+    body: dict[str, str] = {}
+    assert attacked.ask(path, body, token=token).status == 200
+    assert attacked.ask(path, body, token=token, Origin="http://evil.example").status == 403
+    assert attacked.ask(path, body, token=token, X_Requested_With="").status == 403
+    assert attacked.ask(path, body, token=token, Content_Type="text/plain").status == 415
+    assert attacked.ask(path, body, token=token, Host="evil.example").status == 400
+    assert attacked.ask(path, b"x" * 70_000, token=token).status == 413
+    assert attacked.ask(path, token=token).status == 405
+
+
+def test_links_cannot_be_guessed(tmp_path: Path) -> None:
+    with serving(write_project(tmp_path, "rel")) as server:
+        path, ana = "/rate/api/next", server.tokens["ana"]
+        assert server.ask(path, {}).status == 401
+        assert server.ask(path, {}, token=ana).status == 200
+        for forged in ({}, {"X_Forwarded_For": "10.1.2.3"}):
+            tried = [server.ask(path, {}, token=f"guess-{n}", **forged).status for n in range(11)]
+        assert tried[-1] == 429
+        assert server.ask(path, {}, token=server.tokens["ben"]).status == 429
+        assert server.ask(path, {}, token=ana).status == 200, "who rates goes on"
+    with sqlite3.connect(tmp_path / "audiocapbench.db") as plain:
+        kept = "\n".join(plain.iterdump())
+    assert not [one for one in server.tokens.values() if one in kept]
+
+
+def test_a_new_link_ends_the_one_before(tmp_path: Path) -> None:
+    with serving(write_project(tmp_path, "rel")) as server:
+        done = run_command("ratings", "invite", "trial", "ana", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        new = done.stdout.strip().rpartition("#")[2]
+        assert server.ask("/rate/api/next", {}, token=server.tokens["ana"]).status == 401
+        assert server.ask("/rate/api/next", {}, token=new).status == 200
+    done = run_command("ratings", "invite", "trial", "anna", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "did you mean 'ana'?" in done.stderr
