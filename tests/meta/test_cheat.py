@@ -107,15 +107,25 @@ def test_clips_without_a_caption_to_spare_are_refused() -> None:
     assert len(honest_captions(single, {one.id: "A bell" for one in single})) == len(single)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["judge:elements", "metric:fluent_similarity"])
-@pytest.mark.parametrize("which", sorted(SETS))
-def test_no_attack_beats_the_honest_caption(name: str, which: str, shared: Path) -> None:
+def of_people(which: str, shared: Path) -> dict[str, list[str]]:
     file, key, column = SETS[which]
     clips: dict[str, list[str]] = defaultdict(list)
     with (shared / file).open(encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):
             clips[row[key]].append(row[column])
+    return clips
+
+
+def of_mecat(view: str, shared: Path) -> dict[str, list[str]]:
+    lines = (shared / "mecat/caption_test/0M0.jsonl").read_text("utf-8").splitlines()
+    return {clip: own[view] for line in lines for clip, own in json.loads(line).items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["judge:elements", "metric:fluent_similarity"])
+@pytest.mark.parametrize("which", [*sorted(SETS), "long", "short"])
+def test_no_attack_beats_the_honest_caption(name: str, which: str, shared: Path) -> None:
+    clips = of_people(which, shared) if which in SETS else of_mecat(which, shared)
     found = caption_set([(clip, clip, texts) for clip, texts in clips.items()])
     trial = cheat(create_scorer(name), attack_pairs(honest_captions(found.clips, limit=200)))
     assert {one.attack for one in trial.figures} == set(ATTACKS)

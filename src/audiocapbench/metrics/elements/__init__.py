@@ -14,13 +14,14 @@ accuracy
     by the share of event pairs that references put in the same order. Repeating a word more often
     than any reference does costs support. What reads less like a sentence than every reference, by
     the fluency detector, loses up to 70 % of it; so does, by a part for each doubling, what is
-    longer than the longest reference.
+    longer than the longest reference, and what says less than 40 % of what they say.
 completeness
     Graded recall. 10 × the weighted mean, over all elements of all references, of the likeness to
     the best element of the prediction. An element weighs the more, the more references mention the
     like. The order of events counts as one more demand: met where it is the same, half met where
     the prediction leaves it open. What is not matched at all counts as missing. A caption that says
     less than references do on average is held to it: the share to the power of 0.65 is a factor.
+    One longer than the longest loses as much as in accuracy: more words find more by chance.
 hallucination
     10 × (1 − the share of sources, events and quoted words that are clearly unsupported, with a
     support below 0.3). All or nothing for each claim: attributes, moods, counts and order do not

@@ -13,7 +13,7 @@ from audiocapbench.metrics.elements.matching import MATCHED, Matches
 from audiocapbench.metrics.elements.splitting import Element
 from audiocapbench.metrics.elements.words import ElementKind
 
-RULES = 2
+RULES = 3
 """Goes up whenever a score can change."""
 
 DIMENSIONS = ("accuracy", "completeness", "hallucination")
@@ -22,11 +22,13 @@ _ORDER_WEIGHT = 1.0
 _UNFINISHED_WEIGHT = 2.5
 # Likeness from which a claim is supported at all.
 _UNSUPPORTED = 0.3
-# What a caption that is certainly no sentence loses of its accuracy, and each doubling in length.
+# What a caption that is certainly no sentence loses of its accuracy, and what it costs it, and
+# completeness, to be twice as long.
 _BROKEN_SHARE = 0.7
 _EXCESS_WEIGHT = 0.4
-# How strongly completeness falls with the amount that is said.
+# How strongly completeness falls with the amount that is said; below this share accuracy does too.
 _BREVITY = 0.65
+_TOO_LITTLE = 0.4
 # A caption that names nothing neither invents nor reports.
 _NOTHING_NAMED = 0.5
 _MOST_NAMED = 5
@@ -48,10 +50,12 @@ class Wording(NamedTuple):
 
 def score(matches: Matches, references: ReferenceElements, wording: Wording) -> dict[str, float]:
     """The scores of one prediction."""
-    worded = (1 - _BROKEN_SHARE * wording.broken) / (1 + _EXCESS_WEIGHT * wording.excess)
+    said = _said_share(matches, references)
+    length = 1 / (1 + _EXCESS_WEIGHT * wording.excess)
+    whole = (1 - _BROKEN_SHARE * wording.broken) * min(1.0, said / _TOO_LITTLE)
     return {
-        "accuracy": 10 * _accuracy(matches) * worded,
-        "completeness": 10 * _completeness(matches, references),
+        "accuracy": 10 * _accuracy(matches) * whole * length,
+        "completeness": 10 * _completeness(matches, references) * said**_BREVITY * length,
         "hallucination": 10 * _hallucination(matches),
     }
 
@@ -79,7 +83,7 @@ def _completeness(matches: Matches, references: ReferenceElements) -> float:
     if wanted:
         total += _ORDER_WEIGHT
         met += _ORDER_WEIGHT * (agreed + unstated / 2) / wanted
-    return min(1.0, met / total) * _said_share(matches, references) if total else 0.0
+    return min(1.0, met / total) if total else 0.0
 
 
 def _said_share(matches: Matches, references: ReferenceElements) -> float:
@@ -89,8 +93,7 @@ def _said_share(matches: Matches, references: ReferenceElements) -> float:
         for element, support, weight in matches.claims
         if support or not element.denied
     }
-    share = sum(said.values()) / references.amount if references.amount else 1.0
-    return float(min(1.0, share) ** _BREVITY)
+    return min(1.0, sum(said.values()) / references.amount) if references.amount else 1.0
 
 
 def _hallucination(matches: Matches) -> float:

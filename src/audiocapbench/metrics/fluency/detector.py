@@ -28,7 +28,7 @@ from audiocapbench.metrics.similarity import mean_cosines
 from audiocapbench.signature import sign
 
 ERROR_WEIGHT = 0.23
-EXCESS_WEIGHT = 0.08
+EXCESS_WEIGHT = 0.12
 _CAPTIONS_AT_ONCE = 8192
 # Sentences of one caption that later ones are held to.
 _MOST_COMPARED = 100
@@ -137,7 +137,7 @@ def fluent_similarity(
 ) -> MetricResult:
     """Score predictions by similarity, less what is broken and what is longer than any reference.
 
-    The probability of an error costs ``error_weight``, each doubling of ``excess_length`` 0.08: two
+    The probability of an error costs ``error_weight``, each doubling of ``excess_length`` 0.12: two
     captions joined are nearer to the references' middle than either, and no better. A blank
     prediction scores 0: it says nothing, and nothing of it is broken. The encoder is as for
     ``similarity``; recipe.json has the study of the weight.
@@ -151,5 +151,5 @@ def fluent_similarity(
     lost += EXCESS_WEIGHT * np.array([excess_length(*one) for one in both], dtype=np.float64)
     fields = {"encoder": model.name, "refs": "mean", "detector": detector.name}
     weights = {"weight": error_weight, "excess": EXCESS_WEIGHT}
-    signature = sign("fluent_similarity", protocol=2, **fields, **weights)
+    signature = sign("fluent_similarity", protocol=3, **fields, **weights)
     return MetricResult.of_means("fluent_similarity", signature, cosines - lost)
