@@ -77,7 +77,7 @@ def test_what_a_store_of_the_second_version_knew_beyond_the_first_is_kept(tmp_pa
         assert store.estimates(1) == [], "its intervals were made in another way"
 
 
-@pytest.mark.parametrize(("version", "step"), [(1, 1), (1, 2), (2, 2), (2, 3), (3, 3)])
+@pytest.mark.parametrize(("version", "step"), [(1, 1), (1, 2), (2, 2), (2, 3), (3, 3), (3, 4)])
 def test_an_upgrade_that_is_killed_leaves_the_old_store(
     tmp_path: Path, version: int, step: int
 ) -> None:
@@ -133,4 +133,4 @@ def test_a_check_of_old_belongs_to_the_benchmark_that_it_was_made_on(old: Path) 
         (elsewhere,) = store.judge_checks([3], ["elements"])
         assert isinstance(elsewhere, StoredCheck)
         assert store.judge_checks([10], ["elements"]) == []
-    assert schema.VERSION == 4
+    assert schema.VERSION == 5

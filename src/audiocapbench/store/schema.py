@@ -17,7 +17,7 @@ from sqlalchemy.types import TypeEngine
 from audiocapbench.errors import StoreError
 from audiocapbench.store.cells import TYPES, DamagedCellError
 
-VERSION = 4
+VERSION = 5
 
 
 class Timestamp(sa.TypeDecorator[str]):
@@ -288,6 +288,22 @@ ratings = Table(
     *_columns(list="earlier"),
     sa.UniqueConstraint("project", "key"),
     info={"since": 4},
+)
+
+findings = Table(
+    "findings",
+    metadata,
+    *_columns(hash="clip*", text="expert* signature* error?", word="status"),
+    *_columns(object="document", number="seconds", time="made_at"),
+    info={"since": 5},
+)
+
+annotations = Table(
+    "annotations",
+    metadata,
+    *_columns(text="project* clip* error?", word="stage* status"),
+    *_columns(object="document", time="made_at"),
+    info={"since": 5},
 )
 
 Upgrade = Callable[[Connection], None]

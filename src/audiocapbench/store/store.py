@@ -17,6 +17,7 @@ from sqlalchemy import Connection, Engine, Row, Select, and_, delete, insert, se
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, Reply
 from audiocapbench.errors import StoreAwayError, StoreError
 from audiocapbench.store import rows, schema
+from audiocapbench.store.annotations import AnnotationStore
 from audiocapbench.store.claims import ClaimStore, release_tasks, task_of
 from audiocapbench.store.connect import (
     DEFAULT_STORE,
@@ -58,7 +59,15 @@ from audiocapbench.store.writes import (
 _UPGRADE_S = 600
 
 
-class Store(RunListing, JudgementStore, EstimateStore, EmbeddingStore, ClaimStore, RatingStore):
+class Store(
+    RunListing,
+    JudgementStore,
+    EstimateStore,
+    EmbeddingStore,
+    ClaimStore,
+    RatingStore,
+    AnnotationStore,
+):
     """One database, shared by any number of threads and processes."""
 
     def __init__(self, engine: Engine) -> None:

@@ -162,5 +162,6 @@ UPGRADES: Mapping[int, schema.Upgrade] = {
     1: _from_1_to_2,
     2: lambda connection: schema.add_version(connection, 3),
     3: lambda connection: schema.add_version(connection, 4),
+    4: lambda connection: schema.add_version(connection, 5),
 }
 """From version to the step that leads to the next one."""

@@ -122,7 +122,7 @@ class Embedder:
         waiting: list[_Mean] = []
         own = self._encoder.windows
         rows = np.empty((self._batch, own.input), dtype=np.float32)
-        read = _ahead(lambda content: _samples(clips[content], own.rate), clips)
+        read = read_ahead(lambda content: _samples(clips[content], own.rate), clips)
         for done, (content, samples) in enumerate(read):
             self._progress(done, len(clips))
             if isinstance(samples, AudioError):
@@ -207,12 +207,12 @@ def _hashes(paths: Iterable[Path]) -> tuple[dict[Path, str], dict[Path, str]]:
         except (AudioError, ValueError) as error:
             return AudioError(str(error))
 
-    found = dict(_ahead(read, paths))
+    found = dict(read_ahead(read, paths))
     missing = {path: str(one) for path, one in found.items() if isinstance(one, AudioError)}
     return {path: one for path, one in found.items() if isinstance(one, str)}, missing
 
 
-def _ahead(read: Callable[[_Key], _Read], keys: Iterable[_Key]) -> Iterator[tuple[_Key, _Read]]:
+def read_ahead(read: Callable[[_Key], _Read], keys: Iterable[_Key]) -> Iterator[tuple[_Key, _Read]]:
     """Read a few things ahead in threads; they come out in the order of the keys."""
     waiting: deque[tuple[_Key, Future[_Read]]] = deque()
     pool = ThreadPoolExecutor(_READERS)

@@ -1,0 +1,122 @@
+"""Which of the eight domains a clip is of, by stated thresholds on labels, speech and level.
+
+MECAT's thresholds were not published; these are options, and are recorded with every clip.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from audiocapbench.annotate.errors import AnnotationError
+from audiocapbench.benchmarks.mecat.groups import DOMAINS
+from audiocapbench.errors import meant
+from audiocapbench.store.annotations import Finding
+
+Said = Mapping[str, Finding]
+
+
+@dataclass(frozen=True, slots=True)
+class DomainRules:
+    """Thresholds, each at or above which something counts as heard.
+
+    Attributes:
+        speech_share: Share of the clip that is in segments of speech.
+        speech_label, music_label, sound_label: Highest probability of a label of speech, of music,
+            or of anything else that is a sound.
+        silence_dbfs: RMS below which a clip is silent, whatever else is said of it.
+    """
+
+    speech_share: float = 0.1
+    speech_label: float = 0.5
+    music_label: float = 0.4
+    sound_label: float = 0.3
+    silence_dbfs: float = -60.0
+
+    @classmethod
+    def of(cls, given: Sequence[str]) -> "DomainRules":
+        """Read ``NAME=VALUE`` thresholds; the others keep their defaults."""
+        names, changed = [one.name for one in fields(cls)], {}
+        for one in given:
+            name, _, value = one.partition("=")
+            if name not in names:
+                near = meant(name, names, "there are")
+                raise AnnotationError(f"there is no threshold {name!r}{near}")
+            try:
+                changed[name] = float(value)
+            except ValueError:
+                raise AnnotationError(f"the threshold {one!r} is not {name}=NUMBER") from None
+        return replace(cls(), **changed)
+
+
+class Decision(NamedTuple):
+    """A domain, or why there is none, and the figures that it was decided by."""
+
+    domain: str | None
+    evidence: dict[str, Any]
+    reason: str | None = None
+
+
+def decide(said: Said, rules: DomainRules, given: str | None = None) -> Decision:
+    """The domain of a clip by what experts said, or as the user gave it."""
+    evidence: dict[str, Any] = {"thresholds": asdict(rules)}
+    if given is not None:
+        if given not in DOMAINS:
+            near = f"its metadata says {given[:20]!r}, not one of {', '.join(DOMAINS)}"
+            return Decision(None, evidence, f"no such domain: {near}")
+        return Decision(given, evidence | {"by": "metadata"})
+    level = _said(said, "signal").get("rms_dbfs")
+    share = _said(said, "speech").get("speech_share")
+    evidence |= {"by": "experts", "rms_dbfs": level, "speech_share": share}
+    if level is not None and level < rules.silence_dbfs:
+        return Decision("000", evidence)
+    if "highest" not in _said(said, "tags"):
+        why = "the expert tags has not run: give it a model, or a domain in the metadata"
+        return Decision(None, evidence, why)
+    heard = _highest(_said(said, "tags")["highest"])
+    evidence |= {f"{kind}_label": label for kind, label in heard.items()}
+    speech = (share or 0.0) >= rules.speech_share or heard["speech"][1] >= rules.speech_label
+    music = heard["music"][1] >= rules.music_label
+    sound = heard["sound"][1] >= rules.sound_label
+    if not (speech or music or sound):
+        return Decision(None, evidence, "no label stands out, and it is not silent")
+    letters = (("S", speech), ("M", music), ("A", sound))
+    return Decision("".join(one if there else "0" for one, there in letters), evidence)
+
+
+def _said(said: Said, expert: str) -> Mapping[str, Any]:
+    one = said.get(expert)
+    return one.document if one is not None and one.status == "ok" else {}
+
+
+def _highest(labels: Mapping[str, float]) -> dict[str, tuple[str, float]]:
+    """The likeliest label of each kind."""
+    best = dict.fromkeys(("speech", "music", "sound"), ("", 0.0))
+    for label, sure in labels.items():
+        kind = kind_of_label(label)
+        if kind in best and sure > best[kind][1]:
+            best[kind] = (label, sure)
+    return best
+
+
+@cache
+def kind_of_label(label: str) -> str:
+    """What a label is of: speech, music, sound, or neutral, which says nothing of a domain."""
+    name, known = label.strip().lower(), _labels()
+    if name in known["neutral"]:
+        return "neutral"
+    for kind in ("speech", "music"):
+        words = "|".join(map(re.escape, known[kind]))
+        if name not in known[f"not {kind}"] and re.search(rf"\b(?:{words})\b", name):
+            return kind
+    return "sound"
+
+
+@cache
+def _labels() -> dict[str, list[str]]:
+    path = files("audiocapbench.annotate").joinpath("labels.json")
+    found: dict[str, list[str]] = json.loads(path.read_text("utf-8"))
+    return found

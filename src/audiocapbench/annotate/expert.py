@@ -1,0 +1,90 @@
+"""What an expert is, and the clip as it hears it: decoded once, each view of it made once."""
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from audiocapbench.annotate.errors import ExpertMissingError
+from audiocapbench.audio import Samples, Waveform
+from audiocapbench.data import Clip
+
+Options = dict[str, str]
+"""What stands in the brackets of an expert's name; each takes out what it knows."""
+
+
+class ClipAudio:
+    """A decoded clip: all channels as they are, and mono at any rate."""
+
+    def __init__(self, clip: Clip, waveform: Waveform) -> None:
+        self.clip, self.waveform = clip, waveform
+        self._views: dict[int, Samples] = {}
+
+    @property
+    def duration_s(self) -> float:
+        """Length in seconds, as decoded."""
+        return self.waveform.duration_s
+
+    def mono(self, rate: int | None = None) -> Samples:
+        """One channel, of shape (frames,), at a rate; within -1 and 1, as many packages demand."""
+        wanted = rate or self.waveform.rate
+        if wanted not in self._views:
+            one = self.waveform.mono()
+            changed = one if wanted == one.rate else one.resampled(wanted)
+            self._views[wanted] = np.clip(changed.samples[:, 0], -1.0, 1.0)
+        return self._views[wanted]
+
+
+class Expert(Protocol):
+    """Analyses a clip and says how sure it is.
+
+    Attributes:
+        name: What it is called in options and tables.
+        needs: What has to be installed or given, in words.
+        version: Everything beside the clip that changes what it says.
+        domains: Letters of the domains that it runs on, such as ``S`` or ``SM``: a clip that has
+            one of them. Empty for every clip, which is then also heard before its domain is known.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def needs(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def domains(self) -> str: ...
+
+    def analyse(self, clip: ClipAudio) -> Mapping[str, Any]:
+        """What it hears, as JSON with confidences from 0 to 1; whatever it raises is a status."""
+
+
+@runtime_checkable
+class BatchExpert(Protocol):
+    """An expert that is quicker with many clips at once."""
+
+    def analyse_batch(self, clips: Sequence[ClipAudio]) -> Sequence[Mapping[str, Any]]:
+        """What ``analyse`` says of each."""
+
+
+def signature_of(expert: Expert) -> str:
+    """The expert as findings are kept under."""
+    return f"{expert.name}|{expert.version}"
+
+
+def package_version(expert: str, *packages: str) -> str:
+    """Names and versions of packages, for a version.
+
+    Raises:
+        ExpertMissingError: One is not installed.
+    """
+    said = []
+    for name in packages:
+        try:
+            said.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            raise ExpertMissingError(
+                f"{expert} needs {name}: pip install 'audiocapbench[experts]'"
+            ) from None
+    return ", ".join(said)

@@ -1,0 +1,99 @@
+"""Expert ``signal``: level, loudness, peak, silence, bandwidth and reverberation, by numpy."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.annotate.expert import ClipAudio, Options
+from audiocapbench.annotate.experts.loudness import integrated_loudness
+from audiocapbench.audio import Samples
+
+FLOOR_DB = -120.0
+"""What digital silence is called; no recording is so quiet."""
+
+_FRAME_S = 0.025
+_ENERGY = 0.99
+_DECAY_S, _DECAY_DB, _FIT = 0.1, 12.0, 0.95
+
+
+class _Signal:
+    name, needs, domains = "signal", "nothing", ""
+
+    def __init__(self, silence_db: float) -> None:
+        self._silence_db = silence_db
+        self.version = f"1, silence below {silence_db:g} dBFS"
+
+    def analyse(self, clip: ClipAudio) -> dict[str, Any]:
+        """Levels in dB of full scale, loudness in LUFS, times in seconds, frequencies in hertz."""
+        mono, rate = clip.mono(), clip.waveform.rate
+        levels = frame_levels(mono, rate)
+        reverberation, decays = reverberation_s(mono, rate)
+        return {
+            "duration_s": round(clip.duration_s, 3),
+            "rate_hz": rate,
+            "channels": clip.waveform.channels,
+            "rms_dbfs": _decibels(float(np.sqrt(np.mean(np.square(mono, dtype=np.float64))))),
+            "peak_dbfs": _decibels(float(np.abs(clip.waveform.samples).max())),
+            "loudness_lufs": integrated_loudness(clip.waveform.samples, rate),
+            "silence_share": float(np.mean(levels < self._silence_db)),
+            "clipped_share": float(np.mean(np.abs(mono) >= 0.999)),
+            "bandwidth_hz": bandwidth_hz(mono, rate),
+            "reverberation": {
+                "t60_s": reverberation,
+                "method": "blind estimate from free decays; rough",
+                "confidence": min(1.0, decays / 5) * 0.5,
+            },
+        }
+
+
+def create(options: Options) -> _Signal:
+    """Option ``silence``: dB of full scale below which a frame of 25 ms is silent."""
+    return _Signal(float(options.pop("silence", "-60")))
+
+
+def _decibels(amplitude: float) -> float:
+    return max(FLOOR_DB, 20 * float(np.log10(max(amplitude, 1e-12))))
+
+
+def frame_levels(mono: Samples, rate: int, frame_s: float = _FRAME_S) -> NDArray[np.float64]:
+    """RMS of each frame in dB of full scale; the last may be shorter than the others."""
+    length = max(1, round(frame_s * rate))
+    starts = np.arange(0, len(mono), length)
+    sums = np.add.reduceat(np.square(mono, dtype=np.float64), starts)
+    counts = np.minimum(length, len(mono) - starts)
+    levels: NDArray[np.float64] = 10 * np.log10(np.maximum(sums / counts, 1e-24))
+    return np.maximum(FLOOR_DB, levels)
+
+
+def bandwidth_hz(mono: Samples, rate: int) -> float:
+    """The frequency below which 99 % of the energy lies; 0 for silence."""
+    power = np.square(np.abs(np.fft.rfft(mono - mono.mean(dtype=np.float64))))
+    total = np.cumsum(power)
+    if not len(total) or total[-1] <= 0:
+        return 0.0
+    return float(np.searchsorted(total, _ENERGY * total[-1]) * rate / len(mono))
+
+
+def reverberation_s(mono: Samples, rate: int) -> tuple[float | None, int]:
+    """Seconds in which sound falls by 60 dB, and how many free decays say so; a blind estimate.
+
+    A free decay is a stretch over which the level falls all the time; its first 5 dB are left out
+    and 25 more are looked at. It counts where that takes 0.1 s or more and is a line. The median
+    of the steeper half is given, as sources that fade by themselves fall more slowly than the room.
+    """
+    step = 0.02
+    levels = np.convolve(frame_levels(mono, rate, step), np.ones(3) / 3, mode="valid")
+    falling = np.concatenate([[False], np.diff(levels) < 0, [False]])
+    edges = np.flatnonzero(np.diff(falling))
+    times = []
+    for start, end in zip(edges[::2], edges[1::2], strict=True):
+        part = levels[start : end + 1]
+        part = part[(part <= part[0] - 5) & (part >= part[0] - 30)]
+        if (len(part) - 1) * step < _DECAY_S or part[0] - part[-1] < _DECAY_DB:
+            continue
+        places = np.arange(len(part)) * step
+        if np.corrcoef(places, part)[0, 1] ** 2 >= _FIT:
+            times.append(-60 / float(np.polyfit(places, part, 1)[0]))
+    steeper = sorted(times)[: max(1, len(times) // 2)]
+    return (float(np.median(steeper)) if times else None), len(times)

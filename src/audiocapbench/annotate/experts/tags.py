@@ -1,0 +1,122 @@
+"""Expert ``tags``: labels of every two seconds, by any audio classifier of transformers."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from audiocapbench.annotate.errors import ExpertMissingError
+from audiocapbench.annotate.expert import ClipAudio, Options, package_version
+from audiocapbench.audio import windows
+from audiocapbench.errors import MetricError
+from audiocapbench.metrics.clap import choose_device
+from audiocapbench.metrics.encoders.encoder import fingerprint
+from audiocapbench.metrics.encoders.hub import loading, snapshot
+
+DEFAULT = "mispeech/ced-base"
+_YES_NO = {"yes": True, "no": False}
+_DEFINING = ("config.json", "preprocessor_config.json")
+_KEPT, _LEAST = 8, 0.05
+
+
+class _Tags:
+    name, needs, domains = "tags", "torch, transformers and a classifier", ""
+
+    def __init__(self, folder: Path, label: str, window_s: float, trust: bool, batch: int) -> None:
+        self._folder, self._window_s, self._trust, self._batch = folder, window_s, trust, batch
+        self._loaded: tuple[Any, Any, str] | None = None
+        packages = package_version("tags", "transformers")
+        digest = fingerprint(path for name in _DEFINING if (path := folder / name).is_file())
+        self.version = f"{packages}, {label}@{digest}, windows of {window_s:g} s"
+
+    def analyse(self, clip: ClipAudio) -> dict[str, Any]:
+        """The likeliest labels of each window, and the highest and mean probability over all."""
+        return self.analyse_batch([clip])[0]
+
+    def analyse_batch(self, clips: Sequence[ClipAudio]) -> list[dict[str, Any]]:
+        """Windows of all clips go through the model together."""
+        extractor, model, device = self._models()
+        rate = int(extractor.sampling_rate)
+        cut = [windows(one.mono(rate), rate, self._window_s, self._window_s) for one in clips]
+        rows = [row for some in cut for row in some]
+        found = []
+        for start in range(0, len(rows), self._batch):
+            found += _probabilities(
+                extractor, model, rows[start : start + self._batch], rate, device
+            )
+        names = [str(model.config.id2label[place]) for place in range(len(found[0]))]
+        said, place = [], 0
+        for some in cut:
+            own, place = found[place : place + len(some)], place + len(some)
+            said.append(_document(names, own, self._window_s))
+        return said
+
+    def _models(self) -> tuple[Any, Any, str]:
+        if self._loaded is None:
+            from transformers import AutoFeatureExtractor, AutoModelForAudioClassification
+
+            how = {"local_files_only": True, "trust_remote_code": self._trust}
+            device = choose_device("auto")
+            with loading("classifier", self._folder):
+                extractor = AutoFeatureExtractor.from_pretrained(self._folder, **how)
+                model = AutoModelForAudioClassification.from_pretrained(self._folder, **how)
+            self._loaded = extractor, model.float().eval().to(device), device
+        return self._loaded
+
+
+def _probabilities(
+    extractor: Any, model: Any, rows: Sequence[Any], rate: int, device: str
+) -> list[list[float]]:
+    import torch
+
+    given = extractor(list(rows), sampling_rate=rate, return_tensors="pt", padding=True)
+    with torch.inference_mode():
+        logits = model(**{name: one.to(device) for name, one in given.items()}).logits.float()
+    single = model.config.problem_type == "single_label_classification"
+    made: list[list[float]] = (logits.softmax(-1) if single else logits.sigmoid()).tolist()
+    return made
+
+
+def _document(
+    names: Sequence[str], windows: Sequence[Sequence[float]], window_s: float
+) -> dict[str, Any]:
+    """Each window with the labels that stand out, and each label that stood out anywhere."""
+    shown: list[dict[str, Any]] = []
+    for place, row in enumerate(windows):
+        best = sorted(zip(names, row, strict=True), key=lambda one: -one[1])[:_KEPT]
+        labels = {name: round(sure, 4) for name, sure in best if sure >= _LEAST}
+        shown.append({"start_s": place * window_s, "labels": labels})
+    named = {name for one in shown for name in one["labels"]}
+    highest = {
+        name: round(max(row[place] for row in windows), 4)
+        for place, name in enumerate(names)
+        if name in named
+    }
+    best_first = dict(sorted(highest.items(), key=lambda one: -one[1]))
+    return {"windows": shown, "highest": best_first}
+
+
+def create(options: Options) -> _Tags:
+    """Options: ``model`` (a folder or a name on the hub), ``download``, ``trust``, ``window``.
+
+    Nothing is downloaded without download=yes, and no code that comes with a model (CED has some)
+    is run without trust=yes.
+    """
+    package_version("tags", "torch", "transformers")
+    name = options.pop("model", DEFAULT)
+    flags = {one: _YES_NO.get(options.pop(one, "no")) for one in ("download", "trust")}
+    if None in flags.values():
+        raise ExpertMissingError("tags: download and trust are yes or no")
+    window_s, batch = float(options.pop("window", "2")), int(options.pop("batch", "32"))
+    folder: Path | None = Path(name)
+    try:
+        if folder is not None and not folder.is_dir():
+            folder = snapshot(name, download=bool(flags["download"]))
+    except MetricError as error:
+        raise ExpertMissingError(f"tags: {error}") from None
+    if folder is None:
+        raise ExpertMissingError(
+            f"tags needs {name}, which is not on this disk: tags[model=FOLDER], or "
+            "tags[download=yes]"
+        )
+    label = name if name == DEFAULT else Path(name).name
+    return _Tags(folder, label, window_s, bool(flags["trust"]), batch)

@@ -1,0 +1,274 @@
+"""The first stage: experts hear every clip, and its domain is decided.
+
+Clips are decoded ahead in threads while experts are at work on others, each once for all of them.
+What an expert finds is committed batch by batch: the same command goes on after a kill.
+"""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from audiocapbench import audio
+from audiocapbench.annotate.clips import ClipFolder, SourceClip
+from audiocapbench.annotate.domain import Decision, DomainRules, decide
+from audiocapbench.annotate.expert import BatchExpert, ClipAudio, Expert, signature_of
+from audiocapbench.annotate.experts import ExpertPanel
+from audiocapbench.annotate.prompts import prompt
+from audiocapbench.benchmarks import Benchmark
+from audiocapbench.benchmarks.benchmark import TRIAL
+from audiocapbench.data import Sample
+from audiocapbench.data.outcome import Status, total_cost
+from audiocapbench.data.records import check_storable
+from audiocapbench.engine import Preview
+from audiocapbench.errors import AudioError
+from audiocapbench.meta.settings import TrialSettings
+from audiocapbench.metrics.clap.embedding import read_ahead
+from audiocapbench.models import Model
+from audiocapbench.plugins import failure_place, failure_words
+from audiocapbench.store import Store
+from audiocapbench.store.annotations import Finding, StageRecord
+
+DESCRIBE = "describe"
+OK, FAILED, NOT_RUN = "ok", "failed", "not_run"
+_BATCH = 16
+_LARGEST = 200_000
+
+Told = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class HearingResult:
+    """What the stage came to.
+
+    Attributes:
+        records: Of every clip, in the order of the folder; those that cannot be read are there too.
+        experts: How often each expert ended how.
+        not_run: Why experts did not run, by name.
+        cost_usd: What descriptions cost, where known.
+    """
+
+    records: Mapping[str, StageRecord]
+    experts: Mapping[str, Counter[str]]
+    not_run: Mapping[str, str]
+    cost_usd: float | None = None
+    domains: Counter[str] = field(default_factory=Counter)
+
+
+def describe_questions(folder: ClipFolder) -> Benchmark:
+    """What a model that hears is asked of every clip, which are asked about once."""
+    words, clips = prompt("describe").text, {one.clip.sha256: one for one in folder.clips}
+    samples = [
+        Sample(digest, one.clip, words, ("-",), DESCRIBE, place)
+        for place, (digest, one) in enumerate(clips.items())
+    ]
+    name = f"{TRIAL}annotate/describe/{prompt('describe').hash}"
+    return Benchmark(name, folder.root, samples, kind="trial")
+
+
+def preview_describe(folder: ClipFolder, model: Model, settings: TrialSettings) -> Preview:
+    """What descriptions will likely cost."""
+    return settings.preview([describe_questions(folder)], model, model.name, "{} clips to describe")
+
+
+def hear(
+    folder: ClipFolder,
+    panel: ExpertPanel,
+    rules: DomainRules,
+    settings: TrialSettings,
+    describe: Model | None = None,
+) -> HearingResult:
+    """Have all experts hear all clips, as far as they have not, and decide each clip's domain.
+
+    Raises:
+        AudioCapBenchError: As ``TrialSettings.ask`` does; what was found is kept.
+    """
+    store = settings.store
+    found, cost = _described(folder, describe, settings) if describe else ({}, None)
+    hearing = _Hearing(folder, panel, rules, store, settings.progress)
+    hearing.run()
+    records: dict[str, StageRecord] = {}
+    counts: dict[str, Counter[str]] = {}
+    first: dict[str, str] = {}
+    for one in folder.clips:
+        same = first.setdefault(one.clip.sha256, one.id)
+        if same != one.id:
+            reason = f"the same bytes as {same}"
+            records[one.id] = StageRecord(one.id, "hear", "duplicate", {}, reason)
+            continue
+        said = dict(hearing.said.get(one.clip.sha256, {}))
+        if one.clip.sha256 in found:
+            said[DESCRIBE] = found[one.clip.sha256]
+        for name in panel.not_run:
+            counts.setdefault(name, Counter())[NOT_RUN] += 1
+        for name, finding in said.items():
+            counts.setdefault(name, Counter())[finding.status] += 1
+        records[one.id] = _record(one, said, rules, hearing.undecoded.get(one.clip.sha256))
+    for name, reason in folder.unreadable.items():
+        records[name] = StageRecord(name, "hear", "unreadable", {}, reason)
+    store.put_stage(folder.project, "hear", list(records.values()))
+    domains = Counter(str(one.document["domain"]) for one in records.values() if one.status == OK)
+    return HearingResult(records, counts, panel.not_run, cost, domains)
+
+
+def _record(
+    one: SourceClip, said: Mapping[str, Finding], rules: DomainRules, undecoded: str | None
+) -> StageRecord:
+    """How a clip stands after the stage; its findings lie in a table of their own."""
+    if undecoded is not None:
+        return StageRecord(one.id, "hear", "unreadable", {}, undecoded)
+    decision = decide(said, rules, one.about.get("domain"))
+    document: dict[str, Any] = {
+        "sha256": one.clip.sha256,
+        "duration_s": one.clip.duration_s,
+        "source": one.source,
+        "about": dict(one.about),
+        "domain": decision.domain,
+        "evidence": decision.evidence,
+        "experts": {
+            name: {"signature": finding.signature, "status": finding.status}
+            | ({"error": finding.error} if finding.error else {})
+            for name, finding in sorted(said.items())
+        },
+    }
+    status = OK if decision.domain else "no_domain"
+    return StageRecord(one.id, "hear", status, document, decision.reason)
+
+
+class _Hearing:
+    """One call of ``hear``: which clip still lacks whom."""
+
+    def __init__(
+        self,
+        folder: ClipFolder,
+        panel: ExpertPanel,
+        rules: DomainRules,
+        store: Store,
+        progress: Told,
+    ) -> None:
+        self._rules, self._store, self._progress = rules, store, progress
+        self._clips = {one.clip.sha256: one for one in folder.clips}
+        self._first = [one for one in panel.experts if not one.domains]
+        self._second = [one for one in panel.experts if one.domains]
+        signatures = {one.name: signature_of(one) for one in panel.experts}
+        self.said = store.findings(signatures, list(self._clips))
+        self.undecoded: dict[str, str] = {}
+
+    def run(self) -> None:
+        """Decode what is to be heard, and have it heard."""
+        wanted = [digest for digest in self._clips if self._lacking(digest)]
+        done, total = len(self._clips) - len(wanted), len(self._clips)
+        self._progress("clips heard", done, total)
+        for batch in _batches(read_ahead(self._decoded, wanted), _BATCH):
+            heard = []
+            for digest, found in batch:
+                if isinstance(found, ClipAudio):
+                    heard.append(found)
+                else:
+                    self.undecoded[digest] = found
+            for expert in self._first:
+                self._ask(expert, heard)
+            for expert in self._second:
+                self._ask(expert, [one for one in heard if self._concerns(expert, one.clip.sha256)])
+            done += len(batch)
+            self._progress("clips heard", done, total)
+
+    def _decoded(self, digest: str) -> ClipAudio | str:
+        clip = self._clips[digest].clip
+        try:
+            return ClipAudio(clip, audio.decode(clip.path))
+        except AudioError as error:
+            return str(error).removeprefix(f"{clip.path}: ")
+
+    def _lacking(self, digest: str) -> bool:
+        """Whether an expert has yet to hear the clip; what failed is tried again."""
+        if any(self._wants(expert, digest) for expert in self._first):
+            return True
+        return any(
+            self._wants(expert, digest) and self._concerns(expert, digest)
+            for expert in self._second
+        )
+
+    def _wants(self, expert: Expert, digest: str) -> bool:
+        known = self.said.get(digest, {}).get(expert.name)
+        return known is None or known.status != OK
+
+    def _concerns(self, expert: Expert, digest: str) -> bool:
+        return bool(set(expert.domains) & set(self._decision(digest).domain or ""))
+
+    def _decision(self, digest: str) -> Decision:
+        given = self._clips[digest].about.get("domain")
+        return decide(self.said.get(digest, {}), self._rules, given)
+
+    def _ask(self, expert: Expert, heard: Sequence[ClipAudio]) -> None:
+        clips = [one for one in heard if self._wants(expert, one.clip.sha256)]
+        if not clips:
+            return
+        found = analysed(expert, clips)
+        self._store.add_findings(found)
+        for one in found:
+            self.said.setdefault(one.clip, {})[expert.name] = one
+
+
+def analysed(expert: Expert, clips: Sequence[ClipAudio]) -> list[Finding]:
+    """What an expert says of clips; one that it fails on fails alone."""
+    began = time.perf_counter()
+    if isinstance(expert, BatchExpert) and len(clips) > 1:
+        try:
+            said = list(expert.analyse_batch(clips))
+            seconds = (time.perf_counter() - began) / len(clips)
+            pairs = zip(clips, said, strict=True)
+            return [_finding(expert, clip, one, seconds) for clip, one in pairs]
+        except Exception:  # which of them it was, each alone will tell
+            began = time.perf_counter()
+    found = []
+    for clip in clips:
+        try:
+            made = _finding(expert, clip, expert.analyse(clip), time.perf_counter() - began)
+        except Exception as error:  # an expert is someone else's code
+            reason = f"{failure_words(error)}{failure_place(error)}"
+            own = (clip.clip.sha256, expert.name, signature_of(expert))
+            made = Finding(*own, FAILED, {}, reason, time.perf_counter() - began)
+        found.append(made)
+        began = time.perf_counter()
+    return found
+
+
+def _finding(expert: Expert, clip: ClipAudio, said: Mapping[str, Any], seconds: float) -> Finding:
+    """What was said, as plain JSON; ValueError for what is none, or too long to be told on."""
+    text = json.dumps(dict(said), allow_nan=False)
+    if len(text) > _LARGEST:
+        raise ValueError(f"it said {len(text):,} characters, more than {_LARGEST:,}")
+    document = json.loads(text)
+    check_storable(document)
+    return Finding(clip.clip.sha256, expert.name, signature_of(expert), OK, document, None, seconds)
+
+
+def _batches(given: Iterator[Any], size: int) -> Iterator[list[Any]]:
+    while batch := list(islice(given, size)):
+        yield batch
+
+
+def _described(
+    folder: ClipFolder, model: Model, settings: TrialSettings
+) -> tuple[dict[str, Finding], float | None]:
+    """What a model that hears says of each clip, by the hash of the clip, and what it cost."""
+    questions = describe_questions(folder)
+    if not questions.samples:
+        return {}, None
+    outcomes = settings.ask(questions, model, f"{model.name}: describe")
+    signature = f"{DESCRIBE}|{model.name}, {json.dumps(dict(model.parameters), sort_keys=True)}"
+    found = {}
+    for digest, outcome in outcomes.items():
+        reply = outcome.reply
+        good = reply.status is Status.OK
+        document = {"description": reply.text, "by": model.name} if good else {}
+        error = None if good else f"{reply.status}: {reply.error or 'no reason given'}"
+        status = OK if good else FAILED
+        own = (digest, DESCRIBE, signature, status, document, error, outcome.latency_s)
+        found[digest] = Finding(*own)
+    settings.store.add_findings(found.values())
+    return found, total_cost(outcomes.values())

