@@ -4,6 +4,7 @@ Tokenizers are made here (bytes, and the special tokens that a processor needs);
 written to the format of each model's card.
 """
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,33 @@ _WHISPER = {
     "encoder_ffn_dim": 32,
     "d_model": 16,
     "max_source_positions": 1500,
+}
+
+_ENCODER = {
+    "num_mel_bins": 16,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "intermediate_size": 32,
+    "hidden_size": 16,
+}
+_WHISPER_OMNI = {**_WHISPER, "n_window": 50}
+_VISION = {
+    "depth": 1,
+    "hidden_size": 16,
+    "intermediate_size": 32,
+    "num_heads": 2,
+    "out_hidden_size": 32,
+}
+_AUDIO_TOKENS = {
+    "audio_token": "<|AUDIO|>",
+    "audio_bos_token": "<|audio_bos|>",
+    "audio_eos_token": "<|audio_eos|>",
+}
+_IMAGE_TOKENS = {
+    "image_token": "<|IMAGE|>",
+    "video_token": "<|VIDEO|>",
+    "vision_bos_token": "<|vision_bos|>",
+    "vision_eos_token": "<|vision_eos|>",
 }
 
 
@@ -101,13 +129,7 @@ def audio_flamingo(folder: Path) -> Path:
 
     words = tokenizer("<sound>")
     config = AudioFlamingo3Config(
-        audio_config={
-            "num_mel_bins": 16,
-            "num_hidden_layers": 1,
-            "num_attention_heads": 2,
-            "intermediate_size": 32,
-            "hidden_size": 16,
-        },
+        audio_config=_ENCODER,
         text_config={"model_type": "qwen2", "vocab_size": len(words), **_TEXT},
         audio_token_id=words.convert_tokens_to_ids("<sound>"),
     )
@@ -116,7 +138,247 @@ def audio_flamingo(folder: Path) -> Path:
     return _saved(folder, AudioFlamingo3ForConditionalGeneration(config), processor)
 
 
+def music_flamingo(folder: Path) -> Path:
+    """Music Flamingo."""
+    from transformers import (
+        MusicFlamingoConfig,
+        MusicFlamingoForConditionalGeneration,
+        MusicFlamingoProcessor,
+    )
+
+    words = tokenizer("<sound>", "<|sound_bos|>", "<|sound_eos|>")
+    config = MusicFlamingoConfig(
+        audio_config={"model_type": "audioflamingo3_encoder", **_ENCODER},
+        text_config={"model_type": "qwen2", "vocab_size": len(words), **_TEXT},
+        audio_token_id=words.convert_tokens_to_ids("<sound>"),
+        audio_bos_token_id=words.convert_tokens_to_ids("<|sound_bos|>"),
+        audio_eos_token_id=words.convert_tokens_to_ids("<|sound_eos|>"),
+    )
+    template = _CHATML.replace("AUDIO", "<sound>")
+    processor = MusicFlamingoProcessor(_whisper(), words, chat_template=template)
+    return _saved(folder, MusicFlamingoForConditionalGeneration(config), processor)
+
+
+def glm_asr(folder: Path) -> Path:
+    """GLM-ASR."""
+    from transformers import GlmAsrConfig, GlmAsrForConditionalGeneration, GlmAsrProcessor
+
+    words = tokenizer("<|pad|>", "<|begin_of_audio|>", "<|end_of_audio|>")
+    config = GlmAsrConfig(
+        audio_config={"model_type": "glmasr_encoder", **_ENCODER},
+        text_config={"model_type": "llama", "vocab_size": len(words), **_TEXT},
+        audio_token_id=words.convert_tokens_to_ids("<|pad|>"),
+    )
+    template = _CHATML.replace("AUDIO", "<|begin_of_audio|><|pad|><|end_of_audio|>")
+    processor = GlmAsrProcessor(_whisper(), words, chat_template=template)
+    return _saved(folder, GlmAsrForConditionalGeneration(config), processor)
+
+
+def qwen3_asr(folder: Path) -> Path:
+    """Qwen3-ASR, which hears and never only reads."""
+    from transformers import (
+        Qwen3ASRConfig,
+        Qwen3ASRFeatureExtractor,
+        Qwen3ASRForConditionalGeneration,
+        Qwen3ASRProcessor,
+    )
+
+    words = tokenizer(**_AUDIO_TOKENS)
+    config = Qwen3ASRConfig(
+        audio_config={"downsample_hidden_size": 8, "output_dim": 32, **_WHISPER_OMNI},
+        text_config={"model_type": "qwen3", "vocab_size": len(words), "head_dim": 8, **_TEXT},
+        audio_token_id=words.convert_tokens_to_ids("<|AUDIO|>"),
+        eos_token_id=words.eos_token_id,
+        pad_token_id=words.pad_token_id,
+    )
+    template = _CHATML.replace("AUDIO", "<|audio_bos|><|AUDIO|><|audio_eos|>")
+    extractor = Qwen3ASRFeatureExtractor(feature_size=16)
+    processor = Qwen3ASRProcessor(extractor, words, chat_template=template)
+    return _saved(folder, Qwen3ASRForConditionalGeneration(config), processor)
+
+
+def _omni_processor(kind: Any, words: Any) -> Any:
+    from transformers import Qwen2VLImageProcessor, Qwen2VLVideoProcessor
+
+    template = _CHATML.replace("AUDIO", "<|audio_bos|><|AUDIO|><|audio_eos|>")
+    parts = (Qwen2VLImageProcessor(), Qwen2VLVideoProcessor(), _whisper(), words)
+    return kind(*parts, chat_template=template)
+
+
+def _with_a_talker(folder: Path) -> Path:
+    """As published: the config says that the model speaks, too."""
+    path = folder / "config.json"
+    config = json.loads(path.read_text())
+    path.write_text(json.dumps(config | {"enable_audio_output": True}))
+    return folder
+
+
+def qwen2_5_omni(folder: Path) -> Path:
+    """Qwen2.5-Omni."""
+    import torch
+    from transformers import (
+        Qwen2_5OmniConfig,
+        Qwen2_5OmniForConditionalGeneration,
+        Qwen2_5OmniProcessor,
+    )
+
+    words = tokenizer(**_AUDIO_TOKENS, **_IMAGE_TOKENS)
+    thinker = {
+        "audio_config": {"output_dim": 32, **_WHISPER_OMNI},
+        "vision_config": {**_VISION, "fullatt_block_indexes": [0], "window_size": 56},
+        "text_config": {
+            "vocab_size": len(words),
+            "rope_parameters": {"rope_type": "default", "mrope_section": [2, 1, 1]},
+            **_TEXT,
+        },
+        "audio_token_index": words.convert_tokens_to_ids("<|AUDIO|>"),
+        "image_token_index": words.convert_tokens_to_ids("<|IMAGE|>"),
+        "video_token_index": words.convert_tokens_to_ids("<|VIDEO|>"),
+        "audio_start_token_id": words.convert_tokens_to_ids("<|audio_bos|>"),
+        "audio_end_token_id": words.convert_tokens_to_ids("<|audio_eos|>"),
+        "vision_start_token_id": words.convert_tokens_to_ids("<|vision_bos|>"),
+    }
+    config = Qwen2_5OmniConfig(thinker_config=thinker, enable_audio_output=False)
+    processor = _omni_processor(Qwen2_5OmniProcessor, words)
+    torch.save({}, folder / "spk_dict.pt")  # voices
+    return _with_a_talker(_saved(folder, Qwen2_5OmniForConditionalGeneration(config), processor))
+
+
+def qwen3_omni(folder: Path) -> Path:
+    """Qwen3-Omni."""
+    from transformers import (
+        Qwen3OmniMoeConfig,
+        Qwen3OmniMoeForConditionalGeneration,
+        Qwen3OmniMoeProcessor,
+    )
+
+    words = tokenizer(**_AUDIO_TOKENS, **_IMAGE_TOKENS)
+    thinker = {
+        "audio_config": {"downsample_hidden_size": 8, "output_dim": 32, **_WHISPER_OMNI},
+        "vision_config": {**_VISION, "num_position_embeddings": 16, "deepstack_visual_indexes": []},
+        "text_config": {
+            "vocab_size": len(words),
+            "rope_parameters": {"rope_type": "default", "mrope_section": [2, 1, 1]},
+            "head_dim": 8,
+            "num_experts": 2,
+            "num_experts_per_tok": 1,
+            "moe_intermediate_size": 16,
+            **_TEXT,
+        },
+        "audio_token_id": words.convert_tokens_to_ids("<|AUDIO|>"),
+        "image_token_id": words.convert_tokens_to_ids("<|IMAGE|>"),
+        "video_token_id": words.convert_tokens_to_ids("<|VIDEO|>"),
+        "audio_start_token_id": words.convert_tokens_to_ids("<|audio_bos|>"),
+        "vision_start_token_id": words.convert_tokens_to_ids("<|vision_bos|>"),
+    }
+    config = Qwen3OmniMoeConfig(thinker_config=thinker, enable_audio_output=False)
+    processor = _omni_processor(Qwen3OmniMoeProcessor, words)
+    return _with_a_talker(_saved(folder, Qwen3OmniMoeForConditionalGeneration(config), processor))
+
+
+def granite_speech(folder: Path) -> Path:
+    """Granite Speech, whose template knows text only: the clip's place is a token in it."""
+    from transformers import (
+        GraniteSpeechConfig,
+        GraniteSpeechFeatureExtractor,
+        GraniteSpeechForConditionalGeneration,
+        GraniteSpeechProcessor,
+    )
+
+    words = tokenizer("<|audio|>")
+    config = GraniteSpeechConfig(
+        text_config={"model_type": "granite", "vocab_size": len(words), **_TEXT},
+        encoder_config={
+            "num_layers": 1,
+            "hidden_dim": 16,
+            "num_heads": 2,
+            "dim_head": 8,
+            "output_dim": 8,
+        },
+        projector_config={
+            "model_type": "blip_2_qformer",
+            "hidden_size": 16,
+            "encoder_hidden_size": 16,
+            "num_hidden_layers": 1,
+            "num_attention_heads": 2,
+            "intermediate_size": 32,
+        },
+        audio_token_index=words.convert_tokens_to_ids("<|audio|>"),
+        has_lora_adapter=False,
+    )
+    template = (
+        "{% for message in messages %}<|start_of_role|>{{ message['role'] }}<|end_of_role|>"
+        "{{ message['content'] }}<|im_end|>\n{% endfor %}"
+        "{% if add_generation_prompt %}<|start_of_role|>assistant<|end_of_role|>{% endif %}"
+    )
+    extractor = GraniteSpeechFeatureExtractor()
+    processor = GraniteSpeechProcessor(extractor, words, chat_template=template)
+    return _saved(folder, GraniteSpeechForConditionalGeneration(config), processor)
+
+
+def phi4(folder: Path) -> Path:
+    """Phi-4 multimodal."""
+    from transformers import (
+        Phi4MultimodalConfig,
+        Phi4MultimodalFeatureExtractor,
+        Phi4MultimodalForCausalLM,
+        Phi4MultimodalImageProcessor,
+        Phi4MultimodalProcessor,
+    )
+
+    words = tokenizer(image_token="<|image|>", audio_token="<|audio|>")
+    config = Phi4MultimodalConfig(
+        vocab_size=len(words),
+        pad_token_id=words.pad_token_id,
+        bos_token_id=words.pad_token_id,
+        eos_token_id=words.eos_token_id,
+        original_max_position_embeddings=4096,
+        vision_config={
+            "hidden_size": 16,
+            "intermediate_size": 32,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 2,
+            "image_token_id": words.convert_tokens_to_ids("<|image|>"),
+        },
+        audio_config={
+            "hidden_size": 16,
+            "intermediate_size": 32,
+            "num_blocks": 2,
+            "num_attention_heads": 2,
+            "ext_pw_out_channel": 16,
+            "depthwise_separable_out_channel": 16,
+            "nemo_conv_channels": 16,
+            "audio_token_id": words.convert_tokens_to_ids("<|audio|>"),
+        },
+        **_TEXT,
+    )
+    template = (
+        "{% for message in messages %}<|{{ message.role }}|>"
+        "{% if message.content is string %}{{ message.content }}{% else %}"
+        "{% for part in message.content %}{% if part.type == 'audio' %}<|audio|>"
+        "{% elif part.type == 'text' %}{{ part.text }}{% endif %}{% endfor %}{% endif %}"
+        "<|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"
+    )
+    parts = (Phi4MultimodalImageProcessor(), Phi4MultimodalFeatureExtractor(), words)
+    processor = Phi4MultimodalProcessor(*parts, chat_template=template)
+    return _saved(folder, Phi4MultimodalForCausalLM(config), processor)
+
+
 ARCHITECTURES: dict[str, Callable[[Path], Path]] = {
     "qwen2-audio": qwen2_audio,
     "audio-flamingo-3": audio_flamingo,
+    "music-flamingo": music_flamingo,
+    "glm-asr": glm_asr,
+    "qwen3-asr": qwen3_asr,
+    "qwen2.5-omni": qwen2_5_omni,
+    "qwen3-omni": qwen3_omni,
+    "granite-speech": granite_speech,
+    "phi-4": phi4,
 }
+NEEDS = {
+    "qwen2.5-omni": "torchvision",
+    "qwen3-omni": "torchvision",
+    "granite-speech": "torchaudio",
+    "phi-4": "torchvision",
+}
+"""Libraries that their processors need, even for audio alone."""

@@ -8,8 +8,10 @@ import base64
 import logging
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,14 +44,21 @@ class _Differences:
     Attributes:
         longest_s: Where its processor cuts clips without saying so anywhere.
         encoded: Whether its processor takes audio as an encoded file only.
+        hears_padding: Whether the end of a clip sounds otherwise where a longer one is beside it:
+            then only clips of one length make a batch.
+        adapter: Folder of the weights that it hears with, beside its own.
     """
 
     longest_s: float | None = None
     encoded: bool = False
+    hears_padding: bool = False
+    adapter: str = ""
 
 
 _DIFFERENCES = {
     "gemma3n": _Differences(longest_s=30.0),
+    "granite_speech": _Differences(hears_padding=True),
+    "phi4_multimodal": _Differences(hears_padding=True, adapter="speech-lora"),
     "voxtral": _Differences(encoded=True),
 }
 
@@ -70,11 +79,13 @@ class ChatProcessor:
                 checkpoint.folder, trust_remote_code=checkpoint.trusted, local_files_only=True
             )
         self._name, self._system = name, system
-        self._own = _DIFFERENCES.get(kind, _Differences())
+        self.own = _DIFFERENCES.get(kind, _Differences())
         self.tokenizer: Any = getattr(self.processor, "tokenizer", self.processor)
         self.tokenizer.padding_side = "left"
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
+        if self.processor.chat_template is None:
+            self.processor.chat_template = self.tokenizer.chat_template
         hearing = ("audio_processor", "feature_extractor")
         found = [getattr(self.processor, one, None) for one in hearing]
         self._extractor: Any = next((one for one in found if one is not None), None)
@@ -88,7 +99,8 @@ class ChatProcessor:
     @property
     def audio_token_id(self) -> int | None:
         """The token that stands for a piece of audio, where the processor names one."""
-        return getattr(self.processor, "audio_token_id", None)
+        token = getattr(self.processor, "audio_token", None)
+        return None if token is None else int(self.tokenizer.convert_tokens_to_ids(token))
 
     def conversation(self, instruction: str, audio: NDArray[np.float32] | None) -> list[Message]:
         """What the model is told: the clip first, then the instruction."""
@@ -132,7 +144,7 @@ class ChatProcessor:
         return self.processor(text=prompts, audio=audio, return_tensors="pt", text_kwargs=text)
 
     def _audio_part(self, audio: NDArray[np.float32]) -> Message:
-        if not self._own.encoded:
+        if not self.own.encoded:
             return {"type": "audio", "audio": audio}
         clip = wav(Waveform(audio[:, None], self.rate or 0))
         return {"type": "audio", "base64": base64.b64encode(clip).decode("ascii")}
@@ -141,7 +153,7 @@ class ChatProcessor:
         """Whether the template writes lists of audio and text, or only text around a token."""
         if self._extractor is None:
             return False
-        if self._own.encoded:
+        if self.own.encoded:
             return True
         token = getattr(self.processor, "audio_token", None)
         for in_parts in (True, False):
@@ -157,9 +169,12 @@ class ChatProcessor:
         raise ModelError(f"{self._name}: its chat template cannot ask about a clip ({problem})")
 
     def _longest_s(self, rate: int) -> float | None:
-        said = getattr(self.processor, "max_audio_len", None) or self._own.longest_s
+        said = getattr(self.processor, "max_audio_len", None)
         if said:
-            return float(said)
+            piece = getattr(self._extractor, "chunk_length", None) or 1
+            return float(said // piece * piece)
+        if self.own.longest_s:
+            return self.own.longest_s
         samples = getattr(self._extractor, "n_samples", None)
         if not samples:
             return None
@@ -222,19 +237,21 @@ class LocalModel(BatchModel):
         stop = threading.Event()
         self._stops.add(stop)
         replies: dict[int, Reply] = {}
-        for heard in (True, False):
-            order = [
-                number for number, one in enumerate(questions) if (one.audio is not None) == heard
-            ]
-            order.sort(key=lambda number: _length(questions[number]))
-            start = 0
-            while start < len(order):
-                part = order[start : start + self._most]
-                answered = self._answer([questions[number] for number in part], stop)
-                if answered is not None:  # else memory did not hold them: fewer are asked now
-                    replies |= dict(zip(part, answered, strict=True))
-                    start += len(part)
+        left = sorted(range(len(questions)), key=lambda number: _length(questions[number]))
+        while left:
+            kind = self._kind(questions[left[0]])
+            part = [one for one in left if self._kind(questions[one]) == kind][: self._most]
+            answered = self._answer([questions[number] for number in part], stop)
+            if answered is not None:  # else memory did not hold them: fewer are asked now
+                replies |= dict(zip(part, answered, strict=True))
+                left = [number for number in left if number not in replies]
         return [replies[number] for number in range(len(questions))]
+
+    def _kind(self, question: Question) -> float:
+        """What questions of one batch share: that they have a clip, or its length."""
+        if question.audio is None:
+            return 0.0
+        return question.audio.duration_s if self.processor.own.hears_padding else 1.0
 
     async def aclose(self) -> None:
         """End what is still being written."""
@@ -279,7 +296,7 @@ class LocalModel(BatchModel):
 
     def _prepare(self, questions: Sequence[Question]) -> _Ready:
         asked = [
-            (one.instruction, np.frombuffer(one.audio.content, "<f4") if one.audio else None)
+            (one.instruction, np.frombuffer(one.audio.content, "<f4").copy() if one.audio else None)
             for one in questions
         ]
         inputs = self.processor.inputs(asked)
@@ -370,6 +387,10 @@ class LocalModel(BatchModel):
                 trust_remote_code=self.checkpoint.trusted,
                 local_files_only=True,
             )
+            adapter = self.processor.own.adapter
+            if adapter and (self.checkpoint.folder / adapter).is_dir():
+                network.load_adapter(self.checkpoint.folder / adapter, adapter_name=adapter)
+                network.set_adapter(adapter)
         # Omni models speak, too: only what thinks writes text.
         network = getattr(network, "thinker", network).eval()
         settings = network.generation_config
@@ -382,32 +403,38 @@ class LocalModel(BatchModel):
 _models: "weakref.WeakSet[LocalModel]" = weakref.WeakSet()
 
 
-class loading:  # noqa: N801  a context manager, used as a function is
-    """Load quietly, and say what fails in one sentence: a damaged folder can fail in any way."""
+@contextmanager
+def loading(name: str, checkpoint: Checkpoint) -> Iterator[None]:
+    """Load quietly, and say what fails in one sentence: a damaged folder can fail in any way.
 
-    def __init__(self, name: str, checkpoint: Checkpoint) -> None:
-        self._name, self._checkpoint, self._shown = name, checkpoint, False
+    Raises:
+        ModelError: It cannot be loaded, or weights are missing, which would be made up.
+    """
+    from transformers.utils import logging as theirs
 
-    def __enter__(self) -> None:
-        from transformers.utils import logging as theirs
-
-        self._shown = theirs.is_progress_bar_enabled()
-        theirs.disable_progress_bar()
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        from transformers.utils import logging as theirs
-
-        if self._shown:
-            theirs.enable_progress_bar()
-        if error is None or not isinstance(error, Exception):
-            return
+    said, logger = list[str](), logging.getLogger("transformers")
+    hearing = logging.Handler()
+    hearing.emit = lambda record: said.append(record.getMessage())  # type: ignore[method-assign]
+    shown, handlers = theirs.is_progress_bar_enabled(), logger.handlers
+    theirs.disable_progress_bar()
+    logger.handlers = [hearing]
+    where = f"{name} cannot be loaded from {checkpoint.folder}"
+    try:
+        yield
+    except Exception as error:
         if isinstance(error, AudioCapBenchError) or type(error).__name__ == "OutOfMemoryError":
-            return
-        said = failure_words(error)
+            raise
+        why = failure_words(error)
         if "trust_remote_code" in str(error):
-            said = "it needs code of its own; read that, then write code=trust and its revision"
-        where = f"{self._name} cannot be loaded from {self._checkpoint.folder}"
-        raise ModelError(f"{where} ({said})") from error
+            why = "it needs code of its own; read that, then write code=trust and its revision"
+        raise ModelError(f"{where} ({why})") from error
+    finally:
+        logger.handlers = handlers
+        if shown:
+            theirs.enable_progress_bar()
+    missing = next((one for one in said if "MISSING" in one), None)
+    if missing is not None:
+        raise ModelError(f"{where} (weights are missing: {' '.join(missing.split())[:200]})")
 
 
 def _config(name: str, checkpoint: Checkpoint) -> Any:
@@ -422,6 +449,10 @@ def _config(name: str, checkpoint: Checkpoint) -> Any:
         )
     if hasattr(config, "enable_audio_output"):
         config.enable_audio_output = False
+    own = _DIFFERENCES.get(config.model_type, _Differences())
+    adapted = own.adapter and (checkpoint.folder / own.adapter).is_dir()
+    if (adapted or getattr(config, "has_lora_adapter", False)) and find_spec("peft") is None:
+        raise ModelError(f"{name}: its adapter, with which it hears, needs: pip install peft")
     return config
 
 
@@ -434,6 +465,9 @@ def _auto_class(name: str, config: Any, checkpoint: Checkpoint) -> Any:
         mapping = getattr(auto, "_model_mapping", ())
         if type(config) in mapping or (checkpoint.trusted and f"AutoModelFor{kind}" in own):
             return auto
+    named = getattr(transformers, (getattr(config, "architectures", None) or ["-"])[0], None)
+    if named is not None:
+        return named
     raise ModelError(
         f"{name}: transformers {transformers.__version__} has no model that answers with text for "
         f"{getattr(config, 'model_type', 'this')!r}; ask a server with endpoint/NAME@URL"
