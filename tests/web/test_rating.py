@@ -20,6 +20,7 @@ pytest.importorskip("uvicorn", reason="the server needs the extra web")
 
 from audiocapbench.store import Store
 from command import run_command
+from folders import write_folder
 from locking import locked
 from rating_project import (
     ANSWERS,
@@ -63,9 +64,9 @@ def test_everything_is_rated_by_as_many_people_and_nothing_tells_its_origin(
     assert Counter(rated(tmp_path)) == {
         (name, f"secret-{n}"): 1 for name in ("ana", "ben") for n in range(6)
     }
-    rows = exported(tmp_path)
-    dimensions = 3 if kind == "judge" else 1
-    assert len(rows) == 12 * dimensions
+    rows, dimensions = exported(tmp_path), 3 if kind == "judge" else 1
+    assert len(rows) == 8 * dimensions
+    assert len(exported(tmp_path, "--gold")) == 12 * dimensions
     assert {row["person"] for row in rows} == {"ana", "ben"}
     if kind in ("judge", "rel"):
         assert {row["model"] for row in rows} == {ORIGINS[0]}
@@ -112,6 +113,53 @@ def test_fits_go_straight_into_the_test_of_ratings(tmp_path: Path) -> None:
     run_command("ratings", "export", "trial", "--out", "r.csv", cwd=tmp_path)
     done = run_command("meta", "ratings", "r.csv", "--json", cwd=tmp_path)
     assert json.loads(done.stdout)["groups"][0]["n"] == 6, done.stderr
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with two runs about five tones."""
+    place = tmp_path_factory.mktemp("ran")
+    write_folder(place / "tones", 5)
+    words = ["run", "tones", "--model", "control/right", "--model", "control/wrong"]
+    done = run_command(*words, "--metrics", "meteor", cwd=place)
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+@pytest.mark.parametrize(
+    ("kind", "run", "items"),
+    [
+        *(("judge", [1, 2], 10), ("rel", "control/right", 5)),
+        *(("pairs", [1, 2], 5), ("pick", 1, 5)),
+    ],
+)
+def test_answers_of_runs_are_rated(ran: Path, kind: str, run: Any, items: int) -> None:
+    wanted = {"name": kind, "kind": kind, "people": ["ana"], "run": run, "listen": 0}
+    lines = [f"{name} = {json.dumps(value)}" for name, value in wanted.items()]
+    (ran / "project.toml").write_text("\n".join(lines), encoding="utf-8")
+    with serving(ran / "project.toml") as server:
+        rater = Rater(server, "ana")
+        assert rater.rate_all(ANSWERS[kind]) == items
+        seen = b"".join(rater.everything)
+    assert b"control/" not in seen
+    assert b"tone_" not in seen
+    done = run_command("ratings", "export", kind, "--out", f"{kind}.csv", cwd=ran)
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader((ran / f"{kind}.csv").open(encoding="utf-8")))
+    assert {row["item"] for row in rows} == {f"tone_{n}" for n in range(5)}
+    if kind == "judge":
+        words = ["judges", "calibrate", "1", "2", "--ratings", "judge.csv", "--metric", "meteor"]
+        done = run_command(*words, "--json", cwd=ran)
+        assert done.returncode == 0, done.stderr
+    if kind == "pick":
+        assert {row["right"] for row in rows} == {"0", "1"}
+
+
+def test_what_two_runs_say_of_a_clip_is_rated_apart(tmp_path: Path) -> None:
+    rows = [f"{run},tone_{n},{value}" for run, value in ((1, 2), (2, 4)) for n in range(5)]
+    (tmp_path / "r.csv").write_text("\n".join(["run,item,value", *rows]), encoding="utf-8")
+    done = run_command("meta", "ratings", "r.csv", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["groups"][0]["n"] == 10
 
 
 def test_five_people_at_once_rate_each_item_three_times(tmp_path: Path) -> None:
@@ -204,6 +252,7 @@ def test_what_a_person_leaves_lying_goes_to_another_when_its_time_is_up(tmp_path
     assert len(rated(tmp_path)) == 2
 
 
+@pytest.mark.slow
 def test_a_killed_server_has_what_it_said_it_has(tmp_path: Path) -> None:
     project = write_project(tmp_path, "rel", count=30, each=1)
     server = start(project)
@@ -239,6 +288,7 @@ def test_a_killed_server_has_what_it_said_it_has(tmp_path: Path) -> None:
     assert len(rated(tmp_path)) == 30
 
 
+@pytest.mark.slow
 def test_a_locked_store_is_waited_for_and_then_said_to_be_busy(tmp_path: Path) -> None:
     with serving(write_project(tmp_path, "rel")) as server:
         ana = Rater(server, "ana")
@@ -251,6 +301,7 @@ def test_a_locked_store_is_waited_for_and_then_said_to_be_busy(tmp_path: Path) -
     assert len(rated(tmp_path)) == 1
 
 
+@pytest.mark.slow
 def test_a_full_disk_keeps_nothing_by_halves(tmp_path: Path) -> None:
     with process_serving(write_project(tmp_path, "rel")) as server:
         ana = Rater(server, "ana")

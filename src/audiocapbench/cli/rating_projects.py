@@ -50,13 +50,17 @@ def export(
         Option(help="A row a rating, or of pairs one with all votes, for 'meta csv'."),
     ] = "csv",
     dimension: str | None = None,
+    gold: bool = False,
     store: options.Store = options.DEFAULT_STORE,
 ) -> None:
-    """Write what people said: item, run, model, person, dimension and value.
+    """Write what people said, for 'judges calibrate', 'meta ratings', 'meta csv' and others.
+
+    A row has item, run, model, group, person, dimension, value, and how it came about.
 
     Args:
         project: Its name.
         dimension (NAME): Only this one, such as accuracy.
+        gold: Also answers to gold questions.
     """
     from audiocapbench.files import write_file
     from audiocapbench.store import Store
@@ -65,7 +69,7 @@ def export(
     own = _named(ctx, store)
     refuse_overwriting(out, [store_file(own)])
     with Store.open(own, create=False) as kept:
-        text = export_ratings(kept, project, form, dimension)
+        text = export_ratings(kept, project, form, dimension, gold=gold)
     if out is None:
         show_text(text)
     else:

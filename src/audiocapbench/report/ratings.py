@@ -35,6 +35,7 @@ _NAMES = {
     "rating": ("rating", "score", "rel", "value"),
     "group": ("group", "category", "domain", "type"),
     "item": ("item", *IDS, "clip"),
+    "run": ("run", "model", "system"),
 }
 
 
@@ -101,7 +102,9 @@ def _read_ratings(path: Path) -> tuple[dict[str, FloatArray], int]:
         except ValueError:
             value = float("nan")
         if abs(value) <= _FARTHEST:
-            key = str(row.get("group") or _ALL), str(row.get("item") or where)
+            # What two runs say of a clip are two things that were rated.
+            whose = f"{row.get('run') or ''} {row.get('item') or where}"
+            key = str(row.get("group") or _ALL), whose
             found.setdefault(key, []).append(value)
         else:
             problems.append(Problem(where, "rating", f"is {row.get('rating')!r:.40}, no number"))

@@ -73,6 +73,7 @@ async function next() {
   project = reply.said.project;
   at("who").textContent = `· ${reply.said.person}`;
   at("count").textContent = reply.said.state === "item" ? `${reply.said.done} done, ${reply.said.left} to go` : `${reply.said.done} done`;
+  at("about").open = reply.said.done === 0;
   if (reply.said.state === "item") show(reply.said.item);
   else if (reply.said.state === "wait") tell("Nothing for you at the moment", "Others are rating the last clips. If one of them stops, it will be yours.", true);
   else tell("All done. Thank you!", `You have rated ${reply.said.done} ${reply.said.done === 1 ? "clip" : "clips"}. You may close this page.`);
@@ -152,7 +153,7 @@ function show(found, answer = null) {
 
 function keyHelp() {
   const parts = ["P plays the clip"];
-  if (project.captions > 1) parts.push(`1 to ${project.captions} choose`);
+  if (project.captions > 1) parts.push(`1 ${project.captions > 2 ? "to" : "or"} ${project.captions} chooses`);
   if (project.scales.length) parts.push(project.scales[0].high === 10 ? "0 to 9 and X for 10 rate one after the other" : "1 to 5 rate");
   return `${parts.join(", ")}, Enter saves, U goes back.`;
 }

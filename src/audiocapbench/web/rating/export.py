@@ -15,18 +15,21 @@ from audiocapbench.web.rating.kinds import KINDS, RatingError, is_right, read_go
 Form = Literal["csv", "jsonl", "votes"]
 
 _COLUMNS = (
-    *("item", "sample", "run", "model", "group", "audio", "person", "dimension", "value"),
-    *("confidence", "gold", "right", "took_s", "played_s", "rated_at"),
+    *("item", "run", "model", "group", "person", "dimension", "value", "confidence", "right"),
+    *("gold", "question", "audio", "took_s", "played_s", "rated_at"),
 )
 
 
-def export_ratings(store: Store, project: str, form: Form, dimension: str | None = None) -> str:
+def export_ratings(
+    store: Store, project: str, form: Form, dimension: str | None = None, *, gold: bool = False
+) -> str:
     """All ratings of a project as text.
 
     Args:
         form: ``csv`` or ``jsonl``, a row for each rating and dimension; ``votes``, a pair a row
             with all votes on it, as 'meta csv' and 'meta build --votes' read it.
         dimension: Only this one, such as ``accuracy``.
+        gold: Also answers to gold questions, which are no part of what is measured.
 
     Raises:
         RatingError: There is no such project or dimension, or votes are not of pairs.
@@ -44,6 +47,7 @@ def export_ratings(store: Store, project: str, form: Form, dimension: str | None
     known = KINDS[kind].dimensions
     if dimension is not None and dimension not in known:
         raise RatingError(f"{project} has no {dimension!r}{meant(dimension, known, 'there are')}")
+    said = [one for one in said if gold or not items[one.item].gold]
     rows = list(_rows(kind, items, said, dimension))
     if form == "jsonl":
         made = (dict(zip(_COLUMNS, row, strict=True)) for row in rows)
@@ -58,13 +62,13 @@ def _rows(
     for one in said:
         item = items[one.item]
         known = item.gold or item.right
-        right = is_right(read_gold(kind, known), one.answer) if known else None
+        right = int(is_right(read_gold(kind, known), one.answer)) if known else None
         runs, models = dict.fromkeys(map(str, item.runs)), dict.fromkeys(item.systems)
-        about = [one.item, item.sample, "+".join(runs), "+".join(models), item.group, item.audio]
-        how = [one.answer.get("confidence"), int(bool(item.gold)), right]
+        about = [item.sample, "+".join(runs), "+".join(models), item.group, one.person]
+        how = [one.answer.get("confidence"), right, int(bool(item.gold)), one.item, item.audio]
         when = [round(one.took_s, 2), round(one.played_s, 2), one.rated_at]
         for name in KINDS[kind].dimensions if only is None else (only,):
-            yield [*about, one.person, name, one.answer[name], *how, *when]
+            yield [*about, name, one.answer[name], *how, *when]
 
 
 def _votes(items: Mapping[str, RatingItem], said: Sequence[Rating]) -> list[list[Any]]:

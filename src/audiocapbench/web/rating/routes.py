@@ -207,7 +207,8 @@ class _Requests:
         form = request.query_params.get("form", "csv")
         if form not in ("csv", "jsonl", "votes"):
             raise RatingError("form is csv, jsonl or votes")
-        text = export_ratings(self._desk.store, self._desk.project.name, form)
+        whole = form == "jsonl"
+        text = export_ratings(self._desk.store, self._desk.project.name, form, gold=whole)
         return Response(text, media_type="text/plain")
 
 

@@ -1,0 +1,282 @@
+"""The rating pages in a real browser: by keyboard alone, quiet, harmless, and they lose nothing."""
+
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("uvicorn", reason="the server needs the extra web")
+pytest.importorskip("playwright", reason="playwright drives the browser; see CONTRIBUTING.md")
+
+from audiocapbench.store import Store
+from rating_project import RatingServer, process_serving, serving, start, stop, write_project
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
+AXE = os.environ.get("AXE_CORE")
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
+    pytest.mark.slow,
+]
+
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update "
+    "--no-first-run --autoplay-policy=no-user-gesture-required"
+).split()
+EVIL = "<img src=x onerror=alert(1)><script>alert(2)</script> \u202eesrever"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield launched
+        launched.close()
+
+
+class Page:
+    """A page of one person, and what it complained about or asked for."""
+
+    def __init__(self, context: Any, server: RatingServer, person: str, place: str = "") -> None:
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.page = context.new_page()
+        self.page.set_default_timeout(15_000)
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.complaints.append(f"dialog {dialog.message}"))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(f"{server.address}/rate/{place}#{server.tokens[person]}")
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def count(self, text: str) -> None:
+        self.page.get_by_text(text, exact=True).wait_for()
+
+    def hear(self) -> None:
+        """Play the clip to its end."""
+        self.page.wait_for_selector("#play:not([disabled])")
+        self.press("p")
+        self.page.get_by_text("Heard", exact=True).wait_for()
+
+    def check_access(self) -> None:
+        if AXE is None:
+            return
+        self.page.evaluate(Path(AXE).read_text(encoding="utf-8"))
+        found = self.page.evaluate("() => axe.run()")
+        assert [one["id"] for one in found["violations"]] == []
+
+
+@pytest.fixture
+def context(browser: Any) -> Iterator[Any]:
+    made = browser.new_context(viewport={"width": 1200, "height": 900})
+    yield made
+    made.close()
+
+
+def said(place: Path) -> dict[str, Any]:
+    with Store.open(str(place / "audiocapbench.db")) as store:
+        return {f"{one.person} {one.item}": one.answer for one in store.ratings("trial")}
+
+
+KEYS = {
+    "pairs": ["1", "w"],
+    "judge": ["8", "0", "x"],
+    "rel": ["4"],
+    "pick": ["3", "e"],
+}
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_a_project_is_rated_by_keyboard_alone(tmp_path: Path, context: Any, kind: str) -> None:
+    project = write_project(tmp_path, kind, count=2, gold=1, listen=1.0, seconds=0.4)
+    with serving(project) as server:
+        one = Page(context, server, "ana")
+        for done in range(3):
+            one.count(f"{done} done, {3 - done} to go")
+            if not done:
+                one.check_access()
+            one.hear()
+            one.press(*KEYS[kind], "Enter")
+        one.page.get_by_text("All done. Thank you!").wait_for()
+        one.check_access()
+        assert one.complaints == []
+        own = (server.address, f"blob:{server.address}", "data:")
+        assert all(url.startswith(own) for url in one.requests)
+    answers = list(said(tmp_path).values())
+    assert len(answers) == 3
+    if kind == "judge":
+        assert answers[0] == {"accuracy": 8, "completeness": 0, "hallucination": 10}
+    if kind == "pairs":
+        assert {answer["confidence"] for answer in answers} == {2}
+
+
+def test_what_is_not_heard_or_not_answered_is_not_sent(tmp_path: Path, context: Any) -> None:
+    with serving(write_project(tmp_path, count=1, listen=1.0, seconds=1.0)) as server:
+        one = Page(context, server, "ana")
+        one.page.wait_for_selector("#play:not([disabled])")
+        one.press("Enter")
+        one.count("Choose a caption first.")
+        one.press("t", "Enter")
+        one.count("Say how sure you are.")
+        one.press("e", "Enter")
+        one.count("Listen to the clip first.")
+        one.page.locator("#seek").fill("990")
+        one.press("Enter")
+        one.count("Listen to the clip first.")
+        assert said(tmp_path) == {}
+        assert one.complaints == []
+
+
+def test_answers_are_taken_back_and_a_page_that_was_closed_goes_on(
+    tmp_path: Path, context: Any
+) -> None:
+    with serving(write_project(tmp_path, "rel", count=3)) as server:
+        one = Page(context, server, "ana")
+        one.count("0 done, 3 to go")
+        one.press("1", "Enter")
+        one.count("1 done, 2 to go")
+        shown = one.page.inner_text(".single")
+        one.page.reload()
+        one.count("1 done, 2 to go")
+        assert one.page.inner_text(".single") == shown, "the same item waits"
+        one.press("u")
+        one.count("You are changing an earlier answer.")
+        assert one.page.is_checked("input[value='1']")
+        one.press("5", "Enter")
+        one.page.wait_for_selector("#changing", state="hidden")
+        one.count("1 done, 2 to go")
+        assert one.page.inner_text(".single") == shown
+        one.press("u")
+        one.count("You are changing an earlier answer.")
+        assert one.page.is_checked("input[value='5']")
+        one.page.click("text=Leave it as it was")
+        one.page.wait_for_selector("#changing", state="hidden")
+        assert one.complaints == []
+    assert list(said(tmp_path).values()) == [{"rel": 5}]
+
+
+def test_two_people_rate_in_two_tabs_of_one_browser(tmp_path: Path, context: Any) -> None:
+    with serving(write_project(tmp_path, "rel", count=1)) as server:
+        ana, ben = (Page(context, server, name) for name in ("ana", "ben"))
+        for one, value in ((ana, "2"), (ben, "5")):
+            one.count("0 done, 1 to go")
+            one.page.bring_to_front()
+            one.press(value, "Enter")
+            one.page.get_by_text("All done. Thank you!").wait_for()
+    assert said(tmp_path) == {"ana secret-0": {"rel": 2}, "ben secret-0": {"rel": 5}}
+
+
+def test_a_second_tab_of_the_same_person_makes_no_second_rating(
+    tmp_path: Path, context: Any
+) -> None:
+    with serving(write_project(tmp_path, "rel", count=2)) as server:
+        first, second = (Page(context, server, "ana") for _ in range(2))
+        for one in (first, second):
+            one.count("0 done, 2 to go")
+        first.page.bring_to_front()
+        first.press("2", "Enter")
+        first.count("1 done, 1 to go")
+        second.page.bring_to_front()
+        second.press("5", "Enter")
+        second.count("You rated this clip already, perhaps in another tab.")
+        second.count("1 done, 1 to go")
+    assert list(said(tmp_path).values()) == [{"rel": 2}]
+
+
+def test_an_answer_outlives_a_server_that_is_killed(tmp_path: Path, context: Any) -> None:
+    project = write_project(tmp_path, "rel", count=2)
+    server = start(project)
+    one = Page(context, server, "ana")
+    one.count("0 done, 2 to go")
+    one.page.wait_for_selector("#play:not([disabled])")
+    os.kill(server.pid, signal.SIGKILL)
+    stop(server)
+    one.press("3", "Enter")
+    warning = "Not saved yet: the server cannot be reached"
+    one.page.get_by_text(warning).wait_for()
+    port = server.address.rpartition(":")[2]
+    with process_serving(project, "--port", port):
+        one.count("1 done, 1 to go")
+        assert not one.page.get_by_text(warning).is_visible()
+        assert list(said(tmp_path).values()) == [{"rel": 3}]
+        assert one.page.evaluate("Object.values(localStorage).join()") == "[]"
+
+
+def test_an_answer_outlives_the_tab_where_the_server_is_gone(tmp_path: Path, context: Any) -> None:
+    project = write_project(tmp_path, "rel", count=2)
+    server = start(project)
+    one = Page(context, server, "ana")
+    one.count("0 done, 2 to go")
+    os.kill(server.pid, signal.SIGKILL)
+    stop(server)
+    one.press("3", "Enter")
+    one.page.get_by_text("Not saved yet").wait_for()
+    one.page.close()
+    with process_serving(project, "--port", server.address.rpartition(":")[2]):
+        again = Page(context, server, "ana")
+        again.count("1 done, 1 to go")
+    assert list(said(tmp_path).values()) == [{"rel": 3}]
+
+
+def test_hostile_words_are_words(tmp_path: Path, context: Any) -> None:
+    people = ["ana", "<b>ben</b>"]
+    project = write_project(tmp_path, count=1, people=people, title=EVIL, instructions=EVIL)
+    table = (tmp_path / "items.csv").read_text(encoding="utf-8")
+    quoted = '"' + EVIL.replace('"', '""') + '"'
+    table = table.replace("first of 0", quoted).replace("second of 0", quoted)
+    (tmp_path / "items.csv").write_text(table, encoding="utf-8")
+    with serving(project) as server:
+        one = Page(context, server, "<b>ben</b>")
+        one.page.wait_for_selector(".words")
+        assert one.page.locator(".words").all_inner_texts() == [EVIL, EVIL]
+        assert one.page.inner_text("#question") == EVIL
+        assert one.page.inner_text("#who") == "· <b>ben</b>"
+        assert one.page.locator("main img, main script").count() == 0
+        admin = Page(context, server, "", "admin")
+        admin.page.get_by_text("<b>ben</b>").wait_for()
+        assert [*one.complaints, *admin.complaints] == []
+
+
+def test_the_administrator_sees_how_far_it_is_and_fetches_it(tmp_path: Path, context: Any) -> None:
+    with serving(write_project(tmp_path, "rel", count=2)) as server:
+        for name, value in (("ana", "4"), ("ben", "4")):
+            one = Page(context, server, name)
+            for done in range(2):
+                one.count(f"{done} done, {2 - done} to go")
+                one.press(str(int(value) - done), "Enter")
+            one.page.get_by_text("All done. Thank you!").wait_for()
+        admin = Page(context, server, "", "admin")
+        admin.page.get_by_text("4 of 4 ratings").wait_for()
+        row = admin.page.locator("#agreement tr").inner_text().split()
+        assert row == ["rel", "2", "1.00", "1.00"]
+        admin.check_access()
+        with admin.page.expect_download() as waited:
+            admin.page.click("text=CSV")
+        text = Path(waited.value.path()).read_text(encoding="utf-8")
+        assert waited.value.suggested_filename == "trial-ratings.csv"
+        assert len(text.splitlines()) == 5
+        rater = Page(context, server, "ana", "admin")
+        rater.page.get_by_text("this link is not for this page").wait_for()
+        assert admin.complaints == []
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_a_phone_shows_all_of_it_in_light_and_dark(tmp_path: Path, browser: Any, kind: str) -> None:
+    with serving(write_project(tmp_path, kind, count=1)) as server:
+        for scheme in ("light", "dark"):
+            phone: dict[str, Any] = {"viewport": {"width": 390, "height": 844}}
+            context = browser.new_context(**phone, color_scheme=scheme)
+            one = Page(context, server, "ana")
+            one.count("0 done, 1 to go")
+            assert one.page.evaluate("document.documentElement.scrollWidth") == 390
+            one.check_access()
+            assert one.complaints == []
+            context.close()
