@@ -16,6 +16,7 @@ from audiocapbench.cli.console import print_json, say, show, some, table
 if TYPE_CHECKING:
     from audiocapbench.annotate.clips import ClipFolder
     from audiocapbench.annotate.hear import HearingResult
+    from audiocapbench.annotate.merge import MergeResult
     from audiocapbench.meta.settings import TrialSettings
     from audiocapbench.models import Model
     from audiocapbench.store.annotations import StageRecord
@@ -70,6 +71,12 @@ Describe = Annotated[
 ]
 SampleClips = Annotated[int | None, Option(min=1, metavar="N", help="Only so many clips, by lot.")]
 _DRAW = options.Seed
+Llm = Annotated[str, Option(metavar="MODEL", help="The language model that merges.")]
+Repairs = Annotated[
+    int, Option(min=0, metavar="N", help="How often a reply that cannot be used is asked again.")
+]
+MaxTokens = Annotated[int | None, Option(min=1, metavar="N", help="Most tokens of a reply.")]
+Temperature = Annotated[float | None, Option(min=0, metavar="T", help="How freely it writes.")]
 
 
 @contextmanager
@@ -144,6 +151,87 @@ def hear(
         _show_hearing(result)
     if _lost(result.records.values()) or any(one["failed"] for one in result.experts.values()):
         raise typer.Exit(SOME_FAILED)
+
+
+@options.command(annotate_app.command)
+def merge(
+    folder: Path,
+    *,
+    llm: Llm,
+    repairs: Repairs = 2,
+    max_tokens: MaxTokens = None,
+    temperature: Temperature = None,
+    timeout: options.Timeout = None,
+    budget: options.Budget = None,
+    prices: options.Prices = None,
+    concurrency: options.Concurrency = None,
+    credentials: options.Credentials = None,
+    yes: options.Yes = False,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
+) -> None:
+    """Have a language model merge what experts said: six views in three wordings, five questions.
+
+    It is asked with appendix D of the MECAT paper, word for word. A reply that breaks the contract
+    is asked for again with what is wrong with it, never mended.
+
+    Args:
+        folder: A folder that 'annotate hear' has heard.
+    """
+    with _settings(store, budget, prices, concurrency) as settings:
+        result = _merge(folder, settings, _llm(llm, max_tokens, temperature, timeout), repairs, yes)
+    if json:
+        print_json(_merge_document(result))
+    else:
+        _show_merge(result)
+    if _lost(result.records.values()):
+        raise typer.Exit(SOME_FAILED)
+
+
+def _llm(
+    name: str, max_tokens: int | None, temperature: float | None, timeout: float | None
+) -> "Model":
+    from audiocapbench.models import ModelSettings, create_model
+
+    return create_model(name, ModelSettings(temperature, max_tokens, timeout))
+
+
+def _merge(
+    folder: Path, settings: "TrialSettings", model: "Model", repairs: int, yes: bool
+) -> "MergeResult":
+    from audiocapbench.annotate.merge import merge as merge_all
+    from audiocapbench.annotate.merge import preview_merge
+    from audiocapbench.annotate.prompts import prompt
+    from audiocapbench.cli.preview import confirm
+
+    project = str(folder.resolve())
+    spent = preview_merge(project, model, settings, repairs)
+    confirm([spent], budget_usd=settings.budget.limit_usd, yes=yes)
+    told = {
+        "llm": model.name,
+        "parameters": dict(model.parameters),
+        "repairs": repairs,
+        "prompts": {one: prompt(one).hash for one in ("mecat_merge", "input", "repair")},
+    }
+    settings.store.put_settings(project, "merge", told)
+    return merge_all(project, model, settings, repairs)
+
+
+def _merge_document(result: "MergeResult") -> dict[str, Any]:
+    return {
+        "clips": len(result.records),
+        "merged": len(result.records) - len(_lost(result.records.values())),
+        "asked": list(result.rounds),
+        "cost_usd": result.cost_usd,
+        "left_out": _reasons(result.records.values()),
+    }
+
+
+def _show_merge(result: "MergeResult") -> None:
+    good = len(result.records) - len(_lost(result.records.values()))
+    again = ", then again ".join(f"{count:,}" for count in result.rounds)
+    say(f"{good:,} of {len(result.records):,} clips merged; asked about {again or 'none'}.")
+    _say_reasons(result.records.values())
 
 
 def _open(
