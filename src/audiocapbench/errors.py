@@ -3,9 +3,11 @@
 Every message says what was wrong, where, and what to do; the command line prints it and exits 2.
 """
 
+import copyreg
 import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
+from typing import Any
 
 
 def meant(name: str, known: Iterable[str], there: str = "") -> str:
@@ -42,6 +44,10 @@ def _likeness(name: str, other: str) -> float:
 
 class AudioCapBenchError(Exception):
     """Base of all errors that a user can act on."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel between processes whole, whatever a subclass is made from."""
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
 
 class StoppedError(AudioCapBenchError):
@@ -135,6 +141,10 @@ class MetricError(AudioCapBenchError):
 
 class ReportError(AudioCapBenchError):
     """A report or another result file cannot be written."""
+
+
+class ClusterError(AudioCapBenchError):
+    """A cluster cannot be joined, or cannot do the work."""
 
 
 class StoreError(AudioCapBenchError):

@@ -46,6 +46,15 @@ def _amount(usd: float | None) -> float | None:
     return usd
 
 
+def _engine(given: str) -> str:
+    """Refuse what is no engine while the options are parsed."""
+    if given != "local":
+        from audiocapbench.engine.ray_cluster import ClusterSpec
+
+        ClusterSpec.parse(given)
+    return given
+
+
 def _number(given: str) -> Any:
     return int(given) if given.isdecimal() else given
 
@@ -97,6 +106,14 @@ Budget = Annotated[
         metavar="USD",
         callback=_amount,
         help="Most that this command may spend, judges and retries included.",
+    ),
+]
+Engine = Annotated[
+    str,
+    Option(
+        metavar="ENGINE",
+        callback=_engine,
+        help="Who does the work: local, this process, or ray[=ADDRESS], a Ray cluster.",
     ),
 ]
 Limit = Annotated[int | None, Option(min=1, metavar="N", help="Only the first so many samples.")]

@@ -34,6 +34,7 @@ def run(
     limit: options.Limit = None,
     sample: options.Sample = None,
     seed: options.Seed = 0,
+    engine: options.Engine = "local",
     concurrency: options.Concurrency = None,
     rpm: Annotated[float | None, Option(min=0.01)] = None,
     tpm: Annotated[float | None, Option(min=1)] = None,
@@ -118,6 +119,7 @@ def run(
         prices=prices,
         fresh=fresh,
         refused=refused,
+        engine=engine,
     )
     # Loaded by now, while answers were awaited; nothing before the first question needs them.
     from audiocapbench.cli.results import print_tables, warn_about

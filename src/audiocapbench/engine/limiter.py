@@ -68,6 +68,13 @@ class Limiter:
     def __post_init__(self) -> None:
         self.places = LearnedPlaces(self.most)
 
+    def allow(self, most: int) -> None:
+        """Whoever answers takes more or fewer at once than before."""
+        if most != self.most:
+            self.most = most
+            self.places = LearnedPlaces(most)
+            self._wake()
+
     async def ready(self) -> None:
         """Wait until another question is worth preparing, so that no more audio is held."""
         while self.alive - self.in_flight - self.resting >= min(_AHEAD, self._places):

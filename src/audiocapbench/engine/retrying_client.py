@@ -224,7 +224,7 @@ class RetryingClient:
         """The model's reply, or the failure of a question that it alone refuses."""
         try:
             try:
-                reply = await _reply(self.model, question)
+                reply = await checked_reply(self.model, question)
             except (RefusedQuestionError, FatalError) as error:
                 if isinstance(error, RefusedQuestionError) and error.billed:
                     bill.lost()
@@ -246,7 +246,8 @@ def _tokens(question: Question) -> int:
     return _TOKENS_OF_TEXT + int(_TOKENS_PER_AUDIO_SECOND * heard)
 
 
-async def _reply(model: Model, question: Question) -> Reply:
+async def checked_reply(model: Model, question: Question) -> Reply:
+    """What a model replies to one question; whatever else it does is a failure of that one."""
     try:
         reply = await model.answer(question)
     except (TransientError, RefusedQuestionError, FatalError, KeyboardInterrupt, GeneratorExit):

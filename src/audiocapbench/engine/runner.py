@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
-from typing import TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from anyio import to_thread
 
@@ -32,6 +32,9 @@ from audiocapbench.models.price import Price
 from audiocapbench.store import Dataset, Run, RunSpec, Store
 from audiocapbench.store.claims import LEASE_S, TaskKey
 from audiocapbench.store.unsaved import AnswerRecord
+
+if TYPE_CHECKING:
+    from audiocapbench.engine.ray_cluster import Cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,7 @@ class RunOptions(TypedDict, total=False):
         price: What the model costs, where it is known.
         fresh: Begin a new run and ask everything again, cache or not.
         lease_s: Seconds without a sign of life after which others take over what is claimed.
+        cluster: Where copies of the model answer; in this process without one.
     """
 
     selection: Selection | None
@@ -117,6 +121,7 @@ class RunOptions(TypedDict, total=False):
     fresh: bool
     lease_s: float
     progress: Progress | None
+    cluster: "Cluster | None"
 
 
 def run_benchmark(
@@ -152,16 +157,22 @@ class _Asking:
         self, benchmark: Benchmark, model: Model, store: Store, options: RunOptions
     ) -> None:
         check_model(model, "the run")
-        self.model, self.store, self.budget = model, store, options.get("budget")
+        self.store, self.budget = store, options.get("budget")
         self.price, self.fresh = options.get("price"), options.get("fresh", False)
         self.rate_limits = options.get("rate_limits") or RateLimits()
         self.progress = options.get("progress") or Progress()
+        if isinstance(model, RuleFollower):
+            model.follow_rules(benchmark.traits.controls)
+        cluster = options.get("cluster")
+        if cluster is not None:
+            from audiocapbench.engine.ray_model import on_cluster
+
+            model = on_cluster(cluster, model, self.progress.noted)
+        self.model = model
         self.limiter = self.rate_limits.limiter(model, self.progress.noted)
         if self.budget is not None:
             self.budget.check(model.name, self.price)
         self.samples = (options.get("selection") or Selection()).of(benchmark)
-        if isinstance(model, RuleFollower):
-            model.follow_rules(benchmark.traits.controls)
         if isinstance(model, CorpusModel):
             prepare_model(model, benchmark.samples)
         spec = _spec(benchmark, model, self.samples)
@@ -186,6 +197,8 @@ class _Asking:
 
         async def ask(sample: Sample) -> None:
             asked = await client.ask(sample)
+            if self.rate_limits.concurrency is None:
+                self.limiter.allow(self.model.concurrency)
             if asked is not None:
                 with self.limiter.until_stored():
                     await writer.commit(AnswerRecord(asked.outcome, asked.cache_key))

@@ -23,6 +23,7 @@ from audiocapbench.engine import (
     run_benchmark,
     score_run,
 )
+from audiocapbench.engine.ray_cluster import joined
 from audiocapbench.errors import ModelError
 from audiocapbench.judges import (
     Judge,
@@ -149,6 +150,7 @@ class RunSettings(AskSettings, total=False):
         sample: Only so many samples, drawn from every category by its share.
         seed: Decides the draw.
         progress: Told about every step.
+        engine: Who answers: ``local``, this process, or ``ray[=ADDRESS]``, a Ray cluster.
     """
 
     metrics: Names | None
@@ -161,6 +163,7 @@ class RunSettings(AskSettings, total=False):
     sample: int | None
     seed: int
     progress: Progress | None
+    engine: str
 
 
 def run(
@@ -180,8 +183,12 @@ def run(
             provider refuses all questions. What was answered is kept.
     """
     check_options(options, RunSettings)
-    with opened_store(options.get("store", DEFAULT_STORE)) as store:
+    with (
+        opened_store(options.get("store", DEFAULT_STORE)) as store,
+        joined(options.get("engine", "local")) as cluster,
+    ):
         plan = _Plan.of(benchmark, model, options)
+        plan.asking["cluster"] = cluster
         end = run_benchmark(plan.benchmark, plan.model, store, **plan.asking)
         score_run(store, end.run, plan.metrics)
         last: RunEnd | JudgingEnd = end
@@ -195,8 +202,12 @@ async def arun(
 ) -> RunResult:
     """As ``run``, in the caller's own event loop; cancelling drops what is in flight."""
     check_options(options, RunSettings)
-    with opened_store(options.get("store", DEFAULT_STORE)) as store:
+    with (
+        opened_store(options.get("store", DEFAULT_STORE)) as store,
+        await to_thread.run_sync(joined, options.get("engine", "local")) as cluster,
+    ):
         plan = await to_thread.run_sync(_Plan.of, benchmark, model, options)
+        plan.asking["cluster"] = cluster
         end = await arun_benchmark(plan.benchmark, plan.model, store, **plan.asking)
         await to_thread.run_sync(score_run, store, end.run, plan.metrics)
         last: RunEnd | JudgingEnd = end

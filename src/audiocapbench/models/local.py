@@ -209,6 +209,7 @@ class LocalModel(BatchModel):
             "bfloat16" if self.device.startswith("cuda") or self.device == "split" else "float32"
         )
         self.batch = written.count("batch", 16 if self.device != "cpu" else 4)
+        self.num_gpus = _cards(self.device)
         kind = str(getattr(self._config, "model_type", ""))
         self.processor = ChatProcessor(name, self.checkpoint, kind, settings.system)
         self._max_tokens = settings.max_tokens or _MAX_TOKENS
@@ -231,6 +232,10 @@ class LocalModel(BatchModel):
         self._most, self._one = self.batch, threading.Lock()
         self._stops: weakref.WeakSet[threading.Event] = weakref.WeakSet()
         _models.add(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel by name: another machine has the weights on its own disk."""
+        return LocalModel, (self.name, self.given)
 
     def answer_many(self, questions: Sequence[Question]) -> list[Reply]:
         """Answer questions in batches of clips of about one length."""
@@ -487,6 +492,12 @@ def _device(name: LocalName) -> str:
     if kind in ("cuda", "split") and not torch.cuda.is_available():
         raise ModelError(f"{name.name}: device is {given}, and this machine has no CUDA device")
     return given
+
+
+def _cards(device: str) -> int:
+    import torch
+
+    return torch.cuda.device_count() if device == "split" else int(device.startswith("cuda"))
 
 
 def _length(question: Question) -> tuple[float, int]:

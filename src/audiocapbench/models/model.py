@@ -186,7 +186,7 @@ class VariedModel:
     ) -> None:
         self._model, self.name = model, model.name
         self.cacheable, self.concurrency = model.cacheable, model.concurrency
-        self.batch = batch_of(model)
+        self.batch, self.num_gpus = batch_of(model), gpus_of(model)
         self.parameters: Parameters = {**model.parameters, **more}
         self.contract = contract or model.contract
 
@@ -209,6 +209,11 @@ def batch_of(model: Model) -> int | None:
     """How many questions a model answers at once; None where it answers each by itself."""
     batch = getattr(model, "batch", None)
     return batch if isinstance(batch, int) else None
+
+
+def gpus_of(model: Model) -> float:
+    """How many GPUs a copy of the model takes on a cluster, by its ``num_gpus``."""
+    return float(getattr(model, "num_gpus", 0))
 
 
 def without_audio(model: Model) -> VariedModel:

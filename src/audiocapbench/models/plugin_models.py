@@ -20,6 +20,7 @@ from audiocapbench.models.settings import ModelSettings
 from audiocapbench.plugins import failure_place, failure_words
 
 _IN_FILE = re.compile(r"(?P<path>.*\.py):(?P<attribute>\w*)", re.DOTALL)
+MODULE_OF_FILE = "_model_"
 _DECLARED = ("contract", "settings", "key_names", "price")
 _TYPES: Mapping[str, type] = {
     "name": str,
@@ -59,7 +60,7 @@ def provider_in_file(name: str) -> Provider | None:
         reason = error.strerror if isinstance(error, OSError) else error
         raise ModelError(f"{where}: {found['path']!r} cannot be read ({reason})") from None
     digest = hashlib.sha256(content).hexdigest()[:16]
-    module = _run(path, content, f"_model_{digest}", where)
+    module = _run(path, content, f"{MODULE_OF_FILE}{digest}", where)
     if attribute not in vars(module):
         classes = [one for one in vars(module).values() if isinstance(one, type)]
         own = [one.__name__ for one in classes if one.__module__ == module.__name__]

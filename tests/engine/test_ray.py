@@ -1,0 +1,280 @@
+"""The same run on a Ray cluster of real processes: the same numbers, and little lost with a node.
+
+``tests/ray_cluster.py`` starts two nodes once for all of these tests; who kills one adds another.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("ray", reason="the engine ray needs the extra ray")
+
+from audiocapbench.benchmarks import open_benchmark
+from audiocapbench.data.outcome import Status
+from audiocapbench.engine import RateLimits, RetryPolicy, run_benchmark
+from audiocapbench.engine.ray_cluster import AT_ONCE, ActorPool, Cluster, ClusterSpec, joined
+from audiocapbench.errors import ClusterError
+from audiocapbench.models import create_model
+from audiocapbench.store import Store
+from command import run_command
+from fakes.openai_server import OpenAIServer
+from folders import write_folder, write_lines
+from ray_cluster import LocalCluster, local_cluster
+from whole_run import finish, outcomes, start, wait_until, write_prices
+
+pytestmark = pytest.mark.slow
+
+_NOT_COMMITTED = 32  # answers that wait for the next transaction, a fifth of a second at most
+
+MODEL = '''
+import os, time
+from pathlib import Path
+
+import anyio
+
+from audiocapbench import AudioContract, Reply, SimpleModel
+
+HERE = Path(__file__).resolve().parent
+
+
+class Slow(SimpleModel):
+    """Says what it heard, and writes down which sample that was."""
+
+    contract = AudioContract("wav", rate=8000)
+
+    async def answer(self, question):
+        with (HERE / "diary").open("a") as diary:
+            diary.write(question.sample_id + "\\n")
+        await anyio.sleep(0.02)
+        return Reply(f"A steady tone {question.audio.sha256[:6]} of {question.audio.rate} Hz.")
+
+
+class Deadly(Slow):
+    """Ends its process when it hears of one sample."""
+
+    async def answer(self, question):
+        if question.sample_id == "tone_3":
+            os._exit(7)
+        return await super().answer(question)
+
+
+class Unready(Slow):
+    """Lacks something on every node."""
+
+    def prepare(self, samples):
+        raise FileNotFoundError("no weights in /models")
+'''
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[LocalCluster]:
+    with local_cluster() as running:
+        running.await_nodes(2)
+        with joined(f"ray={running.address}", lambda _: None):  # once: it takes its seconds
+            yield running
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    write_folder(tmp_path / "tones", 12)
+    (tmp_path / "models.py").write_text(MODEL)
+    return tmp_path
+
+
+def many_clips(root: Path, count: int) -> None:
+    """So many clips of twenty milliseconds: a sound each, and two sentences about it."""
+    import numpy as np
+    import soundfile
+
+    root.mkdir()
+    rows = []
+    noise = np.random.default_rng(0).uniform(-0.3, 0.3, count + 320)
+    for index in range(count):
+        soundfile.write(root / f"{index}.wav", noise[index : index + 320], 16_000)
+        words = [f"A short noise, number {index}.", f"Noise {index} of {count} is heard."]
+        rows.append({"file_name": f"{index}.wav", "id": f"n{index}", "references": words})
+    write_lines(root, rows)
+
+
+def same(place: Path, *words: str, engine: str) -> tuple[str, str, list[str]]:
+    """A run's document, the leaderboard after it, and a line for each of its samples."""
+    folder = place / engine.partition("=")[0]
+    folder.mkdir()
+    more = ["--json", "--per-sample", "samples.csv", "--engine", engine]
+    document = run_command("run", *words, *more, cwd=folder)
+    assert document.returncode == 0, document.stderr
+    known = json.loads(document.stdout)["runs"]
+    for one in known:
+        del one["created_at"]
+    table = run_command("leaderboard", cwd=folder).stdout.partition("(continued)")[0]  # seconds
+    return json.dumps(known), table, sorted((folder / "samples.csv").read_text().splitlines())
+
+
+def test_the_demo_has_the_same_tables_on_two_nodes(cluster: LocalCluster, tmp_path: Path) -> None:
+    models = ["listener", "control/right", "control/safe", "control/wrong", "control/empty"]
+    words = ["demo", *(word for one in models for word in ("--model", one)), "--judge", "elements"]
+    there = same(tmp_path, *words, engine=f"ray={cluster.address}")
+    here = same(tmp_path, *words, engine="local")
+    assert there == here
+
+
+def test_two_thousand_clips_have_the_same_answers_and_scores(
+    cluster: LocalCluster, place: Path
+) -> None:
+    many_clips(place / "noises", 2_000)
+    words = ["../noises", "--model", "listener", "--metrics", "rouge_l"]
+    there = same(place, *words, engine=f"ray={cluster.address}")
+    assert there == same(place, *words, engine="local")
+    assert len(there[2]) == 2_001
+
+
+def test_a_killed_worker_and_a_killed_node_cost_only_what_was_in_flight(
+    cluster: LocalCluster, place: Path
+) -> None:
+    write_folder(place / "tones", 300)
+    extra = cluster.add_node()
+    cluster.await_nodes(3)
+    process = start(place, "models.py:Slow", "--engine", f"ray={cluster.address}")
+    wait_until(lambda: cluster.processes(extra, "ray::_Worker") and len(outcomes(place)) > 20)
+    os.kill(cluster.processes(0, "ray::_Worker")[0], signal.SIGKILL)
+    (raylet,) = cluster.processes(extra, "raylet")
+    os.kill(raylet, signal.SIGKILL)
+    out, err = process.communicate()
+    assert process.returncode == 0, err
+    assert json.loads(out)["runs"], "stdout has the document and nothing of Ray's"
+    assert "\nray: 3 nodes, 3 CPUs\n" in err
+    assert "a worker of models.py:Slow was lost" in err
+    assert not {"raylet", "Traceback", "pid="} & set(err.split())
+    found = outcomes(place)
+    assert {one.reply.status for one in found.values()} == {Status.OK}
+    asked = Counter((place / "diary").read_text().split())
+    assert set(asked) == set(found)
+    assert len(found) == 300
+    assert sum(asked.values()) - 300 <= 2 * AT_ONCE
+    here = finish(place, "models.py:Slow", "--store", "here.db")
+    assert json.loads(here.out)["runs"][0]["metrics"] == json.loads(out)["runs"][0]["metrics"]
+
+
+def test_a_killed_driver_goes_on_where_it_was(cluster: LocalCluster, place: Path) -> None:
+    write_folder(place / "tones", 100)
+    how = ("models.py:Slow", "--engine", f"ray={cluster.address}")
+    process = start(place, *how)
+    wait_until(lambda: len(outcomes(place)) > 20)
+    process.kill()
+    process.communicate()
+    kept = len(outcomes(place))
+    again = finish(place, *how)
+    assert again.code == 0, again.err
+    assert kept < 100
+    found, asked = outcomes(place), Counter((place / "diary").read_text().split())
+    assert len(found) == 100
+    assert sum(asked.values()) - 100 <= 2 * AT_ONCE + _NOT_COMMITTED
+
+
+def test_a_clip_that_ends_every_worker_fails_alone_and_says_why(
+    cluster: LocalCluster, place: Path, store: Store
+) -> None:
+    patience = RateLimits(retry=RetryPolicy(first_s=0.01))
+    benchmark = open_benchmark(str(place / "tones"))
+    model = create_model(f"{place / 'models.py'}:Deadly")
+    with joined(f"ray={cluster.address}", lambda _: None) as there:
+        end = run_benchmark(benchmark, model, store, rate_limits=patience, cluster=there)
+    assert end.statuses["failed"] == 1
+    assert end.statuses["ok"] == 11
+    reply = store.outcomes(end.run.id)["tone_3"].reply
+    assert reply.error is not None
+    assert "given up after 3 attempts" in reply.error
+    assert "its worker was lost" in reply.error
+
+
+def test_a_budget_ends_the_run_as_it_does_here(cluster: LocalCluster, place: Path) -> None:
+    prices = str(write_prices(place / "prices.json", "models.py:Slow"))
+    how = ("models.py:Slow", "--prices", prices, "--budget", "0.2")
+    there = finish(place, *how, "--engine", f"ray={cluster.address}")
+    assert there.code == 1, there.err
+    assert "the budget is spent" in there.err
+    spent = json.loads(there.out)["budget"]["spent_usd"]
+    assert 0 < spent <= 0.2
+    assert 0 < len(outcomes(place)) < 12
+
+
+def test_what_cannot_work_on_a_node_is_one_sentence(cluster: LocalCluster, place: Path) -> None:
+    ended = finish(place, "models.py:Unready", "--engine", f"ray={cluster.address}")
+    assert ended.code == 2
+    assert (
+        "models.py:Unready cannot work on a node: FileNotFoundError: no weights in /models"
+        in ended.err
+    )
+    assert "Traceback" not in ended.err
+
+
+def test_a_service_is_asked_from_here_and_its_key_stays_here(
+    cluster: LocalCluster, place: Path
+) -> None:
+    pytest.importorskip("openai", reason="the endpoint is asked through the openai package")
+    with OpenAIServer(key="sk-right-key-of-a-test") as server:
+        model = f"endpoint/fake@{server.base_url}"
+        key = {"ENDPOINT_API_KEY": "sk-right-key-of-a-test"}
+        ended = finish(place, model, "--engine", f"ray={cluster.address}", **key)
+    assert ended.code == 0, ended.err
+    assert "is a service and needs no worker" in ended.err
+
+
+def test_results_come_in_order_and_workers_follow_the_cluster(cluster: LocalCluster) -> None:
+    with Cluster(ClusterSpec(cluster.address)) as there:
+        assert str(there) == "ray: 2 nodes, 2 CPUs"
+        pool = ActorPool[int, int](there, lambda number: number * number, name="squares")
+        assert list(pool.map(range(50))) == [number * number for number in range(50)]
+        wait_until(lambda: pool.capacity == 4)
+        pool.close()
+        pool = ActorPool[int, int](there, lambda number: 1 // number, name="shares")
+        with pytest.raises(ZeroDivisionError):
+            pool.submit(0).result()
+        pool.close()
+        with pytest.raises(ClusterError, match="ended"):
+            pool.submit(1)
+
+
+@pytest.mark.parametrize("engine", ["rays", "ray[min=0]", "ray[max=x]", "ray[min=3,max=2]", "ray="])
+def test_an_engine_that_is_none_is_refused_before_anything_is_done(
+    engine: str, place: Path
+) -> None:
+    ended = finish(place, "listener", "--engine", engine)
+    assert ended.code == 2
+    assert engine in ended.err
+    assert not (place / "audiocapbench.db").exists()
+
+
+def test_a_cluster_that_is_not_there_is_said_at_once(place: Path) -> None:
+    for address, words in {
+        "127.0.0.1:1": "nobody answers at 127.0.0.1:1",
+        "ray://head:10001": "run on a node of the cluster",
+        "head": "write HOST:PORT",
+    }.items():
+        ended = finish(place, "listener", "--engine", f"ray={address}")
+        assert ended.code == 2
+        assert words in ended.err
+
+
+def test_without_ray_the_extra_is_named(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    ended = finish(place, "listener", "--engine", "ray")
+    assert ended.code == 2
+    assert "pip install 'audiocapbench[ray]'" in ended.err
+
+
+def test_without_the_engine_ray_is_not_imported(place: Path) -> None:
+    code = (
+        "import sys; from audiocapbench.cli import main; sys.argv[1:] = ['run', 'tones', '--model',"
+        " 'control/right', '--metrics', 'rouge_l']\n"
+        "try: main()\nexcept SystemExit as end: assert not end.code\n"
+        "assert 'ray' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=place, check=True, capture_output=True)
