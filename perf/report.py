@@ -162,19 +162,22 @@ def open_page(page: Path) -> Opened:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         tab = browser.new_page()
-        tab.goto(page.as_uri())
+        tab.goto(f"{page.as_uri()}#explore")
         tab.wait_for_selector("[role=option]")
         ready = tab.evaluate("performance.getEntriesByName('explorer-ready')[0].startTime")
         search = tab.evaluate(
             """() => {
                 const start = performance.now();
                 const input = document.getElementById("search");
+                const counted = document.getElementById("count");
                 input.value = "no such words";
                 input.dispatchEvent(new Event("input", {bubbles: true}));
-                return performance.now() - start;
+                return new Promise((done) => new MutationObserver(() => {
+                    done(performance.now() - start);
+                }).observe(counted, {childList: true}));
             }"""
         )
-        tab.evaluate("document.getElementById('controls').reset()")
+        tab.click("button[type=reset]")
         tab.wait_for_selector("[role=option]")
         rows = tab.locator("[role=option]").count()
         browser.close()

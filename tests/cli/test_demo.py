@@ -129,7 +129,7 @@ def test_the_report_is_one_file_that_asks_for_nothing(demo: Path) -> None:
     page.feed((demo / "demo-report.html").read_text(encoding="utf-8"))
     # The data, a block for each clip, and the page's own script.
     assert page.tags.count("script") == 1 + 30 + 1
-    assert page.tags.count("figure") == 4
+    assert page.tags.count("table") == 2
     assert page.links
     assert all(link.startswith("#") for link in page.links)
 

@@ -9,6 +9,7 @@ import pytest
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.engine import run_benchmark, score_run
 from audiocapbench.models import create_model
+from audiocapbench.report.page import html
 from audiocapbench.store import Store
 from command import run_command
 from folders import write_folder
@@ -46,7 +47,7 @@ def test_runs_become_a_page(place: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("page.html: 6 samples, ")
     page = (place / "page.html").read_text(encoding="utf-8")
-    assert "<h1><bdi>My &lt;models&gt;</bdi></h1>" in page
+    assert '<h1 id="title" dir="auto">My &lt;models&gt;</h1>' in page
     assert "Content-Security-Policy" in page
 
 
@@ -61,6 +62,22 @@ def test_json_names_the_page_and_its_numbers(place: Path) -> None:
     scores = [run["metrics"]["bleu_1"]["score"] for run in document["runs"]]
     assert len(scores) == 2
     assert scores == sorted(scores, reverse=True)
+
+
+def test_a_page_has_its_sound_where_a_mail_takes_it(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = call("1", "--json")
+    assert json.loads(done.stdout)["audio"] == "embed"
+    assert 'id="sound-5"' in (place / "report.html").read_text(encoding="utf-8")
+    assert "The sound is linked" not in done.stderr
+    # The clips alone are larger, or all of the page by a byte.
+    for most in (1_000, json.loads(done.stdout)["bytes"] - 1):
+        monkeypatch.setattr(html, "MOST_MAILED", most)
+        done = call("1", "--json")
+        assert json.loads(done.stdout)["audio"] == "link"
+        assert "The sound is linked, not inside" in done.stderr
+        assert 'id="sound-0"' not in (place / "report.html").read_text(encoding="utf-8")
 
 
 def test_another_score_ranks_where_asked(place: Path) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import ReportError
+from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.html import write_report
-from audiocapbench.report.page.overview import overview
 from audiocapbench.stats import FEWEST_FOR_INTERVAL
 from audiocapbench.store import Run, Store
 from made_store import MadeRun, made_samples, put_run
@@ -34,18 +34,31 @@ def page_of(store: Store, runs: list[Run], folder: Path) -> str:
     return path.read_text(encoding="utf-8").split('<script type="application/octet-stream"')[0]
 
 
+def board_of(store: Store, runs: list[Run]) -> dict[str, Any]:
+    return board_document(store, gathered_runs(store, runs), "T")
+
+
+def bold(board: dict[str, Any]) -> list[list[bool]]:
+    """For each model, which of its scores are the best."""
+    columns = zip(board["scorers"], board["estimates"], strict=True)
+    marks = [[bool(cell) and cell["value"] == one["best"] for cell in own] for one, own in columns]
+    return [list(row) for row in zip(*marks, strict=True)]
+
+
 def test_a_score_over_easier_samples_is_not_marked_as_the_best(
     store: Store, tmp_path: Path
 ) -> None:
     easy = [0.8 + 0.001 * place for place in range(24)]
     choosy = scored(store, "made/choosy", [*easy, *[None] * 16])
     whole = scored(store, "made/whole", [*(score + 0.1 for score in easy), *[0.1] * 16])
-    shown = overview(store, gathered_runs(store, [choosy, whole]))
-    (board,) = shown["boards"]
-    assert [row.model for row in board.rows] == ["made/whole", "made/choosy"]
-    assert [row.places for row in board.rows] == ["1", "2"]
-    assert [row.zero for row in board.rows] == ["0.587", "0.487"]
-    assert not any(cell.best for row in board.rows for cell in row.cells)
+    board = board_of(store, [choosy, whole])
+    assert [one["label"] for one in board["models"]] == ["made/whole", "made/choosy"]
+    assert [(one["rank"], one["open"]) for one in board["ranking"]["places"]] == [
+        (1, "1"),
+        (2, "2"),
+    ]
+    assert [f"{one['zero']:.3f}" for one in board["estimates"][0]] == ["0.587", "0.487"]
+    assert not any(map(any, bold(board)))
     page = page_of(store, [choosy, whole], tmp_path)
     assert "The models do not have scores of the same samples." in page
     assert "made/choosy: 16 failed." in page
@@ -56,9 +69,9 @@ def test_a_score_over_easier_samples_is_not_marked_as_the_best(
 def test_the_best_of_the_same_samples_is_in_bold(store: Store, tmp_path: Path) -> None:
     low = scored(store, "made/low", [0.2 + 0.01 * place for place in range(40)])
     high = scored(store, "made/high", [0.4 + 0.01 * place for place in range(40)])
-    (board,) = overview(store, gathered_runs(store, [low, high]))["boards"]
-    assert [[cell.best for cell in row.cells] for row in board.rows] == [[True], [False]]
-    assert [row.places for row in board.rows] == ["1", "2"]
+    board = board_of(store, [low, high])
+    assert bold(board) == [[True], [False]]
+    assert [one["rank"] for one in board["ranking"]["places"]] == [1, 2]
     page = page_of(store, [low, high], tmp_path)
     assert '<th scope="col">rank (ranks)</th>' in page
     assert '<th scope="col">as zero</th>' not in page
@@ -69,17 +82,17 @@ def test_models_that_no_test_tells_apart_share_their_ranks(store: Store) -> None
         scored(store, f"made/{start}", [(0.2 + 0.1 * ((place + start) % 5)) for place in range(40)])
         for start in range(2)
     ]
-    (board,) = overview(store, gathered_runs(store, runs))["boards"]
-    assert [(row.places, row.tied) for row in board.rows] == [("1 (1–2)", "a"), ("2 (1–2)", "a")]
+    places = board_of(store, runs)["ranking"]["places"]
+    assert [tuple(one.values()) for one in places] == [(1, "1–2", "a"), (2, "1–2", "a")]
 
 
 def test_runs_of_different_selections_are_not_ranked(store: Store, tmp_path: Path) -> None:
     steps = [0.2 + 0.01 * place for place in range(40)]
     whole = scored(store, "made/whole", steps)
     part = scored(store, "made/part", steps[:20], only=IDS[:20])
-    (board,) = overview(store, gathered_runs(store, [whole, part]))["boards"]
-    assert not board.ranked
-    assert not any(cell.best for row in board.rows for cell in row.cells)
+    board = board_of(store, [whole, part])
+    assert not board["ranking"]["ranked"]
+    assert not any(map(any, bold(board)))
     page = page_of(store, [whole, part], tmp_path)
     assert "The runs were not asked about the same samples: none is ranked" in page
     assert '<th scope="col">rank (ranks)</th>' not in page
@@ -91,11 +104,10 @@ def test_a_score_made_in_another_way_is_not_marked_as_the_best(store: Store) -> 
         scored(store, model, [level] * 40, signatures={"rouge_l": f"rouge_l|level:{level}"})
         for model, level in (("made/one", 0.3), ("made/two", 0.4))
     ]
-    shown = overview(store, gathered_runs(store, runs))
-    (board,) = shown["boards"]
-    assert not board.ranked
-    assert not any(cell.best for row in board.rows for cell in row.cells)
-    assert "rouge_l was computed in 2 ways; see the signatures" in shown["warnings"]
+    board = board_of(store, runs)
+    assert not board["ranking"]["ranked"]
+    assert not any(map(any, bold(board)))
+    assert "rouge_l was computed in 2 ways; see the signatures" in board["warnings"]
 
 
 def test_samples_are_not_called_clips(store: Store, tmp_path: Path) -> None:
@@ -104,25 +116,28 @@ def test_samples_are_not_called_clips(store: Store, tmp_path: Path) -> None:
     run = put_run(store, made, samples)
     page = page_of(store, [run], tmp_path)
     assert "72 samples of 12 clips" in page
-    assert "<small>72 samples</small>" in page
-    assert "<small>12 clips</small>" in page
+    board = board_of(store, [run])
+    assert [one["samples"] for one in board["parts"]] == [72]
+    assert [one["total"] for one in board["durations"]] == [12]
     assert "72 clips" not in page
 
 
-def test_many_questions_about_few_clips_have_no_interval(store: Store, tmp_path: Path) -> None:
+def test_many_questions_about_few_clips_have_no_interval(store: Store) -> None:
     samples = made_samples(42, questions=6)
     made = MadeRun("made/asked", scores={"rouge_l": {one.id: 0.5 for one in samples}})
-    page = page_of(store, [put_run(store, made, samples)], tmp_path)
-    assert "<small>42 samples, too few for an interval</small>" in page
+    (part,) = board_of(store, [put_run(store, made, samples)])["parts"]
+    assert (part["samples"], part["cells"][0]["interval"]) == (42, None)
 
 
 def test_too_few_samples_for_an_interval_are_said(store: Store, tmp_path: Path) -> None:
     samples = made_samples(FEWEST_FOR_INTERVAL - 1)
     made = MadeRun("made/few", scores={"rouge_l": {one.id: 0.5 for one in samples}})
-    page = page_of(store, [put_run(store, made, samples)], tmp_path)
+    run = put_run(store, made, samples)
+    page = page_of(store, [run], tmp_path)
     assert f"Fewer than {FEWEST_FOR_INTERVAL} samples give no interval." in page
-    assert f"<small>{len(samples)} samples, too few for an interval</small>" in page
-    assert "made/few: 0.500, too few samples for an interval</title>" in page
+    board = board_of(store, [run])
+    assert board["estimates"][0][0]["interval"] is None
+    assert board["parts"][0]["cells"][0]["interval"] is None
     enough = made_samples(FEWEST_FOR_INTERVAL)
     made = MadeRun("made/more", scores={"rouge_l": {one.id: 0.5 for one in enough}})
     page = page_of(store, [put_run(store, made, enough)], tmp_path)

@@ -13,8 +13,8 @@ from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.report.leaderboard.pages import pages
 from audiocapbench.report.leaderboard.paper_tables import paper_tables
 from audiocapbench.report.leaderboard.records import pair_records, records
+from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.figure_data import figure_data
-from audiocapbench.report.page.overview import overview
 from audiocapbench.report.page.report_data import gather, stored_summaries
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.store import Store
@@ -146,8 +146,8 @@ def test_figures_and_the_page_show_published_models_beside_runs(store: Store) ->
         "gemini/gemini-2.5-pro (published)",
         "own/mine",
     ]
-    first = overview(store, data)["boards"][0]
-    assert [row.model for row in first.rows][:2] == ["own/mine", f"{labels[0]}"]
+    shown = board_document(store, data, "T")["models"]
+    assert [one["label"] for one in shown][:2] == ["own/mine", labels[0]]
     assert any("about 1,000 samples, the runs about 997" in note for note in data.notes)
     assert gather(stored_summaries(store, [number])).published == ()
 

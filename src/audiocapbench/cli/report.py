@@ -24,7 +24,7 @@ def report(
     runs: options.RunsArgument,
     *,
     out: Path = Path("report.html"),
-    audio: Literal["none", "link", "embed"] = "link",
+    audio: Literal["auto", "none", "link", "embed"] = "auto",
     title: str | None = None,
     by: ByOption = None,
     published: bool = False,
@@ -35,7 +35,7 @@ def report(
 
     Args:
         out (FILE): Where to write the page.
-        audio: Leave clips out, link to where they lie, or embed them.
+        audio: Leave clips out, link to them, or embed them; auto embeds up to 25 MB in all.
         title (TEXT): [default: the benchmark's name]
         published: Show the paper's models too.
     """
@@ -56,7 +56,7 @@ def report(
                 "bytes": written.size,
                 "samples": written.samples,
                 "clips": written.clips,
-                "audio": audio,
+                "audio": written.audio,
                 "unheard": written.unheard,
                 "ranked_by": data.headline.label,
                 "notes": list(data.notes),
@@ -68,5 +68,8 @@ def report(
         size = f"{written.size / 1e6:.1f} MB"
         show_lines(f"{relative(out)}: {counted(written.samples, 'sample')}{of}, {size}")
     say(*data.notes)
+    if written.too_large:
+        say("The sound is linked, not inside: the page would have more than 25 MB, and no mail.")
+        say("--audio embed puts it in all the same.")
     if written.unheard:
         say(f"{written.unheard:,} clips cannot be played; the page says why beside each.")

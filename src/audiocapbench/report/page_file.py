@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from audiocapbench.files import write_file
+from audiocapbench.report.escape_controls import escape_controls
 
 
 def template_text(name: str) -> str:
@@ -31,6 +32,7 @@ def render(template: str, **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["plain"] = escape_controls
     return environment.get_template(template).render(**values)
 
 

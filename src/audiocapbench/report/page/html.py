@@ -3,66 +3,96 @@
 It asks for nothing over a network, and only the script that ships with the package runs in it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+from audiocapbench.report.page.board import Document, board_document
 from audiocapbench.report.page.explorer.content import explorer_data
-from audiocapbench.report.page.explorer.sound import AudioChoice, Sound, sounds_of
-from audiocapbench.report.page.overview import overview
+from audiocapbench.report.page.explorer.sound import (
+    AudioChoice,
+    Sound,
+    embedded_size,
+    sounds_of,
+)
 from audiocapbench.report.page.report_data import ReportData
 from audiocapbench.report.page_file import render, source_hash, template_text, write_page
 from audiocapbench.scores.run_table import keep_estimates
 from audiocapbench.store import Store
-from audiocapbench.version import VERSION
 
-SCRIPTS = ("data.js", "filter.js", "list.js", "clip.js", "explorer.js")
+VIEWS = """
+base.js state.js words.js filter.js charts.js leaderboard.js compare.js list.js player.js clip.js
+explore.js about.js""".split()
+SCRIPTS = (*VIEWS, "embedded.js", "app.js")
+MOST_MAILED = 25_000_000
+"""Bytes of a page that most mail takes."""
+
+STYLES = ("base.css", "board.css", "explore.css")
 
 
 class PageFile(NamedTuple):
-    """A page that was written; the audio of ``unheard`` clips is gone or has changed."""
+    """A page that was written; the audio of ``unheard`` clips is gone or has changed.
+
+    ``too_large`` says whether sound was left out of it that would not fit into a mail.
+    """
 
     size: int
     samples: int
     clips: int
     unheard: int
+    audio: AudioChoice
+    too_large: bool = False
 
 
 def write_report(
-    store: Store, data: ReportData, path: Path, *, title: str, audio: AudioChoice = "none"
+    store: Store,
+    data: ReportData,
+    path: Path,
+    *,
+    title: str,
+    audio: AudioChoice | Literal["auto"] = "none",
 ) -> PageFile:
     """Write runs of one benchmark as a page; what is computed for it is kept in the store.
+
+    ``auto`` embeds the sound where the page stays small enough for a mail, and else links to it.
 
     Raises:
         ReportError: The page cannot be written, or the clips are too large to embed.
     """
-    sounds = sounds_of((sample.clip for sample in data.samples), audio, path)
-    page = _render(store, data, sounds, title, audio)
+    clips = [sample.clip for sample in data.samples]
+    board = board_document(store, data, title)
     keep_estimates(store, (one.table for one in data.runs))
+    small = embedded_size(clips) < MOST_MAILED
+    choice: AudioChoice = audio if audio != "auto" else "embed" if small else "link"
+    sounds = sounds_of(clips, choice, path)
+    page = _render(board, data, sounds, choice)
+    if audio == "auto" and choice == "embed" and len(page.encode("utf-8", "replace")) > MOST_MAILED:
+        choice = "link"
+        sounds = sounds_of(clips, choice, path)
+        page = _render(board, data, sounds, choice)
     size = write_page(path, page)
     unheard = sum(bool(one.missing) for one in sounds.values())
-    return PageFile(size, len(data.samples), data.clips, unheard)
+    too_large = audio == "auto" and choice == "link"
+    return PageFile(size, len(data.samples), data.clips, unheard, choice, too_large)
+
+
+def joined(names: Sequence[str]) -> str:
+    """Scripts or styles of the page as one text."""
+    return "\n".join(map(template_text, names))
 
 
 def _render(
-    store: Store,
-    data: ReportData,
-    sounds: Mapping[str, Sound],
-    title: str,
-    audio: AudioChoice,
+    board: Document, data: ReportData, sounds: Mapping[str, Sound], audio: AudioChoice
 ) -> str:
-    script = "\n".join(template_text(name) for name in SCRIPTS)
-    style = template_text("report.css")
+    script, style = joined(SCRIPTS), joined(STYLES)
     return render(
         "report.html",
-        title=title,
-        version=VERSION,
         policy=_policy(script, style, audio),
         script=script,
         style=style,
-        explorer=explorer_data(data, sounds, audio),
+        board=board,
+        data=explorer_data(data, sounds, board),
         embedded=[one.content for one in sounds.values()] if audio == "embed" else [],
-        **overview(store, data),
     )
 
 

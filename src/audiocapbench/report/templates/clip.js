@@ -1,193 +1,99 @@
-// One clip in full: its audio and waveform, its references, and the models side by side.
-
-const SVG = "http://www.w3.org/2000/svg";
+// One sample in full: its sound, its references, and the models side by side.
 
 class ClipView {
-  constructor(report, box, actions) {
-    this.report = report;
+  constructor(app, box, actions) {
+    this.app = app;
     this.box = box;
     this.actions = actions;
-    this.hint = box.firstElementChild;
     this.clip = null;
-    this.audio = null;
-    this.address = null;
+    this.player = null;
+  }
+
+  get id() {
+    return this.clip?.id ?? null;
   }
 
   close() {
-    this.silence();
+    this.player?.close();
+    this.player = null;
     this.clip = null;
-    this.box.replaceChildren(this.hint);
+    this.box.replaceChildren();
   }
 
-  silence() {
-    if (this.audio) this.audio.pause();
-    this.audio = null;
-    if (this.address) URL.revokeObjectURL(this.address);
-    this.address = null;
-  }
-
-  show(clip, wish) {
-    if (clip !== this.clip) {
-      this.silence();
-      this.clip = clip;
-      this.sound = this.player(clip);
+  show(clip, query) {
+    if (clip.id !== this.id) {
+      this.player?.close();
+      this.player = new Player(clip);
     }
-    const { report } = this;
-    const parts = [this.header(clip), this.facts(clip), this.sound];
-    parts.push(make("h4", "", "References"));
-    const references = make("ul");
-    for (const text of report.references(clip)) {
-      const item = make("li");
-      item.append(foreign("div", "text", text));
-      references.append(item);
-    }
-    parts.push(references);
-    const asked = make("p", "soft", "Asked: ");
-    asked.append(foreign("span", "text", report.text("instruction", clip)));
-    parts.push(asked);
-    const details = report.text("details", clip);
-    if (details) parts.push(foreign("p", "soft text", details));
-    parts.push(make("h4", "", "Answers"));
-    const cards = make("div", "cards");
-    for (const model of wish.shown) cards.append(this.card(model, clip, wish));
-    if (!wish.shown.length) cards.append(make("p", "soft", "No model is chosen."));
-    parts.push(cards);
-    this.box.replaceChildren(...parts);
+    this.clip = clip;
+    this.query = query;
+    const references = make("div", "refs", make("h3", "", "People wrote"), this.references(clip));
+    const asked = fold("What was asked", foreign("p", "soft text", clip.instruction), clip.details ? foreign("p", "soft text", clip.details) : null);
+    this.box.replaceChildren(this.header(clip), this.player.element, references, this.answers(clip), asked);
   }
 
   header(clip) {
-    const header = make("header");
-    const title = foreign("h3", "", this.report.id(clip));
+    const title = foreign("h2", "", ...marked(plain(clip.id), hits(plain(clip.id), this.query.search)));
     title.tabIndex = -1;
-    const buttons = make("nav");
-    buttons.setAttribute("aria-label", "Between samples");
-    for (const [words, action] of [["← Previous", "previous"], ["Next →", "next"], ["Back to the list", "back"]]) {
-      const button = make("button", "", words);
-      button.type = "button";
-      button.addEventListener("click", () => this.actions[action]());
-      buttons.append(button);
-    }
-    header.append(title, buttons);
-    return header;
-  }
-
-  facts(clip) {
-    const { report } = this;
-    const line = make("p", "soft");
-    const facts = [report.category(clip), `${report.columns.seconds[clip].toFixed(1)} s`, `${report.columns.rate[clip].toLocaleString("en")} Hz`, report.text("file", clip)];
-    line.append(foreign("bdi", "", `${facts.join(" · ")} · `));
+    const between = make("nav", "", button("←", () => this.actions.step(-1), "", "Previous sample"), button("→", () => this.actions.step(1), "", "Next sample"), button("Back to the list", () => this.actions.back(), "back"));
+    between.setAttribute("aria-label", "Between samples");
+    const facts = [plain(clip.category), `${clip.seconds.toFixed(1)} s`, clip.rate ? `${(clip.rate / 1000).toLocaleString("en")} kHz` : "", plain(clip.file)].filter(Boolean);
     const link = make("a", "", "Link to this sample");
-    link.href = `#clip=${encodeURIComponent(report.id(clip).toWellFormed())}`;
-    line.append(link);
-    return line;
+    link.href = `#clip=${encodeURIComponent(clip.id.toWellFormed())}`;
+    return make("header", "", make("div", "", title, between), make("p", "soft", foreign("bdi", "", `${facts.join(" · ")} · `), link));
   }
 
-  player(clip) {
-    const { report } = this;
-    const sound = report.sound(clip);
-    if (!sound) return make("p", "soft", "This report was made without audio; --audio link or embed adds it.");
-    if (sound.missing) return foreign("p", "warning", `No audio: ${sound.missing}.`);
-    const box = make("div", "sound");
-    this.audio = make("audio");
-    this.audio.controls = true;
-    this.audio.setAttribute("aria-label", `Play ${report.id(clip)}`);
-    if (sound.link) {
-      this.audio.preload = "none";
-      this.audio.src = sound.link;
-    } else {
-      const content = bytesOf(document.getElementById(`sound-${sound.number}`));
-      this.address = URL.createObjectURL(new Blob([content], { type: sound.kind }));
-      this.audio.src = this.address;
+  references(clip) {
+    return make("ul", "", ...clip.references.map((text) => foreign("li", "text", ...marked(text, hits(text, this.query.search)))));
+  }
+
+  answers(clip) {
+    const known = new References(clip.references);
+    const cards = make("div", "cards", ...this.query.shown.map((model) => this.card(model, clip.answers[model], known)));
+    if (!this.query.shown.length) cards.append(make("p", "soft", "No model is chosen."));
+    const legend = make("p", "soft legend-words", make("mark", "match", "in the references"), " ", make("mark", "extra", "not in them"), " ", make("span", "miss", "left out"));
+    return make("div", "", make("div", "answers-head", make("h3", "", "Models said"), legend), cards);
+  }
+
+  card(model, answer, known) {
+    const { board } = this.app;
+    const one = board.models[model];
+    const box = make("section", `answer${one.control ? " control" : ""}`);
+    const title = make("h4", "", foreign("span", "", plain(one.label)), make("span", answer.status === "ok" ? "badge" : "badge bad", answer.status));
+    box.append(title);
+    const read = known.read(answer.text);
+    if (answer.text) box.append(foreign("p", "text", ...marked(answer.text, [...read.ranges, ...hits(answer.text, this.query.search)])));
+    if (answer.note) box.append(make("p", "soft", `(${answer.note})`));
+    if (answer.error) box.append(foreign("p", "warning text", answer.error));
+    if (answer.text && read.missing.length) box.append(make("p", "misses", make("span", "hidden", "Left out: "), ...read.missing.slice(0, 8).flatMap((word) => [foreign("span", "miss", word), " "])));
+    box.append(...this.scores(answer));
+    if (answer.verdicts.length) {
+      const said = answer.verdicts.map(([judge, words_]) => make("div", "said", make("b", "", `${plain(judge)}: `), foreign("span", "text", ...marked(words_, hits(words_, this.query.search)))));
+      box.append(...(answer.verdicts.length === 1 ? said : [fold(`What ${answer.verdicts.length} judges said`, ...said)]));
     }
-    const audio = this.audio;
-    box.append(audio, this.wave(sound.peaks, audio, report.columns.seconds[clip]));
-    audio.addEventListener("error", () => this.unheard(box, sound));
+    const spent = [];
+    if (isNumber(answer.latency)) spent.push(`${answer.latency.toFixed(2)} s`);
+    if (isNumber(answer.cost)) spent.push(dollars(answer.cost));
+    if (spent.length) box.append(make("p", "soft", spent.join(" · ")));
     return box;
   }
 
-  // The element says no more than that it failed; a file that is gone and one of an odd format look alike.
-  unheard(box, sound) {
-    if (box.querySelector(".warning")) return;
-    const words = sound.link
-      ? `The file is not at ${beginning(sound.link, 300)}; was the page moved? If it is there, this browser cannot play it.`
-      : "This browser cannot play the file.";
-    const line = foreign("p", "warning text", words);
-    line.setAttribute("role", "alert");
-    box.append(line);
-  }
-
-  wave(peaks, audio, seconds) {
-    const count = peaks.length / 2;
-    const svg = document.createElementNS(SVG, "svg");
-    svg.setAttribute("class", "wave");
-    svg.setAttribute("viewBox", `0 0 ${count} 256`);
-    svg.setAttribute("preserveAspectRatio", "none");
-    svg.setAttribute("aria-hidden", "true");
-    const upper = [];
-    const lower = [];
-    for (let i = 0; i < count; i++) {
-      // A hair of height keeps silence visible as a line.
-      upper.push(`${i},${Math.min(254 - peaks[count + i], 126)}`);
-      lower.push(`${i},${Math.max(256 - peaks[i], 130)}`);
-    }
-    const path = document.createElementNS(SVG, "path");
-    path.setAttribute("d", `M${upper.join(" ")} L${lower.reverse().join(" ")}Z`);
-    const now = document.createElementNS(SVG, "line");
-    const place = () => {
-      const x = (audio.currentTime / (Number.isFinite(audio.duration) ? audio.duration : seconds)) * count;
-      for (const [name, value] of [["x1", x], ["x2", x], ["y1", 0], ["y2", 256]]) now.setAttribute(name, value);
+  // Three bars, of what the models are ranked by; every other score is a fold away.
+  scores(answer) {
+    const { board } = this.app;
+    const judge = board.scorers[this.query.measure].judge;
+    const known = board.scorers.map((_, number) => number).filter((number) => isNumber(answer.scores[number]));
+    const own = known.filter((number) => board.scorers[number].judge === judge && number !== this.query.measure);
+    const first = [this.query.measure, ...own].filter((number) => known.includes(number)).slice(0, judge === null ? 3 : 4);
+    const rest = known.filter((number) => !first.includes(number));
+    const line = (number) => {
+      const scorer = board.scorers[number];
+      const fill = make("i");
+      fill.style.width = `${100 * Math.min(1, answer.scores[number] / scorer.max)}%`;
+      return make("div", number === this.query.measure ? "dim now" : "dim", foreign("span", "", plain(judge !== null && scorer.judge === judge ? scorer.column : scorer.label)), make("b", "", fill), make("span", "num", answer.scores[number].toFixed(scorer.digits)));
     };
-    place();
-    audio.addEventListener("timeupdate", place);
-    audio.addEventListener("seeked", place);
-    svg.addEventListener("click", (event) => {
-      const frame = svg.getBoundingClientRect();
-      audio.currentTime = ((event.clientX - frame.left) / frame.width) * (Number.isFinite(audio.duration) ? audio.duration : seconds);
-    });
-    svg.append(path, now);
-    return svg;
-  }
-
-  play() {
-    if (!this.audio) return;
-    if (this.audio.paused) this.audio.play().catch(() => {});
-    else this.audio.pause();
-  }
-
-  card(model, clip, wish) {
-    const { report } = this;
-    const answer = report.answer(model, clip);
-    const card = make("section", "card");
-    const title = make("h4");
-    title.append(foreign("span", "", report.models[model]));
-    title.append(make("span", answer.status === "ok" ? "badge" : "badge bad", answer.status));
-    card.append(title);
-    if (answer.text) card.append(foreign("p", "text", answer.text));
-    if (answer.note) card.append(make("p", "soft", `(${answer.note})`));
-    if (answer.error) card.append(foreign("p", "warning text", answer.error));
-    card.append(this.scores(model, clip, wish));
-    for (let judge = 0; judge < report.judges.length; judge++) {
-      const words = report.verdict(judge, model, clip);
-      if (!words) continue;
-      const said = make("div", "said");
-      said.append(make("b", "", `${report.judges[judge]}: `), foreign("span", "text", words));
-      card.append(said);
-    }
-    const spent = [];
-    if (!Number.isNaN(answer.latency)) spent.push(`${answer.latency.toFixed(2)} s`);
-    if (!Number.isNaN(answer.cost)) spent.push(`$${answer.cost.toFixed(5)}`);
-    if (spent.length) card.append(make("p", "soft", spent.join(" · ")));
-    return card;
-  }
-
-  scores(model, clip, wish) {
-    const list = make("dl");
-    this.report.measures.forEach((measure, number) => {
-      const value = this.report.score(number, model, clip);
-      if (Number.isNaN(value)) return;
-      const now = number === wish.measure ? "now" : "";
-      list.append(make("dt", now, measure.label), make("dd", now, value.toFixed(measure.digits)));
-    });
-    return list;
+    const shown = [make("div", "dims", ...first.map(line))];
+    if (rest.length) shown.push(fold(count(rest.length, "more score"), make("div", "dims", ...rest.map(line))));
+    return first.length || rest.length ? shown : [];
   }
 }

@@ -1,70 +1,63 @@
-// Which clips are listed, and in which order.
+// Which samples of an embedded source are listed, and in which order; a server does the same for served ones.
 
 const ANY = -1;
 
 // The chosen score of a clip: one model's, or the mean over those that are shown.
-function chosenScore(report, wish, clip) {
-  if (wish.model !== ANY) return report.score(wish.measure, wish.model, clip);
+function chosenScore(source, query, clip) {
+  if (query.model !== ANY) return source.score(query.measure, query.model, clip);
   let sum = 0;
-  let count = 0;
-  for (const model of wish.shown) {
-    const value = report.score(wish.measure, model, clip);
-    if (!Number.isNaN(value)) {
-      sum += value;
-      count += 1;
-    }
-  }
-  return count ? sum / count : NaN;
-}
-
-function difference(report, wish, clip) {
-  let low = Infinity;
-  let high = -Infinity;
-  for (const model of wish.shown) {
-    const value = report.score(wish.measure, model, clip);
+  let number = 0;
+  for (const model of query.shown) {
+    const value = source.score(query.measure, model, clip);
     if (Number.isNaN(value)) continue;
-    low = Math.min(low, value);
-    high = Math.max(high, value);
+    sum += value;
+    number += 1;
   }
-  return high > low ? high - low : high === low ? 0 : NaN;
+  return number ? sum / number : NaN;
 }
 
-function inRange(report, wish, clip) {
-  if (wish.low === null && wish.high === null) return true;
-  const models = wish.model === ANY ? wish.shown : [wish.model];
+function difference(source, query, clip) {
+  const values = query.shown.map((model) => source.score(query.measure, model, clip)).filter((value) => !Number.isNaN(value));
+  return values.length ? Math.max(...values) - Math.min(...values) : NaN;
+}
+
+function inRange(source, query, clip) {
+  if (query.low === null && query.high === null) return true;
+  const models = query.model === ANY ? query.shown : [query.model];
   return models.some((model) => {
-    const value = report.score(wish.measure, model, clip);
-    return value >= (wish.low ?? -Infinity) && value <= (wish.high ?? Infinity);
+    const value = source.score(query.measure, model, clip);
+    return value >= (query.low ?? -Infinity) && value <= (query.high ?? Infinity);
   });
 }
 
-function hasStatus(report, wish, clip) {
-  if (wish.status === ANY) return true;
-  const models = wish.model === ANY ? wish.shown : [wish.model];
-  return models.some((model) => report.status(model, clip) === wish.status);
+function hasStatus(source, query, clip) {
+  if (!query.status) return true;
+  const models = query.model === ANY ? query.shown : [query.model];
+  return models.some((model) => source.status(model, clip) === query.status);
 }
 
+// By name, as the address and the server know them; the words are the reader's.
 const SORTS = {
-  "benchmark's order": null,
-  "score, lowest first": { key: chosenScore, sign: 1 },
-  "score, highest first": { key: chosenScore, sign: -1 },
-  "models differ most": { key: difference, sign: -1 },
-  "shortest clip": { key: (report, _wish, clip) => report.columns.seconds[clip], sign: 1 },
-  "longest clip": { key: (report, _wish, clip) => report.columns.seconds[clip], sign: -1 },
+  order: { words: "benchmark's order" },
+  lowest: { words: "score, lowest first", key: chosenScore, sign: 1 },
+  highest: { words: "score, highest first", key: chosenScore, sign: -1 },
+  differ: { words: "models differ most", key: difference, sign: -1 },
+  shortest: { words: "shortest clip", key: (source, _query, clip) => source.columns.seconds[clip], sign: 1 },
+  longest: { words: "longest clip", key: (source, _query, clip) => source.columns.seconds[clip], sign: -1 },
 };
 
-function chosenClips(report, wish) {
-  const words = wish.search.toLowerCase().split(/\s+/).filter(Boolean);
+function chosenClips(source, query) {
+  const words = query.search.toLowerCase().split(/\s+/).filter(Boolean);
   const found = [];
-  for (let clip = 0; clip < report.clips; clip++) {
-    if (wish.category !== ANY && report.columns.category[clip] !== wish.category) continue;
-    if (!hasStatus(report, wish, clip) || !inRange(report, wish, clip)) continue;
-    if (words.length && !words.every((word) => report.haystack(clip).includes(word))) continue;
+  for (let clip = 0; clip < source.clips; clip++) {
+    if (query.category && source.category(clip) !== query.category) continue;
+    if (!hasStatus(source, query, clip) || !inRange(source, query, clip)) continue;
+    if (words.length && !words.every((word) => source.haystack(clip).includes(word))) continue;
     found.push(clip);
   }
-  const sort = SORTS[wish.sort];
-  if (!sort) return found;
-  const keys = new Map(found.map((clip) => [clip, sort.key(report, wish, clip)]));
+  const sort = SORTS[query.sort];
+  if (!sort?.key) return found;
+  const keys = new Map(found.map((clip) => [clip, sort.key(source, query, clip)]));
   // Clips without the score come last, whichever way.
   return found.sort((a, b) => {
     const [x, y] = [keys.get(a), keys.get(b)];

@@ -1,36 +1,22 @@
-// The list of clips: only the rows in sight exist. To assistive technology it is a listbox.
+// The list of samples: only the rows in sight exist, and pages are asked for before they come into sight.
+// To assistive technology it is a listbox.
 
 const ROW = 78;
-const AHEAD = 4;
-
-function make(tag, name, text) {
-  const element = document.createElement(tag);
-  if (name) element.className = name;
-  if (text !== undefined) element.textContent = text;
-  return element;
-}
-
-// Text from a dataset or a model: whichever way it runs, it stays in its own box.
-function foreign(tag, name, text) {
-  const element = make(tag, name, text);
-  element.dir = "auto";
-  return element;
-}
-
-function beginning(text, length) {
-  return text.length > length ? `${Array.from(text.slice(0, 2 * length)).slice(0, length).join("")}…` : text;
-}
+const AHEAD = 6;
+const PAGE = 60;
 
 class ClipList {
-  constructor(report, box, spacer, open) {
-    this.report = report;
+  constructor(source, box, spacer, open) {
+    this.source = source;
     this.box = box;
     this.spacer = spacer;
     this.open = open;
-    this.clips = [];
+    this.total = 0;
     this.active = 0;
     this.opened = null;
     this.rows = new Map();
+    this.pages = new Map();
+    this.asked = 0; // Counts queries: what comes late for an older one is not shown.
     this.waiting = false;
     box.addEventListener("scroll", () => this.soon(), { passive: true });
     box.addEventListener("keydown", (event) => this.key(event));
@@ -41,15 +27,43 @@ class ClipList {
     new ResizeObserver(() => this.soon()).observe(box);
   }
 
-  show(clips, wish) {
-    const before = this.clips[this.active];
-    this.clips = clips;
-    this.wish = wish;
-    this.active = Math.max(0, clips.indexOf(before));
-    this.spacer.style.height = `${clips.length * ROW}px`;
+  // Show what a query finds; the sample that is open stays in sight where it is among it.
+  async show(query) {
+    this.query = query;
+    const asked = ++this.asked;
+    const [page, place] = await Promise.all([this.source.page(query, 0, PAGE), this.opened === null ? -1 : this.source.find(query, this.opened)]);
+    if (asked !== this.asked) return null;
+    this.pages = new Map([[0, page.rows]]);
+    this.total = page.total;
+    this.active = Math.max(0, place);
+    this.spacer.style.height = `${page.total * ROW}px`;
     this.clear();
     this.reveal();
     this.draw();
+    return page;
+  }
+
+  at(place) {
+    return this.pages.get(Math.floor(place / PAGE))?.[place % PAGE];
+  }
+
+  // Ask for the pages around what is in sight.
+  need(first, last) {
+    const [from, to] = [Math.floor(Math.max(0, first - PAGE / 2) / PAGE), Math.floor(Math.min(this.total - 1, last + PAGE) / PAGE)];
+    for (let number = from; number <= to; number++) {
+      if (this.pages.has(number)) continue;
+      this.pages.set(number, undefined);
+      const asked = this.asked;
+      this.source.page(this.query, number * PAGE, (number + 1) * PAGE).then(
+        (page) => {
+          if (asked !== this.asked) return;
+          this.pages.set(number, page.rows);
+          for (const [place, row] of this.rows) if (Math.floor(place / PAGE) === number) this.fill(row, place);
+          this.mark();
+        },
+        () => this.pages.delete(number),
+      );
+    }
   }
 
   clear() {
@@ -68,7 +82,8 @@ class ClipList {
 
   draw() {
     const first = Math.max(0, Math.floor(this.box.scrollTop / ROW) - AHEAD);
-    const last = Math.min(this.clips.length, Math.ceil((this.box.scrollTop + this.box.clientHeight) / ROW) + AHEAD);
+    const last = Math.min(this.total, Math.ceil((this.box.scrollTop + this.box.clientHeight) / ROW) + AHEAD);
+    if (last > first) this.need(first, last);
     for (const [place, row] of this.rows) {
       if (place < first || place >= last) {
         row.remove();
@@ -77,59 +92,54 @@ class ClipList {
     }
     for (let place = first; place < last; place++) {
       if (this.rows.has(place)) continue;
-      const row = this.row(place);
+      const row = make("div", "row");
+      row.id = `row-${place}`;
+      row.dataset.place = place;
+      row.setAttribute("role", "option");
+      row.setAttribute("aria-setsize", this.total);
+      row.setAttribute("aria-posinset", place + 1);
+      row.style.top = `${place * ROW}px`;
+      this.fill(row, place);
       this.rows.set(place, row);
-      const next = this.rows.get(place + 1);
-      this.spacer.insertBefore(row, next ?? null);
+      this.spacer.insertBefore(row, this.rows.get(place + 1) ?? null);
     }
     this.mark();
   }
 
-  row(place) {
-    const { report, wish } = this;
-    const clip = this.clips[place];
-    const row = make("div", "row");
-    row.id = `row-${place}`;
-    row.dataset.place = place;
-    row.setAttribute("role", "option");
-    row.setAttribute("aria-setsize", this.clips.length);
-    row.setAttribute("aria-posinset", place + 1);
-    row.style.top = `${place * ROW}px`;
-    const top = make("div");
-    top.append(foreign("span", "name", beginning(report.id(clip), 80)));
-    const facts = `${beginning(report.category(clip), 24)} · ${report.columns.seconds[clip].toFixed(1)} s`;
-    top.append(foreign("span", "fact", facts));
-    const line = foreign("span", "line", beginning(report.references(clip)[0] ?? "", 160));
-    const bottom = make("div");
-    bottom.append(this.bars(clip));
-    const measure = report.measures[wish.measure];
-    const value = chosenScore(report, wish, clip);
-    const words = wish.model === ANY && wish.shown.length > 1 ? "mean " : "";
-    bottom.append(make("span", "fact", Number.isNaN(value) ? "no score" : words + value.toFixed(measure.digits)));
-    row.append(top, line, bottom);
-    return row;
+  fill(row, place) {
+    const { query } = this;
+    const one = this.at(place);
+    if (!one) {
+      row.replaceChildren(make("span", "soft", "…"));
+      return;
+    }
+    const scorer = query.scorer;
+    const id = beginning(plain(one.id), 80);
+    const line = beginning(one.line, 160);
+    const top = make("div", "", foreign("span", "name", ...marked(id, hits(id, query.search))), foreign("span", "fact", `${beginning(plain(one.category), 24)} · ${one.seconds.toFixed(1)} s`));
+    const value = isNumber(one.value) ? `${query.model === ANY && query.shown.length > 1 ? "mean " : ""}${one.value.toFixed(scorer.digits)}` : "no score";
+    const bottom = make("div", "", this.bars(one, scorer), make("span", "fact", value));
+    row.replaceChildren(top, foreign("span", "line", ...marked(line, hits(line, query.search))), bottom);
   }
 
-  bars(clip) {
-    const { report, wish } = this;
+  bars(one, scorer) {
     const bars = make("span", "bars");
     bars.setAttribute("aria-hidden", "true");
-    for (const model of wish.shown) {
-      const value = report.score(wish.measure, model, clip);
-      const bar = make("i", Number.isNaN(value) ? "no" : "");
-      bar.title = report.models[model];
-      if (!Number.isNaN(value)) bar.style.height = `${Math.min(1, value / report.measures[wish.measure].highest) * 20}px`;
+    one.scores.forEach((value, place) => {
+      const bar = make("i", isNumber(value) ? "" : "no");
+      bar.title = plain(this.query.names[place]);
+      if (isNumber(value)) bar.style.height = `${Math.min(1, value / scorer.max) * 18}px`;
       bars.append(bar);
-    }
+    });
     return bars;
   }
 
   mark() {
     for (const [place, row] of this.rows) {
       row.classList.toggle("active", place === this.active);
-      row.setAttribute("aria-selected", String(this.clips[place] === this.opened));
+      row.setAttribute("aria-selected", String(this.opened !== null && this.at(place)?.id === this.opened));
     }
-    if (this.clips.length && this.rows.has(this.active)) this.box.setAttribute("aria-activedescendant", `row-${this.active}`);
+    if (this.total && this.rows.has(this.active)) this.box.setAttribute("aria-activedescendant", `row-${this.active}`);
     else this.box.removeAttribute("aria-activedescendant");
   }
 
@@ -141,23 +151,29 @@ class ClipList {
   }
 
   move(place) {
-    this.active = Math.max(0, Math.min(this.clips.length - 1, place));
+    this.active = Math.max(0, Math.min(this.total - 1, place));
     this.reveal();
     this.draw();
   }
 
-  choose(place) {
-    if (place < 0 || place >= this.clips.length) return;
+  async choose(place) {
+    if (place < 0 || place >= this.total) return;
     this.move(place);
-    this.open(this.clips[place]);
+    let one = this.at(place);
+    if (!one) one = (await this.source.page(this.query, place, place + 1)).rows[0];
+    if (one) this.open(one.id);
   }
 
-  // The clip was opened by whatever means; show where it stands, if it is listed.
-  follow(clip) {
-    this.opened = clip;
-    const place = this.clips.indexOf(clip);
-    if (place >= 0) this.move(place);
-    else this.mark();
+  // The sample was opened by whatever means; show where it stands, if it is listed.
+  async follow(id) {
+    this.opened = id;
+    if (this.at(this.active)?.id !== id) {
+      const asked = this.asked;
+      const place = await this.source.find(this.query, id);
+      if (asked !== this.asked || this.opened !== id) return;
+      if (place >= 0) this.move(place);
+    }
+    this.mark();
   }
 
   key(event) {

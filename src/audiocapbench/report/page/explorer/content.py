@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ _ANSWER = dict.fromkeys(("text", "error", "note"), "uint32") | {"status": "uint8
 _ANSWER |= dict.fromkeys(("latency", "cost"), "float32")
 
 
-def explorer_data(data: ReportData, sounds: Mapping[str, Sound], choice: str) -> str:
+def explorer_data(data: ReportData, sounds: Mapping[str, Sound], board: Mapping[str, Any]) -> str:
     """The packed line that the page's script reads."""
     packer = Packer()
     _add_clips(packer, data, list(sounds))
@@ -30,16 +31,11 @@ def explorer_data(data: ReportData, sounds: Mapping[str, Sound], choice: str) ->
     packer.column("scores", "float32", np.array([data.scores[one] for one in data.scorers]))
     return packer.packed(
         {
-            "models": [run.label for run in data.runs],
+            "board": board,
+            "rows": board["rows"],
             "categories": data.categories,
             "statuses": _statuses(),
             "judges": data.judges,
-            "measures": [
-                {"label": one.label, "highest": one.max_value, "digits": one.digits}
-                for one in data.scorers
-            ],
-            "headline": data.scorers.index(data.headline),
-            "audio": choice,
             "points": POINTS,
         }
     )

@@ -67,9 +67,7 @@ def sounds_of(clips: Iterable[Clip], choice: AudioChoice, page: Path) -> dict[st
     if choice == "none":
         return {}
     distinct = list({clip.sha256: clip for clip in clips}.values())
-    size = sum(
-        clip.path.stat().st_size for clip in distinct if not clip.is_absent and clip.path.is_file()
-    )
+    size = _size(distinct)
     if choice == "embed" and size > MOST_EMBEDDED:
         raise ReportError(
             f"the clips have {size / 1e6:,.0f} MB; a page takes {MOST_EMBEDDED / 1e6:,.0f} MB at "
@@ -78,6 +76,17 @@ def sounds_of(clips: Iterable[Clip], choice: AudioChoice, page: Path) -> dict[st
     with ThreadPoolExecutor(_READERS) as readers:
         found = readers.map(lambda clip: _sound(clip, choice, page), distinct)
         return {clip.sha256: sound for clip, sound in zip(distinct, found, strict=True)}
+
+
+def embedded_size(clips: Iterable[Clip]) -> int:
+    """How many bytes the clips would add to a page."""
+    return _size({clip.sha256: clip for clip in clips}.values()) * 4 // 3
+
+
+def _size(clips: Iterable[Clip]) -> int:
+    return sum(
+        clip.path.stat().st_size for clip in clips if not clip.is_absent and clip.path.is_file()
+    )
 
 
 def outline(path: Path) -> NDArray[np.uint8]:

@@ -1,0 +1,182 @@
+// The views beside the samples: scorers on trial, what it cost and what failed, and how it was made.
+
+class TrialsView {
+  constructor(app) {
+    this.app = app;
+  }
+
+  render(box) {
+    const { board } = this.app;
+    const cards = [];
+    if (board.correlations?.length) cards.push(this.correlations());
+    if (board.checks?.length) cards.push(this.checks());
+    for (const one of board.trials ?? []) cards.push(this.trial(one));
+    if (board.trial_runs?.length) cards.push(this.runs());
+    if (!cards.length) cards.push(card("No scorer was on trial here", "With a judge and a metric on the same answers this view shows how far they agree; 'audiocapbench judges check' adds how reliable a judge is, 'audiocapbench meta' how far scorers agree with people."));
+    box.replaceChildren(...cards);
+  }
+
+  correlations() {
+    const shown = (value) => (isNumber(value) ? (Math.round(100 * value) / 100 + 0).toFixed(2) : "–");
+    const cell = ([spearman, kendall]) => {
+      const bar = make("div", "corr");
+      const fill = make("i", spearman < 0 ? "below" : "");
+      if (isNumber(spearman)) fill.style.width = `${50 * Math.abs(spearman)}%`;
+      if (spearman < 0) fill.style.right = "50%";
+      bar.append(fill);
+      return make("td", "num", shown(spearman), isNumber(kendall) ? make("small", "", `τ ${shown(kendall)}`) : null, isNumber(spearman) ? bar : null);
+    };
+    const rows = this.app.board.correlations.map((one) => row(rowHead(plain(one.metric)), plain(one.judge), cell(one.answers), cell(one.within), cell(one.models), make("td", "num", one.pairs.toLocaleString("en"))));
+    const heads = ["metric", "judge", ...["all answers", "within models", "models", "answers with both"].map((one) => make("th", "num", one))];
+    return card(
+      "Do the metrics agree with the judges?",
+      "Spearman's rank correlation between a metric and a judge's overall score, and below it Kendall's τ-b: over all answers; over each model's own answers, so that differences between models do not count; and over the models' scores, for four models or more.",
+      table("Correlations, table", heads, rows, "board"),
+    );
+  }
+
+  checks() {
+    const rows = this.app.board.checks.map((one) => row(rowHead(plain(one.judge)), plain(one.benchmark), one.checked ? "yes" : "no", make("td", one.warning ? "warning words" : "words", one.warning ? plain(one.warning) : one.checked ? "nothing to warn of" : "'audiocapbench judges check' does it")));
+    return card("How reliable are the judges?", "What their own checks found, on this benchmark or on another.", table("Checks of judges, table", ["judge", "benchmark", "checked", "found"], rows, "board"));
+  }
+
+  runs() {
+    const rows = this.app.board.trial_runs.map((one) => row(rowHead(plain(one.model)), plain(one.benchmark), make("td", "num", `${one.asked.toLocaleString("en")}/${one.total.toLocaleString("en")}`), make("td", "words", Object.entries(one.statuses).map(([name, number]) => `${number.toLocaleString("en")} ${name}`).join(", ")), make("td", "num", dollars(one.cost)), one.begun));
+    return card("Models that were asked to compare captions", "What the store has of trials and checks.", table("Runs of trials, table", ["model", "trial", make("th", "num", "asked"), "statuses", make("th", "num", "cost"), "begun"], rows, "board"));
+  }
+
+  // Scorers against people: the published measure, with the line of the best constant answer.
+  trial(one) {
+    const scorer = { max: 100, digits: 2 };
+    const rows = one.scorers.map((each) => {
+      const cell = each.cells[one.measures[0]];
+      const bar = intervalBar(cell, scorer);
+      const line = make("i", "constant");
+      line.style.left = `${one.constant[0]}%`;
+      bar.append(line);
+      const made = one.measures.map((name) => make("td", "num", fixed(each.cells[name]?.value, 2), each.cells[name]?.interval ? make("small", "", span(each.cells[name], 1)) : null));
+      const tr = row(rowHead(plain(each.scorer)), made[0], make("td", "axis", bar), ...made.slice(1), ...each.answers.map((share) => make("td", "num", `${share.toFixed(1)} %`)), make("td", "num", isNumber(each.consistency) ? `${each.consistency.toFixed(1)} %` : "–"));
+      if (each.scorer.startsWith("control:")) tr.className = "control";
+      return tr;
+    });
+    const num = (name) => make("th", "num", name);
+    const heads = ["scorer", num(one.titles[0]), make("th", "axis", axisHead(scorer)), ...one.titles.slice(1).map(num), ...["first", "second", "tie", "unknown", "same in both orders"].map(num)];
+    return card(
+      foreign("span", "", plain(one.title)),
+      `${count(one.pairs, "pair")} of captions from ${count(one.clips, "clip")}. How often a scorer chooses what people prefer, in percent; the dashed line is what always answering ${one.constant[1]} scores, without looking at a caption.`,
+      table(`${plain(one.title)}, table`, heads, rows, "board"),
+    );
+  }
+}
+
+const STATUS_ORDER = ["ok", "empty", "refused", "filtered", "truncated", "unparsed", "failed", "skipped"];
+
+class CostsView {
+  constructor(app) {
+    this.app = app;
+  }
+
+  render(box) {
+    const { board } = this.app;
+    const runs = this.app.runs();
+    const scorer = board.scorers[board.headline];
+    const most = Math.max(0, ...runs.map((model) => (board.models[model].cost ?? 0) + (board.models[model].judging ?? 0)));
+    const rows = runs.map((model) => {
+      const one = board.models[model];
+      const cell = board.estimates[board.headline][model];
+      const statuses = Object.entries(one.statuses);
+      const waiting = one.total - one.asked;
+      const parts = [...statuses.map(([name, number]) => [name, number, `status-${STATUS_ORDER.includes(name) ? name : "failed"}`]), ["not asked", waiting, "status-none"]];
+      const named = parts.filter((part) => part[1]).map(([name, number]) => `${number.toLocaleString("en")} ${name}`);
+      const money = make("div", "money");
+      for (const [name, value] of [["asking", one.cost], ["judging", one.judging]]) {
+        const piece = make("i", name);
+        piece.style.width = `${most ? (100 * (value ?? 0)) / most : 0}%`;
+        money.append(piece);
+      }
+      return make(
+        "tr",
+        one.control ? "control" : "",
+        rowHead(plain(one.label)),
+        make("td", "num", `${one.asked.toLocaleString("en")}/${one.total.toLocaleString("en")}`),
+        make("td", "words", stacked(parts, plain(one.label)), make("small", "", named.join(", "))),
+        make("td", "num", fixed(cell?.value, scorer.digits)),
+        make("td", "num", fixed(cell?.zero, scorer.digits)),
+        make("td", "num", cell?.bounds ? `${cell.bounds[0].toFixed(scorer.digits)}–${cell.bounds[1].toFixed(scorer.digits)}` : "–"),
+        make("td", "num", dollars(one.cost, one.cost_estimated), most ? money : null),
+        make("td", "num", dollars(one.judging)),
+        make("td", "num", one.cost && one.asked ? dollars((1000 * one.cost) / one.asked, one.cost_estimated) : "–"),
+        make("td", "num", isNumber(one.latency) ? `${one.latency.toFixed(2)} s` : "–"),
+      );
+    });
+    const num = (name) => make("th", "num", name);
+    const heads = ["model", num("asked"), "statuses", num("answered only"), num("failures as zero"), num("worst to best"), num("cost"), num("judging"), num("a 1,000 samples"), num("median time")];
+    const [sum, judging] = ["cost", "judging"].map((name) => runs.reduce((total, model) => total + (board.models[model][name] ?? 0), 0));
+    const failed = runs.reduce((total, model) => total + Object.entries(board.models[model].statuses).reduce((all, [name, number]) => all + (name === "ok" || name === "empty" ? 0 : number), 0), 0);
+    box.replaceChildren(
+      make("div", "tiles", tile(dollars(sum), "for answers"), tile(dollars(judging), "for judging"), tile(failed.toLocaleString("en"), failed === 1 ? "failure" : "failures"), tile(runs.reduce((total, model) => total + board.models[model].asked, 0).toLocaleString("en"), "answers")),
+      make("div", "two", card("Failures and costs", `${plain(scorer.label)} under three policies: over what was answered, as published; with every failure as 0; and between the worst and the best that the failures could have been.`, table("Failures and costs, table", heads, rows, "board")), this.worth()),
+    );
+  }
+
+  // What a model costs against what it scores, where anything cost anything.
+  worth() {
+    const { board } = this.app;
+    const price = (model) => (board.models[model].cost && board.models[model].asked ? (1000 * board.models[model].cost) / board.models[model].asked : 0);
+    const runs = this.app.runs().filter((model) => board.estimates[board.headline][model]);
+    const high = Math.max(0, ...runs.map(price));
+    if (!high) return null;
+    const scorer = board.scorers[board.headline];
+    const points = runs.map((model) => ({ label: plain(board.models[model].label), title: `${plain(board.models[model].label)}: ${dollars(price(model))}`, x: { value: price(model), interval: null }, y: board.estimates[board.headline][model], colour: this.app.colour(model), muted: board.models[model].control, open: () => this.app.explore({ model: board.models[model].label, sort: "lowest" }) }));
+    const axes = { x: { name: "dollars a 1,000 samples", low: 0, high: 1.05 * high, shown: (value) => `$${value}` }, y: { name: plain(scorer.label), low: 0, high: scorer.max, shown: (value) => `${value}` } };
+    return card("What it costs against what it scores", "Left and up is better.", scatter("Cost against score of each model; the table has the numbers", points, axes));
+  }
+}
+
+function tile(number, words_) {
+  return make("div", "tile", make("b", "", number), make("span", "", words_));
+}
+
+class MadeView {
+  constructor(app) {
+    this.app = app;
+  }
+
+  render(box) {
+    const { board } = this.app;
+    const settings = this.app.runs().map((model) => {
+      const one = board.models[model];
+      return row(make("td", "num", String(one.run)), rowHead(plain(one.label)), one.begun, make("td", "words", foreign("span", "", plain(one.parameters) || "–")), make("td", "words", foreign("span", "", plain(one.audio))), foreign("td", "", plain(one.made)));
+    });
+    const facts = [
+      ["Benchmark", plain(board.benchmark)],
+      ["Samples", `${board.samples.toLocaleString("en")} of ${count(board.clips, "clip")}${board.missing_clips ? `; ${count(board.missing_clips, "clip")} of the benchmark are missing from the folder` : ""}`],
+      ["Data", board.datasets.join(", ")],
+      ["Asked", board.asked],
+      ["Intervals", `95 % over clips: ${board.method}; none for fewer than ${board.fewest} samples`],
+      ["Made by", `AudioCapBench ${board.version}`],
+    ];
+    const sheet = make("dl", "facts", ...facts.flatMap(([name, value]) => [make("dt", "", name), foreign("dd", "", value)]));
+    const notes = board.notes.length ? card("Notes", "What a reader must know of the ranks and numbers.", list(board.notes.map(plain), "notes")) : null;
+    box.replaceChildren(
+      make("div", "two even", card("Facts", "", sheet), card("Signatures", "How each number was made.", make("ul", "signatures", ...board.signatures.map((one) => make("li", "", foreign("code", "", plain(one))))))),
+      card("Settings of the runs", "", table("Settings of the runs, table", [make("th", "num", "run"), "model", "begun", "parameters", "audio", "made by"], settings, "board")),
+      this.lengths(),
+      ...(notes ? [notes] : []),
+    );
+  }
+
+  lengths() {
+    const { board } = this.app;
+    const panels = (board.durations ?? []).map((one, place) =>
+      make(
+        "div",
+        "panel",
+        make("h3", "", foreign("bdi", "", plain(one.category)), make("small", "", ` ${count(one.total, "clip")}`)),
+        histogram(one, "s", `Durations of ${plain(one.category)} clips in seconds`),
+        histogram(board.lengths[place], "chars", `Lengths of first captions of ${plain(one.category)} in characters`),
+      ),
+    );
+    return card("The data", "Durations of the clips (above) and lengths of their first captions in characters (below) by category. Dashed lines are means.", make("div", "panels", ...panels));
+  }
+}

@@ -1,0 +1,100 @@
+// Small tools of every part of the page: elements, numbers, marks. All text is set as text.
+
+const SVG = "http://www.w3.org/2000/svg";
+const at = (id) => document.getElementById(id);
+
+// make("p", "soft", "words", child, …): text and elements alike are appended as they are.
+function make(tag, name, ...content) {
+  const element = document.createElement(tag);
+  if (name) element.className = name;
+  element.append(...content.filter((one) => one !== undefined && one !== null));
+  return element;
+}
+
+// Text from a dataset or a model: whichever way it runs, it stays in its own box.
+function foreign(tag, name, ...content) {
+  const element = make(tag, name, ...content);
+  element.dir = "auto";
+  return element;
+}
+
+function draw(tag, attributes, ...content) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...content.filter((one) => one !== undefined && one !== null));
+  return element;
+}
+
+function button(words, action, name = "", label) {
+  const element = make("button", name, words);
+  element.type = "button";
+  if (label) element.setAttribute("aria-label", label);
+  element.addEventListener("click", action);
+  return element;
+}
+
+function beginning(text, length) {
+  return text.length > length ? `${Array.from(text.slice(0, 2 * length)).slice(0, length).join("")}…` : text;
+}
+
+// A name as it is, with characters that nobody sees, such as bidi marks, written out.
+function plain(text) {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (one) => `\\u${one.codePointAt(0).toString(16).padStart(4, "0")}`);
+}
+
+const count = (number, one, more = `${one}s`) => `${number.toLocaleString("en")} ${number === 1 ? one : more}`;
+const isNumber = (value) => typeof value === "number" && !Number.isNaN(value);
+const fixed = (value, digits) => (isNumber(value) ? value.toFixed(digits) : "–");
+
+function dollars(value, estimated = false) {
+  if (!isNumber(value)) return "–";
+  const digits = value > 0 && value < 0.01 ? 5 : 2;
+  return `${estimated ? "~" : ""}$${value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
+}
+
+// A card: a heading, a line below it, and whatever it holds.
+function card(title, line, ...content) {
+  const box = make("section", "card", make("h2", "", title));
+  if (line) box.append(make("p", "soft", line));
+  box.append(...content.filter(Boolean));
+  return box;
+}
+
+// A table in a box that scrolls by itself; the first column of row heads stays in sight.
+function table(label, heads, rows, name = "") {
+  const head = make("tr");
+  for (const one of heads) {
+    const cell = one instanceof Node ? one : make("th", "", one);
+    if (cell.tagName === "TH") cell.scope = "col";
+    head.append(cell);
+  }
+  const body = make("tbody", "", ...rows);
+  const region = make("div", "scroll", make("table", name, make("thead", "", head), body));
+  region.tabIndex = 0;
+  region.setAttribute("role", "region");
+  region.setAttribute("aria-label", label);
+  return region;
+}
+
+function rowHead(...content) {
+  const head = foreign("th", "", ...content);
+  head.scope = "row";
+  return head;
+}
+
+function row(head, ...cells) {
+  return make("tr", "", head, ...cells.map((one) => (one instanceof Node && /^T[DH]$/.test(one.tagName) ? one : make("td", "", one))));
+}
+
+function fold(title, ...content) {
+  return make("details", "", make("summary", "", title), ...content);
+}
+
+function list(items, name = "") {
+  return make("ul", name, ...items.map((one) => foreign("li", "", one)));
+}
+
+// Choices of a select: [words, value].
+function choices(select, options) {
+  select.replaceChildren(...options.map(([words, value]) => new Option(words, value)));
+}

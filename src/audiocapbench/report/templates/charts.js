@@ -1,0 +1,155 @@
+// Charts of the board, as SVG: scores with intervals on fixed axes, points with names that cover nothing, histograms.
+
+const SHAPES = [
+  "M-5 0A5 5 0 1 0 5 0A5 5 0 1 0 -5 0Z",
+  "M-4.5 -4.5H4.5V4.5H-4.5Z",
+  "M0 -6L5.5 4.5H-5.5Z",
+  "M0 -6.5L6 0L0 6.5L-6 0Z",
+  "M0 6L5.5 -4.5H-5.5Z",
+  "M-5.5 -2H-2V-5.5H2V-2H5.5V2H2V5.5H-2V2H-5.5Z",
+];
+
+function figure(name, width, height, ...content) {
+  return draw("svg", { class: "figure", role: "img", "aria-label": name, viewBox: `0 0 ${width} ${height}`, width: "100%", height }, ...content);
+}
+
+function words(text, x, y, name = "", anchor = "start") {
+  return draw("text", { x, y, class: name, "text-anchor": anchor }, text);
+}
+
+// Round numbers, at most so many, between two ends.
+function ticks(low, high, most = 6) {
+  const span = Math.max(high - low, 1e-9);
+  const unit = 10 ** Math.floor(Math.log10(span / most));
+  const step = [1, 2, 5, 10].map((factor) => factor * unit).find((one) => span / one <= most);
+  const found = [];
+  for (let tick = Math.ceil(low / step - 1e-9) * step; tick <= high + step * 1e-6; tick += step) found.push(Number(tick.toPrecision(6)));
+  return found;
+}
+
+// The mark of a score, its interval behind it, on an axis from 0 to the best possible.
+function intervalBar(cell, scorer) {
+  const bar = make("div", "bar");
+  bar.setAttribute("aria-hidden", "true");
+  if (!cell) return bar;
+  const part = (value) => `${(100 * Math.min(1, Math.max(0, value / scorer.max))).toFixed(2)}%`;
+  const fill = make("b", "fill");
+  fill.style.width = part(cell.value);
+  bar.append(fill);
+  if (cell.interval) {
+    const band = make("b", "band");
+    band.style.left = part(cell.interval[0]);
+    band.style.right = `calc(100% - ${part(cell.interval[1])})`;
+    bar.append(band);
+  }
+  const tick = make("i", cell.printed ? "score printed" : "score");
+  tick.style.left = part(cell.value);
+  bar.append(tick);
+  return bar;
+}
+
+function span(cell, digits) {
+  return cell?.interval ? `${cell.interval[0].toFixed(digits)}–${cell.interval[1].toFixed(digits)}` : "";
+}
+
+// How a score is said to those who do not see the bar, and in its tooltip.
+function spoken(label, cell, digits) {
+  if (!cell) return `${label}: no score`;
+  const ends = cell.interval ? `95 % interval ${span(cell, digits)}` : cell.printed ? "as printed, without an interval" : "too few samples for an interval";
+  return `${label}: ${cell.value.toFixed(digits)}, ${ends}`;
+}
+
+// Where names stand beside their points so that they cover neither points, nor intervals, nor each other.
+function placeNames(points, bounds) {
+  const taken = points.flatMap((one) => [[one.x - 7, one.y - 7, one.x + 7, one.y + 7], ...one.lines.map(([a, b, c, d]) => [a - 1, b - 1, c + 1, d + 1])]);
+  const overlap = (a, b) => Math.max(0, Math.min(a[2], b[2]) - Math.max(a[0], b[0])) * Math.max(0, Math.min(a[3], b[3]) - Math.max(a[1], b[1]));
+  return points.map((one) => {
+    let best = null;
+    for (const step of [0, -1, 1, -2, 2, -3, 3, -4.5, 4.5, -6, 6]) {
+      for (const side of [1, -1]) {
+        for (const gap of [10, 28, 60]) {
+          const left = side > 0 ? one.x + gap : one.x - gap - one.width;
+          const middle = one.y + 11 * step;
+          const box = [left, middle - 8, left + one.width, middle + 6];
+          const outside = Math.max(0, bounds[0] - box[0]) + Math.max(0, box[2] - bounds[2]) + Math.max(0, bounds[1] - box[1]) + Math.max(0, box[3] - bounds[3]);
+          const cost = taken.reduce((sum, other) => sum + overlap(box, other), 0) + 60 * outside + 0.4 * Math.abs(step) + 0.03 * gap;
+          if (!best || cost < best.cost) best = { cost, box, x: side > 0 ? left : left + one.width, y: middle + 4, anchor: side > 0 ? "start" : "end", far: gap > 10 || Math.abs(step) > 1 };
+        }
+      }
+    }
+    taken.push(best.box);
+    return best;
+  });
+}
+
+// Points by two scores, each with its interval: {label, title, x: cell, y: cell, colour, muted, open}. Axes are fixed.
+function scatter(name, points, axes, size = { width: 430, height: 400 }) {
+  const frame = { left: 40, top: 14, right: size.width - 14, bottom: size.height - 42 };
+  const across = (value) => frame.left + ((value - axes.x.low) / (axes.x.high - axes.x.low)) * (frame.right - frame.left);
+  const up = (value) => frame.bottom - ((value - axes.y.low) / (axes.y.high - axes.y.low)) * (frame.bottom - frame.top);
+  const svg = figure(name, size.width, size.height);
+  for (const tick of ticks(axes.x.low, axes.x.high)) {
+    svg.append(draw("line", { class: "grid", x1: across(tick), x2: across(tick), y1: frame.top, y2: frame.bottom }), words(axes.x.shown(tick), across(tick), frame.bottom + 16, "tick", "middle"));
+  }
+  for (const tick of ticks(axes.y.low, axes.y.high)) {
+    svg.append(draw("line", { class: "grid", x1: frame.left, x2: frame.right, y1: up(tick), y2: up(tick) }), words(axes.y.shown(tick), frame.left - 6, up(tick) + 4, "tick", "end"));
+  }
+  svg.append(words(`${axes.x.name} →`, frame.right, frame.bottom + 34, "axis-name", "end"), words(`↑ ${axes.y.name}`, frame.left, frame.bottom + 34, "axis-name"));
+  const placed = points.map((one) => {
+    const [x, y] = [across(one.x.value), up(one.y.value)];
+    const lines = [];
+    if (one.x.interval) lines.push([across(one.x.interval[0]), y, across(one.x.interval[1]), y]);
+    if (one.y.interval) lines.push([x, up(one.y.interval[1]), x, up(one.y.interval[0])]);
+    const label = beginning(one.label, 26);
+    return { ...one, cx: x, cy: y, px: x, lines, point: { x, y, lines, width: 6.6 * label.length + 4 }, short: label };
+  });
+  const places = placeNames(placed.map((one) => one.point), [frame.left, frame.top - 6, size.width - 2, frame.bottom]);
+  placed.forEach((one, number) => {
+    const place = places[number];
+    const group = draw("g", { class: `point c${one.colour} ${one.muted ? "muted" : ""}` });
+    for (const [x1, y1, x2, y2] of one.lines) group.append(draw("line", { class: "spread", x1, y1, x2, y2 }));
+    if (place.far) group.append(draw("line", { class: "lead", x1: one.cx, y1: one.cy, x2: place.x, y2: place.y - 4 }));
+    group.append(draw("path", { d: SHAPES[one.colour % SHAPES.length], transform: `translate(${one.cx} ${one.cy})`, class: "mark" }));
+    group.append(words(one.short, place.x, place.y, "name", place.anchor), draw("title", {}, one.title));
+    if (one.open) group.addEventListener("click", one.open);
+    svg.append(group);
+  });
+  return svg;
+}
+
+// How one quantity spreads over one category; a dashed line is the mean.
+function histogram(one, unit, name) {
+  const [width, height, base] = [280, 118, 96];
+  const top = one.edges.at(-1);
+  const across = (value) => (Math.min(value, top) / top) * (width - 12) + 2;
+  const most = Math.max(1, ...one.counts);
+  const svg = figure(name, width, height);
+  one.counts.forEach((number, bin) => {
+    const tall = (number / most) * (base - 24);
+    const wide = across(one.edges[bin + 1]) - across(one.edges[bin]) - 1.5;
+    const title = draw("title", {}, `${one.edges[bin].toFixed(0)} to ${one.edges[bin + 1].toFixed(0)} ${unit}: ${number}`);
+    svg.append(draw("rect", { class: "column", x: across(one.edges[bin]), y: base - tall, width: wide, height: tall, rx: 1.5 }, title));
+  });
+  svg.append(draw("line", { class: "axis", x1: 0, x2: width, y1: base, y2: base }));
+  for (const tick of ticks(0, top, 5)) svg.append(words(`${tick}`, across(tick), base + 15, "tick", tick === 0 ? "start" : across(tick) > 0.92 * width ? "end" : "middle"));
+  const mean = across(one.mean);
+  svg.append(draw("line", { class: "mean", x1: mean, x2: mean, y1: 18, y2: base }));
+  svg.append(words(`mean ${one.mean.toFixed(one.mean < 100 ? 1 : 0)} ${unit}`, mean, 12, "tick", mean < 0.35 * width ? "start" : mean > 0.65 * width ? "end" : "middle"));
+  return svg;
+}
+
+// Parts of a whole, one beside the other: [name, number, class].
+function stacked(parts, name) {
+  const whole = parts.reduce((sum, one) => sum + one[1], 0) || 1;
+  const bar = make("div", "stacked");
+  bar.setAttribute("role", "img");
+  bar.setAttribute("aria-label", `${name}: ${parts.map((one) => `${one[1].toLocaleString("en")} ${one[0]}`).join(", ")}`);
+  for (const [words_, number, kind] of parts) {
+    if (!number) continue;
+    const piece = make("i", kind);
+    piece.style.width = `${(100 * number) / whole}%`;
+    piece.title = `${number.toLocaleString("en")} ${words_}`;
+    bar.append(piece);
+  }
+  return bar;
+}

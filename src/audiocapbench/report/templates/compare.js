@@ -1,0 +1,143 @@
+// Two models side by side: their scores, the samples on which they differ most, and their answers word by word.
+
+const MOST_ROWS = 200;
+
+class CompareView {
+  constructor(app) {
+    this.app = app;
+    this.player = null;
+  }
+
+  models() {
+    const { board, state } = this.app;
+    const runs = this.app.runs();
+    const find = (name, other) => runs.find((model) => board.models[model].label === state.get(name)) ?? other;
+    const real = runs.filter((model) => !board.models[model].control);
+    const [first, second] = [...real, ...runs.filter((model) => board.models[model].control)];
+    const a = find("a", first);
+    return [a, find("b", a === second ? first : second)];
+  }
+
+  async render(box) {
+    const { board } = this.app;
+    if (this.app.runs().length < 2) {
+      box.replaceChildren(card("Compare", "Two models are needed here; this page has one."));
+      return;
+    }
+    const [a, b] = this.models();
+    const asked = (this.asked = {});
+    const measure = board.headline;
+    const query = { search: "", category: "", status: "", measure, model: ANY, low: null, high: null, sort: "differ", shown: [a, b] };
+    const [duel, page] = await Promise.all([this.app.source.duel(a, b, measure), this.app.source.page(query, 0, MOST_ROWS)]);
+    if (asked !== this.asked) return;
+    this.samples = make("div", "moved");
+    this.detail = make("section", "card beside");
+    this.detail.setAttribute("aria-label", "The chosen sample");
+    box.replaceChildren(this.chooser(a, b), make("div", "two", this.scores(a, b), this.duel(a, b, duel)), make("div", "halves", this.moved(a, b, page), this.detail));
+    const first = page.rows.find((one) => one.id === this.app.state.get("clip")) ?? page.rows[0];
+    if (first) await this.open(first.id, a, b, false);
+  }
+
+  chooser(a, b) {
+    const { board } = this.app;
+    const select = (name, chosen, words_) => {
+      const element = make("select");
+      choices(element, this.app.runs().map((model) => [plain(board.models[model].label), board.models[model].label]));
+      element.value = board.models[chosen].label;
+      element.addEventListener("change", () => this.app.state.set({ [name]: element.value }));
+      return make("label", `side-${name}`, make("span", "", words_), element);
+    };
+    const swap = button("⇄", () => this.app.state.set({ a: board.models[b].label, b: board.models[a].label }), "", "Swap the two models");
+    return make("div", "card chooser", select("a", a, "A"), swap, select("b", b, "B"));
+  }
+
+  scores(a, b) {
+    const { board } = this.app;
+    const rows = board.scorers.map((scorer, number) => {
+      const cells = [a, b].map((model) => board.estimates[number][model]);
+      if (!cells[0] && !cells[1]) return null;
+      const both = make("td", "axis", ...cells.map((cell, side) => make("div", `side-${"ab"[side]}`, intervalBar(cell, scorer))));
+      const gap = cells[0] && cells[1] ? cells[0].value - cells[1].value : NaN;
+      const numbers = cells.map((cell) => make("td", "num", fixed(cell?.value, scorer.digits), cell?.interval ? make("small", "", span(cell, scorer.digits)) : null));
+      return row(rowHead(plain(scorer.label)), numbers[0], numbers[1], both, make("td", "num", isNumber(gap) ? `${gap >= 0 ? "+" : "−"}${Math.abs(gap).toFixed(scorer.digits)}` : "–"));
+    });
+    const heads = ["score", make("th", "num", make("span", "badge side-a", "A")), make("th", "num", make("span", "badge side-b", "B")), make("th", "axis", make("span", "hidden", "intervals")), make("th", "num", "A − B")];
+    return card("Every score", this.tested(a, b), table("Scores of both models, table", heads, rows.filter(Boolean), "board"));
+  }
+
+  // What the leaderboard's test says of the two.
+  tested(a, b) {
+    const { board } = this.app;
+    const pair = board.ranking.pairs.find((one) => (one.first === a && one.second === b) || (one.first === b && one.second === a));
+    const label = plain(board.scorers[board.headline].label);
+    if (!pair || pair.adjusted === null) return `${label}: the two were not tested against each other.`;
+    const p = pair.adjusted < 0.0001 ? "p < 0.0001" : `p = ${pair.adjusted.toFixed(4)}`;
+    const better = plain(board.models[pair.first].label);
+    return pair.different ? `${label}: ${better} is better (${p}, corrected for all pairs).` : `${label}: they cannot be told apart (${p}, corrected for all pairs).`;
+  }
+
+  duel(a, b, found) {
+    const { board } = this.app;
+    const all = found.wins + found.ties + found.losses;
+    const bar = stacked([["better by A", found.wins, "side-a"], ["equal", found.ties, "even"], ["better by B", found.losses, "side-b"]], "Samples");
+    const line = (name, number, words_) => make("li", name, make("b", "", number.toLocaleString("en")), ` ${words_}`, make("small", "", all ? ` ${((100 * number) / all).toFixed(0)} %` : ""));
+    return card(
+      "Sample by sample",
+      `${plain(board.scorers[board.headline].label)} on ${count(all, "sample")} that both have.`,
+      bar,
+      make("ul", "duel", line("side-a", found.wins, "better by A"), line("even", found.ties, "equal"), line("side-b", found.losses, "better by B")),
+    );
+  }
+
+  moved(a, b, page) {
+    const { board } = this.app;
+    const scorer = board.scorers[board.headline];
+    this.samples.replaceChildren(
+      ...page.rows.map((one) => {
+        const [x, y] = one.scores;
+        const gap = isNumber(x) && isNumber(y) ? x - y : null;
+        const element = button("", () => this.open(one.id, a, b, true), "sample");
+        element.dataset.id = one.id;
+        const sign = gap === null ? "" : gap > 0 ? "side-a" : gap < 0 ? "side-b" : "even";
+        const size = make("i", sign);
+        size.style.width = `${gap === null ? 0 : (50 * Math.abs(gap)) / scorer.max}%`;
+        if (gap !== null && gap < 0) size.style.right = "50%";
+        element.append(foreign("span", "name", beginning(plain(one.id), 60)), make("span", "gap", size), make("span", "num", gap === null ? "–" : `${gap >= 0 ? "+" : "−"}${Math.abs(gap).toFixed(scorer.digits)}`));
+        return element;
+      }),
+    );
+    const line = page.total > MOST_ROWS ? `The ${MOST_ROWS} of ${count(page.total, "sample")} with the largest difference; right is better by A.` : "The largest difference first; right is better by A.";
+    return card("Where they differ", line, this.samples);
+  }
+
+  async open(id, a, b, wanted) {
+    const asked = this.asked;
+    const clip = await this.app.source.clip(id);
+    if (asked !== this.asked || clip === null) return;
+    if (wanted) this.app.state.set({ clip: id }, { quiet: true });
+    for (const one of this.samples.children) one.setAttribute("aria-current", String(one.dataset.id === id));
+    this.player?.close();
+    this.player = new Player(clip);
+    const { board } = this.app;
+    const [first, second] = [clip.answers[a], clip.answers[b]];
+    const only = differing(first.text, second.text);
+    const said = [first, second].map((answer, side) => {
+      const model = [a, b][side];
+      const name = `side-${"ab"[side]}`;
+      const title = make("h4", "", make("span", `badge ${name}`, "AB"[side]), " ", foreign("span", "", plain(board.models[model].label)), make("span", "num", fixed(answer.scores[board.headline], board.scorers[board.headline].digits)));
+      const text = answer.text ? foreign("p", "text", ...marked(answer.text, only[side])) : make("p", "warning", answer.status);
+      return make("section", `answer ${name}`, title, text, ...answer.verdicts.slice(0, 1).map(([judge, words_]) => make("div", "said", make("b", "", `${plain(judge)}: `), foreign("span", "text", words_))));
+    });
+    const link = make("a", "", "Open in the explorer");
+    link.href = this.app.state.address({ clip: id }, "explore");
+    this.detail.replaceChildren(
+      foreign("h2", "", plain(clip.id)),
+      this.player.element,
+      make("h3", "", "People wrote"),
+      make("ul", "refs", ...clip.references.map((text) => foreign("li", "text", text))),
+      make("p", "soft", "Words that only one of the two says are ", make("mark", "only", "marked"), "."),
+      make("div", "cards", ...said),
+      make("p", "soft", link),
+    );
+  }
+}

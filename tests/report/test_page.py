@@ -1,0 +1,248 @@
+"""The page's views in a real browser, each clicked through in both themes."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from audiocapbench.data.outcome import Status
+from audiocapbench.report.page.html import write_report
+from audiocapbench.store import Store
+from browser import Opener, Visit, launched, needs_browser, visits
+from made_store import MadeRun, made_samples, put_run
+from report_pages import gathered_runs
+
+pytest.importorskip("playwright", reason="playwright drives the browser; see CONTRIBUTING.md")
+
+pytestmark = needs_browser
+
+TABS = ("leaderboard", "compare", "explore", "trials", "costs", "made")
+SAMPLES = made_samples(40, categories=("sound", "music"))
+JUDGE = "openai/gpt-4.1"
+
+
+def graded(level: float) -> dict[str, dict[str, float]]:
+    return {
+        one.id: {
+            name: min(10.0, max(0.0, level + (place * step) % 5 - 2))
+            for name, step in (("accuracy", 1), ("completeness", 2), ("hallucination", 3))
+        }
+        for place, one in enumerate(SAMPLES)
+    }
+
+
+def put_models(store: Store) -> list[Any]:
+    """Two models that are tied, one that is worse and fails at times, and a control."""
+    made = []
+    for number, (model, level) in enumerate(
+        (("acme/alpha", 7.0), ("acme/beta", 7.0), ("zeta/gamma", 4.0), ("control/safe", 2.0))
+    ):
+        grades = graded(level)
+        failed = {one.id: Status.REFUSED for one in SAMPLES[:3]} if number == 2 else {}
+        keys = [key for key in grades if key not in failed]
+        made.append(
+            MadeRun(
+                model,
+                {"rouge_l": {key: (place + number) % 7 / 10 for place, key in enumerate(keys)}},
+                {JUDGE: {key: grades[key] for key in keys}},
+                failed,
+                {key: f"A dog barks {number} times near {key}." for key in keys},
+                cost_usd=0.001 * (4 - number),
+            )
+        )
+    return [put_run(store, one, SAMPLES) for one in made]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of a page over four models."""
+    folder = tmp_path_factory.mktemp("page")
+    with Store.open(str(folder / "runs.db")) as store:
+        data = gathered_runs(store, put_models(store))
+        write_report(store, data, folder / "page.html", title="Four", audio="none")
+    return (folder / "page.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser(page: str) -> Iterator[Any]:
+    yield from launched()
+
+
+@pytest.fixture
+def visit(browser: Any) -> Iterator[Opener]:
+    yield from visits(browser)
+
+
+def shown(seen: Visit, tab: str) -> None:
+    seen.until(f"document.body.dataset.shown === '{tab}'")
+
+
+def models(seen: Visit) -> list[str]:
+    heads = seen.page.locator("#leaderboard .card >> nth=0 >> tbody th.model .link")
+    found: list[str] = heads.all_inner_texts()
+    return found
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_wrong(visit: Opener, page: str, scheme: str) -> None:
+    seen = visit(f"{page}#leaderboard", color_scheme=scheme, bypass_csp=True)
+    for tab in TABS:
+        seen.page.click(f"#tab-{tab}")
+        shown(seen, tab)
+        assert seen.violations() == [], tab
+
+
+def test_the_header_says_what_the_page_is_about(visit: Opener, page: str) -> None:
+    seen = visit(page)
+    chips = seen.page.locator("#chips li").all_inner_texts()
+    assert {"made", "40 samples", "4 runs", f"judge {JUDGE}"} <= set(chips)
+    assert any(one.startswith("asked 20") for one in chips)
+    assert any(one.startswith("data ") and len(one) == 17 for one in chips)
+    assert seen.page.inner_text("h1") == "Four"
+
+
+def test_tabs_lead_to_views_and_back(visit: Opener, page: str) -> None:
+    seen = visit(page)
+    for tab in TABS[1:]:
+        seen.page.click(f"#tab-{tab}")
+        shown(seen, tab)
+        assert seen.page.locator("[aria-current=page]").get_attribute("id") == f"tab-{tab}"
+        assert seen.page.evaluate("location.hash").startswith(f"#{tab}")
+    seen.page.evaluate("scrollTo(0, 1e6)")
+    frame = seen.page.locator("#tabs").bounding_box()
+    assert frame is not None
+    assert frame["y"] >= 0
+    seen.page.go_back()
+    shown(seen, "costs")
+
+
+def test_columns_sort_and_ties_are_drawn(visit: Opener, page: str) -> None:
+    seen = visit(page)
+    ranked = ["acme/alpha", "acme/beta", "zeta/gamma", "control/safe"]
+    assert models(seen) == ranked
+    ties = seen.page.locator("#leaderboard .ranked td.tie")
+    assert [ties.nth(row).locator("i:not(.none)").count() for row in range(4)] == [1, 1, 0, 0]
+    card = seen.page.locator("#leaderboard .card >> nth=0")
+    card.get_by_role("button", name="accuracy").click()
+    card.get_by_role("button", name="accuracy").click()
+    assert models(seen)[0] == "control/safe"
+    assert card.locator("th[aria-sort=ascending]").count() == 1
+    card.get_by_role("button", name="model").click()
+    assert card.locator("tr.control th").inner_text().startswith("control/safe")
+
+
+def test_axes_are_fixed_and_bars_in_proportion(visit: Opener, page: str) -> None:
+    seen = visit(page)
+    fills = seen.page.locator("#leaderboard td.axis .fill")
+    widths = [float(one[:-1]) for one in fills.evaluate_all("all => all.map(e => e.style.width)")]
+    scores = seen.page.locator("#leaderboard td.lead").evaluate_all(
+        "all => all.map(e => parseFloat(e.firstChild.data))"
+    )
+    assert widths == pytest.approx([10 * one for one in scores], abs=0.1)
+    ticks = seen.page.locator("#leaderboard svg.figure .tick").all_text_contents()
+    assert ticks.count("0") == ticks.count("10") == 2
+
+
+def test_no_name_covers_an_interval_or_leaves_the_chart(visit: Opener, page: str) -> None:
+    seen = visit(page)
+    boxes = seen.page.evaluate(
+        """() => {
+            const box = (node) => node.getBoundingClientRect().toJSON();
+            const frame = document.querySelector('#leaderboard .card:nth-child(2)');
+            const all = (name) => [...frame.querySelectorAll(name)].map(box);
+            return {frame: box(frame), names: all('.point .name'), lines: all('.point .spread')};
+        }"""
+    )
+    names = boxes["names"]
+    assert len(names) == 4
+    for place, one in enumerate(names):
+        assert boxes["frame"]["left"] <= one["left"] < one["right"] <= boxes["frame"]["right"]
+        for other in [*boxes["lines"], *names[place + 1 :]]:
+            apart = (
+                one["right"] <= other["left"] + 1
+                or other["right"] <= one["left"] + 1
+                or one["bottom"] <= other["top"] + 3
+                or other["bottom"] <= one["top"] + 3
+            )
+            assert apart, (one, other)
+
+
+@pytest.mark.parametrize(
+    ("selector", "model"),
+    [
+        ("#leaderboard th.model .link >> nth=2", "zeta/gamma"),
+        ("#leaderboard td.axis .bar >> nth=1", "acme/beta"),
+        ("#leaderboard .point .mark >> nth=2", "zeta/gamma"),
+    ],
+)
+def test_a_model_its_bar_and_its_point_lead_to_its_samples(
+    visit: Opener, page: str, selector: str, model: str
+) -> None:
+    seen = visit(page)
+    seen.page.click(selector)
+    shown(seen, "explore")
+    assert seen.page.input_value("#model") == model
+    assert seen.page.input_value("#sort") == "lowest"
+
+
+def test_a_bar_of_a_category_leads_to_that_category(visit: Opener, page: str) -> None:
+    seen = visit(page)
+    seen.page.click("#leaderboard .panel >> nth=1 >> .bar >> nth=0")
+    shown(seen, "explore")
+    assert seen.page.input_value("#category") == "music"
+    seen.counted("20 of 40 samples")
+
+
+def test_two_models_are_compared_word_by_word(visit: Opener, page: str) -> None:
+    seen = visit(f"{page}#compare")
+    shown(seen, "compare")
+    seen.says("#compare .card", "they cannot be told apart")
+    picked = seen.page.locator("#compare select")
+    picked.nth(1).select_option("zeta/gamma")
+    seen.says("#compare .card", "acme/alpha is better")
+    seen.says(".duel", "better by A")
+    seen.page.click("#compare .sample >> nth=1")
+    seen.page.wait_for_selector("#compare .sample[aria-current=true] >> nth=0")
+    sides = seen.page.locator("#compare .beside .answer")
+    assert sides.nth(0).locator("mark.only").all_inner_texts() == ["0"]
+    assert sides.nth(1).locator("mark.only").all_inner_texts() == ["2"]
+    again = visit(seen.page.evaluate("location.href"))
+    shown(again, "compare")
+    assert again.page.locator("#compare select").nth(1).input_value() == "zeta/gamma"
+
+
+def test_costs_and_failures_are_counted(visit: Opener, page: str) -> None:
+    seen = visit(f"{page}#costs")
+    shown(seen, "costs")
+    tiles = seen.page.locator(".tile").all_inner_texts()
+    assert [one.split("\n")[0] for one in tiles] == ["$0.40", "$0.00", "3", "160"]
+    line = seen.page.locator("#costs tbody tr", has_text="zeta/gamma")
+    assert "37 ok, 3 refused" in line.inner_text()
+    assert line.locator(".stacked i").count() == 2
+    assert seen.page.locator("#costs svg .point").count() == 4
+
+
+def test_how_it_was_made_names_signatures_and_data(visit: Opener, page: str) -> None:
+    seen = visit(f"{page}#made")
+    shown(seen, "made")
+    assert "rouge_l|protocol:1" in seen.page.locator("#made code").all_inner_texts()
+    assert seen.page.locator("#made svg.figure").count() == 4
+    for image in seen.page.locator("#made svg.figure").all():
+        assert image.get_attribute("aria-label")
+    seen.page.click("#tab-trials")
+    seen.says("#trials h2", "Do the metrics agree with the judges?")
+
+
+def test_on_a_phone_scores_are_seen_beside_a_pinned_model(visit: Opener, page: str) -> None:
+    seen = visit(page, viewport={"width": 390, "height": 800})
+    score = seen.page.locator("#leaderboard td.lead >> nth=0").bounding_box()
+    assert score is not None
+    assert score["x"] + score["width"] <= 390
+    seen.page.locator("#leaderboard .scroll >> nth=0").evaluate("box => { box.scrollLeft = 1e4; }")
+    name = seen.page.locator("#leaderboard th.model .link >> nth=0").bounding_box()
+    last = seen.page.locator("#leaderboard .scroll >> nth=0 >> tr >> nth=1 >> td:last-child")
+    cell = last.bounding_box()
+    assert name is not None
+    assert cell is not None
+    assert 0 <= name["x"] < 200
+    assert cell["x"] + cell["width"] <= 390
