@@ -13,6 +13,7 @@ import pytest
 from printed import ROOT, blocks, commands, install, lay_out, local_providers, page, run
 
 PAGES = sorted(str(one.relative_to(ROOT)) for one in (ROOT / "docs").rglob("*.md"))
+OWN_TESTS = ("docs/extending.md", "docs/rating.md")
 OWN_CLIPS = page("docs/benchmarks/your-own.md")
 EXTENDING = page("docs/extending.md")
 
@@ -23,7 +24,7 @@ def place(tmp_path: Path) -> Path:
     return lay_out(tmp_path, blocks(OWN_CLIPS, "json")[0])
 
 
-@pytest.mark.parametrize("name", [one for one in PAGES if "extending" not in one])
+@pytest.mark.parametrize("name", [one for one in PAGES if one not in OWN_TESTS])
 def test_the_offline_commands_of_a_page_run_one_after_another(
     place: Path, name: str, request: pytest.FixtureRequest
 ) -> None:
