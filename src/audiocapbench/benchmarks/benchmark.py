@@ -100,12 +100,14 @@ class Selection:
             benchmark with strata, of each category in each of them.
         seed: Decides the draw, together with the samples' ids alone: on every machine and in every
             order the same, and a smaller draw is part of a larger one of the same categories.
+        ids: Only these samples, such as a subset's; all by default.
     """
 
     categories: tuple[str, ...] = ()
     limit: int | None = None
     sample: int | None = None
     seed: int = 0
+    ids: tuple[str, ...] = ()
 
     def of(self, benchmark: Benchmark) -> tuple[Sample, ...]:
         """The samples that are selected, in order.
@@ -126,7 +128,14 @@ class Selection:
         if not benchmark.samples:
             raise BenchmarkError(f"{benchmark.name} has no clip that is present; nothing to run")
         wanted = self.categories or known
-        chosen = [one for one in benchmark.samples if one.category in wanted]
+        there = {one.id for one in benchmark.samples}
+        if strange := [one for one in self.ids if one not in there]:
+            shown = ", ".join(strange[:3])
+            raise BenchmarkError(
+                f"{benchmark.name} has no sample {shown}; {len(strange):,} of them are unknown"
+            )
+        named = set(self.ids) or there
+        chosen = [one for one in benchmark.samples if one.category in wanted and one.id in named]
         strata = benchmark.traits.strata
         if self.sample is not None and self.sample < len(chosen):
             drawn = self.drawn(chosen, self.sample, strata)

@@ -34,6 +34,7 @@ def run(
     limit: options.Limit = None,
     sample: options.Sample = None,
     seed: options.Seed = 0,
+    only: Path | None = None,
     engine: options.Engine = "local",
     concurrency: options.Concurrency = None,
     rpm: Annotated[float | None, Option(min=0.01)] = None,
@@ -62,6 +63,7 @@ def run(
         metrics (A,B): Comma-separated metrics. [default: the benchmark's own]
         judge (JUDGE): Judge the answers; repeat for a panel.
         category (NAME): Only this category; may be repeated.
+        only (FILE): Only the samples of a subset that 'audiocapbench subset' wrote.
         rpm (N): The provider's requests a minute.
         tpm (N): The provider's tokens a minute.
         temperature (T): [default: as published]
@@ -97,7 +99,7 @@ def run(
     options.refuse_idle(options.judge_ways("ours", judge_prompt), judges)
     names = split_names(metrics) if metrics is not None else list(traits.metrics)
     check_metrics(traits.aggregation, names)
-    selection = Selection(tuple(category or ()), limit, sample, seed)
+    selection = Selection(tuple(category or ()), limit, sample, seed, _ids(only))
     selection.of(opened)
     kept, purse = Store.open(store), Budget(budget)
     say_what_changed(opened, kept)
@@ -149,6 +151,14 @@ def run(
     if refused:
         raise typer.Exit(WRONG_USE)
     _leave(ends, summaries)
+
+
+def _ids(only: Path | None) -> tuple[str, ...]:
+    if only is None:
+        return ()
+    from audiocapbench.study.subset import read_subset
+
+    return read_subset(only).ids
 
 
 def _document(

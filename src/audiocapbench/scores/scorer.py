@@ -62,6 +62,14 @@ class Scorer:
         return find_metric(self.name)[0].max_value if self.dimension is None else MAX_VALUE
 
     @property
+    def is_mean(self) -> bool:
+        """Whether a corpus scores the mean of its samples, each of which stands for itself."""
+        if self.dimension is not None:
+            return True
+        metric = find_metric(self.name)[0]
+        return metric.aggregate is first_column and not metric.of_corpus
+
+    @property
     def digits(self) -> int:
         """How many places it is shown with."""
         return 3 if self.dimension is None else 2

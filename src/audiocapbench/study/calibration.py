@@ -15,8 +15,6 @@ from audiocapbench.data.records import read_records, renamed
 from audiocapbench.data.tables import IDS
 from audiocapbench.errors import ReportError, meant
 from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL, overall
-from audiocapbench.metrics import find_metric
-from audiocapbench.metrics.result import first_column
 from audiocapbench.scores.groups import ALL, CATEGORY, GroupKey
 from audiocapbench.scores.run_table import RunTable, TableReader, labels
 from audiocapbench.scores.scorer import Scorer
@@ -264,10 +262,8 @@ def calibrate_runs(
     tables = [reader.read(store.run(number)) for number in runs]
     if len({one.run.dataset for one in tables}) > 1:
         raise ReportError("the runs are of different data; calibrate those of one benchmark")
-    if scorer.judge is None:
-        metric = find_metric(scorer.name)[0]
-        if metric.of_corpus or metric.aggregate is not first_column:
-            raise ReportError(f"{scorer.name} is a number of the whole corpus, not a mean")
+    if not scorer.is_mean:
+        raise ReportError(f"{scorer.name} is a number of the whole corpus, not a mean")
     scale = how.get("scale", SCALE)
     ratings = read_ratings(path, scorer.dimension or OVERALL, scale)
     width, category = how.get("width"), how.get("category")

@@ -16,8 +16,6 @@ from audiocapbench.engine import RunEnd, RunOptions, run_benchmark, score_run
 from audiocapbench.engine.worker_pool import Stop
 from audiocapbench.errors import FatalError, ReportError
 from audiocapbench.judges import Judge, JudgeOptions, judge_run
-from audiocapbench.metrics import find_metric
-from audiocapbench.metrics.result import first_column
 from audiocapbench.models import Model
 from audiocapbench.scores.run_table import RunTable, TableReader
 from audiocapbench.scores.scorer import Scorer
@@ -237,8 +235,7 @@ def check_scorer(scorer: Scorer, benchmark: Benchmark) -> None:
             f"{benchmark.name} adds up by corpora with weights; a race takes a benchmark whose "
             "score is the mean over its samples"
         )
-    metric = find_metric(scorer.name)[0] if scorer.judge is None else None
-    if metric is not None and (metric.of_corpus or metric.aggregate is not first_column):
+    if not scorer.is_mean:
         raise ReportError(
             f"{scorer.name} is a number of the whole corpus, not a mean over samples; race by a "
             "judge, or by a metric such as meteor, rouge_l or preference"

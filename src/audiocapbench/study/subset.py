@@ -1,0 +1,321 @@
+"""Smaller benchmarks that say the same: clips that stand for the others, and how well they do.
+
+Clips on which models fare alike are one cluster, and the clip in its middle stands for all of it
+(anchor points, as Vivek and others, 2023, and tinyBenchmarks, 2024); or a draw by category is
+weighted so that it gives the known models their scores. Which is best, and how far it is off for a
+model that was not looked at, is measured by leaving out one model at a time.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.errors import ReportError
+from audiocapbench.files import write_file
+from audiocapbench.scores.groups import ALL
+from audiocapbench.scores.run_table import RunTable, labels
+from audiocapbench.scores.scorer import Scorer
+from audiocapbench.stats import Interval
+from audiocapbench.stats.correlation import kendall
+from audiocapbench.stats.predicted import student
+from audiocapbench.stats.units import FloatArray
+
+FEWEST_MODELS = 4
+"""Fewer leave nothing to choose by once one of them is left out."""
+DRAWS = 10
+_ROUNDS = 25
+_DIRECTIONS = 2
+Method = Literal["balanced", "anchors", "draw"]
+
+
+class WeightedClips(NamedTuple):
+    """Places of the clips that were chosen, and what each counts for; the weights add up to 1."""
+
+    places: NDArray[np.int64]
+    weights: FloatArray
+
+    def estimate(self, scores: FloatArray) -> FloatArray:
+        """What these clips say of the whole, for scores of shape (models, clips)."""
+        found: FloatArray = scores[:, self.places] @ self.weights
+        return found
+
+
+class HeldOut(NamedTuple):
+    """How well a method does on models that it has not seen.
+
+    Attributes:
+        error: Root mean square distance from the score on all clips.
+        rank_error: Mean number of places that a model is off.
+        kendall: Agreement of the order of the estimates with that on all clips.
+    """
+
+    error: float
+    rank_error: float
+    kendall: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """Clips that stand for a benchmark, and what is known of how well they do.
+
+    Attributes:
+        ids: The samples, and ``weights`` what each counts for.
+        dataset: Fingerprint of the data that they are of.
+        models: The models that they were chosen by.
+        held_out: By method, of models left out one at a time.
+    """
+
+    benchmark: str
+    dataset: str
+    scorer: str
+    total: int
+    ids: tuple[str, ...]
+    weights: tuple[float, ...]
+    method: Method
+    models: tuple[str, ...]
+    held_out: Mapping[Method, HeldOut]
+    signature: str
+
+    @property
+    def half_width(self) -> float:
+        """How far an estimate must be taken to reach, at 95 %, for what all clips would say."""
+        seen = len(self.models)
+        known = self.held_out[self.method].error
+        return student(seen - 1) * known * float(np.sqrt(1 + 1 / seen))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The subset as a JSON object, as ``read_subset`` reads it back."""
+        return {
+            "benchmark": self.benchmark,
+            "dataset": self.dataset,
+            "scorer": self.scorer,
+            "signature": self.signature,
+            "size": len(self.ids),
+            "of": self.total,
+            "method": self.method,
+            "half_width": self.half_width,
+            "held_out": {name: one._asdict() for name, one in self.held_out.items()},
+            "models": list(self.models),
+            "ids": list(self.ids),
+            "weights": list(self.weights),
+        }
+
+
+class SubsetEstimate(NamedTuple):
+    """What a subset says of a model.
+
+    Attributes:
+        interval: For what all clips would say.
+        whole: What they do say, where the run has them all.
+        missing: Clips of the subset without a score.
+    """
+
+    label: str
+    value: float | None
+    interval: Interval | None
+    whole: float | None
+    missing: int
+
+
+def choose_subset(
+    tables: Sequence[RunTable], scorer: Scorer, size: int, *, seed: int = 0
+) -> Subset:
+    """The clips by which models that were not looked at are best told.
+
+    Raises:
+        ReportError: The runs are too few, are of different data, or have too few common scores.
+    """
+    if len({one.run.dataset for one in tables}) > 1:
+        raise ReportError("the runs are of different data; choose by those of one benchmark")
+    if len(tables) < FEWEST_MODELS:
+        raise ReportError(f"a subset is chosen by {FEWEST_MODELS} runs at least, not {len(tables)}")
+    if not scorer.is_mean or tables[0].aggregation is not None:
+        raise ReportError(f"{scorer.label} of {tables[0].run.benchmark} is no mean over samples")
+    values = [one.sample_scores(scorer).values for one in tables]
+    samples = [
+        one for one in tables[0].group(scorer, ALL).samples if all(one.id in own for own in values)
+    ]
+    if len(samples) <= size:
+        raise ReportError(
+            f"{len(samples):,} samples have a score of {scorer.label} in all runs; a subset of "
+            f"{size:,} would be no smaller"
+        )
+    scores = np.array([[own[one.id] for one in samples] for own in values])
+    categories = [one.category for one in samples]
+    held_out = measure(scores, categories, size, seed)
+    method: Method = min(held_out, key=lambda name: held_out[name].error)
+    chosen = _CHOOSE[method](scores, categories, size, seed)
+    order = np.argsort(chosen.places)
+    return Subset(
+        tables[0].run.benchmark,
+        tables[0].run.dataset,
+        scorer.label,
+        len(samples),
+        tuple(samples[place].id for place in chosen.places[order].tolist()),
+        tuple(chosen.weights[order].tolist()),
+        method,
+        tuple(labels(tables)),
+        held_out,
+        str(tables[0].signature(scorer)),
+    )
+
+
+def measure(
+    scores: FloatArray, categories: Sequence[str], size: int, seed: int
+) -> dict[Method, HeldOut]:
+    """How far each method is off for every model in turn, when chosen by the others."""
+    whole = scores.mean(axis=1)
+    found: dict[Method, HeldOut] = {}
+    for method, choose in _CHOOSE.items():
+        draws = 1 if method == "anchors" else DRAWS
+        guesses = np.empty((draws, len(scores)))
+        ranks = np.empty_like(guesses)
+        for draw in range(draws):
+            for left in range(len(scores)):
+                others = np.delete(scores, left, axis=0)
+                estimate = choose(others, categories, size, seed + draw).estimate(scores)
+                guesses[draw, left] = estimate[left]
+                ranks[draw, left] = abs(_place(estimate, left) - _place(whole, left))
+        error = float(np.sqrt(((guesses - whole) ** 2).mean()))
+        agreed = [one for row in guesses if (one := kendall(row, whole)) is not None]
+        order = float(np.mean(agreed)) if agreed else None
+        found[method] = HeldOut(error, float(ranks.mean()), order)
+    return found
+
+
+def _place(scores: FloatArray, one: int) -> int:
+    return int((scores > scores[one]).sum())
+
+
+def draw(scores: FloatArray, categories: Sequence[str], size: int, seed: int) -> WeightedClips:
+    """Clips by lot, as many of each category as its share; none counts for more than another."""
+    generator = np.random.default_rng(seed)
+    places, weights = [], []
+    for own, count in _quotas(categories, size):
+        places.append(generator.choice(own, count, replace=False))
+        weights.append(np.full(count, len(own) / count / scores.shape[1]))
+    return WeightedClips(np.concatenate(places), np.concatenate(weights))
+
+
+def anchors(scores: FloatArray, categories: Sequence[str], size: int, seed: int) -> WeightedClips:
+    """The clip in the middle of each cluster of a category, weighted by the cluster's size."""
+    from scipy.cluster.vq import kmeans2
+
+    places, weights = [], []
+    for own, count in _quotas(categories, size):
+        points = scores[:, own].T
+        centres, member = kmeans2(
+            points + 0.0, count, iter=_ROUNDS, minit="++", seed=seed, missing="warn"
+        )
+        for cluster in np.unique(member):
+            inside = own[member == cluster]
+            distance = ((scores[:, inside].T - centres[cluster]) ** 2).sum(axis=1)
+            places.append(inside[int(distance.argmin())])
+            weights.append(len(inside) / scores.shape[1])
+    return WeightedClips(np.array(places), np.array(weights))
+
+
+def balanced(scores: FloatArray, categories: Sequence[str], size: int, seed: int) -> WeightedClips:
+    """A draw by category whose weights are moved as little as it takes to say the whole.
+
+    They then give the whole's own means along the two directions in which clips differ most for
+    the models that are known: what makes a clip hard, and what sets models apart.
+    """
+    drawn = draw(scores, categories, size, seed)
+    clips = scores.shape[1]
+    centred = scores - scores.mean(axis=1, keepdims=True)
+    directions = np.linalg.svd(centred, full_matrices=False)[2][:_DIRECTIONS] * np.sqrt(clips)
+    facts = np.vstack([np.ones(clips), directions])
+    chosen, weights = facts[:, drawn.places], drawn.weights
+    off = facts.mean(axis=1) - chosen @ weights
+    steps = np.linalg.lstsq((chosen * weights) @ chosen.T, off, rcond=None)[0]
+    return WeightedClips(drawn.places, weights * (1 + steps @ chosen))
+
+
+_CHOOSE: dict[Method, Callable[[FloatArray, Sequence[str], int, int], WeightedClips]] = {
+    "balanced": balanced,
+    "anchors": anchors,
+    "draw": draw,
+}
+
+
+def _quotas(categories: Sequence[str], size: int) -> list[tuple[NDArray[np.int64], int]]:
+    """The clips of each category, and how many to take: its share by largest remainder, or one."""
+    names = np.array(categories)
+    own = [np.flatnonzero(names == name) for name in dict.fromkeys(categories)]
+    if size < len(own):
+        raise ReportError(f"a subset of {size} leaves out whole categories; there are {len(own)}")
+    shares = [size * len(one) / len(names) for one in own]
+    counts = [max(1, int(one)) for one in shares]
+    by_remainder = sorted(range(len(own)), key=lambda place: counts[place] - shares[place])
+    for place in by_remainder[: max(0, size - sum(counts))]:
+        counts[place] += 1
+    while sum(counts) > size:
+        counts[int(np.argmax(counts))] -= 1
+    return list(zip(own, counts, strict=True))
+
+
+def write_subset(path: Path, subset: Subset) -> None:
+    """Write a subset as JSON, for ``run --only`` and ``subset --use``."""
+    write_file(path, json.dumps(subset.to_dict(), indent=1) + "\n")
+
+
+def read_subset(path: Path) -> Subset:
+    """Read what ``write_subset`` wrote.
+
+    Raises:
+        ReportError: It is no such file.
+    """
+    try:
+        given = json.loads(path.read_text(encoding="utf-8"))
+        held = {name: HeldOut(**one) for name, one in given["held_out"].items()}
+        weights = tuple(float(one) for one in given["weights"])
+        ids, models = tuple(map(str, given["ids"])), tuple(map(str, given["models"]))
+        names = ("benchmark", "dataset", "scorer", "signature")
+        benchmark, dataset, scorer, signature = (str(given[name]) for name in names)
+        found = Subset(
+            benchmark, dataset, scorer, int(given["of"]), ids, weights, given["method"], models,
+            held, signature,
+        )  # fmt: skip
+        held[found.method]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        what = f"{type(error).__name__}: {error}"
+        raise ReportError(
+            f"{path} is no subset that 'audiocapbench subset' wrote ({what})"
+        ) from None
+    if len(ids) != len(weights) or len(set(ids)) != len(ids) or not abs(sum(weights) - 1) < 1e-6:
+        raise ReportError(f"{path}: ids and weights do not belong together")
+    return found
+
+
+def estimate_by(subset: Subset, tables: Sequence[RunTable]) -> list[SubsetEstimate]:
+    """What a subset says of runs: their score on all clips, within the honest interval.
+
+    Raises:
+        ReportError: A run is of other data, or was not scored in the same way.
+    """
+    found = []
+    for label, table in zip(labels(tables), tables, strict=True):
+        scorer = next((one for one in table.scores if one.label == subset.scorer), None)
+        if table.run.dataset != subset.dataset:
+            raise ReportError(f"run {table.run.id} is of other data than the subset")
+        if scorer is None or str(table.signature(scorer)) != subset.signature:
+            raise ReportError(
+                f"run {table.run.id} has no score of {subset.scorer} as {subset.signature}"
+            )
+        values = table.sample_scores(scorer).values
+        missing = sum(key not in values for key in subset.ids)
+        value = interval = None
+        if not missing:
+            pairs = zip(subset.ids, subset.weights, strict=True)
+            value = sum(values[key] * weight for key, weight in pairs)
+            reach = subset.half_width
+            interval = Interval(max(0.0, value - reach), min(scorer.max_value, value + reach))
+        whole = sum(values.values()) / len(values) if len(values) >= subset.total else None
+        found.append(SubsetEstimate(label, value, interval, whole, missing))
+    return found
