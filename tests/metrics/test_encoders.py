@@ -12,10 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.metrics.encoders.encoder import encode_distinct
+from audiocapbench.metrics.preference.coverage import static_vectors
 
 SENTENCES = [
     "A dog barks twice in the distance.",
@@ -100,6 +103,14 @@ def test_wordllama_equals_the_library_it_comes_from(shared: Path) -> None:
         captions = [row["caption"].strip() for row in csv.DictReader(file)][:600]
     expected = library.embed(captions, norm=True)
     np.testing.assert_allclose(load("wordllama").encode(captions), expected, atol=1e-6)
+
+
+@given(st.text("ab <s>/▁\t\n .é狗😀\u3000", max_size=30))
+@settings(max_examples=200, deadline=None)
+def test_tokens_word_by_word_are_those_of_the_whole_text(text: str) -> None:
+    encoder = static_vectors()
+    whole = encoder.tokenizer.encode(text, add_special_tokens=False).ids
+    assert encoder.tokens([text, "a dog", text]) == [whole, encoder.tokens(["a dog"])[0], whole]
 
 
 def test_each_distinct_sentence_is_encoded_once_and_short_ones_first() -> None:

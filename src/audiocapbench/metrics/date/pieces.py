@@ -97,18 +97,12 @@ class WordLlamaPieces:
 
     def __init__(self, encoder: WordLlamaEncoder) -> None:
         self.name = encoder.name
+        self._encoder = encoder
         self._table: Vectors = encoder.table
-        self._tokenizer: Any = encoder.tokenizer
 
     def split(self, sentences: Sequence[str]) -> Pieces:
         """Cut sentences into pieces; this tokenizer frames none and shortens none."""
-        ids: list[list[int]] = []
-        for start in range(0, len(sentences), _SENTENCES_A_CUT):
-            batch = list(sentences[start : start + _SENTENCES_A_CUT])
-            lines = self._tokenizer.encode_batch_fast(batch, add_special_tokens=False)
-            ids += [line.ids for line in lines]
-        pieces = _laid_end_to_end(ids, special=())
-        return pieces._replace(ids=np.minimum(pieces.ids, len(self._table) - 1))
+        return _laid_end_to_end(self._encoder.tokens(sentences), special=())
 
     def vectors(self, ids: IntArray) -> Vectors:
         """Rows of the table of static vectors."""

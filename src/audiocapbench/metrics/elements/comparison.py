@@ -44,7 +44,7 @@ class ElementScores(NamedTuple):
     error: float
     matches: Matches | None
     references: ReferenceElements
-    wording: Wording = Wording(0.0, 0.0)
+    wording: Wording
     remark: str = ""
 
     @property
@@ -86,22 +86,22 @@ class ElementComparer:
         keys = [(item.category, *item.references) for item in items]
         new = [key for key in dict.fromkeys(keys) if key not in self._references]
         references = [[split(text) for text in key[1:]] for key in new]
-        texts = [captions, *references]
-        self._vocabulary.learn(e.word for text in texts for own in text for e in own.elements)
+        split_up = [captions, *references]
+        self._vocabulary.learn(e.word for text in split_up for own in text for e in own.elements)
         for key, own in zip(new, references, strict=True):
             self._references[key] = gather(own, key[0], self._vocabulary)
-        told = list(dict.fromkeys(text for key in new for text in key[1:]))
-        found = self.detector.error_probabilities(told).tolist()
-        self._errors.update(zip(told, found, strict=True))
-        errors = self.detector.error_probabilities([item.prediction for item in items]).tolist()
+        told = dict.fromkeys(text for key in new for text in key[1:])
+        texts = list(told | dict.fromkeys(item.prediction for item in items))
+        errors = dict(zip(texts, self.detector.error_probabilities(texts).tolist(), strict=True))
+        self._errors.update((text, errors[text]) for text in told)
         return [
-            self._compare(item, caption, self._references[key], error)
-            for item, caption, key, error in zip(items, captions, keys, errors, strict=True)
+            self._compare(item, caption, self._references[key], errors[item.prediction])
+            for item, caption, key in zip(items, captions, keys, strict=True)
         ]
 
     def _wording(self, item: ElementCase, error: float) -> Wording:
         """Broken is what reads worse than every reference: they may be of a style of their own."""
-        usual = max([_SURELY_WHOLE, *(self._errors[text] for text in item.references)])
+        usual = max([_SURELY_WHOLE, *map(self._errors.__getitem__, item.references)])
         broken = (error - usual) / (1 - usual) if error > usual else 0.0
         return Wording(broken, excess_length(item.prediction, item.references))
 
@@ -112,9 +112,13 @@ class ElementComparer:
         references: ReferenceElements,
         error: float,
     ) -> ElementScores:
+        wording = self._wording(item, error)
+
         def unmatched(value: float, remark: str) -> ElementScores:
             scores = dict.fromkeys(DIMENSIONS, value)
-            return ElementScores(scores, caption.unfinished, error, None, references, remark=remark)
+            return ElementScores(
+                scores, caption.unfinished, error, None, references, wording, remark
+            )
 
         if not item.prediction.strip():
             return unmatched(0.0, _EMPTY)
@@ -123,7 +127,6 @@ class ElementComparer:
             return unmatched(10.0 if equal else 0.0, _ONLY_EQUAL)
         if not caption.elements:
             return unmatched(0.0, _NO_CONTENT)
-        wording = self._wording(item, error)
         transcript = frozenset(stem(word) for word in words_of(item.transcript or ""))
         matches = match(caption, references, transcript, self._vocabulary)
         scores = score(matches, references, wording)

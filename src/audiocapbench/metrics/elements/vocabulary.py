@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.metrics.batches import IntArray
+from audiocapbench.metrics.batches import IntArray, ranges
 from audiocapbench.metrics.elements.thesaurus import meaning_of, meanings
 from audiocapbench.metrics.elements.words import ElementKind, kind_of
 from audiocapbench.metrics.encoders import Encoder
@@ -118,17 +118,26 @@ class ElementVocabulary:
         return self._compare(words, others)
 
     def _compare(self, words: IntArray, others: IntArray) -> Likeness:
-        cosines = (self._vectors[words] @ self._vectors[others].T) / np.float32(_SCALE * _SCALE)
-        span = np.float32(COSINE_CEILING - COSINE_FLOOR)
-        likeness: Likeness = np.clip((cosines - np.float32(COSINE_FLOOR)) / span, 0, 1)
-        likeness[self._class[words][:, None] != self._class[others]] = 0
-        akin = self._akin[words] @ self._akin[others].T > 0
-        likeness[akin & (likeness < AKIN)] = AKIN
+        likeness: Likeness = self._vectors[words] @ self._vectors[others].T
+        likeness /= np.float32(_SCALE * _SCALE)
+        likeness -= np.float32(COSINE_FLOOR)
+        likeness /= np.float32(COSINE_CEILING - COSINE_FLOOR)
+        np.clip(likeness, 0, 1, out=likeness)
+        likeness *= self._class[words][:, None] == self._class[others]
+        rows, columns, akin = _marked(self._akin, words, others)
+        part = likeness[rows[:, None], columns]
+        likeness[rows[:, None], columns] = np.where(akin > 0, np.maximum(part, AKIN), part)
         self._mark_synonyms(likeness, words, others)
-        lines = self._lines[words] @ self._lines[others].T
-        against = lines > self._sides[words] @ self._sides[others].T
-        likeness[against] = AGAINST
-        likeness[self._of_meaning[words][:, None] == self._of_meaning[others]] = 1
+        rows, columns, lines = _marked(self._lines, words, others)
+        sides = self._sides[words[rows]] @ self._sides[others[columns]].T
+        part = likeness[rows[:, None], columns]
+        likeness[rows[:, None], columns] = np.where(lines > sides, np.float32(AGAINST), part)
+        in_order = np.argsort(self._of_meaning[others], kind="stable")
+        meanings_there = self._of_meaning[others[in_order]]
+        first = np.searchsorted(meanings_there, self._of_meaning[words], "left")
+        behind = np.searchsorted(meanings_there, self._of_meaning[words], "right")
+        rows, same = ranges(first, behind - first)
+        likeness[rows, in_order[same]] = 1
         return likeness
 
     def _mark_synonyms(self, likeness: Likeness, words: IntArray, others: IntArray) -> None:
@@ -139,6 +148,15 @@ class ElementVocabulary:
             for other in self._synonyms.get(word, frozenset()) & columns.keys():
                 own = columns[other]
                 likeness[row, own] = np.maximum(likeness[row, own], SYNONYM)
+
+
+def _marked(
+    marks: Likeness, words: IntArray, others: IntArray
+) -> tuple[IntArray, IntArray, Likeness]:
+    """Rows and columns of words that have a mark at all, and how many each two have in common."""
+    rows, columns = (np.flatnonzero(marks[own].any(axis=1)) for own in (words, others))
+    common: Likeness = marks[words[rows]] @ marks[others[columns]].T
+    return rows, columns, common
 
 
 def _class_of(word: str) -> int:

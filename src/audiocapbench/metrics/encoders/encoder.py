@@ -58,7 +58,9 @@ def fingerprint(files: Iterable[Path]) -> str:
 
 def readable(sentence: str) -> str:
     """Strip a sentence; JSON may hold halves of surrogate pairs, which no tokenizer takes."""
-    return sentence.encode("utf-8", "replace").decode("utf-8").strip()
+    if not sentence.isascii():
+        sentence = sentence.encode("utf-8", "replace").decode("utf-8")
+    return sentence.strip()
 
 
 def _unit(vectors: Vectors) -> Vectors:

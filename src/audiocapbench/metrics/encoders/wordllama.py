@@ -1,8 +1,9 @@
 """The default encoder: wordllama's static vectors, which come with its wheel; never downloads."""
 
-import logging
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import re
+from collections.abc import Sequence
+from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from audiocapbench.metrics.encoders.encoder import Vectors, encode_distinct, fin
 
 DIMENSIONS = 256
 _SENTENCES_AT_ONCE = 8192
+_WORDS_KEPT = 100_000
+_LONGEST_KEPT = 64
+_WHOLE = re.compile(r"^ |  |[<▁]| \Z")
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 
@@ -24,10 +28,31 @@ class WordLlamaEncoder:
         self.name = name
         self.table = table
         self.tokenizer = tokenizer
+        self._known: dict[str, list[int]] = {}
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Encode sentences; a row depends on its own sentence alone, to the last bit."""
         return encode_distinct(sentences, DIMENSIONS, self._sums)
+
+    def tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """Numbers of the tokens of texts, which are rows of the table.
+
+        No token goes on beyond a space, so that each word is cut once; where there are several
+        spaces, or marks that the tokenizer takes for its own, the text is cut as a whole.
+        """
+        if len(self._known) > _WORDS_KEPT:
+            self._known = {}
+        known = self._known
+        words = [[text] if _WHOLE.search(text) else text.split(" ") for text in texts]
+        new = list({word for own in words for word in own} - known.keys())
+        lines = self.tokenizer.encode_batch(new, add_special_tokens=False)
+        last = len(self.table) - 1
+        cut = {
+            word: [min(one, last) for one in line.ids]
+            for word, line in zip(new, lines, strict=True)
+        }
+        known.update((word, ids) for word, ids in cut.items() if len(word) <= _LONGEST_KEPT)
+        return [[one for word in own for one in cut.get(word) or known[word]] for own in words]
 
     def _sums(self, sentences: list[str]) -> Vectors:
         sums = np.empty((len(sentences), DIMENSIONS), dtype=np.float32)
@@ -37,49 +62,39 @@ class WordLlamaEncoder:
         return sums
 
     def _block_sums(self, sentences: list[str]) -> Vectors:
-        from scipy.sparse import csr_array
-
-        lines = self.tokenizer.encode_batch(sentences, add_special_tokens=False)
-        tokens = [line.ids for line in lines]
-        ends = np.cumsum([0, *map(len, tokens)])
-        ids = np.minimum(np.concatenate(tokens).astype(np.int64), len(self.table) - 1)
-        ones = np.ones(len(ids), dtype=np.float32)
-        # A sparse product adds up one row at a time: no padding, and no neighbour matters.
-        bags = csr_array((ones, ids, ends), shape=(len(tokens), len(self.table)))
-        sums: Vectors = bags @ self.table
-        return sums
+        tokens = self.tokens(sentences)
+        lengths = np.array([len(own) for own in tokens], dtype=np.int64)
+        ids = np.fromiter(chain.from_iterable(tokens), dtype=np.int64)
+        starts = np.cumsum(lengths) - lengths
+        longest = np.argsort(-lengths, kind="stable")
+        left = np.searchsorted(-lengths[longest], -np.arange(lengths.max(initial=0)))
+        sums = np.zeros((len(sentences), DIMENSIONS), dtype=np.float32)
+        # Token after token, in all sentences that have so many: no padding, no neighbour matters.
+        for place, count in enumerate(left.tolist()):
+            sums[:count] += self.table[ids[starts[longest[:count]] + place]]
+        found = np.empty_like(sums)
+        found[longest] = sums
+        return found
 
 
 def load_wordllama() -> WordLlamaEncoder:
-    """Load the vectors that the wordllama wheel carries."""
-    try:
-        with _root_logger_left_alone():
-            import wordllama
-    except ImportError as error:
+    """Load the vectors that the wordllama wheel carries, and not the package itself."""
+    spec = find_spec("wordllama")
+    if spec is None or spec.origin is None:
         raise MetricError(
             "The encoder 'wordllama' needs the package wordllama: pip install wordllama."
-        ) from error
-    folder = Path(wordllama.__file__).parent
-    files = [folder / _WEIGHTS, folder / _TOKENIZER]
+        )
+    from safetensors import safe_open
+    from tokenizers import Tokenizer
+
+    files = [Path(spec.origin).parent / name for name in (_WEIGHTS, _TOKENIZER)]
     for file in files:
         if not file.is_file():
             raise MetricError(
                 f"The installed wordllama lacks {file.name}: reinstall it (pip install "
                 "--force-reinstall 'wordllama>=0.4,<0.5'), or choose another encoder."
             )
-    # Without cache_dir, its offline look-up misses the tokenizer that lies in its own folder.
-    model = wordllama.WordLlama.load(dim=DIMENSIONS, cache_dir=folder, disable_download=True)
-    model.tokenizer.no_padding()
-    return WordLlamaEncoder(f"wordllama@{fingerprint(files)}", model.embedding, model.tokenizer)
-
-
-@contextmanager
-def _root_logger_left_alone() -> Iterator[None]:
-    """Undo the logging.basicConfig that wordllama calls when it is imported."""
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    try:
-        yield
-    finally:
-        root.handlers[:] = handlers
-        root.setLevel(level)
+    with safe_open(files[0], framework="np", device="cpu") as weights:
+        table = np.ascontiguousarray(weights.get_tensor("embedding.weight"), dtype=np.float32)
+    tokenizer = Tokenizer.from_file(str(files[1]))
+    return WordLlamaEncoder(f"wordllama@{fingerprint(files)}", table, tokenizer)

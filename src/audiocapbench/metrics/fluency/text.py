@@ -21,14 +21,21 @@ _STOPS = frozenset(".!?。！？")
 # A caption may have this many times the words of the longest reference.
 _ROOM = 1.3
 _REMEMBERED = 100_000
+# Captions whose words are remembered: who asks for them again does so soon.
+_CAPTIONS_REMEMBERED, _LONGEST_REMEMBERED = 8_192, 2_000
 
 
-def sentences_of(caption: str) -> list[list[str]]:
+def sentences_of(caption: str) -> Sequence[Sequence[str]]:
     """Split a caption into sentences of lower-case words and pauses.
 
     What stands in quotation marks is somebody's speech, not the caption's own grammar: it counts
     as one word. A pause before a link, as in ", and", is dropped; writers differ on it.
     """
+    return (_read if len(caption) <= _LONGEST_REMEMBERED else _read.__wrapped__)(caption)
+
+
+@lru_cache(maxsize=_CAPTIONS_REMEMBERED)
+def _read(caption: str) -> Sequence[Sequence[str]]:
     text = _QUOTED.sub(SPEECH, caption.lower().replace("’", "'"))
     sentences: list[list[str]] = [[]]
     for token in _TOKEN.findall(text):

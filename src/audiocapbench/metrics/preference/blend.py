@@ -16,7 +16,6 @@ from audiocapbench.errors import MetricError
 from audiocapbench.metrics.elements import RULES, ElementCase, ElementComparer, ElementScores
 from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.metrics.fluency.detector import load_detector
-from audiocapbench.metrics.fluency.text import excess_length
 from audiocapbench.metrics.inputs import check_captions
 from audiocapbench.metrics.preference.coverage import covered_shares, load_weights
 from audiocapbench.metrics.result import FloatArray, MetricResult
@@ -83,8 +82,7 @@ def features(
     check_captions(predictions, references, words_needed=True)
     compared = _compared(predictions, references)
     said = np.array([bool(text.strip()) for text in predictions], dtype=np.float64)
-    both = zip(predictions, references, strict=True)
-    excess = np.array([excess_length(*one) for one in both], dtype=np.float64)
+    excess = np.array([one.wording.excess for one in compared], dtype=np.float64)
     found = {
         "coverage": covered_shares(predictions, references),
         "accuracy": np.array([one.scores["accuracy"] / 10 for one in compared]),

@@ -1,9 +1,11 @@
 """How much of what the references say a caption covers, word by word, by static vectors."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import resources
+from itertools import chain
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -61,19 +63,43 @@ def coverage(predictions: Sequence[str], references: Sequence[Sequence[str]]) ->
 def covered_shares(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> FloatArray:
     """The weighted share of the references' tokens that each prediction covers, shape (n,)."""
     check_captions(predictions, references, words_needed=True)
-    encoder, weights, table = static_vectors(), load_weights().values, _unit_vectors()
-    ours = tokens_of(predictions, encoder)
-    theirs = iter(tokens_of([text for own in references for text in own], encoder))
+    encoder = static_vectors()
+    ours = [sorted(set(own)) for own in tokens_of(predictions, encoder)]
+    theirs = _bags(references, encoder)
+    used = sorted({*chain(*ours), *chain.from_iterable(bag.tokens for bag in theirs.values())})
+    table, row = _unit_vectors(encoder.table[used]), np.zeros(len(encoder.table), dtype=np.int64)
+    row[used] = np.arange(len(used))
     shares = np.zeros(len(predictions))
     for place, (own, held_to) in enumerate(zip(ours, references, strict=True)):
-        wanted, counts = np.unique(
-            np.concatenate([next(theirs) for _ in held_to]), return_counts=True
-        )
-        weight = weights[wanted] * counts
-        if len(own) and weight.sum() > 0:
-            nearest = np.concatenate(list(_nearest(table, wanted, np.unique(own))))
-            shares[place] = weight @ nearest / weight.sum()
+        bag = theirs[tuple(held_to)]
+        if own and bag.total > 0:
+            cosines = _cosines(table, row[bag.tokens], table[row[own]].T)
+            nearest = np.concatenate([block.max(axis=1) for block in cosines])
+            shares[place] = bag.weights @ nearest.astype(np.float64) / bag.total
     return np.clip(shares, 0, 1)
+
+
+class _Bag(NamedTuple):
+    """Distinct tokens of a clip's references in order, what each weighs there, and all together."""
+
+    tokens: list[int]
+    weights: FloatArray
+    total: float
+
+
+def _bags(
+    references: Sequence[Sequence[str]], encoder: WordLlamaEncoder
+) -> dict[tuple[str, ...], _Bag]:
+    distinct = list(dict.fromkeys(map(tuple, references)))
+    texts = list(dict.fromkeys(chain.from_iterable(distinct)))
+    tokens = dict(zip(texts, tokens_of(texts, encoder), strict=True))
+    values, found = load_weights().values, {}
+    for held_to in distinct:
+        counts = Counter(chain.from_iterable(tokens[text] for text in held_to))
+        wanted = sorted(counts)
+        weights = values[wanted] * np.array([counts[one] for one in wanted])
+        found[held_to] = _Bag(wanted, weights, weights.sum())
+    return found
 
 
 def static_vectors() -> WordLlamaEncoder:
@@ -81,27 +107,20 @@ def static_vectors() -> WordLlamaEncoder:
     return cast(WordLlamaEncoder, load("wordllama"))
 
 
-def tokens_of(texts: Sequence[str], encoder: WordLlamaEncoder) -> list[Ids]:
+def tokens_of(texts: Sequence[str], encoder: WordLlamaEncoder) -> list[list[int]]:
     """Numbers of the tokens of texts, in lower case and without the final full stop."""
     plain = {text: readable(text).rstrip(_FULL_STOPS).lower() for text in texts}
-    lines = encoder.tokenizer.encode_batch(list(plain.values()), add_special_tokens=False)
-    last = len(encoder.table) - 1
-    ids = [np.minimum(np.array(line.ids, dtype=np.int64), last) for line in lines]
-    found = dict(zip(plain, ids, strict=True))
+    found = dict(zip(plain, encoder.tokens(list(plain.values())), strict=True))
     return [found[text] for text in texts]
 
 
-def _nearest(table: Vectors, wanted: Ids, own: Ids) -> Iterator[FloatArray]:
-    """The cosine of each wanted token with the nearest of one's own."""
-    mine = table[own].T
+def _cosines(table: Vectors, wanted: Ids, own: Vectors) -> Iterator[Vectors]:
+    """The cosine of each wanted token with each of one's own."""
     for start in range(0, len(wanted), _WORDS_AT_ONCE):
-        block = table[wanted[start : start + _WORDS_AT_ONCE]]
-        yield (block @ mine).max(axis=1).astype(np.float64)
+        yield table[wanted[start : start + _WORDS_AT_ONCE]] @ own
 
 
-@cache
-def _unit_vectors() -> Vectors:
-    table = static_vectors().table
-    lengths = np.linalg.norm(table, axis=1, keepdims=True)
-    scaled: Vectors = table / np.maximum(lengths, np.float32(1e-9))
+def _unit_vectors(rows: Vectors) -> Vectors:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    scaled: Vectors = rows / np.maximum(lengths, np.float32(1e-9))
     return scaled
