@@ -198,6 +198,8 @@ def _covers(
 
 def _order(own: list[Element], likeness: Likeness, staged: Sequence[StagedReference]) -> Order:
     """Compare the order of each two sources or events that both sides name, when first named."""
+    if not staged:
+        return Order(0, 0, 0)
     first = {element.word: row for row, element in reversed(list(enumerate(own)))}
     things = [row for row in sorted(first.values()) if own[row].kind <= ElementKind.EVENT][
         :MOST_ELEMENTS

@@ -144,10 +144,15 @@ class ElementVocabulary:
         columns: dict[int, list[int]] = {}
         for column, other in enumerate(others.tolist()):
             columns.setdefault(other, []).append(column)
-        for row, word in enumerate(words.tolist()):
-            for other in self._synonyms.get(word, frozenset()) & columns.keys():
-                own = columns[other]
-                likeness[row, own] = np.maximum(likeness[row, own], SYNONYM)
+        found = [
+            (row, column)
+            for row, word in enumerate(words.tolist())
+            for other in self._synonyms.get(word, frozenset()) & columns.keys()
+            for column in columns[other]
+        ]
+        if found:
+            place = tuple(np.array(found).T)
+            likeness[place] = np.maximum(likeness[place], SYNONYM)
 
 
 def _marked(
