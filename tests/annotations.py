@@ -10,6 +10,10 @@ SOUNDS = (
     "barking dog,ringing bell,running tap,passing train,crackling fire,singing robin,slamming door,"
     "ticking clock,howling wind,revving engine,buzzing bee,splashing wave"
 ).split(",")
+PLACES = (
+    "in a yard,by a river,on a hill,at a harbour,in a church,near a road,under a bridge,"
+    "in a cellar,on a beach,at a market,in a forest,behind a wall"
+).split(",")
 ABSENT = {
     "speech": ["None", "No one speaks.", "Speech is absent."],
     "music": ["None", "There is no music.", "Music is absent."],
@@ -29,12 +33,13 @@ _KINDS = (
 
 def good_fields(number: int, domain: str) -> dict[str, Any]:
     """A whole annotation of the clip of a number, in appendix D's fields."""
-    sound = f"{SOUNDS[number % len(SOUNDS)]} number {'once twice thrice'.split()[number % 3]}"
+    sound, place = SOUNDS[number % len(SOUNDS)], PLACES[number % len(PLACES)]
     own: dict[str, list[str]] = {
         "Short": [f"A {sound} outdoors", f"Outdoor {sound}", f"Outside, a {sound}"],
         "Main": [
-            f"A {sound} is heard clearly, near a place that could be called {place}."
-            for place in (f"yard {number}", f"garden {number}", f"field {number}")
+            f"A {sound} {place}.",
+            f"There is a {sound} {place}.",
+            f"{place.capitalize()}, a {sound}.",
         ],
         "Environment": ["A clean recording", "The recording is clean", "It was recorded well"],
     }

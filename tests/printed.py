@@ -13,12 +13,13 @@ from pathlib import Path
 
 import pytest
 
+import annotations
 from audiocapbench.benchmarks.captioning import demo_clips
 from command import run_command
 from plugin import environment, install_package
 
 ROOT = Path(__file__).resolve().parents[1]
-REMOTE = ("--model openai/", "--judge openai/", "audiocapbench build ")
+REMOTE = ("--model openai/", "--judge openai/", "--llm openai/", "audiocapbench build ")
 """What a block of commands has that needs a provider or the Hub."""
 
 
@@ -67,11 +68,30 @@ def lay_out(place: Path, metadata: str) -> Path:
     (place / "references.csv").write_text(
         "id,reference\na,A dog is barking.\na,Dogs bark.\nb,It rains.\nb,Rain falls on a roof.\n"
     )
+    _write_recordings(place / "recordings")
     _write_mecat(place)
     _write_pairs(place)
     ratings = [f"{'speech' if n % 2 else 'sound'},{1 + (3 * n) % 5}\n" for n in range(60)]
     (place / "ratings.csv").write_text("group,rating\n" + "".join(ratings))
     return place
+
+
+def _write_recordings(folder: Path) -> None:
+    """Clips to be annotated, whose domains somebody knows."""
+    folder.mkdir()
+    lines = ["file_name,domain,title"]
+    for number, (name, demo, domain) in enumerate(
+        (
+            ("rain", "sound_01_rain_thunder", "00A"),
+            ("piano", "music_01_solo_piano", "0M0"),
+            ("dog", "sound_03_dog_growl_barks", "00A"),
+            ("library", "speech_01_library", "S00"),
+            ("guitar", "mixed_01_voice_over_guitar", "SM0"),
+        )
+    ):
+        shutil.copy(demo_clips() / "clips" / f"{demo}.ogg", folder / f"{name}.ogg")
+        lines.append(f"{name}.ogg,{domain},clip {number}")
+    (folder / "metadata.csv").write_text("\n".join(lines) + "\n")
 
 
 def _demo_captions() -> dict[str, list[str]]:
@@ -142,6 +162,9 @@ def local_providers(place: Path) -> Iterator[dict[str, str]]:
 
     def reply(request: object) -> dict[str, object]:
         hears = b"input_audio" in request.body  # type: ignore[attr-defined]
+        if b"expert audio analysis synthesizer" in request.body:  # type: ignore[attr-defined]
+            number, domain, _ = annotations.asked_about(request)  # type: ignore[arg-type]
+            return completion(annotations.reply(annotations.good_fields(number, domain)))
         return completion("A dog barks." if hears else json.dumps(verdict))
 
     key = "sk-test-0123456789abcdef"

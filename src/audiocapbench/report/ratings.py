@@ -47,7 +47,13 @@ def rating_report(path: Path, baseline: float, compare: Sequence[str] = ()) -> F
     """
     if not abs(baseline) <= _FARTHEST:
         raise ReportError(f"{baseline} is no baseline of ratings")
-    groups, averaged = _read_ratings(path)
+    return rated_groups(*_read_ratings(path), baseline, compare)
+
+
+def rated_groups(
+    groups: Mapping[str, FloatArray], averaged: int, baseline: float, compare: Sequence[str] = ()
+) -> Findings:
+    """The same of ratings at hand, one an item, of which some are means of several."""
     if len(groups) == 2 and not compare:
         compare = [":".join(groups)]
     differences = _bonferroni([_compared(groups, one) for one in dict.fromkeys(compare)])

@@ -1,0 +1,263 @@
+"""The third stage: every annotation is held to the rules; each rejection has its reasons.
+
+Rules look at a clip alone; near-duplicates and the similarity of clip and caption are looked for
+among those that remain. A check that cannot be made is not run, and that is said.
+"""
+
+import hashlib
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from audiocapbench.annotate.contract import Annotation
+from audiocapbench.annotate.merge import findings_of, merged_clips
+from audiocapbench.annotate.phantoms import plain_words
+from audiocapbench.annotate.rules import RULES, ClipCase
+from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES
+from audiocapbench.errors import MetricError
+from audiocapbench.metrics.clap import Slide, load_encoder
+from audiocapbench.metrics.clap.embedding import Embedder
+from audiocapbench.metrics.encoders import load
+from audiocapbench.metrics.names import parse_name
+from audiocapbench.store import Store
+from audiocapbench.store.annotations import StageRecord
+
+MarginUnit = Literal["points", "sd"]
+_BLOCK = 1024
+_DUPLICATE, _SIMILARITY = "near-duplicate", "similarity"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSettings:
+    """What is checked beside the rules.
+
+    Attributes:
+        clap: The audio-text encoder, such as ``laion`` or ``laion[path=DIR]``; None for none.
+        margin: How far the similarity of a clip with its long caption must lie above its mean with
+            those of ``others`` other clips. The paper says 6, and of what 6 it does not say.
+        unit: ``points`` are hundredths of a cosine, ``sd`` standard deviations of those others.
+        duplicate: Cosine of two long captions from which the later is a near-duplicate.
+    """
+
+    clap: str | None = "laion"
+    margin: float = 6.0
+    unit: MarginUnit = "points"
+    others: int = 6
+    duplicate: float = 0.98
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What the stage came to.
+
+    Attributes:
+        survival: Of each step from the folder on: its name, how many are left, how many went.
+        reasons: How often each reason was given, numbers of fields left out, by check.
+        not_run: Checks that could not be made, and why.
+        difficulties: Shares of questions by difficulty beside those that appendix D asks for.
+    """
+
+    records: Mapping[str, StageRecord]
+    survival: Sequence[tuple[str, int, int]]
+    reasons: Mapping[str, Counter[str]]
+    not_run: Mapping[str, str]
+    difficulties: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def kept(self) -> list[str]:
+        """The clips that passed every check."""
+        return [clip for clip, one in self.records.items() if one.status == "ok"]
+
+
+def check(
+    root: Path,
+    store: Store,
+    settings: CheckSettings,
+    progress: Callable[[str, int, int], None] = lambda _name, _done, _total: None,
+) -> CheckResult:
+    """Check what was merged.
+
+    Raises:
+        AnnotationError: The folder has not been heard or merged.
+    """
+    project = str(root.resolve())
+    merged = merged_clips(store, project)
+    heard = store.stage_records(project, "hear")
+    cases = _cases(store, project, merged, heard)
+    failed: dict[str, dict[str, list[str]]] = {clip: {} for clip in cases}
+    for clip, case in cases.items():
+        for name, rule in RULES.items():
+            if reasons := list(rule(case)):
+                failed[clip][name] = reasons
+    not_run: dict[str, str] = {}
+    margins: dict[str, float] = {}
+    left = {clip: merged[clip].captions["long"][0] for clip in cases if not failed[clip]}
+    for clip, other in near_duplicates(left, settings.duplicate).items():
+        failed[clip][_DUPLICATE] = [f"says nearly the same as {other}"]
+    left = {clip: text for clip, text in left.items() if not failed[clip]}
+    try:
+        margins = clap_margins(root, left, store, settings, progress)
+    except MetricError as error:
+        not_run[_SIMILARITY] = str(error)
+    for clip, margin in margins.items():
+        if not margin > settings.margin:
+            words = f"{margin:.2f} {settings.unit} above other captions, not {settings.margin:g}"
+            failed[clip][_SIMILARITY] = [f"clip and caption are alike by {words}"]
+    records = {clip: _record(clip, reasons, margins.get(clip)) for clip, reasons in failed.items()}
+    store.put_stage(project, "check", list(records.values()))
+    told = asdict(settings) | {"not_run": not_run}
+    store.put_settings(project, "check", told)
+    kept = [merged[clip] for clip, one in records.items() if one.status == "ok"]
+    steps, shares = survival(store, project), difficulty_shares(kept)
+    return CheckResult(records, steps, _reasons(failed), not_run, shares)
+
+
+def _cases(
+    store: Store,
+    project: str,
+    merged: Mapping[str, Annotation],
+    heard: Mapping[str, StageRecord],
+) -> dict[str, ClipCase]:
+    found = findings_of(store, {clip: heard[clip] for clip in merged})
+    told = store.stage_settings(project).get("hear", {}).get("thresholds", {})
+    share = float(told.get("speech_share", 0.0))
+    return {
+        clip: ClipCase(one, str(heard[clip].document["domain"]), found[clip], share)
+        for clip, one in merged.items()
+    }
+
+
+def _record(clip: str, failed: Mapping[str, Sequence[str]], margin: float | None) -> StageRecord:
+    document: dict[str, Any] = {"failed": {name: list(own) for name, own in failed.items()}}
+    if margin is not None:
+        document["margin"] = margin
+    words = "; ".join(f"{name}: {one}" for name, own in failed.items() for one in own)
+    return StageRecord(clip, "check", "rejected" if failed else "ok", document, words or None)
+
+
+def near_duplicates(captions: Mapping[str, str], threshold: float) -> dict[str, str]:
+    """Clips whose caption an earlier clip has, too, or nearly; the first of each kind stays."""
+    clips, plain = list(captions), {clip: plain_words(text) for clip, text in captions.items()}
+    vectors = load("wordllama").encode(list(captions.values())) if clips else np.zeros((0, 1))
+    found: dict[str, str] = {}
+    first: dict[str, str] = {}
+    for start in range(0, len(clips), _BLOCK):
+        alike = vectors[start : start + _BLOCK] @ vectors[: start + _BLOCK].T >= threshold
+        for row, place in zip(alike, range(start, len(clips)), strict=False):
+            clip = clips[place]
+            same = first.setdefault(plain[clip], clip)
+            before = (clips[one] for one in np.flatnonzero(row[:place]))
+            other = (
+                same if same != clip else next((one for one in before if one not in found), None)
+            )
+            if other is not None:
+                found[clip] = other
+    return found
+
+
+def clap_margins(
+    root: Path,
+    captions: Mapping[str, str],
+    store: Store,
+    settings: CheckSettings,
+    progress: Callable[[str, int, int], None],
+) -> dict[str, float]:
+    """How far each clip is more like its caption than like those of some others, by lot.
+
+    Raises:
+        MetricError: There is no such encoder here, or too few captions to compare with.
+    """
+    if settings.clap is None:
+        raise MetricError("no audio-text encoder is named")
+    if len(captions) <= settings.others:
+        raise MetricError(
+            f"{len(captions)} captions are left, and each is compared with {settings.others} others"
+        )
+    name = parse_name(settings.clap)
+    encoder = load_encoder(name.name, name.options)
+    embedder = Embedder(
+        encoder,
+        Slide(encoder.windows),
+        store=store,
+        progress=lambda done, total: progress("clips compared", done, total),
+    )
+    clips = list(captions)
+    texts = dict(zip(clips, embedder.texts(list(captions.values())), strict=True))
+    sounds = embedder.clips([root / clip for clip in clips])
+    if sounds.missing:
+        path, reason = next(iter(sounds.missing.items()))
+        raise MetricError(f"{path.name} cannot be read any more ({reason})")
+    margins = {}
+    for clip in clips:
+        sound = sounds.vectors[root / clip][0]
+        sound = sound / max(float(np.linalg.norm(sound)), 1e-12)
+        lot = hashlib.sha256(f"{settings.seed}\0{clip}".encode()).hexdigest()
+        drawn = random.Random(lot).sample([one for one in clips if one != clip], settings.others)
+        others = np.array([float(sound @ texts[one]) for one in drawn])
+        apart = float(sound @ texts[clip]) - float(others.mean())
+        spread = float(others.std(ddof=1)) if settings.others > 1 else 0.0
+        margins[clip] = 100 * apart if settings.unit == "points" else apart / max(spread, 1e-9)
+    return margins
+
+
+def survival(store: Store, project: str) -> list[tuple[str, int, int]]:
+    """Each step from the folder on, how many clips are left after it, and how many went.
+
+    A clip goes at the first step that it does not pass.
+    """
+    heard = store.stage_records(project, "hear")
+    merged = store.stage_records(project, "merge").values()
+    checked = store.stage_records(project, "check").values()
+    not_run = store.stage_settings(project).get("check", {}).get("not_run", {})
+    statuses = Counter(one.status for one in heard.values())
+    steps = [("in the folder", 0)]
+    steps += [("can be read", statuses["unreadable"]), ("not there twice", statuses["duplicate"])]
+    steps += [("has a domain", statuses["no_domain"])]
+    steps += [("merged", sum(one.status != "ok" for one in merged))]
+    failed = (one.document["failed"] for one in checked if one.status != "ok")
+    firsts = Counter(_in_order(own)[0] for own in failed)
+    steps += [(name, firsts[name]) for name in (*RULES, _DUPLICATE, _SIMILARITY)]
+    left, rows = len(heard), []
+    for name, gone in steps:
+        left -= gone
+        rows.append((f"{name} (not run)" if name in not_run else name, left, gone))
+    return rows
+
+
+def _in_order(failed: Mapping[str, Sequence[str]]) -> list[str]:
+    order = [*RULES, _DUPLICATE, _SIMILARITY]
+    return sorted(failed, key=order.index)
+
+
+def _reasons(failed: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, Counter[str]]:
+    """Reasons of one kind together: without the numbers of fields and the names of clips."""
+    found: dict[str, Counter[str]] = {}
+    for own in failed.values():
+        for name, reasons in own.items():
+            kinds = {_kind(name, one) for one in reasons}
+            found.setdefault(name, Counter()).update(kinds)
+    return {name: found[name] for name in _in_order(dict.fromkeys(found, ()))}
+
+
+def _kind(name: str, reason: str) -> str:
+    if name == _DUPLICATE:
+        return "says nearly the same as another"
+    if name == _SIMILARITY:
+        return "is not more like its clip than like others"
+    words = (one for one in reason.split() if not (len(one) == 1 and one.isdigit()))
+    return " ".join(words)
+
+
+def difficulty_shares(kept: Sequence[Annotation]) -> dict[str, tuple[float, float]]:
+    """The share of each difficulty among all questions, and the one that is asked for."""
+    asked = Counter[str](one.difficulty for annotation in kept for one in annotation.questions)
+    total = sum(asked.values())
+    if not total:
+        return {}
+    return {name: (asked[name] / total, wanted) for name, wanted in DIFFICULTIES.items()}

@@ -1,0 +1,51 @@
+"""All that is known of one clip: how far it got, who said what, and whose words it has."""
+
+from typing import Any
+
+from audiocapbench.annotate.errors import AnnotationError
+from audiocapbench.annotate.merge import annotation_of, findings_of
+from audiocapbench.annotate.provenance import provenance
+from audiocapbench.annotate.split import key_of
+from audiocapbench.errors import meant
+from audiocapbench.store import Store
+from audiocapbench.store.annotations import STAGES, StageRecord
+
+
+def clip_history(store: Store, project: str, name: str) -> dict[str, Any]:
+    """The history of a clip, by its file's name or its key, as JSON.
+
+    Raises:
+        AnnotationError: The folder was not heard, or has no such clip.
+    """
+    stages = {stage: store.stage_records(project, stage) for stage in STAGES}
+    known = stages["hear"]
+    if not known:
+        raise AnnotationError(f"{project}: has not been heard; run 'annotate hear' first")
+    clip = next((one for one in known if name in (one, key_of(one))), None)
+    if clip is None:
+        raise AnnotationError(f"there is no clip {name!r}{meant(name, known)}")
+    heard, merged = known[clip], stages["merge"].get(clip)
+    said = findings_of(store, {clip: heard})[clip] if heard.document else {}
+    found: dict[str, Any] = {
+        "clip": clip,
+        "stages": {stage: _stage(own[clip]) for stage, own in stages.items() if clip in own},
+        "domain": heard.document.get("domain"),
+        "evidence": heard.document.get("evidence"),
+        "experts": {
+            name: {"signature": one.signature, "status": one.status, "seconds": one.seconds}
+            | ({"error": one.error} if one.error else {"said": dict(one.document)})
+            for name, one in said.items()
+        },
+    }
+    if merged is not None and merged.status == "ok":
+        annotation = annotation_of(merged)
+        found["annotation"] = annotation.model_dump()
+        found["provenance"] = provenance(annotation, said)
+    return found
+
+
+def _stage(record: StageRecord) -> dict[str, Any]:
+    shown: dict[str, Any] = {"status": record.status, "reason": record.error}
+    if record.stage in ("check", "split"):
+        shown |= dict(record.document)
+    return shown

@@ -1,0 +1,272 @@
+"""The fourth stage: what passed becomes datasets, split by lot, with no source on two sides.
+
+Each split is MECAT's two folders, ``caption`` and ``qa``, as 'build mecat' makes them and 'run'
+takes them, and its published JSON lines under ``mecat``; ``caption`` is also a plain folder of
+clips with references.
+"""
+
+import hashlib
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from audiocapbench import audio
+from audiocapbench.annotate.contract import Annotation
+from audiocapbench.annotate.errors import AnnotationError
+from audiocapbench.annotate.merge import findings_of, merged_clips
+from audiocapbench.annotate.provenance import provenance
+from audiocapbench.data.build.ledger import Ledger
+from audiocapbench.files import write_file
+from audiocapbench.store import Store
+from audiocapbench.store.annotations import StageRecord
+
+Shares = Mapping[str, float]
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,30}")
+_SOURCE = "audiocapbench annotate"
+
+
+class KeptClip(NamedTuple):
+    """A clip that passed every check: where it lies, what it is called, and what is said of it."""
+
+    id: str
+    key: str
+    heard: StageRecord
+    annotation: Annotation
+    split: str
+    why: Mapping[str, Any]
+
+    @property
+    def domain(self) -> str:
+        """Its domain."""
+        return str(self.heard.document["domain"])
+
+
+class SplitResult(NamedTuple):
+    """What was written where: clips by split."""
+
+    out: Path
+    clips: tuple[KeptClip, ...]
+
+    @property
+    def counts(self) -> dict[str, Counter[str]]:
+        """How many clips of each domain every split has."""
+        found: dict[str, Counter[str]] = {}
+        for one in self.clips:
+            found.setdefault(one.split, Counter())[one.domain] += 1
+        return found
+
+
+def read_shares(text: str) -> dict[str, float]:
+    """Read ``train=0.8,test=0.2``; shares are parts of their sum.
+
+    Raises:
+        AnnotationError: It is not written so.
+    """
+    shares: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, value = part.strip().partition("=")
+        try:
+            share = float(value)
+        except ValueError:
+            share = -1.0
+        if not _NAME.fullmatch(name) or name in shares or not 0 < share < 1e6:
+            raise AnnotationError(f"--shares {text!r}: {part!r} is not NAME=SHARE, as in test=0.2")
+        shares[name] = share
+    return {name: share / sum(shares.values()) for name, share in shares.items()}
+
+
+def assign(clips: Mapping[str, tuple[str, str]], shares: Shares, seed: int = 0) -> dict[str, str]:
+    """The split of each clip, given its source and domain.
+
+    Sources are dealt in an order drawn by lot, the largest first, each whole to the split that
+    lacks most of its domains: within what whole sources allow, each split has its share of each.
+    """
+    sources: dict[str, list[str]] = defaultdict(list)
+    for clip, (source, _) in clips.items():
+        sources[source].append(clip)
+    totals = Counter(domain for _, domain in clips.values())
+    wanted = {name: {one: share * n for one, n in totals.items()} for name, share in shares.items()}
+    given: dict[str, Counter[str]] = {name: Counter() for name in shares}
+
+    def lot(source: str) -> tuple[int, str]:
+        drawn = hashlib.sha256(f"{seed}\0{source}".encode("utf-8", "replace")).hexdigest()
+        return -len(sources[source]), drawn
+
+    found: dict[str, str] = {}
+    for source in sorted(sources, key=lot):
+        own = Counter(clips[clip][1] for clip in sources[source])
+
+        def lack(name: str, own: Counter[str] = own) -> float:
+            lacks = (wanted[name][one] - given[name][one] for one in own.elements())
+            return sum(lacks) + 1e-9 * (wanted[name].get("", 0) - given[name].total())
+
+        best = max(shares, key=lack)
+        given[best].update(own)
+        found |= dict.fromkeys(sources[source], best)
+    return found
+
+
+def kept_clips(store: Store, project: str, shares: Shares, seed: int = 0) -> list[KeptClip]:
+    """The clips that passed, each with its split.
+
+    Raises:
+        AnnotationError: Nothing was checked yet, or nothing passed.
+    """
+    records = store.stage_records(project, "check")
+    good = sorted(clip for clip, one in records.items() if one.status == "ok")
+    if not good:
+        why = "no annotation passed" if records else "has not been checked; run 'annotate check'"
+        raise AnnotationError(f"{project}: {why}, so there is nothing to split")
+    merged, heard = merged_clips(store, project), store.stage_records(project, "hear")
+    said = findings_of(store, {clip: heard[clip] for clip in good})
+    places = {
+        clip: (str(heard[clip].document["source"]), str(heard[clip].document["domain"]))
+        for clip in good
+    }
+    splits = assign(places, shares, seed)
+    return [
+        KeptClip(
+            clip,
+            key_of(clip),
+            heard[clip],
+            merged[clip],
+            splits[clip],
+            provenance(merged[clip], said[clip]),
+        )
+        for clip in good
+    ]
+
+
+def key_of(clip: str) -> str:
+    """A name for files and tables: letters, digits and a hash, so that no two are the same."""
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", PurePosixPath(clip).stem).strip("-")[:40] or "clip"
+    return f"{stem}-{hashlib.sha256(clip.encode()).hexdigest()[:8]}"
+
+
+def split(
+    root: Path,
+    out: Path,
+    store: Store,
+    shares: Shares,
+    *,
+    name: str | None = None,
+    seed: int = 0,
+    progress: Callable[[str, int, int], None] = lambda _name, _done, _total: None,
+) -> SplitResult:
+    """Write the datasets; what is there already is kept, and the same command goes on.
+
+    Args:
+        name: What the benchmark is called; the folder's name by default.
+
+    Raises:
+        AnnotationError: Nothing passed, or the clips are another folder's.
+        DatasetError: The output folder holds something else.
+    """
+    project = str(root.resolve())
+    if out.resolve().is_relative_to(root.resolve()):
+        raise AnnotationError(f"{out}: lies in the folder that is annotated; choose another")
+    clips = kept_clips(store, project, shares, seed)
+    label = re.sub(r"[^A-Za-z0-9_.-]+", "-", name or root.resolve().name) or "own"
+    done = 0
+    for part in dict.fromkeys(one.split for one in clips):
+        own = [one for one in clips if one.split == part]
+        place = out / part
+        for kind, rows in (("caption", _caption_row), ("qa", _question_rows)):
+            reuse = place / "caption" if kind == "qa" else None
+            ledger = Ledger(place / kind, f"mecat-{kind}", reuse=reuse)
+            wanted = [(one, row) for one in own for row in rows(one, f"{label}-{part}")]
+            _forget(ledger, {row["id"]: row for _, row in wanted})
+            with ledger.building(f"mecat-{kind}", lambda: ()):
+                for position, (one, row) in enumerate(wanted):
+                    if row["id"] not in ledger.clips:
+                        content = audio.read_bytes(root / one.id, audio.MOST_BYTES)
+                        _check_bytes(one, content)
+                        ledger.keep(row | {"position": position}, content)
+            done += len(own)
+            progress("clips written", done, 2 * len(clips))
+        _write_lines(place / "mecat", own)
+    records = [
+        StageRecord(one.id, "split", "ok", {"split": one.split, "key": one.key}) for one in clips
+    ]
+    store.put_stage(project, "split", records)
+    return SplitResult(out, tuple(clips))
+
+
+def _forget(ledger: Ledger, wanted: Mapping[str, Mapping[str, Any]]) -> None:
+    """Leave out what an earlier command wrote and this one would write otherwise."""
+    places = {key: place for place, key in enumerate(wanted)}
+    for key, one in list(ledger.clips.items()):
+        own = {name: value for name, value in one.row.items() if name != "duration_s"}
+        if key not in wanted or own != {**wanted[key], "position": places[key]}:
+            del ledger.clips[key]
+
+
+def _check_bytes(one: KeptClip, content: bytes) -> None:
+    if audio.sha256(content) != one.heard.document["sha256"]:
+        raise AnnotationError(
+            f"{one.id}: has changed since it was heard; run 'annotate hear' again"
+        )
+
+
+def _caption_row(one: KeptClip, split: str) -> Iterator[dict[str, Any]]:
+    captions = {view: list(texts) for view, texts in one.annotation.captions.items()}
+    yield _row(one, split) | {
+        "id": one.key,
+        "references": captions["long"],
+        "captions": captions,
+        "confidence": one.annotation.confidence,
+        "provenance": dict(one.why),
+    }
+
+
+def _question_rows(one: KeptClip, split: str) -> Iterator[dict[str, Any]]:
+    for key, asked in _questions(one):
+        yield _row(one, split) | {
+            "id": key,
+            "references": [asked["answer"]],
+            "instruction": asked["question"],
+            "question": asked["question"],
+            "clip": one.key,
+            "qa_category": asked["category"],
+            "difficulty": asked["difficulty"],
+        }
+
+
+def _row(one: KeptClip, split: str) -> dict[str, Any]:
+    suffix = PurePosixPath(one.id).suffix.lower()
+    about = one.heard.document["about"]
+    licence = about.get("licence") or about.get("license")
+    return {
+        "file_name": f"{one.domain}/{one.key}{suffix}",
+        "category": one.domain,
+        "source": _SOURCE,
+        "domain": one.domain,
+        # Never to be taken for the published test set.
+        "split": split,
+        "original": one.id,
+    } | ({"licence": licence} if licence else {})
+
+
+def _questions(one: KeptClip) -> Iterator[tuple[str, dict[str, str]]]:
+    for number, asked in enumerate(one.annotation.questions):
+        digest = hashlib.sha256(f"{one.key}\0{number}\0{asked.question}".encode()).hexdigest()
+        yield f"{one.key}_{digest[:8]}", asked.model_dump()
+
+
+def _write_lines(place: Path, clips: Sequence[KeptClip]) -> None:
+    """The references alone, as MECAT publishes them: a file a domain, an object a line."""
+    lines: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for one in clips:
+        captions = dict(one.annotation.captions) | {"domain": one.domain}
+        lines["caption_test", one.domain].append(
+            json.dumps({one.key: captions}, ensure_ascii=False)
+        )
+        for key, asked in _questions(one):
+            fields = asked | {"domain": one.domain}
+            lines["qa_test", one.domain].append(json.dumps({key: fields}, ensure_ascii=False))
+    for (kind, domain), own in lines.items():
+        (place / kind).mkdir(parents=True, exist_ok=True)
+        write_file(place / kind / f"{domain}.jsonl", "".join(f"{line}\n" for line in own))

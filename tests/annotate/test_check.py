@@ -1,0 +1,184 @@
+"""The stage check: a reason for every rejection, and nothing rejected or kept in silence."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotate.conftest import Merger
+from annotate.test_merge import annotate, heard, merged
+from annotations import good_fields, reply
+from audiocapbench.annotate.check import near_duplicates
+from audiocapbench.annotate.contract import read_annotation
+from audiocapbench.annotate.rules import RULES, ClipCase, sentences
+from audiocapbench.store.annotations import Finding
+from tiny_clap import save_tiny_clap
+
+Fields = dict[str, Any]
+
+
+def case(domain: str = "S0A", said: dict[str, Fields] | None = None, **change: Any) -> ClipCase:
+    fields = good_fields(0, domain) | {key.replace("_", "-"): one for key, one in change.items()}
+    found = {
+        name: Finding("0" * 64, name, "", "ok", document) for name, document in (said or {}).items()
+    }
+    return ClipCase(read_annotation(reply(fields)), domain, found, 0.1)
+
+
+def failed(one: ClipCase) -> dict[str, list[str]]:
+    return {name: found for name, rule in RULES.items() if (found := list(rule(one)))}
+
+
+def test_a_good_annotation_passes_every_rule_in_every_domain() -> None:
+    for domain in ("000", "00A", "0M0", "0MA", "S00", "S0A", "SM0", "SMA"):
+        assert failed(case(domain)) == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "rule", "words"),
+    [
+        ({"Confidence": "Low"}, "confidence", "low"),
+        ({"Short_Caption": "one two " * 8}, "wording", "15 words or more"),
+        ({"Main_Caption": "One. Two. Three."}, "wording", "more than 2 sentences"),
+        ({"Main_Caption": "A tune (slow)."}, "wording", "parentheses"),
+        ({"Environment_Caption": "Noise［loud］"}, "wording", "parentheses"),
+        ({"Main_Caption": "A tune at 88 BPM."}, "wording", "technical figure"),
+        ({"QA_Pair_1_answer": "Its MOS is poor."}, "wording", "technical figure"),
+        ({"Main_Caption": "Hum at 50 Hz."}, "wording", "technical figure"),
+        ({"Main_Caption": "A clip from a video about dogs."}, "wording", "metadata"),
+        ({"Main_Caption": "According to the analysis, a dog barks."}, "wording", "metadata"),
+        ({"QA_Pair_2_question": "What does the metadata say?"}, "wording", "metadata"),
+        ({"Short_Caption_Variants_1": "Paraphrased version 1"}, "wording", "placeholder"),
+        ({"Environment_Caption_Variants_1": "A clean recording."}, "wording", "are the same"),
+        ({"Speech_Caption": "None"}, "domain", "is None, and its domain is S0A"),
+        ({"Music_Caption": "A tune plays"}, "domain", "is not None"),
+        ({"Music_Caption_Variants_1": "A tune plays"}, "domain", "describes some"),
+        ({"QA_Pair_2_question": "What is heard at moment 1?"}, "questions", "asked twice"),
+        ({"QA_Pair_1_answer": "What is heard at moment 1"}, "questions", "repeats"),
+    ],
+)
+def test_what_breaks_a_rule_is_rejected_with_the_reason(
+    change: Fields, rule: str, words: str
+) -> None:
+    found = failed(case(**change))
+    assert list(found) == [rule]
+    assert words in found[rule][0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Video game music plays in a hall.",
+        "A title fight is announced by Mr. Smith.",
+        "Three dogs bark at 5 o'clock.",
+        "A model train passes the most beautiful house.",
+        "Moss is scraped; a decibel meter clicks.",
+    ],
+)
+def test_ordinary_words_are_not_taken_for_figures_or_metadata(text: str) -> None:
+    assert failed(case(Main_Caption=text)) == {}
+
+
+def test_sentences_are_counted_as_people_do() -> None:
+    assert sentences("A dog barks") == 1
+    assert sentences("A dog barks. A cat, too.") == 2
+    assert sentences("“Stop!” she says. Then silence") == 2
+    assert sentences("It is 3.5 metres away... and gone.") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "share", "caption", "words"),
+    [
+        ("Thank you for watching.", 0.5, "A voice says thank you for watching", "hallucination"),
+        ("The dogs sit by the door", 0.0, "A man says the dogs sit by the door", "no speech"),
+        ("The dogs sit by the door", 0.5, "A man says the dogs sit by the door", ""),
+        ("Thank you for watching.", 0.5, "A calm voice speaks", ""),
+        ("The dogs sit by the door", 0.0, "A calm voice speaks", ""),
+    ],
+)
+def test_a_transcript_is_quoted_only_where_somebody_spoke(
+    text: str, share: float, caption: str, words: str
+) -> None:
+    said: dict[str, Fields] = {"asr": {"text": text}, "speech": {"speech_share": share}}
+    found = failed(case(said=said, Speech_Caption=caption))
+    assert bool(words) == bool(found)
+    assert words in str(found)
+
+
+def test_near_duplicates_are_found_and_the_first_stays() -> None:
+    texts = {
+        "a": "A dog barks in a yard.",
+        "b": "Rain falls on a tin roof.",
+        "c": "a dog barks, in a yard",
+        "d": "A dog barks in the yard.",
+    }
+    assert near_duplicates(texts, 0.98) == {"c": "a", "d": "a"}
+    assert near_duplicates({}, 0.9) == {}
+
+
+def test_every_rejection_has_its_reason_and_is_counted_at_its_step(
+    place: Path, merger: Merger
+) -> None:
+    def changed(**change: Any) -> Callable[[int, str, bool], str]:
+        own = {key.replace("_", "-"): one for key, one in change.items()}
+        return lambda n, d, _again: reply(good_fields(n, d) | own)
+
+    heard(place)
+    merger.own = {
+        0: changed(Confidence="Low"),
+        1: changed(Speech_Caption="A man speaks"),
+        2: changed(Main_Caption="A tune at 88 BPM (slow)."),
+        3: lambda _n, _d, _again: "no",
+        5: lambda _n, d, _again: reply(good_fields(9, d)),
+    }
+    merged(place, merger, "--repairs", "0")
+    done = annotate(place, "check", "clips", "--clap", "none", "--json")
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    went = {one["step"]: one["went"] for one in said["survival"]}
+    assert went["merged"] == went["confidence"] == went["domain"] == went["wording"] == 1
+    assert went["near-duplicate"] == 1
+    assert went["similarity (not run)"] == 0
+    assert said["not_run"] == {"similarity": "no audio-text encoder is named"}
+    assert said["kept"] == said["survival"][-1]["left"] == 7
+    assert set(said["rejected"]) == {"00.wav", "01.wav", "02.wav", "09.wav"}
+    assert "parentheses" in said["rejected"]["02.wav"]
+    assert "technical figure" in said["rejected"]["02.wav"]
+    assert said["difficulties"]["intermediate"] == {"share": 0.4, "wanted": 0.35}
+    shown = annotate(place, "check", "clips", "--clap", "none")
+    assert "7 of 12 clips are left (58 %)" in shown.stderr
+    assert "similarity was not run" in shown.stderr
+
+
+def test_without_clap_the_comparison_is_not_run_and_that_is_said(
+    place: Path, merger: Merger
+) -> None:
+    heard(place)
+    merged(place, merger)
+    said = json.loads(annotate(place, "check", "clips", "--json").stdout)
+    assert said["kept"] == 12
+    assert "laion" in said["not_run"]["similarity"]
+
+
+def test_clips_that_are_no_more_like_their_caption_than_like_others_go(
+    place: Path, merger: Merger
+) -> None:
+    pytest.importorskip("transformers", reason="CLAP needs the extra local")
+    folder = save_tiny_clap(place / "tiny")
+    heard(place)
+    merged(place, merger)
+    name = f"laion[path={folder}]"
+    kept = {}
+    for margin, unit in (("-1000", "points"), ("1000", "points"), ("0", "sd")):
+        words = ("--clap", name, "--margin", margin, "--margin-unit", unit, "--json")
+        done = annotate(place, "check", "clips", *words)
+        said = json.loads(done.stdout)
+        assert "similarity" not in said["not_run"], said["not_run"]
+        kept[margin] = said["kept"]
+        assert done.returncode == (0 if said["kept"] else 1)
+    assert kept["-1000"] == 12
+    assert kept["1000"] == 0
+    assert 0 < kept["0"] < 12
+    assert "above other captions, not" in next(iter(said["rejected"].values()))

@@ -1,0 +1,220 @@
+"""The stages split, audit and show: a benchmark that run takes, and people's say about it."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import expert_plugin
+from annotate.conftest import Merger
+from annotate.test_merge import annotate, heard, merged
+from annotations import SOUNDS
+from audiocapbench.annotate.errors import AnnotationError
+from audiocapbench.annotate.split import assign, read_shares
+from audiocapbench.benchmarks.mecat.items import read_items
+from command import COMMAND, run_command
+
+
+@pytest.fixture
+def checked(place: Path, merger: Merger) -> Path:
+    """A folder of which everything passed."""
+    heard(place)
+    merged(place, merger)
+    done = annotate(place, "check", "clips", "--clap", "none")
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+def split(place: Path, *words: str) -> Any:
+    return annotate(place, "split", "clips", "--out", "made", *words)
+
+
+def test_the_benchmark_is_run_judged_and_scored_unchanged(checked: Path) -> None:
+    done = split(checked, "--shares", "test=1", "--licence", "CC BY <b>4.0</b> | mine")
+    assert done.returncode == 0, done.stderr
+    assert "run mecat-caption --data made/test" in done.stderr
+    told = ("--data", "made/test", "--model", "control/right", "--json")
+    ran = run_command("run", "mecat-caption", *told, cwd=checked)
+    assert ran.returncode == 0, ran.stderr
+    answers = run_command("run", "mecat-qa", *told, cwd=checked)
+    assert answers.returncode == 0, answers.stderr
+    listed = run_command("runs", "--json", cwd=checked)
+    names = {one["benchmark"] for one in json.loads(listed.stdout)["runs"]}
+    assert names == {"mecat-caption[split=clips-test]", "mecat-qa[split=clips-test]"}
+    words = ("judges", "check", "elements", "--data", "made/test/caption", "--json")
+    check = run_command(*words, cwd=checked)
+    assert check.returncode == 0, check.stderr
+    assert json.loads(check.stdout)["ordered"], check.stdout
+    plain = run_command("run", "made/test/caption", "--model", "control/right", cwd=checked)
+    assert plain.returncode == 0, plain.stderr
+    assert len(read_items("mecat-caption", checked / "made/test/mecat")) == 72
+    assert len(read_items("mecat-qa", checked / "made/test/mecat")) == 60
+    sheet = (checked / "made/DATASHEET.md").read_text()
+    assert "CC BY \\<b\\>4.0\\</b\\> \\| mine" in sheet
+    assert "- CC0: 12 clips" in sheet
+    assert "diary\\|1" in sheet
+    assert "| all | 12 |" in sheet
+
+
+def test_no_source_is_in_two_splits_and_domains_have_their_shares(checked: Path) -> None:
+    done = split(checked, "--shares", "train=0.5,test=0.5", "--json")
+    assert done.returncode == 0, done.stderr
+    counts = json.loads(done.stdout)["splits"]
+    assert sum(map(sum, (one.values() for one in counts.values()))) == 12
+    sources: dict[str, set[str]] = {}
+    for part in ("train", "test"):
+        for line in (checked / f"made/{part}/caption/metadata.jsonl").read_text().splitlines():
+            number = int(Path(json.loads(line)["original"]).stem)
+            sources.setdefault(f"tape {number // 2}", set()).add(part)
+    assert all(len(parts) == 1 for parts in sources.values())
+
+
+def test_shares_hold_within_what_whole_sources_allow() -> None:
+    clips = {
+        f"clip {n}": (f"source {n // 3}", ("S00", "0M0", "00A")[n // 3 % 3]) for n in range(900)
+    }
+    found = assign(clips, read_shares("train=8,test=2"), seed=5)
+    for domain in ("S00", "0M0", "00A"):
+        own = Counter(found[clip] for clip, (_, one) in clips.items() if one == domain)
+        assert own["test"] == pytest.approx(60, abs=3)
+    assert found == assign(dict(reversed(clips.items())), read_shares("train=8,test=2"), seed=5)
+    assert found != assign(clips, read_shares("train=8,test=2"), seed=6)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "test", "test=0", "test=-1", "test=1,test=2", "../x=1", "t=nan"]
+)
+def test_shares_that_are_none_are_refused(text: str) -> None:
+    with pytest.raises(AnnotationError):
+        read_shares(text)
+
+
+def test_a_second_split_leaves_nothing_of_the_first(checked: Path) -> None:
+    assert split(checked, "--shares", "train=1,test=1").returncode == 0
+    before = (checked / "made/test/caption/metadata.jsonl").read_text()
+    assert split(checked, "--shares", "train=1,test=1").returncode == 0
+    assert (checked / "made/test/caption/metadata.jsonl").read_text() == before
+    assert split(checked, "--shares", "train=1,test=3").returncode == 0
+    lines = [
+        json.loads(line)["original"]
+        for part in ("train", "test")
+        for line in (checked / f"made/{part}/caption/metadata.jsonl").read_text().splitlines()
+    ]
+    assert len(lines) == len(set(lines)) == 12
+
+
+def test_a_killed_split_goes_on(checked: Path) -> None:
+    dying = (
+        "import os, sys\n"
+        "from audiocapbench.data.build import ledger\n"
+        "whole, left = ledger.Ledger.keep, [5]\n"
+        "def keep(self, row, content):\n"
+        "    left[0] -= 1\n"
+        "    if not left[0]: os.kill(os.getpid(), 9)\n"
+        "    whole(self, row, content)\n"
+        "ledger.Ledger.keep = keep\n"
+        "from audiocapbench.cli import main\n"
+        "sys.argv = ['audiocapbench', 'annotate', 'split', 'clips', '--out', 'made']\n"
+        "main()\n"
+    )
+    done = subprocess.run([COMMAND[0], "-c", dying], cwd=checked, env=dict(os.environ), check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert split(checked).returncode == 0
+    clips = list((checked / "made").rglob("caption/*/*.wav"))
+    assert len(clips) == 12
+
+
+def test_a_clip_that_changed_since_it_was_heard_is_refused(checked: Path) -> None:
+    (checked / "clips/03.wav").write_bytes((checked / "clips/04.wav").read_bytes())
+    done = split(checked)
+    assert done.returncode == 2
+    assert "changed since it was heard" in done.stderr
+    inside = annotate(checked, "split", "clips", "--out", "clips/made")
+    assert inside.returncode == 2
+    assert "lies in the folder" in inside.stderr
+
+
+def fill(path: Path, column: str, value: Any) -> None:
+    rows = list(csv.DictReader(path.open(newline="")))
+    for row in rows:
+        row[column] = value(row)
+    with path.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def test_people_compare_blind_and_rate_and_the_papers_statistics_come_out(checked: Path) -> None:
+    made = annotate(checked, "audit", "clips", "--out", "sheets", "--person", "ann", "--json")
+    assert made.returncode == 0, made.stderr
+    assert json.loads(made.stdout) == {
+        "files": {"ab.csv": 24, "rel.csv": 12},
+        "opponents": {"safe": 12, "wrong": 12},
+    }
+    text = (checked / "sheets/ab.csv").read_text()
+    assert "safe" not in text
+    assert "wrong" not in text
+
+    def better(row: dict[str, str]) -> str:
+        return "a" if SOUNDS[int(Path(row["audio"]).stem)] in row["caption_a"] else "b"
+
+    fill(checked / "sheets/ab.csv", "preferred", better)
+    fill(checked / "sheets/rel.csv", "rating", lambda row: 1 if row["audio"] < "02" else 5)
+    told = ("audit", "clips", "--ratings", "sheets/ab.csv", "--ratings", "sheets/rel.csv", "--json")
+    done = annotate(checked, *told)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert [one["first_wins"]["value"] for one in said["wins"]["types"]] == [1.0, 1.0, 1.0]
+    shares = {one["annotations"]: one["share"] for one in said["shares"]}
+    assert shares["no match (1)"]["value"] == pytest.approx(2 / 12)
+    assert shares["rejected: below a basic match (3)"]["ci"] is not None
+    groups = {one["group"] for one in said["ratings"]["groups"]}
+    assert groups == {"all", "S00", "0M0", "00A", "SMA"}
+    assert said["ratings"]["comparisons"][0]["first"] == "S00+SMA"
+    assert said["unrated"] == 0
+    pytest.importorskip("fastapi", reason="view needs the extra web")
+    from audiocapbench.web.rating.project import read_project
+
+    assert read_project(checked / "sheets/rel.toml").people == ("ann",)
+
+
+def test_ratings_of_items_that_are_on_no_sheet_are_refused(checked: Path) -> None:
+    annotate(checked, "audit", "clips", "--out", "sheets")
+    for rows in ("id,rating\nrel-0000,7\n", "id,rating\nnobody,3\n", "id,preferred\nab-0000,c\n"):
+        (checked / "odd.csv").write_text(rows)
+        done = annotate(checked, "audit", "clips", "--ratings", "odd.csv")
+        assert done.returncode == 2
+        assert "odd.csv" in done.stderr
+
+
+def test_a_clip_shows_how_far_it_got_and_whose_words_it_has(checked: Path) -> None:
+    shown = annotate(checked, "show", "clips", "00.wav", "--json")
+    assert shown.returncode == 0, shown.stderr
+    said = json.loads(shown.stdout)
+    assert {name: one["status"] for name, one in said["stages"].items()} == {
+        "hear": "ok",
+        "merge": "ok",
+        "check": "ok",
+    }
+    assert said["experts"]["diary"]["said"]["mood"] == "calm"
+    assert said["provenance"]["words"]["speech"]["calm"] == ["diary"]
+    assert "barking" in said["provenance"]["model_only"]["long"]
+    plain = annotate(checked, "show", "clips", "00.wav")
+    assert "calm (diary)" in plain.stdout
+    wrong = annotate(checked, "show", "clips", "0.wav")
+    assert wrong.returncode == 2
+    assert "did you mean" in wrong.stderr
+
+
+def test_provenance_goes_with_every_caption(checked: Path) -> None:
+    split(checked, "--shares", "test=1")
+    lines = (checked / "made/test/caption/metadata.jsonl").read_text().splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert all(row["provenance"]["experts"]["diary"] == "diary|1" for row in rows)
+    assert expert_plugin.heard(checked)
