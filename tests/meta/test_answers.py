@@ -56,13 +56,15 @@ def test_a_third_of_the_labelled_answers_is_held_apart() -> None:
 @pytest.mark.parametrize(
     ("name", "least"),
     [
-        ("answers.jsonl", 0.9),
-        ("answers_held.jsonl", 0.95),
-        ("answers_adverse.jsonl", 0.7),
-        ("answers_adverse_held.jsonl", 0.8),
+        ("answers.jsonl", 0.25),
+        ("answers_held.jsonl", 0.5),
+        ("answers_adverse.jsonl", 0.2),
+        ("answers_adverse_held.jsonl", 0.45),
+        ("answers_shapes.jsonl", 0.35),
+        ("answers_shapes_held.jsonl", 0.4),
     ],
 )
-def test_what_is_certain_is_right_and_most_answers_are_certain(name: str, least: float) -> None:
+def test_what_is_certain_is_right_and_the_rest_is_left_to_a_reader(name: str, least: float) -> None:
     found = readings(name)
     certain = [(one, own.choice.name.lower()) for one, own in found if own.certain]
     wrong = [(one["answer"], choice) for one, choice in certain if choice != one["choice"]]
@@ -73,6 +75,17 @@ def test_what_is_certain_is_right_and_most_answers_are_certain(name: str, least:
     assert not opposite
     meant = [own for one, own in found if one["choice"] != "unknown"]
     assert sum(own.certain for own in meant) >= least * len(meant)
+
+
+@pytest.mark.parametrize("name", ["answers_shapes.jsonl", "answers_shapes_held.jsonl"])
+def test_ordinary_answers_are_certain_and_misleading_ones_never(name: str) -> None:
+    found = readings(name)
+    ordinary = [own.certain for one, own in found if one["kind"] == "ordinary"]
+    assert sum(ordinary) >= 0.9 * len(ordinary)
+    misleading = [
+        one["answer"] for one, own in found if one["kind"] == "misleading" and own.certain
+    ]
+    assert not misleading
 
 
 def test_the_labels_hold_two_hundred_answers_and_no_text() -> None:
@@ -99,7 +112,7 @@ def test_both_is_no_tie_where_the_words_of_one_are_called_more_likely(
     assert read_answer(answer, DOG, RAIN).choice is choice
 
 
-@pytest.mark.parametrize(("model", "least"), [("GAMA", 0.98), ("LTU", 0.85)])
+@pytest.mark.parametrize(("model", "least"), [("GAMA", 0.98), ("LTU", 0.7)])
 def test_real_answers_are_certain_or_left_to_a_reader(
     shared: Path, model: str, least: float
 ) -> None:

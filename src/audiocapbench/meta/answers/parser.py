@@ -18,11 +18,12 @@ from audiocapbench.meta.answers.marks import (
     mark,
 )
 from audiocapbench.meta.answers.patterns import P, content_words, nearest
+from audiocapbench.meta.answers.shapes import is_plain
 from audiocapbench.meta.answers.statements import Statement, Weight, statements
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.models.thoughts import without_thoughts
 
-RULES = "pairwise-6"
+RULES = "pairwise-7"
 """Version of the rules, for signatures; changes whenever an answer may be read otherwise."""
 
 LONGEST = 16_000
@@ -64,19 +65,15 @@ def read_answer(
     if form is not None and _labelled(text, labels) is not None:
         return AnswerReading(form, certain=form is not Choice.UNKNOWN)
     marked = mark(text, first, second, labels)
-    found = statements(marked.rstrip(GUESSED))
-    said = _resolved(found)
     if form is not None:
-        against = (said.certain and said.choice is not form) or UNDECIDED in marked
-        return AnswerReading(form, certain=not against)
-    if said.choice is not Choice.UNKNOWN:
-        despite = any(one.turns and one.weight >= Weight.VERDICT for one in found)
-        refused = UNDECIDED in marked and said.choice is not Choice.TIE and not despite
-        named = said.choice is Choice.TIE and kinds(marked) & {FIRST, SECOND}
-        level = max(one.weight for one in found)
-        doubtful = refused or GUESSED in marked or (named and level <= Weight.TRUTH)
-        return said._replace(certain=said.certain and not doubtful)
-    return _by_words(text, marked, first, second)
+        last = _labelled(text.rpartition("\n")[2], labels)
+        plain = last is form or _is_document(text) or is_plain(marked, form, first, second)
+        return AnswerReading(form, certain=plain and form is not Choice.UNKNOWN)
+    choice = _resolved(statements(marked.rstrip(GUESSED)))
+    if choice is Choice.UNKNOWN:
+        return _by_words(text, marked, first, second)
+    doubtful = GUESSED in marked or P["relabelled"].match(text)
+    return AnswerReading(choice, not doubtful and is_plain(marked, choice, first, second))
 
 
 def ends_of(answer: str, longest: int, between: str) -> str:
@@ -103,6 +100,11 @@ def _formal(text: str, labels: Labels) -> Choice | None:
     return choices.pop() if len(choices) == 1 else None
 
 
+def _is_document(text: str) -> bool:
+    """Whether the choice stands in JSON, a tag or a box, apart from what is said beside it."""
+    return bool(P["json_label"].search(text) or P["tagged"].search(text))
+
+
 def _labelled(line: str, labels: Labels) -> Choice | None:
     """The choice of a line that is a label and nothing else."""
     found = P["only_label"].match(line) if len(line) <= 80 else None
@@ -118,8 +120,8 @@ def _meaning(label: str, labels: Labels) -> Choice:
     return _CALLED.get(small) or own or _OFTEN.get(small, Choice.UNKNOWN)
 
 
-def _resolved(found: list[Statement]) -> AnswerReading:
-    """The firmest statements, if they agree and nothing as firm as a fact stands against them."""
+def _resolved(found: list[Statement]) -> Choice:
+    """What the firmest statements come to, if they agree."""
     found = found[max((place for place, one in enumerate(found) if one.resets), default=0) :]
     for weight in sorted(Weight, reverse=True):
         level = [one for one in found if one.weight is weight]
@@ -128,30 +130,10 @@ def _resolved(found: list[Statement]) -> AnswerReading:
             for place, one in enumerate(level)
             if one.sign or not any(later.sign and later.turns for later in level[place:])
         ]
-        if not level:
-            continue
-        choices = {one.choice for one in level}
-        if len(choices) > 1:
-            # What was found wrong decides over what was not; two that are right decide nothing.
-            return _UNREAD
-        choice = level[-1].choice
-        clear = not any(one.doubtful for one in level)
-        return AnswerReading(choice, clear and _is_certain(choice, weight, found))
-    return _UNREAD
-
-
-def _is_certain(choice: Choice, weight: Weight, found: list[Statement]) -> bool:
-    if weight is Weight.CONCLUSION:
-        return True
-    if weight is Weight.HINT:
-        return len({one.who for one in found}) > 1
-    last = max(place for place, one in enumerate(found) if one.weight is weight)
-    denied = [
-        place
-        for place, one in enumerate(found)
-        if one.sign < 0 and one.weight is Weight.TRUTH and one.choice is not choice
-    ]
-    return all(place < last and found[last].turns for place in denied)
+        if level:
+            choices = {one.choice for one in level}
+            return choices.pop() if len(choices) == 1 else Choice.UNKNOWN
+    return Choice.UNKNOWN
 
 
 def _by_words(text: str, marked: str, first: str, second: str) -> AnswerReading:

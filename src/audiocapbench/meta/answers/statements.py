@@ -30,7 +30,6 @@ class Statement:
         plain: The sign without negation, for "… but the other does not".
         turns: Whether it turns against what was said before it.
         resets: Whether what was said before it is taken back.
-        doubtful: Whether its clause has words that may turn it round.
     """
 
     who: str
@@ -39,7 +38,6 @@ class Statement:
     plain: int = 1
     turns: bool = False
     resets: bool = False
-    doubtful: bool = False
 
     @property
     def choice(self) -> Choice:
@@ -170,9 +168,7 @@ def _of_clause(clause: str, before: Statement | None, topic: str) -> Iterator[St
     if missing is not None:
         yield Statement(missing["one"], -1, Weight.HINT)
         alone = alone.replace(missing[0], " ", 1)
-    doubtful = bool(P["inverts"].search(_PREDICATE.sub(" ", alone)))
-    for one in _in_accord(list(_predicated(alone, topic))):
-        yield replace(one, doubtful=doubtful)
+    yield from _in_accord(list(_predicated(alone, topic)))
 
 
 def _without_comparand(found: re.Match[str]) -> str:
