@@ -97,6 +97,14 @@ def test_a_server_of_the_network_is_asked_for_by_numbers_or_its_own_name() -> No
     assert call(app, headers={"Host": "evil.example"}).status == 400
 
 
+def test_behind_a_proxy_it_is_asked_for_by_the_name_that_people_open() -> None:
+    app = guarded(echo, hosts_of("127.0.0.1", "https://rate.example.org/"))
+    sent = JSON | {"Host": "rate.example.org", "Origin": "https://rate.example.org"}
+    assert call(app, headers=sent, method="POST").status == 200
+    assert call(app, headers=sent | {"Origin": "https://example.org"}, method="POST").status == 403
+    assert call(app, headers=sent | {"Host": "evil.example.org"}).status == 400
+
+
 def test_our_own_page_may_write(app: Any) -> None:
     sent = JSON | {"Origin": "http://localhost:8000", "Sec-Fetch-Site": "same-origin"}
     found = call(app, headers=sent, method="POST", parts=(b'{"a":', b"1}"))

@@ -46,6 +46,7 @@ def changed(path: Path, field: str, value: Any) -> Path:
         ("listen", "nan", "line 7: listen: is nan"),
         ("claim_minutes", "0", "line 8: claim_minutes: is 0"),
         ("seed", "-1", "line 8: seed: is -1"),
+        ("url", '"javascript:alert(1)"', "line 8: url: is 'javascript:"),
         ("colour", '"red"', "line 8: colour: is no setting of a project; there are name, kind"),
         ("root", '"/"', "line 8: root: is no setting"),
         ("title", '"a" b', r"project\.toml: is not TOML: .*line 8"),
@@ -143,7 +144,8 @@ def test_a_project_goes_on_with_what_is_new_and_refuses_what_was_changed(tmp_pat
         token = desk.next("ana")["item"]["token"]
         from audiocapbench.web.rating.desk import RatingRequest
 
-        desk.save("ana", RatingRequest(token, "k" * 16, {"rel": 3}, 1.0))
+        sent = {"item": token, "key": "k" * 16, "answer": {"rel": 3}, "played_s": 1.0}
+        desk.save("ana", RatingRequest.model_validate(sent))
         rated = store.ratings("trial")[0].item
         changed(path, "people", '["ana", "ben", "caro"]')
         table = (tmp_path / "items.csv").read_text(encoding="utf-8")

@@ -39,7 +39,7 @@ def _rate(path: Path, host: str, port: int, store: str) -> None:
     project = read_project(path)
     with listen(host, port) as taken, Store.open(store) as kept:
         desk, invited, notes = open_desk(project, kept)
-        address = address_of(taken) + PATH
+        address = (project.url or address_of(taken)).rstrip("/") + PATH
         say(*notes)
         show_lines(*links(address, invited))
         if len(invited) <= len(project.people):
@@ -48,7 +48,7 @@ def _rate(path: Path, host: str, port: int, store: str) -> None:
         if not is_loopback(host):
             say(f"Others can reach {address}: whoever has a link can rate, and nobody else.")
         say(f"{project.name} is open at {address}; Ctrl-C ends it, and nothing is lost.")
-        serve(guarded(rating_app(desk), hosts_of(host)), taken)
+        serve(guarded(rating_app(desk), hosts_of(host, project.url)), taken)
 
 
 def links(address: str, invited: dict[str, str]) -> list[str]:

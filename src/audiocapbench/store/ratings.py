@@ -90,8 +90,11 @@ class RatingStore:
 
     def begin_rating_project(
         self, name: str, kind: str, seed: int, items: Mapping[str, Content], people: Iterable[str]
-    ) -> dict[str, str]:
-        """Make a project, or follow what changed in it; returns the tokens of who is new in it.
+    ) -> tuple[bytes, dict[str, str]]:
+        """Make a project, or follow what changed in it.
+
+        Returns:
+            What the tokens of its items are derived from, and the tokens of who is new in it.
 
         Raises:
             StoreError: The project has another kind or seed, or an item that was rated was another.
@@ -99,9 +102,10 @@ class RatingStore:
         table = schema.rating_projects
         with writing(self._engine, alone=True) as connection:
             known = connection.execute(select(table).where(table.c.name == name)).first()
+            secret = secrets.token_hex(32) if known is None else known.secret
             if known is None:
                 made: dict[str, Any] = {"made_by": MADE_BY, "made_at": schema.now()}
-                made |= {"name": name, "kind": kind, "seed": seed, "secret": secrets.token_hex(32)}
+                made |= {"name": name, "kind": kind, "seed": seed, "secret": secret}
                 connection.execute(insert(table), made)
             elif (known.kind, known.seed) != (kind, seed):
                 raise StoreError(
@@ -113,7 +117,7 @@ class RatingStore:
             there = select(everybody.c.person).where(everybody.c.project == name)
             invited = set(connection.execute(there).scalars())
             new = [one for one in (ADMINISTRATOR, *people) if one not in invited]
-            return {one: _invite(connection, name, one) for one in new}
+            return bytes.fromhex(secret), {one: _invite(connection, name, one) for one in new}
 
     def renew_invitation(self, project: str, person: str) -> str:
         """Give a person another token; the one before opens nothing any more."""
@@ -136,13 +140,6 @@ class RatingStore:
         query = select(table.person).where(table.project == project)
         with reading(self._engine) as connection:
             return connection.execute(query.where(table.token == token_hash(token))).scalar()
-
-    def rating_secret(self, project: str) -> bytes:
-        """What the tokens of a project's items are derived from."""
-        table = schema.rating_projects.c
-        with reading(self._engine) as connection:
-            query = select(table.secret).where(table.name == project)
-            return bytes.fromhex(connection.execute(query).scalar_one())
 
     def claim_rating_item(
         self, project: str, person: str, choose: Callable[[RatingLoad], str | None], lease_s: float
@@ -300,7 +297,8 @@ def _insert_rating(
     now = database_time(connection)
     times = select((now - own.heard_at).label("heard"), (now - own.shown_at).label("shown"))
     claim = connection.execute(times.where(*same)).first()
-    if claim is None or (listen_s > 0 and (claim.heard is None or claim.heard < listen_s)):
+    heard_s = 0.0 if claim is None else min(claim.heard or 0.0, rating.played_s)
+    if claim is None or heard_s < listen_s:
         return RatingReceipt.UNHEARD
     values: dict[str, Any] = {
         "project": project,

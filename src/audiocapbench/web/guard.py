@@ -12,9 +12,8 @@ import socket
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from http.cookies import CookieError, SimpleCookie
-from typing import Any
-from urllib.parse import parse_qsl, quote, urlencode
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from audiocapbench.store.ratings import token_hash
 
@@ -31,7 +30,7 @@ LARGEST_BODY = 64 * 1024
 ANY_ADDRESS = "*"
 """Among hosts: any address in numbers, which no other site can make its own."""
 
-_COOKIE = "audiocapbench_token"
+_COOKIE = re.compile(r"(?:^|;)\s*audiocapbench_token=([^;\s]+)")
 _SAFE = ("GET", "HEAD")
 _BODY_S = 20.0
 _GUESSES, _GUESS_S, _CLIENTS = 10, 60.0, 10_000
@@ -61,12 +60,17 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def hosts_of(host: str) -> frozenset[str]:
-    """The names under which what is bound to an address may be asked for."""
+def hosts_of(host: str, url: str | None = None) -> frozenset[str]:
+    """The names under which what is bound to an address may be asked for.
+
+    Args:
+        host: The address.
+        url: Where people open it, if a proxy stands before it.
+    """
+    names = {"localhost", host.lower(), (urlsplit(url or "").hostname or "localhost")}
     if is_loopback(host):
-        return frozenset({"localhost", "127.0.0.1", "::1", host})
-    names = {socket.gethostname().lower(), socket.getfqdn().lower(), host.lower()}
-    return frozenset({"localhost", ANY_ADDRESS, *names})
+        return frozenset({"127.0.0.1", "::1", *names})
+    return frozenset({ANY_ADDRESS, socket.gethostname().lower(), socket.getfqdn().lower(), *names})
 
 
 class GuessLimit:
@@ -116,6 +120,12 @@ def guarded(
     return _Guard(app, frozenset(one.lower() for one in hosts), token, open_path)
 
 
+class _Refusal(NamedTuple):
+    status: int
+    why: str
+    headers: tuple[tuple[str, str], ...] = ()
+
+
 class _Guard:
     def __init__(
         self, app: Application, hosts: frozenset[str], token: str | None, open_path: str | None
@@ -126,51 +136,48 @@ class _Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
-            return
-        if scope["type"] != "http":
+        elif scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
-            return
+        else:
+            await self._answer(scope, receive, _with_headers(send))
 
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                own = [one for one in message.get("headers", ()) if one[0] != b"server"]
-                there = {name.decode("latin-1").lower() for name, _ in own}
-                new = ((one, text) for one, text in HEADERS.items() if one not in there)
-                message["headers"] = [*own, *((a.encode(), b.encode()) for a, b in new)]
-            await send(message)
-
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = _headers(scope)
-        refusal = None if headers is not None else (400, "a header was sent twice")
-        refusal = refusal or self._why_not(scope, headers or {})
+        refusal = self._why_not(scope, headers) or self._why_closed(scope, headers)
         if refusal is None and scope["method"] not in _SAFE:
-            body = await _body(headers or {}, receive)
+            body = await _body(headers, receive)
             if isinstance(body, bytes):
                 receive = _replayed(body, receive)
             else:
                 refusal = body
-        if refusal is not None:
-            await _refuse(send_with_headers, *refusal)
+        if refusal is None:
+            await self._app(scope, receive, send)
             return
-        if await self._let_in(scope, headers or {}, send_with_headers):
-            await self._app(scope, receive, send_with_headers)
+        content = json.dumps({"error": refusal.why}).encode()
+        head = {"content-type": "application/json", "content-length": str(len(content))}
+        pairs = [
+            (a.encode(), b.encode("latin-1")) for a, b in (head | dict(refusal.headers)).items()
+        ]
+        await send({"type": "http.response.start", "status": refusal.status, "headers": pairs})
+        await send({"type": "http.response.body", "body": content})
 
-    def _why_not(self, scope: Scope, headers: Mapping[str, str]) -> tuple[int, str] | None:
+    def _why_not(self, scope: Scope, headers: Mapping[str, str]) -> _Refusal | None:
         host = headers.get("host", "")
         if not self._is_ours(host):
-            return 400, "this server is not asked for by that name"
+            return _Refusal(400, "this server is not asked for by that name")
         if scope["method"] in _SAFE:
             return None
         if scope["method"] != "POST":
-            return 405, "there is nothing to be done by that method"
+            return _Refusal(405, "there is nothing to be done by that method")
         own = [f"{scheme}://{host.lower()}" for scheme in ("http", "https")]
         if headers.get("origin", own[0]).lower() not in own:
-            return 403, "the request comes from another site"
+            return _Refusal(403, "the request comes from another site")
         if headers.get("sec-fetch-site", "same-origin") != "same-origin":
-            return 403, "the request comes from another site"
+            return _Refusal(403, "the request comes from another site")
         if headers.get(HEADER) != HEADER_VALUE:
-            return 403, f"a write needs the header {HEADER}: {HEADER_VALUE}"
+            return _Refusal(403, f"a write needs the header {HEADER}: {HEADER_VALUE}")
         if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-            return 415, "the request is not JSON"
+            return _Refusal(415, "the request is not JSON")
         return None
 
     def _is_ours(self, host: str) -> bool:
@@ -186,31 +193,28 @@ class _Guard:
             return False
         return ANY_ADDRESS in self._hosts
 
-    async def _let_in(self, scope: Scope, headers: Mapping[str, str], send: Send) -> bool:
-        """Whether the request has the token; else it was answered."""
+    def _why_closed(self, scope: Scope, headers: Mapping[str, str]) -> _Refusal | None:
+        """None where the request has the token; a token in a link is kept as a cookie."""
         if self._token is None or (self._open_path and scope["path"].startswith(self._open_path)):
-            return True
+            return None
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         in_link = dict(query).get("token") if scope["method"] == "GET" else None
-        given = in_link or bearer(headers) or _cookie(headers)
+        cookie = _COOKIE.search(headers.get("cookie", ""))
+        given = in_link or bearer(headers) or (cookie[1] if cookie else "")
         client = (scope.get("client") or ("",))[0]
-        if wait := self._limit.wait_s(client, given or ""):
-            await _refuse(send, 429, "too many wrong tokens; wait", {"retry-after": str(wait)})
-            return False
-        right = hmac.compare_digest((given or "").encode(), self._token.encode())
+        if wait := self._limit.wait_s(client, given):
+            return _Refusal(429, "too many wrong tokens; wait", (("retry-after", str(wait)),))
+        right = hmac.compare_digest(given.encode(), self._token.encode())
         if given:
             self._limit.note(client, given, right=right)
         if not right:
-            await _refuse(send, 401, "open the link with its token that 'audiocapbench view' shows")
-            return False
+            return _Refusal(401, "open the link with its token that 'audiocapbench view' shows")
         if in_link is None:
-            return True
+            return None
         rest = urlencode([one for one in query if one[0] != "token"])
-        place = "/" + quote(scope["path"].lstrip("/\\"))
-        kept = f"{_COOKIE}={self._token}; HttpOnly; SameSite=Strict; Path=/"
-        more = {"location": f"{place}?{rest}" if rest else place, "set-cookie": kept}
-        await _refuse(send, 303, "the token is kept", more)
-        return False
+        place = "/" + quote(scope["path"].lstrip("/\\")) + (f"?{rest}" if rest else "")
+        kept = f"audiocapbench_token={self._token}; HttpOnly; SameSite=Strict; Path=/"
+        return _Refusal(303, "the token is kept", (("location", place), ("set-cookie", kept)))
 
 
 def bearer(headers: Mapping[str, str]) -> str | None:
@@ -219,31 +223,32 @@ def bearer(headers: Mapping[str, str]) -> str | None:
     return token.strip() or None if scheme.lower() == "bearer" else None
 
 
-def _headers(scope: Scope) -> dict[str, str] | None:
-    """Headers by their names in small letters; None where one that decides stands twice."""
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            own = [one for one in message.get("headers", ()) if one[0] != b"server"]
+            there = {name.lower() for name, _ in own}
+            new = ((name.encode(), text.encode()) for name, text in HEADERS.items())
+            message["headers"] = [*own, *(one for one in new if one[0] not in there)]
+        await send(message)
+
+    return sending
+
+
+def _headers(scope: Scope) -> dict[str, str]:
+    """Headers by their names in small letters; what stands twice is both, and so is neither."""
     found: dict[str, str] = {}
-    once = ("host", "origin", "authorization", "content-length", HEADER)
     for name, value in scope["headers"]:
-        key = name.decode("latin-1").lower()
-        if key in found and key in once:
-            return None
-        found[key] = value.decode("latin-1")
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        found[key] = f"{found[key]}; {text}" if key in found else text
     return found
 
 
-def _cookie(headers: Mapping[str, str]) -> str | None:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(_COOKIE)
-    except CookieError:
-        return None
-    return None if found is None else found.value
-
-
-async def _body(headers: Mapping[str, str], receive: Receive) -> bytes | tuple[int, str]:
+async def _body(headers: Mapping[str, str], receive: Receive) -> bytes | _Refusal:
     """The whole body, within bounds of size and time."""
     from anyio import fail_after
 
-    too_large = (413, f"the request is larger than {LARGEST_BODY:,} bytes")
+    too_large = _Refusal(413, f"the request is larger than {LARGEST_BODY:,} bytes")
     said = headers.get("content-length", "0")
     if not re.fullmatch(r"\d{1,15}", said) or int(said) > LARGEST_BODY:
         return too_large
@@ -252,13 +257,11 @@ async def _body(headers: Mapping[str, str], receive: Receive) -> bytes | tuple[i
         with fail_after(_BODY_S):
             while more:
                 message = await receive()
-                if message["type"] != "http.request":
-                    return 400, "the request ended early"
                 body, more = body + message.get("body", b""), message.get("more_body", False)
                 if len(body) > LARGEST_BODY:
                     return too_large
     except TimeoutError:
-        return 408, "the request came too slowly"
+        return _Refusal(408, "the request came too slowly")
     return body
 
 
@@ -269,13 +272,3 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
         return left.pop() if left else await receive()
 
     return again
-
-
-async def _refuse(send: Send, status: int, why: str, more: Mapping[str, str] | None = None) -> None:
-    content = json.dumps({"error": why}).encode()
-    head = {"content-type": "application/json", "content-length": str(len(content))} | dict(
-        more or {}
-    )
-    pairs = [(name.encode(), text.encode("latin-1", "replace")) for name, text in head.items()]
-    await send({"type": "http.response.start", "status": status, "headers": pairs})
-    await send({"type": "http.response.body", "body": content})

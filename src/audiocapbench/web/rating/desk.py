@@ -6,10 +6,11 @@ a server that was killed goes on as if nothing had been.
 
 import hmac
 import random
-from collections.abc import Mapping
 from functools import cache
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from audiocapbench.store import Store
 from audiocapbench.store.ratings import Rating, RatingLoad, RatingReceipt
@@ -20,28 +21,40 @@ from audiocapbench.web.rating.project import RatingProject
 _SLACK_S, _LEAST_S = 0.5, 1e-6
 
 
-class RatingRequest(NamedTuple):
-    """An answer as the page sends it."""
-
-    item: str
-    key: str
-    answer: Mapping[str, Any]
-    played_s: float
-    replaces: str | None = None
+_Token = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+_Key = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{16,64}$")]
 
 
-class UnheardError(RatingError):
-    """The clip was not listened to."""
+class BackRequest(BaseModel):
+    """A wish to see what was said before an item, or last."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    before: _Token | None = None
+
+
+class RatingRequest(BaseModel):
+    """An answer as the page sends it; it may take back the one that has a key."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    item: _Token
+    key: _Key
+    answer: Annotated[dict[str, str | int | None], Field(max_length=8)]
+    played_s: Annotated[float, Field(ge=0, le=86_400, strict=False)]
+    replaces: _Key | None = None
 
 
 class RatingDesk:
     """One project that is open to its people."""
 
-    def __init__(self, project: RatingProject, loaded: LoadedItems, store: Store) -> None:
+    def __init__(
+        self, project: RatingProject, loaded: LoadedItems, store: Store, secret: bytes
+    ) -> None:
         self.project, self.store = project, store
         self.items = loaded.items
         self._clips = loaded.clips
-        self._secret = store.rating_secret(project.name)
+        self._secret = secret
         self._ordinary = [key for key, one in self.items.items() if not one.gold]
         self._gold = [key for key, one in self.items.items() if one.gold]
         self._by_token = cache(self._find_tokens)
@@ -70,7 +83,7 @@ class RatingDesk:
         state: dict[str, Any] = {}
 
         def choose(load: RatingLoad) -> str | None:
-            free = self._free(person, load)
+            free = self._free(load)
             state["done"] = len(load.rated & self.items.keys())
             state["left"] = len(free)
             busy = any(
@@ -88,37 +101,32 @@ class RatingDesk:
         return state if key is None else state | {"state": "item", "item": self._shown(person, key)}
 
     def save(self, person: str, sent: RatingRequest) -> RatingReceipt:
-        """Keep an answer.
+        """Keep an answer; whoever is told so may forget it.
 
         Raises:
             RatingError: It is no answer, to no item of this person's, or of a clip not heard.
         """
         key = self._item(person, sent.item)
-        item = self.items[key]
-        answer = read_answer(self.project.kind, sent.answer, self._order(person, key))
-        if self.project.asks_confidence and "confidence" not in answer:
-            raise RatingError("say how sure you are")
-        if not self.project.asks_confidence:
-            answer.pop("confidence", None)
-        listen_s = self.project.listen * self._clips[item.audio].duration_s
-        if sent.replaces is None and sent.played_s + _SLACK_S < listen_s:
-            raise UnheardError("listen to the clip first")
-        rating = Rating(person, key, sent.key, answer, 0.0, sent.played_s, "")
+        given = {name: one for name, one in sent.answer.items() if one is not None}
+        answer = read_answer(self.project.kind, given, self._order(person, key))
+        if self.project.asks_confidence != ("confidence" in answer):
+            raise RatingError("say how sure you are, where it is asked")
+        listen_s = self.project.listen * self._clip(key).duration_s
         needed_s = max(_LEAST_S, listen_s - _SLACK_S) if listen_s else 0.0
+        rating = Rating(person, key, sent.key, answer, 0.0, sent.played_s, "")
         found = self.store.put_rating(self.project.name, rating, sent.replaces, needed_s)
         if found is RatingReceipt.UNHEARD:
-            raise UnheardError("listen to the clip first")
+            raise RatingError("listen to the clip first", why="unheard")
+        if found is RatingReceipt.CONFLICT:
+            raise RatingError("you rated this clip already, perhaps in another tab", 409)
         return found
 
     def back(self, person: str, before: str | None) -> dict[str, Any] | None:
         """What a person said last, or before an item, to be changed; None where it was nothing."""
-        said = [
-            one for one in self.store.ratings(self.project.name, person) if one.item in self.items
-        ]
-        if before is not None:
-            key = self._item(person, before)
-            places = [place for place, one in enumerate(said) if one.item == key]
-            said = said[: places[0]] if places else said
+        every = self.store.ratings(self.project.name, person)
+        said = [one for one in every if one.item in self.items]
+        if before is not None and (key := self._item(person, before)) in [o.item for o in said]:
+            said = said[: [one.item for one in said].index(key)]
         if not said:
             return None
         last = said[-1]
@@ -135,7 +143,7 @@ class RatingDesk:
     def _clip(self, key: str) -> HeardClip:
         return self._clips[self.items[key].audio]
 
-    def _free(self, person: str, load: RatingLoad) -> set[str]:
+    def _free(self, load: RatingLoad) -> set[str]:
         """Items that a person may still be given."""
         each = self.project.each
         taken = load.done + load.claimed

@@ -5,6 +5,7 @@ What an item is called, who wrote its captions and where its clip lies never lea
 
 import io
 import random
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -100,7 +101,7 @@ def load_items(project: RatingProject, store: Store) -> LoadedItems:
         found += _table_items(project, project.root / project.gold, gold=True)
     items = {one.id: one for one in found}
     if len(items) < len(found):
-        twice = next(one.id for n, one in enumerate(found) if one.id in {o.id for o in found[:n]})
+        twice = Counter(one.id for one in found).most_common(1)[0][0]
         raise RatingError(f"{source}: the id {twice!r} names two items")
     if not [one for one in found if not one.gold]:
         why = "all its rows have an answer and are gold questions" if found else "holds no items"

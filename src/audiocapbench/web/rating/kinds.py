@@ -5,7 +5,9 @@ own order. Only this file translates.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
+from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
 from audiocapbench.errors import AudioCapBenchError
@@ -13,13 +15,16 @@ from audiocapbench.errors import AudioCapBenchError
 KindName = Literal["pairs", "judge", "rel", "pick"]
 Answer = dict[str, str | int]
 
-LETTERS = "ab"
-OTHER_VOTES = {"tie": "tie", "bad": "both_bad"}
-CONFIDENCES = (1, 2, 3)
+_LETTERS, _OTHER_VOTES = "ab", {"tie": "tie", "bad": "both_bad"}
+_SUREST = 3
 
 
 class RatingError(AudioCapBenchError):
-    """A rating project cannot be used, or an answer is none."""
+    """A rating project cannot be used, or a request of a page cannot be met."""
+
+    def __init__(self, words: str, status: int = 422, **more: str) -> None:
+        super().__init__(words)
+        self.status, self.document = status, {"error": words, **more}
 
 
 class Scale(NamedTuple):
@@ -34,14 +39,7 @@ class Scale(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A kind of question.
-
-    Attributes:
-        captions: How many captions are shown.
-        scales: What is rated; none where a caption is chosen.
-        field: What a choice is called in an answer.
-        undecided: Whether neither caption may be chosen.
-    """
+    """A kind of question: so many captions, and scales or the name of a choice among them."""
 
     captions: int
     question: str
@@ -55,33 +53,16 @@ class Kind(NamedTuple):
         return (self.field,) if self.field else tuple(one.name for one in self.scales)
 
 
-_JUDGE = (
-    Scale(
-        "accuracy",
-        0,
-        10,
-        "Are the sounds, their sources and what happens described correctly?",
-        "all wrong",
-        "all right",
-    ),
-    Scale("completeness", 0, 10, "Are the main things in it?", "nothing", "everything"),
-    Scale(
-        "hallucination",
-        0,
-        10,
-        "Is only described what can be heard?",
-        "much is made up",
-        "nothing is made up",
-    ),
-)
-_REL = Scale("rel", 1, 5, "How well does the caption fit the clip?", "not at all", "perfectly")
+def _read_kinds() -> dict[str, Kind]:
+    text = files("audiocapbench.web.rating").joinpath("kinds.toml").read_text("utf-8")
+    found = tomllib.loads(text).items()
+    scales = {
+        name: tuple(Scale(**one) for one in fields.get("scales", ())) for name, fields in found
+    }
+    return {name: Kind(**(fields | {"scales": scales[name]})) for name, fields in found}
 
-KINDS: Mapping[str, Kind] = {
-    "pairs": Kind(2, "Which caption describes the clip better?", field="vote", undecided=True),
-    "judge": Kind(1, "How good is this caption?", _JUDGE),
-    "rel": Kind(1, "How well does this caption fit?", (_REL,)),
-    "pick": Kind(4, "Which caption belongs to this clip?", field="pick"),
-}
+
+KINDS = _read_kinds()
 
 
 def read_answer(name: str, given: Mapping[str, Any], order: Sequence[int]) -> Answer:
@@ -103,14 +84,13 @@ def read_answer(name: str, given: Mapping[str, Any], order: Sequence[int]) -> An
     if not kind.field:
         return {one.name: _number(given, one.name, one.low, one.high) for one in kind.scales}
     choice = given.get("choice")
-    made: Answer = {}
-    if kind.undecided and isinstance(choice, str) and choice in OTHER_VOTES:
-        made[kind.field] = OTHER_VOTES[choice]
+    if kind.undecided and isinstance(choice, str) and choice in _OTHER_VOTES:
+        made: Answer = {kind.field: _OTHER_VOTES[choice]}
     else:
         place = order[_number(given, "choice", 1, len(order)) - 1]
-        made[kind.field] = LETTERS[place] if kind.undecided else place + 1
+        made = {kind.field: _LETTERS[place] if kind.undecided else place + 1}
     if given.get("confidence") is not None:
-        made["confidence"] = _number(given, "confidence", CONFIDENCES[0], CONFIDENCES[-1])
+        made["confidence"] = _number(given, "confidence", 1, _SUREST)
     return made
 
 
@@ -119,16 +99,13 @@ def shown_answer(name: str, answer: Mapping[str, Any], order: Sequence[int]) -> 
     kind = KINDS[name]
     if not kind.field:
         return dict(answer)
-    said = answer[kind.field]
-    other = {kept: sent for sent, kept in OTHER_VOTES.items()}
-    if said in other:
-        choice: str | int = other[said]
-    else:
-        choice = 1 + order.index(LETTERS.index(said) if kind.undecided else int(said) - 1)
+    said, other = answer[kind.field], {kept: sent for sent, kept in _OTHER_VOTES.items()}
+    place = _LETTERS.find(said) if kind.undecided else said - 1
+    choice = other[said] if said in other else 1 + order.index(place)
     return {"choice": choice, "confidence": answer.get("confidence")}
 
 
-def read_gold(name: str, text: str) -> dict[str, tuple[int, int] | str]:
+def read_gold(name: str, text: str) -> dict[str, Collection[str | int]]:
     """What right answers to a gold question are, by dimension.
 
     Written ``a``, ``b`` or ``tie`` of pairs, the caption's number of picks, and a range such as
@@ -141,30 +118,25 @@ def read_gold(name: str, text: str) -> dict[str, tuple[int, int] | str]:
     if kind.undecided:
         if text not in ("a", "b", "tie"):
             raise RatingError(f"is {text[:40]!r}, not a, b or tie")
-        return {kind.field: text}
-    found: dict[str, tuple[int, int] | str] = {}
-    scales = {one.name: (one.low, one.high) for one in kind.scales} or {kind.field: (1, 4)}
+        return {kind.field: (text,)}
+    scales = {one.name: (one.low, one.high) for one in kind.scales}
+    scales = scales or {kind.field: (1, kind.captions)}
+    only = next(iter(scales)) if len(scales) == 1 else ""
+    found: dict[str, Collection[str | int]] = {}
     for part in text.split(";"):
         match = re.fullmatch(r"(?:([a-z]+)\s+)?(\d{1,2})(?:\s*-\s*(\d{1,2}))?", part.strip())
-        dimension = (match[1] if match else None) or next(iter(scales))
+        dimension = (match[1] or only) if match else ""
         low, high = (int(match[2]), int(match[3] or match[2])) if match else (1, 0)
         least, most = scales.get(dimension, (1, 0))
-        named = match is not None and (match[1] is not None or len(scales) == 1)
-        if not named or not least <= low <= high <= most:
-            example = "accuracy 8-10" if len(scales) > 1 else "4"
-            raise RatingError(f"is {text[:40]!r}, not such as {example!r}")
-        found[dimension] = (low, high)
+        if not least <= low <= high <= most:
+            raise RatingError(f"is {text[:40]!r}, not such as '{'4' if only else 'accuracy 8-10'}'")
+        found[dimension] = range(low, high + 1)
     return found
 
 
-def is_right(gold: Mapping[str, tuple[int, int] | str], answer: Mapping[str, Any]) -> bool:
+def is_right(gold: Mapping[str, Collection[str | int]], answer: Mapping[str, Any]) -> bool:
     """Whether an answer to a gold question is one of the right ones."""
-    return all(
-        answer.get(name) == right
-        if isinstance(right, str)
-        else right[0] <= int(answer.get(name, -1)) <= right[1]
-        for name, right in gold.items()
-    )
+    return all(answer.get(name) in right for name, right in gold.items())
 
 
 def _number(given: Mapping[str, Any], name: str, low: int, high: int) -> int:

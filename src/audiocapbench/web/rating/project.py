@@ -22,6 +22,7 @@ class RatingProject(BaseModel):
         each: How many people rate an item.
         listen: The share of a clip that must have been played.
         claim_minutes: How long an item waits for whom it was shown to.
+        url: Where people open it, where a proxy stands before the server.
         confidence: Whether people also say how sure they are, where they choose.
         root: The folder that names of files start from.
     """
@@ -40,6 +41,7 @@ class RatingProject(BaseModel):
     instructions: Annotated[str, Field(max_length=4000)] = ""
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
     listen: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.9
+    url: Annotated[str, Field(pattern=r"^https?://[A-Za-z0-9.:-]+/?$")] | None = None
     claim_minutes: Annotated[float, Field(gt=0, le=24 * 60, strict=False)] = 30.0
     confidence: bool = True
     follow_links: bool = False

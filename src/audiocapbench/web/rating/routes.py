@@ -4,18 +4,18 @@ A request says who it is from by a token in its ``Authorization`` header, never 
 people may rate in two tabs of one browser, and no other site can speak for them.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from importlib.resources import files
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
-from audiocapbench.errors import AudioError, StoreAwayError, StoreError
+from audiocapbench.errors import AudioCapBenchError, StoreAwayError, StoreError
 from audiocapbench.store import Store
 from audiocapbench.store.connect import patience
-from audiocapbench.store.ratings import ADMINISTRATOR, RatingReceipt
+from audiocapbench.store.ratings import ADMINISTRATOR
 from audiocapbench.web.guard import GuessLimit, bearer
-from audiocapbench.web.rating.desk import RatingDesk, RatingRequest, UnheardError
+from audiocapbench.web.rating.desk import BackRequest, RatingDesk, RatingRequest
 from audiocapbench.web.rating.export import export_ratings
 from audiocapbench.web.rating.items import load_items
 from audiocapbench.web.rating.kinds import RatingError
@@ -33,32 +33,6 @@ _PAGES = {
     "admin.js": ("admin.js", "text/javascript"),
 }
 _PATIENCE_S = 5.0
-_Token = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
-_Key = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{16,64}$")]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class _Back(_Strict):
-    before: _Token | None = None
-
-
-class _Save(_Strict):
-    item: _Token
-    key: _Key
-    answer: Annotated[dict[str, str | int | None], Field(max_length=8)]
-    played_s: Annotated[float, Field(ge=0, le=86_400, strict=False)]
-    replaces: _Key | None = None
-
-
-class _RefusalError(Exception):
-    """What a request is answered with at once."""
-
-    def __init__(self, status: int, document: Mapping[str, Any], **headers: str) -> None:
-        super().__init__(status)
-        self.status, self.document, self.headers = status, document, headers
 
 
 def open_desk(project: RatingProject, store: Store) -> tuple[RatingDesk, dict[str, str], list[str]]:
@@ -66,8 +40,8 @@ def open_desk(project: RatingProject, store: Store) -> tuple[RatingDesk, dict[st
     loaded = load_items(project, store)
     contents = {key: one.content() for key, one in loaded.items.items()}
     told = (project.name, project.kind, project.seed, contents, project.people)
-    invited = store.begin_rating_project(*told)
-    return RatingDesk(project, loaded, store), invited, loaded.notes
+    secret, invited = store.begin_rating_project(*told)
+    return RatingDesk(project, loaded, store, secret), invited, loaded.notes
 
 
 def rating_app(desk: RatingDesk) -> Any:
@@ -130,19 +104,9 @@ class _Requests:
 
             try:
                 found = await to_thread.run_sync(answer)
-            except _RefusalError as reply:
-                return JSONResponse(reply.document, reply.status, headers=reply.headers)
-            except UnheardError as error:
-                return JSONResponse({"error": str(error), "why": "unheard"}, 422)
-            except (RatingError, ValidationError) as error:
-                words = str(error) if isinstance(error, RatingError) else "the request is not clear"
-                return JSONResponse({"error": words}, 422)
-            except AudioError:
-                return JSONResponse(
-                    {"error": "this clip cannot be played; tell who invited you"}, 500
-                )
-            except StoreError as error:
-                return JSONResponse({"error": _trouble(error), "again": True}, 503)
+            except (AudioCapBenchError, ValidationError) as error:
+                status, document = _refusal(error)
+                return JSONResponse(document, status)
             return found if isinstance(found, Response) else JSONResponse(found)
 
         return route
@@ -151,18 +115,15 @@ class _Requests:
         token = bearer({"authorization": request.headers.get("authorization", "")})
         client = request.client.host if request.client else ""
         if token is None:
-            raise _RefusalError(401, {"error": "open the link that you were invited with"})
+            raise RatingError("open the link that you were invited with", 401)
         if wait := self._limit.wait_s(client, token):
-            words = {"error": f"too many wrong links; wait {wait} s"}
-            raise _RefusalError(429, words, **{"Retry-After": str(wait)})
+            raise RatingError(f"too many wrong links; wait {wait} s", 429)
         person = self._desk.person(token)
         self._limit.note(client, token, right=person is not None)
         if person is None:
-            raise _RefusalError(
-                401, {"error": "this link is not valid (any more); ask for another"}
-            )
+            raise RatingError("this link is not valid (any more); ask for another", 401)
         if (person == ADMINISTRATOR) != admin:
-            raise _RefusalError(403, {"error": "this link is not for this page"})
+            raise RatingError("this link is not for this page", 403)
         return person
 
     def next(self, person: str, _request: Any, _body: bytes) -> Any:
@@ -171,19 +132,11 @@ class _Requests:
 
     def back(self, person: str, _request: Any, body: bytes) -> Any:
         """What was said before."""
-        return {"last": self._desk.back(person, _Back.model_validate_json(body).before)}
+        return {"last": self._desk.back(person, BackRequest.model_validate_json(body).before)}
 
     def save(self, person: str, _request: Any, body: bytes) -> Any:
-        """Keep an answer; whoever is told so may forget it."""
-        sent = _Save.model_validate_json(body)
-        given = {name: one for name, one in sent.answer.items() if one is not None}
-        told = RatingRequest(sent.item, sent.key, given, sent.played_s, sent.replaces)
-        receipt = self._desk.save(person, told)
-        if receipt is RatingReceipt.CONFLICT:
-            raise _RefusalError(
-                409, {"error": "you rated this clip already, perhaps in another tab"}
-            )
-        return {"receipt": receipt}
+        """An answer."""
+        return {"receipt": self._desk.save(person, RatingRequest.model_validate_json(body))}
 
     def audio(self, person: str, request: Any, _body: bytes) -> Any:
         """The sound of an item."""
@@ -212,11 +165,14 @@ class _Requests:
         return Response(text, media_type="text/plain")
 
 
-def _trouble(error: StoreError) -> str:
-    """What a rater needs to know: not where the store lies."""
-    words = str(error)
-    if "full" in words:
-        return "the server's disk is full"
-    if isinstance(error, StoreAwayError):
-        return "the server cannot save at the moment"
-    return "the server cannot save; tell who invited you"
+def _refusal(error: Exception) -> tuple[int, dict[str, Any]]:
+    """What a rater needs to know of an error: not where the store or a clip lies."""
+    if isinstance(error, RatingError):
+        return error.status, error.document
+    if isinstance(error, ValidationError):
+        return 422, {"error": "the request is not clear"}
+    if not isinstance(error, StoreError):
+        return 500, {"error": "this clip cannot be played; tell who invited you"}
+    away = "cannot save at the moment" if isinstance(error, StoreAwayError) else "cannot save"
+    full = "disk is full" in str(error)
+    return 503, {"error": f"the server{'’s disk is full' if full else f' {away}'}", "again": True}
