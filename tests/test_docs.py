@@ -35,10 +35,28 @@ def test_the_offline_commands_of_a_page_run_one_after_another(
         (place / published).symlink_to(next(shared.glob(f"*/{published}")))
     if any(" figures " in one for one in local):
         pytest.importorskip("vl_convert", reason="figures need the extra plots")
+    if name == "docs/local.md":
+        request.getfixturevalue("weights")
     for command in local:
         done = run(place, command)
         assert done.returncode == 0, f"{command}: {done.stderr}"
         assert "Traceback" not in done.stderr
+
+
+@pytest.fixture
+def weights(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checkpoints that a reader has, and one in the hub's cache, each of which says one thing."""
+    for package in ("torch", "transformers", "accelerate"):
+        pytest.importorskip(package, reason=f"{package} comes with the extra local")
+    from tiny_audio_models import in_hub_cache, says
+
+    verdict = '{"accuracy": 7, "completeness": 6, "hallucination": 8, "reasoning": "Close."}'
+    for folder, text in (("my-checkpoint", "Rain falls."), ("my-judge", verdict)):
+        (place / folder).mkdir()
+        says(place / folder, text)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(place / "hub"))
+    known = ("Qwen/Qwen2-Audio-7B-Instruct", "0123456789abcdef0123456789abcdef01234567")
+    in_hub_cache(place / "hub", *known, lambda one: says(one, "A piano plays."))
 
 
 @pytest.fixture

@@ -119,6 +119,42 @@ def qwen2_audio(folder: Path) -> Path:
     return _saved(folder, Qwen2AudioForConditionalGeneration(config), processor)
 
 
+def says(folder: Path, text: str) -> Path:
+    """A Qwen2-Audio that answers everything with one text: a token of its own, and the end."""
+    import torch
+    from transformers import AutoProcessor, Qwen2AudioForConditionalGeneration
+
+    qwen2_audio(folder)
+    processor = AutoProcessor.from_pretrained(folder)
+    words = processor.tokenizer
+    words.add_tokens([text])
+    model = Qwen2AudioForConditionalGeneration.from_pretrained(folder)
+    model.resize_token_embeddings(len(words))
+    begins, whole = words.convert_tokens_to_ids(["\u010a", text])  # what a prompt ends with
+    with torch.no_grad():
+        for name, weights in model.named_parameters():
+            if name.endswith(("o_proj.weight", "down_proj.weight")):
+                weights.zero_()  # what is said depends on the last token alone
+        spoken, heard = model.get_output_embeddings().weight, model.get_input_embeddings().weight
+        heard.zero_()[:, 2] = spoken.zero_()[words.eos_token_id, 1] = 1
+        heard[[begins, whole]] = 0
+        heard[begins, 0] = heard[whole, 1] = spoken[whole, 0] = 1
+        spoken[words.eos_token_id, 2] = 1
+    model.save_pretrained(folder)
+    processor.save_pretrained(folder)
+    return folder
+
+
+def in_hub_cache(cache: Path, repository: str, commit: str, make: Callable[[Path], Path]) -> Path:
+    """A checkpoint as a download leaves it."""
+    root = cache / f"models--{repository.replace('/', '--')}"
+    (root / "refs").mkdir(parents=True)
+    (root / "refs" / "main").write_text(commit)
+    folder = root / "snapshots" / commit
+    folder.mkdir(parents=True)
+    return make(folder)
+
+
 def audio_flamingo(folder: Path) -> Path:
     """Audio Flamingo 3."""
     from transformers import (

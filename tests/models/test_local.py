@@ -22,9 +22,10 @@ torch = pytest.importorskip("torch", reason="local/… needs the extra local")
 pytest.importorskip("transformers", reason="local/… needs the extra local")
 
 from audiocapbench.models.local import LocalModel  # noqa: E402
-from tiny_audio_models import ARCHITECTURES, NEEDS  # noqa: E402
+from tiny_audio_models import ARCHITECTURES, NEEDS, in_hub_cache, qwen2_audio, says  # noqa: E402
 
 INSTRUCTION = "Describe what is heard."
+VERDICT = '{"accuracy": 7, "completeness": 6, "hallucination": 8, "reasoning": "Close enough."}'
 
 
 @pytest.fixture(scope="module")
@@ -207,6 +208,63 @@ def test_what_changes_the_answers_changes_the_parameters(
     (other / "model.safetensors").write_bytes(weights)
     assert local(other).parameters != model.parameters
     assert price_of(model.name) is not None
+
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+def test_a_model_of_the_hub_is_pinned_to_its_commit(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    folder = in_hub_cache(tmp_path / "hub", "Org/Name", COMMIT, qwen2_audio)
+    model = create_model("local/Org/Name")
+    assert model.parameters["revision"] == COMMIT
+    pinned = create_model(f"local/Org/Name[revision={COMMIT},code=trust]")
+    assert pinned.parameters == model.parameters
+    index = {"weight_map": {"a": "model.safetensors", "b": "model-2.safetensors"}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    with pytest.raises(ModelError, match=r"model-2\.safetensors is missing"):
+        create_model("local/Org/Name")
+
+
+def test_weights_that_a_model_lacks_are_never_made_up(
+    checkpoint: Callable[[str], Path], tmp_path: Path
+) -> None:
+    from safetensors.torch import load_file, save_file
+
+    folder = tmp_path / "copy"
+    shutil.copytree(checkpoint("qwen2-audio"), folder)
+    weights = load_file(folder / "model.safetensors")
+    weights.pop(next(key for key in weights if "multi_modal_projector" in key))
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(ModelError, match="weights are missing"):
+        local(folder).answer_many([question(0, 0.3)])
+
+
+def test_a_local_model_judges_and_compares_captions(tmp_path: Path) -> None:
+    import csv
+
+    write_folder(tmp_path / "tones", 4)
+    for name, text in (("judge", VERDICT), ("chooser", "A")):
+        (tmp_path / name).mkdir()
+        says(tmp_path / name, text)
+    words = ("run", "tones", "--model", "control/safe", "--judge", "local/./judge[batch=3]")
+    done = run_command(*words, "--metrics", "rouge_l", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (run,) = json.loads(done.stdout)["runs"]
+    assert "local/./judge[batch=3]" in json.dumps(run)
+    with (tmp_path / "pairs.csv").open("w", newline="") as stream:
+        table = csv.writer(stream)
+        table.writerow(["audio", "caption_a", "caption_b", "preferred"])
+        for number in range(4):
+            pair = ["A tone hums.", "A dog barks.", "ab"[number % 2]]
+            table.writerow([f"tones/clips/{number}.wav", *pair])
+    words = ("meta", "csv", "--pairs", "pairs.csv", "--scorer", "model:local/./chooser[batch=2]")
+    done = run_command(*words, "--data", ".", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["answers"]["first"] == 4
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from audiocapbench.errors import TransientError
 from audiocapbench.models.announced_limit import AnnouncedLimit
 
 _AHEAD = 16
+_UNSTORED = 256  # answers that cost nothing may wait together to be stored
 _CATCH_UP_S = 0.1
 _FOR_WANT_OF_PLACES = 2
 _WORTH_SAYING_S = 10.0
@@ -104,7 +105,8 @@ class Limiter:
                 now = self.clock()
                 due = self._due(now)
                 opens = max(self._closed_until, self._announced.opens_at(now))
-                if self.in_flight >= self._places or self.in_flight + self.storing >= self.most:
+                unstored = self.storing - (_UNSTORED if self.is_local else 0)
+                if self.in_flight >= self._places or self.in_flight + unstored >= self.most:
                     await self._change()
                 elif max(due, opens) > now:
                     held_back = held_back or due > now

@@ -209,7 +209,7 @@ def _from_plugin(name: str, options: dict[str, str]) -> Judge:
 
 
 def parse_judge_name(text: str) -> tuple[str, dict[str, str]]:
-    """A judge's plain name, and the options in its brackets.
+    """A judge's plain name, and the options in its brackets; a model's own stay in its name.
 
     Raises:
         JudgeError: It is no name, or an option is not of the form ``option=value``.
@@ -223,7 +223,11 @@ def parse_judge_name(text: str) -> tuple[str, dict[str, str]]:
         if not (key and equals and value):
             raise JudgeError(f"{text!r}: {part!r} is not an option; write option=value")
         options[key] = value
-    return found["name"], options
+    plain, provider = found["name"], provider_of(found["name"])
+    own = [key for key in options if provider is not None and key in provider.options]
+    if own:
+        plain += f"[{','.join(f'{key}={options.pop(key)}' for key in own)}]"
+    return plain, options
 
 
 def _yes(option: str, value: str) -> bool:

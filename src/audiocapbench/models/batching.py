@@ -23,6 +23,7 @@ from audiocapbench.models.model import Question, SimpleModel
 
 _numbers = itertools.count()
 _FIRST_WAIT_S, _SHORTEST_WAIT_S, _LONGEST_WAIT_S = 0.2, 0.05, 1.0
+_AHEAD = 4
 _WORTH = 0.1  # of the time that a batch takes, to wait until the next one is full
 
 waited_s: ContextVar[float] = ContextVar("waited_s", default=0.0)
@@ -50,8 +51,8 @@ class BatchModel(SimpleModel):
 
     @property
     def concurrency(self) -> int:  # type: ignore[override]
-        """What is in work, and a batch that is being put together."""
-        return (self.lanes + 1) * self.batch
+        """What is in work, and a batch that is being put together, decoded ahead."""
+        return self.lanes * self.batch + max(self.batch, _AHEAD)
 
     async def answer(self, question: Question) -> Reply:
         """Answer together with what others ask meanwhile."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +29,6 @@ from audiocapbench.models.provider import Provider
 from audiocapbench.models.settings import ModelSettings
 from audiocapbench.plugins import failure_words
 
-OPTIONS = ("revision", "dtype", "device", "batch", "download", "code")
 _DTYPES = {"auto": "", "bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 _AUTO_CLASSES = "MultimodalLM Seq2SeqLM ImageTextToText CausalLM".split()
 _MAX_TOKENS = 256
@@ -130,8 +130,11 @@ class ChatProcessor:
         audio = [one for _, one in asked if one is not None]
         text = {"padding": True, "padding_side": "left"}
         if self._in_parts or not audio:
-            more = text if self.processor is self.tokenizer else {}
-            more = more or {"processor_kwargs": {"text_kwargs": text}}
+            more: dict[str, Any] = {"text_kwargs": text}
+            if self.processor is self.tokenizer:
+                more = text
+            elif "processor_kwargs" in signature(self.processor.apply_chat_template).parameters:
+                more = {"processor_kwargs": more}
             return self.processor.apply_chat_template(
                 conversations,
                 tokenize=True,
@@ -193,49 +196,74 @@ class _Ready(NamedTuple):
     most_tokens: int
 
 
-class LocalModel(BatchModel):
-    """A model of transformers; its weights are loaded when it is first asked."""
+class CheckpointModel(BatchModel):
+    """A model made of a checkpoint on this machine, whatever computes its answers.
+
+    Attributes:
+        options: What may stand in brackets after its name.
+        is_adapted: Whether it hears with an adapter beside its own weights.
+    """
 
     cacheable = True
-    lanes = 2  # one prepares its tensors while the other has the device
+    options: tuple[str, ...] = ("revision", "dtype", "batch", "download", "code")
 
-    def __init__(self, name: str, settings: ModelSettings) -> None:
-        super().__init__(name, settings)
-        written = parse_name(name, OPTIONS)
-        self.checkpoint = find_checkpoint(written)
-        self._config = _config(name, self.checkpoint)
-        self.device, self.dtype = _device(written), ""
-        self.dtype = _DTYPES[written.choice("dtype", *_DTYPES)] or (
-            "bfloat16" if self.device.startswith("cuda") or self.device == "split" else "float32"
-        )
-        self.batch = written.count("batch", 16 if self.device != "cpu" else 4)
-        self.num_gpus = _cards(self.device)
-        kind = str(getattr(self._config, "model_type", ""))
-        self.processor = ChatProcessor(name, self.checkpoint, kind, settings.system)
-        self._max_tokens = settings.max_tokens or _MAX_TOKENS
-        self._temperature = settings.temperature or 0.0
+    def __init__(
+        self, name: LocalName, settings: ModelSettings, runtime: str, dtype: str, batch: int
+    ) -> None:
+        super().__init__(name.name, settings)
+        self.checkpoint = find_checkpoint(name)
+        self.config = load_config(name.name, self.checkpoint)
+        self.dtype = _DTYPES[name.choice("dtype", *_DTYPES)] or dtype
+        self.batch = name.count("batch", batch)
+        kind = str(self.config.model_type)
+        self.processor = ChatProcessor(name.name, self.checkpoint, kind, settings.system)
+        self.max_tokens = settings.max_tokens or _MAX_TOKENS
+        self.temperature = settings.temperature or 0.0
         self.parameters = {
             "revision": self.checkpoint.revision,
             "dtype": self.dtype,
-            "device": self.device.partition(":")[0],
-            "max_tokens": self._max_tokens,
-            "temperature": self._temperature,
+            "device": runtime,
+            "max_tokens": self.max_tokens,
+            "temperature": self.temperature,
             **({"system": settings.system} if settings.system else {}),
         }
         rate, longest = self.processor.rate, self.processor.longest_s
-        self.contract = AudioContract("none")
-        if rate is not None:
-            self.contract = AudioContract(
-                "float32", rate=rate, longest_s=longest, past_limit="truncate"
-            )
+        cut: dict[str, Any] = {"longest_s": longest, "past_limit": "truncate"}
+        hears = rate is not None
+        self.contract = AudioContract("float32", rate, **cut) if hears else AudioContract("none")
+        beside = self.processor.own.adapter
+        self.is_adapted = bool(beside) and (self.checkpoint.folder / beside).is_dir()
+        self.is_adapted |= bool(getattr(self.config, "has_lora_adapter", False))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel by name: another machine has the weights on its own disk."""
+        return type(self), (self.name, self.given)
+
+
+class LocalModel(CheckpointModel):
+    """A model of transformers; its weights are loaded when it is first asked."""
+
+    options = (*CheckpointModel.options, "device")
+    lanes = 2  # one prepares its tensors while the other has the device
+
+    def __init__(self, name: str, settings: ModelSettings) -> None:
+        import transformers
+
+        written = parse_name(name, self.options)
+        if not hasattr(transformers, "AutoModelForMultimodalLM"):
+            old = f"transformers {transformers.__version__} is too old"
+            raise ModelError(f"{name}: {old}: pip install --upgrade 'audiocapbench[local]'")
+        self.device = _device(written)
+        self.num_gpus = _cards(self.device)
+        on_card = self.device.startswith("cuda") or self.device == "split"
+        usual = ("bfloat16", 16) if on_card else ("float32", 4)
+        super().__init__(written, settings, self.device.partition(":")[0], *usual)
+        if self.is_adapted and find_spec("peft") is None:
+            raise ModelError(f"{name}: its adapter, with which it hears, needs: pip install peft")
         self._network: Any = None
         self._most, self._one = self.batch, threading.Lock()
         self._stops: weakref.WeakSet[threading.Event] = weakref.WeakSet()
         _models.add(self)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Travel by name: another machine has the weights on its own disk."""
-        return LocalModel, (self.name, self.given)
 
     def answer_many(self, questions: Sequence[Question]) -> list[Reply]:
         """Answer questions in batches of clips of about one length."""
@@ -300,18 +328,14 @@ class LocalModel(BatchModel):
         return [self._reply(ready, number, row) for number, row in enumerate(rows)]
 
     def _prepare(self, questions: Sequence[Question]) -> _Ready:
-        asked = [
-            (one.instruction, np.frombuffer(one.audio.content, "<f4").copy() if one.audio else None)
-            for one in questions
-        ]
-        inputs = self.processor.inputs(asked)
-        text = getattr(self._config, "get_text_config", lambda: self._config)()
+        inputs = self.processor.inputs([(one.instruction, samples_of(one)) for one in questions])
+        text = getattr(self.config, "get_text_config", lambda: self.config)()
         room = getattr(text, "max_position_embeddings", None)
         length = int(inputs["input_ids"].shape[1])
         if room and length >= room:
             words = f"the prompt is {length:,} tokens, and the model reads {room:,}"
             raise ModelError(f"{self.name}: {words}")
-        return _Ready(inputs, min(self._max_tokens, room - length) if room else self._max_tokens)
+        return _Ready(inputs, min(self.max_tokens, room - length) if room else self.max_tokens)
 
     def _generate(self, ready: _Ready, stop: threading.Event) -> list[list[int]]:
         import torch
@@ -320,8 +344,8 @@ class LocalModel(BatchModel):
         network = self._loaded()
         inputs = ready.inputs.to(network.device, getattr(torch, self.dtype))
         chosen: dict[str, Any] = {"do_sample": False}
-        if self._temperature > 0:
-            chosen = {"do_sample": True, "temperature": self._temperature}
+        if self.temperature > 0:
+            chosen = {"do_sample": True, "temperature": self.temperature}
         with torch.inference_mode():
             made = network.generate(
                 **inputs,
@@ -384,9 +408,9 @@ class LocalModel(BatchModel):
 
         place = "auto" if self.device == "split" else {"": self.device}
         with loading(self.name, self.checkpoint):
-            network = _auto_class(self.name, self._config, self.checkpoint).from_pretrained(
+            network = _auto_class(self.name, self.config, self.checkpoint).from_pretrained(
                 self.checkpoint.folder,
-                config=self._config,
+                config=self.config,
                 dtype=getattr(torch, self.dtype),
                 device_map=None if self.device == "cpu" else place,
                 trust_remote_code=self.checkpoint.trusted,
@@ -399,7 +423,7 @@ class LocalModel(BatchModel):
         # Omni models speak, too: only what thinks writes text.
         network = getattr(network, "thinker", network).eval()
         settings = network.generation_config
-        if self._temperature == 0:
+        if self.temperature == 0:
             settings.temperature = settings.top_p = settings.top_k = None
         torch.manual_seed(0)
         return network
@@ -442,22 +466,15 @@ def loading(name: str, checkpoint: Checkpoint) -> Iterator[None]:
         raise ModelError(f"{where} (weights are missing: {' '.join(missing.split())[:200]})")
 
 
-def _config(name: str, checkpoint: Checkpoint) -> Any:
+def load_config(name: str, checkpoint: Checkpoint) -> Any:
     import transformers
 
-    if not hasattr(transformers, "AutoModelForMultimodalLM"):
-        version = f"transformers {transformers.__version__} is too old"
-        raise ModelError(f"{name}: {version}: pip install --upgrade 'audiocapbench[local]'")
     with loading(name, checkpoint):
         config = transformers.AutoConfig.from_pretrained(
             checkpoint.folder, trust_remote_code=checkpoint.trusted, local_files_only=True
         )
     if hasattr(config, "enable_audio_output"):
         config.enable_audio_output = False
-    own = _DIFFERENCES.get(config.model_type, _Differences())
-    adapted = own.adapter and (checkpoint.folder / own.adapter).is_dir()
-    if (adapted or getattr(config, "has_lora_adapter", False)) and find_spec("peft") is None:
-        raise ModelError(f"{name}: its adapter, with which it hears, needs: pip install peft")
     return config
 
 
@@ -500,6 +517,11 @@ def _cards(device: str) -> int:
     return torch.cuda.device_count() if device == "split" else int(device.startswith("cuda"))
 
 
+def samples_of(question: Question) -> NDArray[np.float32] | None:
+    """A question's clip, as an array that may be written to; None where it has none."""
+    return np.frombuffer(question.audio.content, "<f4").copy() if question.audio else None
+
+
 def _length(question: Question) -> tuple[float, int]:
     return (question.audio.duration_s if question.audio else 0.0, len(question.instruction))
 
@@ -515,8 +537,8 @@ PROVIDER = Provider(
     "local",
     "ORG/NAME or FOLDER: an open-weight model on this machine, by transformers",
     LocalModel,
-    contract=None,
     settings=("temperature", "max_tokens", "system"),
+    options=LocalModel.options,
     extra="local",
     packages=("torch", "transformers", "accelerate"),
     price=FREE,

@@ -65,6 +65,7 @@ class Provider:
         factory: Makes a model of a name and the settings that are taken.
         contract: The audio that its models take, where that is known beforehand.
         settings: Names of the settings that it takes; others are refused.
+        options: What may stand in brackets after a model's name, which is then part of it.
         key_names: Variables of which the first that is set holds the key.
         other_access: Variables that stand for a key, such as the name of a project.
         key_optional: Whether it can be asked without a key.
@@ -88,6 +89,7 @@ class Provider:
     models: tuple[KnownModel, ...] = ()
     any_model: bool = True
     price: Price | None = None
+    options: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         wrong = f"{self.name}/… declares the"

@@ -17,7 +17,9 @@ from audiocapbench.models.provider import PAPER, TOOL, KnownModel, Provider
 from audiocapbench.models.settings import ModelSettings
 from audiocapbench.plugins import plugins
 
-_MODULES = "listener controls openai_chat openai_realtime gemini dashscope endpoint local".split()
+_MODULES = (
+    "listener controls openai_chat openai_realtime gemini dashscope endpoint local vllm".split()
+)
 """Modules that have a record ``PROVIDER``, in the order of the listing."""
 
 _in_files: dict[str, Provider] = {}
@@ -120,6 +122,8 @@ def list_models() -> list[ModelEntry]:
     for one in records:
         if one.any_model:
             access = ", or ".join([*one.key_names[:1], *one.other_access])
+            brackets = f"[{'=…,'.join(one.options)}=…]" if one.options else ""
+            access = ", ".join(filter(None, (access, brackets)))
             description = one.description + (f"; {access}" if access else "")
             entries.append(ModelEntry(f"{one.name}/…", description, one.contract, one.settings))
     for name, point in sorted(plugins("models").items()):

@@ -1,0 +1,170 @@
+"""Clips a second of ``local/…`` on a full-size model with random weights, beside bare ``generate``.
+
+    python perf/local.py [--model qwen2-audio|tiny] [--batches 1,8,32] [--clips 64] [--tokens 64]
+
+The model is Qwen2-Audio-7B as its config class describes it; weights are drawn on the device, so
+nothing is downloaded. Random weights never end an answer: every clip costs all its tokens. "bare"
+has its tensors ready on the device and does nothing but generate; "ours" is a whole run: WAV files
+decoded, features, batches, outcomes committed to a store. The last lines are the engine alone,
+with a model that answers at once.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+import tiny_audio_models as tiny  # noqa: E402
+from audiocapbench.audio import Waveform, wav  # noqa: E402
+from audiocapbench.benchmarks import open_benchmark  # noqa: E402
+from audiocapbench.data.outcome import Reply  # noqa: E402
+from audiocapbench.engine import run_benchmark  # noqa: E402
+from audiocapbench.models import AudioContract, BatchModel, ModelSettings, Question  # noqa: E402
+from audiocapbench.models.local import LocalModel  # noqa: E402
+from audiocapbench.store import Store  # noqa: E402
+from folders import write_folder, write_lines  # noqa: E402
+
+SECONDS = 10.0
+INSTRUCTION = "Describe the sounds in this clip in one sentence."
+
+
+def write_clips(folder: Path, count: int) -> Path:
+    """Clips of ten seconds of noise, at the rate and width that datasets have."""
+    draw = np.random.default_rng(0)
+    (folder / "clips").mkdir(parents=True)
+    rows = []
+    for number in range(count):
+        samples = draw.normal(0, 0.1, (int(SECONDS * 44_100), 1)).astype(np.float32)
+        (folder / "clips" / f"{number}.wav").write_bytes(wav(Waveform(samples, 44_100)))
+        rows.append({"file_name": f"clips/{number}.wav", "id": f"{number}", "references": ["A."]})
+    write_lines(folder, rows)
+    return folder
+
+
+def checkpoint(folder: Path, kind: str) -> Any:
+    """The network on its device; the folder has all but the weights."""
+    import torch
+    from transformers import (
+        Qwen2AudioConfig,
+        Qwen2AudioForConditionalGeneration,
+        Qwen2AudioProcessor,
+        WhisperFeatureExtractor,
+    )
+
+    tiny.qwen2_audio(folder)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    if kind == "tiny":
+        return Qwen2AudioForConditionalGeneration.from_pretrained(folder).to(device).eval()
+    words = Qwen2AudioProcessor.from_pretrained(folder)
+    config = Qwen2AudioConfig(audio_token_index=words.audio_token_id)
+    config.save_pretrained(folder)
+    template, tokens = words.chat_template, words.tokenizer
+    extractor = WhisperFeatureExtractor(feature_size=config.audio_config.num_mel_bins)
+    Qwen2AudioProcessor(extractor, tokens, chat_template=template).save_pretrained(folder)
+    with torch.device(device):
+        torch.set_default_dtype(torch.bfloat16)
+        network = Qwen2AudioForConditionalGeneration(config).eval()
+        torch.set_default_dtype(torch.float32)
+    return network
+
+
+def bare(model: LocalModel, network: Any, batch: int, clips: int, tokens: int) -> float:
+    """Clips a second of ``generate`` alone."""
+    import torch
+
+    clip = np.random.default_rng(1).normal(0, 0.1, int(SECONDS * 16_000)).astype(np.float32)
+    inputs = model.processor.inputs([(INSTRUCTION, clip)] * batch)
+    inputs = inputs.to(network.device, network.dtype)
+    given = {"do_sample": False, "eos_token_id": [0], "pad_token_id": 0}
+
+    def generate() -> None:
+        with torch.inference_mode():
+            network.generate(**inputs, max_new_tokens=tokens, min_new_tokens=tokens, **given)
+        if torch.cuda.is_available():
+            torch.cuda.synchronize()
+
+    generate()
+    rounds = max(1, clips // batch)
+    began = time.perf_counter()
+    for _ in range(rounds):
+        generate()
+    return rounds * batch / (time.perf_counter() - began)
+
+
+def ours(model: Any, folder: Path, place: Path) -> float:
+    """Clips a second of a whole run."""
+    benchmark = open_benchmark(str(folder))
+    store = Store.open(str(place / f"{time.monotonic_ns()}.db"))
+    began = time.perf_counter()
+    end = run_benchmark(benchmark, model, store)
+    took = time.perf_counter() - began
+    store.close()
+    if end.statuses["failed"] or sum(end.statuses.values()) < len(benchmark.samples):
+        raise SystemExit(f"not all were answered: {end.statuses}")
+    return len(benchmark.samples) / took
+
+
+class AtOnce(BatchModel):
+    """Answers at once: what is left is the engine."""
+
+    contract = AudioContract("none")
+
+    def __init__(self, batch: int) -> None:
+        super().__init__(f"at-once/{batch}")
+        self.batch = batch
+
+    def answer_many(self, questions: Sequence[Question]) -> list[Reply]:
+        return [Reply("Rain.") for _ in questions]
+
+
+def main() -> None:
+    """Measure, and print a table and a line of JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", choices=["qwen2-audio", "tiny"], default="qwen2-audio")
+    parser.add_argument("--batches", default="1,8,32")
+    parser.add_argument("--clips", type=int, default=64)
+    parser.add_argument("--tokens", type=int, default=64)
+    given = parser.parse_args()
+    batches = [int(one) for one in given.batches.split(",")]
+    with tempfile.TemporaryDirectory() as root:
+        place = Path(root)
+        began = time.perf_counter()
+        (place / "checkpoint").mkdir()
+        network = checkpoint(place / "checkpoint", given.model)
+        count = sum(one.numel() for one in network.parameters()) / 1e9
+        took = time.perf_counter() - began
+        print(f"{given.model}: {count:.2f} G parameters on {network.device} in {took:.0f} s")
+        rows = []
+        for batch in batches:
+            name = f"local/{place / 'checkpoint'}[batch={batch}]"
+            model = LocalModel(name, ModelSettings(max_tokens=given.tokens))
+            model._network = network  # drawn here, and not read from the folder
+            # Few clips cannot fill large batches many times, and one by one they take for ever.
+            clips = max(8, min(given.clips, given.clips * batch // 8))
+            folder = write_clips(place / f"clips-{batch}", clips)
+            rows.append([batch, bare(model, network, batch, clips, given.tokens)])
+            rows[-1].append(ours(model, folder, place))
+            alone, whole = rows[-1][1:]
+            print(
+                f"batch {batch:3}: bare {alone:8.2f} clips/s, ours {whole:8.2f}, "
+                f"{whole / alone:.2f} of it"
+            )
+        overhead = []
+        small = write_folder(place / "small", 500)
+        for batch in (1, 32):
+            overhead.append(1000 / ours(AtOnce(batch), small, place))
+            print(f"engine alone, batch {batch:2}: {overhead[-1]:.2f} ms a sample")
+    print(json.dumps({"clips_per_s": rows, "engine_ms": overhead}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""``vllm/ORG/NAME``: open-weight models on this machine through vLLM's offline engine.
+
+Prompts are those of ``local/…``; batches, memory and their scheduling are vLLM's own.
+"""
+
+import base64
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from audiocapbench.audio import Waveform, wav
+from audiocapbench.data.outcome import Reply, Status
+from audiocapbench.errors import FatalError, ModelError
+from audiocapbench.models.checkpoint import parse_name
+from audiocapbench.models.local import CheckpointModel, samples_of
+from audiocapbench.models.model import Question
+from audiocapbench.models.price import FREE
+from audiocapbench.models.provider import Provider
+from audiocapbench.models.settings import ModelSettings
+from audiocapbench.plugins import failure_words
+
+
+class VllmModel(CheckpointModel):
+    """A model that vLLM serves within this process; it is loaded when it is first asked.
+
+    Its options beside the usual: ``gpus`` (tensor parallel), ``memory`` (share of each card's, in
+    percent) and ``context`` (longest prompt and answer together, in tokens).
+    """
+
+    options = (*CheckpointModel.options, "gpus", "memory", "context")
+
+    def __init__(self, name: str, settings: ModelSettings) -> None:
+        written = parse_name(name, self.options)
+        super().__init__(written, settings, "vllm", "bfloat16", 128)
+        if self.is_adapted:
+            raise ModelError(f"{name}: hears with an adapter, which only local/… loads")
+        self.num_gpus = written.count("gpus", 1)
+        self._loading: dict[str, Any] = {
+            "tensor_parallel_size": self.num_gpus,
+            "gpu_memory_utilization": min(100, written.count("memory", 90)) / 100,
+        }
+        if "context" in written.options:
+            self._loading["max_model_len"] = written.count("context", 1)
+        self._llm: Any = None
+        self._one = threading.Lock()  # its engine is made for one caller
+
+    def answer_many(self, questions: Sequence[Question]) -> list[Reply]:
+        """Answer questions, all of which vLLM has at once."""
+        with self._one:
+            llm = self._loaded()
+            chosen = llm.get_default_sampling_params()
+            chosen.temperature, chosen.max_tokens = self.temperature, self.max_tokens
+            if self.processor.own.encoded:
+                told = [self._messages(one) for one in questions]
+                made = llm.chat(told, sampling_params=chosen, use_tqdm=False)
+            else:
+                asked = [self._prompt(one) for one in questions]
+                made = llm.generate(asked, sampling_params=chosen, use_tqdm=False)
+        return [_reply(one) for one in made]
+
+    def _prompt(self, question: Question) -> dict[str, Any]:
+        clip = samples_of(question)
+        prompt = self.processor.prompt(self.processor.conversation(question.instruction, clip))
+        if clip is None:
+            return {"prompt": prompt}
+        return {"prompt": prompt, "multi_modal_data": {"audio": [(clip, self.processor.rate)]}}
+
+    def _messages(self, question: Question) -> list[dict[str, Any]]:
+        """What OpenAI's protocol says, for processors whose template only they can write."""
+        content: list[dict[str, Any]] = [{"type": "text", "text": question.instruction}]
+        clip = samples_of(question)
+        if clip is not None:
+            file = base64.b64encode(wav(Waveform(clip[:, None], self.processor.rate or 0)))
+            sent = {"data": file.decode("ascii"), "format": "wav"}
+            content.insert(0, {"type": "input_audio", "input_audio": sent})
+        system = self.parameters.get("system")
+        told = [{"role": "system", "content": system}] if system else []
+        return [*told, {"role": "user", "content": content}]
+
+    def _loaded(self) -> Any:
+        if self._llm is None:
+            from vllm import LLM
+
+            hears = {"limit_mm_per_prompt": {"audio": 1}} if self.processor.rate else {}
+            try:
+                self._llm = LLM(
+                    model=str(self.checkpoint.folder),
+                    dtype=self.dtype,
+                    seed=0,
+                    trust_remote_code=self.checkpoint.trusted,
+                    **hears,
+                    **self._loading,
+                )
+            except Exception as error:  # its engine fails in many ways, in other processes, too
+                words = f"vLLM cannot load it ({failure_words(error)}); local/… may"
+                raise FatalError(f"{self.name}: {words}") from error
+        return self._llm
+
+
+def _reply(made: Any) -> Reply:
+    if not made.outputs:
+        raise ModelError("vLLM returned no completion")
+    first = made.outputs[0]
+    text, status, error = _ending(first)
+    read = len(made.prompt_token_ids or ()) or None
+    return Reply(text, status, error, input_tokens=read, output_tokens=len(first.token_ids))
+
+
+def _ending(completion: Any) -> tuple[str, Status, str | None]:
+    text = completion.text.strip()
+    if completion.finish_reason == "stop":
+        return text, Status.OK if text else Status.EMPTY, None
+    if completion.finish_reason == "length":
+        return text, Status.TRUNCATED, "the answer reached the limit of output tokens"
+    return "", Status.FAILED, f"vLLM ended the answer as {completion.finish_reason!r}"
+
+
+PROVIDER = Provider(
+    "vllm",
+    "ORG/NAME or FOLDER: an open-weight model on this machine, by vLLM",
+    VllmModel,
+    settings=("temperature", "max_tokens", "system"),
+    options=VllmModel.options,
+    extra="vllm",
+    packages=("vllm", "torch", "transformers"),
+    price=FREE,
+)
