@@ -73,15 +73,8 @@ def put_run(
     missing: int = 0,
 ) -> Run:
     """Put a run and its dataset into a store; so many clips of the dataset were not there."""
-    content = repr([(one.id, one.clip.sha256, one.references, one.category) for one in samples])
-    fingerprint = hashlib.sha256(f"{benchmark} {content}".encode()).hexdigest()
-    ids = tuple(one.id for one in samples) if made.only is None else tuple(made.only)
-    spec = RunSpec(benchmark, fingerprint, made.model, {}, "wav", ids, made.kind)
-    traits = TRAITS.get(base_name(benchmark), Traits()).to_dict()
-    dataset = Dataset(
-        fingerprint, benchmark, "clips", tuple(samples), ({"id": "gone"},) * missing, traits
-    )
-    run = store.begin_run(spec, dataset, fresh=True)
+    run = begin_run(store, made, samples, benchmark, missing=missing)
+    ids = run.sample_ids
     for key in ids:
         status = made.statuses.get(key, Status.OK)
         text = made.texts.get(key, f"{made.model} on {key}") if status is Status.OK else ""
@@ -105,6 +98,26 @@ def put_run(
             ],
         )
     return run
+
+
+def begin_run(
+    store: Store,
+    made: MadeRun,
+    samples: Sequence[Sample],
+    benchmark: str = "made",
+    *,
+    missing: int = 0,
+) -> Run:
+    """Begin a run that has no answers yet."""
+    content = repr([(one.id, one.clip.sha256, one.references, one.category) for one in samples])
+    fingerprint = hashlib.sha256(f"{benchmark} {content}".encode()).hexdigest()
+    ids = tuple(one.id for one in samples) if made.only is None else tuple(made.only)
+    spec = RunSpec(benchmark, fingerprint, made.model, {}, "wav", ids, made.kind)
+    traits = TRAITS.get(base_name(benchmark), Traits()).to_dict()
+    dataset = Dataset(
+        fingerprint, benchmark, "clips", tuple(samples), ({"id": "gone"},) * missing, traits
+    )
+    return store.begin_run(spec, dataset, fresh=True)
 
 
 def _score(key: str, metric: str, signature: Signature, value: Statistics) -> StoredScore:

@@ -6,7 +6,9 @@ import json
 import re
 import shlex
 import shutil
+import signal
 import subprocess
+import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +17,7 @@ import pytest
 
 import annotations
 from audiocapbench.benchmarks.captioning import demo_clips
-from command import run_command
+from command import COMMAND, run_command
 from plugin import environment, install_package
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,7 +49,27 @@ def run(place: Path, command: str, **settings: str) -> subprocess.CompletedProce
     """Run a command as printed."""
     words = shlex.split(command)
     assert words[0] == "audiocapbench"
+    if words[1] == "view":
+        return _look(place, words[2:], environment(place, **settings))
     return run_command(*words[1:], cwd=place, env=environment(place, **settings))
+
+
+def _look(
+    place: Path, words: Sequence[str], env: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Open a page that is served, and end the server as a reader does."""
+    command = [*COMMAND, "view", *words, "--port", "0", "--no-open"]
+    server = subprocess.Popen(
+        command, cwd=place, env=dict(env), stdout=-1, stderr=subprocess.STDOUT, text=True
+    )
+    assert server.stdout is not None
+    address = server.stdout.readline().strip()
+    try:
+        urllib.request.urlopen(f"{address}api/board", timeout=60).close()
+    finally:
+        server.send_signal(signal.SIGINT)
+        told, _ = server.communicate(timeout=30)
+    return subprocess.CompletedProcess(command, 0 if "Ctrl-C" in told else 1, "", told)
 
 
 def install(place: Path, module: str, entry_points: str) -> None:

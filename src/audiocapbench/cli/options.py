@@ -86,6 +86,10 @@ MaybeRun = Annotated[
     int | None,
     typer.Argument(parser=_number, callback=_run_numbers, metavar="[RUN]", help=f"A run {_SEE}"),
 ]
+MaybeRuns = Annotated[
+    list[int] | None,
+    typer.Argument(parser=_number, callback=_run_numbers, metavar="[RUN]", help=f"Runs {_SEE}"),
+]
 RunsArgument = Annotated[
     list[int],
     typer.Argument(parser=_number, callback=_run_numbers, metavar="RUN", help=f"Runs {_SEE}"),

@@ -1,5 +1,6 @@
-"""``audiocapbench view``: pages in a browser, where people rate captions."""
+"""``audiocapbench view``: a store in the browser, live; and where people rate captions."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -8,24 +9,79 @@ from typer import Option
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
 from audiocapbench.cli.console import say, show_lines
+from audiocapbench.cli.report import ByOption
 
 
 @options.command(app.command)
 def view(
+    runs: options.MaybeRuns = None,
     *,
-    rate: Annotated[Path, Option(metavar="PROJECT.toml")],
     host: str = "127.0.0.1",
     port: Annotated[int, Option(min=0, max=65535)] = 8000,
+    token: str | None = None,
+    opened: Annotated[bool, Option("--open/--no-open")] = True,
+    by: ByOption = None,
+    rate: Annotated[Path | None, Option(metavar="PROJECT.toml")] = None,
     store: options.Store = options.DEFAULT_STORE,
 ) -> None:
-    """Have people rate captions in their browsers.
+    """Show a store in the browser, also while runs go on; or have people rate captions there.
+
+    Without runs it shows the newest run of each model on the benchmark that was run last.
 
     Args:
-        rate (PROJECT.toml): What is rated, and by whom.
         host (ADDRESS): 127.0.0.1 is for this machine only; others can reach any other address.
         port (N): 0 for any that is free.
+        token (TEXT): What a link must have; made up where others can reach the address.
+        opened: Whether to open a browser.
+        rate (PROJECT.toml): What is rated, and by whom; nothing else is then shown.
     """
-    _rate(rate, host, port, store)
+    if rate is not None:
+        _rate(rate, host, port, store)
+    else:
+        _show(runs or (), host, port, token, store, by, opened=opened)
+
+
+def _show(
+    runs: Sequence[int],
+    host: str,
+    port: int,
+    token: str | None,
+    store: str,
+    by: str | None,
+    *,
+    opened: bool,
+) -> None:
+    import secrets
+    import sys
+    import webbrowser
+
+    from audiocapbench.errors import ReportError
+    from audiocapbench.report.page.report_data import check_benchmark
+    from audiocapbench.store import Store
+    from audiocapbench.web.app import make_app
+    from audiocapbench.web.board import Boards
+    from audiocapbench.web.guard import guarded, hosts_of, is_loopback
+    from audiocapbench.web.live import LiveFeed
+    from audiocapbench.web.server import address_of, listen, need_extra, serve
+
+    need_extra()
+    if token is not None and not (token.isascii() and token.isalnum() and len(token) >= 12):
+        raise ReportError("--token: give 12 letters and digits at least")
+    if token is None and not is_loopback(host):
+        token = secrets.token_hex(16)
+    with listen(host, port) as taken, Store.open(store, create=False) as kept:
+        if runs:
+            check_benchmark([kept.run(number) for number in runs])
+        boards = Boards(kept, runs, by)
+        boards.document()  # whatever cannot be shown is said here, not in the browser
+        address = f"{address_of(taken)}/{f'?token={token}' if token else ''}"
+        show_lines(address)
+        if not is_loopback(host):
+            say("Others can reach this address: whoever has the link sees the store's answers.")
+        say(f"{kept.name} is shown there; Ctrl-C ends it.")
+        if opened and sys.stdout.isatty():
+            webbrowser.open(address)
+        serve(guarded(make_app(boards, LiveFeed(kept)), hosts_of(host), token), taken)
 
 
 def _rate(path: Path, host: str, port: int, store: str) -> None:

@@ -210,8 +210,9 @@ def labels(tables: Sequence[RunTable]) -> list[str]:
 class TableReader:
     """Reads runs from a store, and each dataset once."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, only: str | None = None) -> None:
+        """Read everything, or of all metrics and judges only one."""
+        self._store, self._only = store, only
         self._datasets: dict[tuple[str, str], tuple[Dataset, Traits]] = {}
 
     def read(self, run: Run) -> RunTable:
@@ -224,10 +225,10 @@ class TableReader:
         state, known = self._store.state(run.id), self._store.estimates(run.id)
         kept = {(one.scorer, one.group): _estimate(one) for one in known}
         judgements: dict[str, list[Judgement]] = {}
-        for one in self._store.judgements(run.id):
+        for one in self._store.judgements(run.id, self._only):
             judgements.setdefault(one.judge, []).append(one)
         dataset, traits = self._datasets[key]
-        outcomes, scores = self._store.outcomes(run.id), self._store.scores(run.id)
+        outcomes, scores = self._store.outcomes(run.id), self._store.scores(run.id, self._only)
         where = self._store.option
         return RunTable(run, dataset, traits, outcomes, scores, judgements, state, kept, where)
 

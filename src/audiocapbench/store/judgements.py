@@ -143,7 +143,7 @@ class JudgementStore:
         query = query.order_by(table.c.judge, table.c.sample, table.c.repeat)
         with reading(self._engine) as connection:
             signatures = signatures_by_number(connection)
-            return [_judgement(row, signatures) for row in connection.execute(query)]
+            return [read_judgement(row, signatures) for row in connection.execute(query)]
 
 
 def write_judgements(
@@ -176,7 +176,8 @@ def _of_judgement(one: Judgement, signatures: Mapping[Signature, int]) -> rows.V
     }
 
 
-def _judgement(row: Row[Any], signatures: Mapping[int, Signature]) -> Judgement:
+def read_judgement(row: Row[Any], signatures: Mapping[int, Signature]) -> Judgement:
+    """A row of ``judgements``."""
     own = rows.fields_of(row, Judgement, "sample_id", "scores")
     own |= {"signature": signatures[row.signature], "status": Status(row.status)}
     return Judgement(sample_id=row.sample, scores=row._mapping["values"], **own)

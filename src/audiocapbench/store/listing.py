@@ -1,7 +1,7 @@
 """The store's part about runs as a list: how far each got, its name and tags, and its end."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Engine, Table, delete, exists, func, literal, select
@@ -43,8 +43,8 @@ class RunListing:
         numbers = sorted(one.id for one in found)
         return numbers[-1], numbers
 
-    def runs(self, tags: Iterable[str] = ()) -> list[RunLine]:
-        """Runs that have all these tags, oldest first, with how far each got."""
+    def runs(self, tags: Iterable[str] = (), only: Collection[int] | None = None) -> list[RunLine]:
+        """Runs, or some of them, that have all these tags, oldest first, with how far each got."""
         counted, marked = schema.outcomes.c, schema.run_tags
         counting = select(
             counted.run,
@@ -52,8 +52,12 @@ class RunListing:
             func.count().label("number"),
             func.sum(counted.cost_usd).label("cost"),
         ).group_by(counted.run, counted.status)
+        listed = select(schema.runs).order_by(schema.runs.c.id)
+        if only is not None:
+            counting = counting.where(counted.run.in_(only))
+            listed = listed.where(schema.runs.c.id.in_(only))
         with reading(self._engine) as connection:
-            found = connection.execute(select(schema.runs).order_by(schema.runs.c.id)).all()
+            found = connection.execute(listed).all()
             counts = connection.execute(counting).all()
             tagged = connection.execute(select(marked).order_by(marked.c.tag)).all()
             by_run: dict[int, list[Any]] = defaultdict(list)

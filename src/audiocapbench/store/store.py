@@ -18,6 +18,7 @@ from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, Reply
 from audiocapbench.errors import StoreAwayError, StoreError
 from audiocapbench.store import rows, schema
 from audiocapbench.store.annotations import AnnotationStore
+from audiocapbench.store.browsing import BrowsingStore
 from audiocapbench.store.claims import ClaimStore, release_tasks, task_of
 from audiocapbench.store.connect import (
     DEFAULT_STORE,
@@ -67,6 +68,7 @@ class Store(
     ClaimStore,
     RatingStore,
     AnnotationStore,
+    BrowsingStore,
 ):
     """One database, shared by any number of threads and processes."""
 
@@ -281,13 +283,15 @@ class Store(
             connection.execute(delete(table).where(table.c.run == run_id, table.c.metric == metric))
             insert_all(connection, table, values)
 
-    def scores(self, run_id: int) -> dict[str, list[StoredScore]]:
-        """Scores of a run by metric, each in the order of sample ids."""
+    def scores(self, run_id: int, metric: str | None = None) -> dict[str, list[StoredScore]]:
+        """Scores of a run by metric, of one or of all, each in the order of sample ids."""
         table = schema.scores
         with reading(self._engine) as connection:
             signatures = signatures_by_number(connection)
             by_metric: dict[str, list[StoredScore]] = defaultdict(list)
             query = select(table).where(table.c.run == run_id).order_by(table.c.sample)
+            if metric is not None:
+                query = query.where(table.c.metric == metric)
             for row in connection.execute(query):
                 by_metric[row.metric].append(rows.score(row, signatures))
         return {name: by_metric[name] for name in sorted(by_metric)}

@@ -29,7 +29,7 @@ _CONTROL = "control/"
 def board_document(store: Store, data: ReportData, title: str) -> Document:
     """The document; its models are in the order of their ranks, published ones last."""
     ranking, notes = headline_ranks(data)
-    order = sorted(range(len(data.runs)), key=lambda row: ranking.runs[row].rank or len(data.runs))
+    order = by_rank(ranking)
     runs, ranking = [data.runs[row] for row in order], ranking.reordered(order)
     figures = figure_data(data)
     checks = store.judge_checks([one.run.id for one in data.runs], data.judges)
@@ -64,7 +64,7 @@ def board_document(store: Store, data: ReportData, title: str) -> Document:
             }
             for panel in figures.panels
         ],
-        "ranking": _ranking(ranking),
+        "ranking": ranking_document(ranking),
         "durations": [one._asdict() for one in figures.durations],
         "lengths": [one._asdict() for one in figures.lengths],
         "correlations": [one._asdict() for one in correlations(data)],
@@ -211,7 +211,14 @@ def _printed(data: ReportData, scorer: Scorer) -> list[Document | None]:
     return [_bare(one.judged.get(scorer.column) if beside else None) for one in data.published]
 
 
-def _ranking(ranking: Ranking) -> Document:
+def by_rank(ranking: Ranking) -> list[int]:
+    """The runs in the order of their ranks; who has none comes last."""
+    places = [one.rank or len(ranking.runs) + 1 for one in ranking.runs]
+    return sorted(range(len(places)), key=places.__getitem__)
+
+
+def ranking_document(ranking: Ranking) -> Document:
+    """Places, ties and tests of a ranking."""
     return {
         "ranked": any(one.rank is not None for one in ranking.runs),
         "by_zero": ranking.by_zero,

@@ -110,12 +110,10 @@ def figure_data(data: ReportData) -> Figures:
         lengths[sample.category].append(float(len(sample.references[0])))
     judge = _judge_of_both(data)
     models = [*(one.run.model for one in data.runs), *(one.model for one in data.published)]
-    present = dict.fromkeys(map(provider_of, models))
     headline = data.headline
     places = [headline.standing(one.table.point(headline))[1] for one in data.runs]
     overall = [_bar(one, headline, None) for one in data.runs]
     overall += [_printed(one, headline) for one in data.published]
-    known = [name for name in PROVIDERS.values() if name in present]
     return Figures(
         data.headline,
         _histograms({name: list(given.values()) for name, given in durations.items()}),
@@ -124,7 +122,7 @@ def figure_data(data: ReportData) -> Figures:
         _panels(data),
         _points(data, judge) if judge is not None else (),
         judge,
-        (*known, *(name for name in present if name not in known)),
+        tuple(providers_of(models)),
     )
 
 
@@ -132,6 +130,13 @@ def provider_of(model: str) -> str:
     """Who offers a model, by its name."""
     prefix = model.partition("/")[0]
     return PROVIDERS.get(prefix, prefix)
+
+
+def providers_of(models: Sequence[str]) -> list[str]:
+    """Who offers models, each once, in the order of their colours."""
+    present = dict.fromkeys(map(provider_of, models))
+    known = [name for name in PROVIDERS.values() if name in present]
+    return [*known, *(name for name in present if name not in known)]
 
 
 def nice_step(span: float, most: int = 6) -> float:

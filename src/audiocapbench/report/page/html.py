@@ -24,6 +24,9 @@ VIEWS = """
 base.js state.js words.js filter.js charts.js leaderboard.js compare.js list.js player.js clip.js
 explore.js about.js""".split()
 SCRIPTS = (*VIEWS, "embedded.js", "app.js")
+SERVED_SCRIPTS = (*VIEWS, "served.js", "live.js", "app.js")
+"""Of ``view``, which asks a server for what a report has inside."""
+
 MOST_MAILED = 25_000_000
 """Bytes of a page that most mail takes."""
 

@@ -126,16 +126,18 @@ class ReportData:
         return {one for one in found if one}
 
 
-def stored_summaries(store: Store, run_ids: Sequence[int]) -> list[RunSummary]:
-    """Runs of one benchmark with every metric and judge that the store has of them.
+def stored_summaries(
+    store: Store, run_ids: Sequence[int], only: str | None = None
+) -> list[RunSummary]:
+    """Runs of one benchmark with every metric and judge that the store has of them, or with one.
 
     Raises:
         ReportError: No run is named, they are of different benchmarks, or hold no captions.
         StoreError: There is no such run.
     """
     runs = [store.run(number) for number in dict.fromkeys(run_ids)]
-    _check_benchmark(runs)
-    reader = TableReader(store)
+    check_benchmark(runs)
+    reader = TableReader(store, only)
     tables = [reader.read(run) for run in runs]
     names = {one.name for table in tables for one in table.scores if one.dimension is None}
     metrics = tuple(metrics_in_order(names))
@@ -152,7 +154,7 @@ def gather(
     Raises:
         ReportError: The runs are not of one benchmark, hold no captions, or have no scores.
     """
-    _check_benchmark([one.run for one in summaries])
+    check_benchmark([one.run for one in summaries])
     tables = [one.table for one in summaries]
     samples = _samples(tables)
     scorers = tuple(_scorers_of(summaries))
@@ -194,7 +196,12 @@ def _published(
     return results.rows, notes
 
 
-def _check_benchmark(runs: Sequence[Run]) -> None:
+def check_benchmark(runs: Sequence[Run]) -> None:
+    """Refuse runs that cannot stand together.
+
+    Raises:
+        ReportError: None is named, they are of different benchmarks, or hold no captions.
+    """
     if not runs:
         raise ReportError("name at least one run, by its number")
     for run in runs:

@@ -104,10 +104,11 @@ class App {
 
 try {
   const source = await openSource();
-  at("app").hidden = false;
-  const app = new App(source);
-  await app.show();
-  if (typeof goLive === "function") goLive(app);
+  const app = source.board === null ? null : new App(source);
+  at("app").hidden = app === null;
+  if (app) await app.show();
+  else document.body.dataset.shown = "nothing";
+  if (typeof goLive === "function") goLive(app, source);
   performance.mark("page-ready");
 } catch (error) {
   at("trouble").hidden = false;

@@ -50,6 +50,11 @@ class Player {
     try {
       const bytes = await sound.bytes();
       if (this.closed) return;
+      if (bytes.missing) {
+        this.audio = null;
+        box.replaceChildren(foreign("p", "warning", `No sound: ${bytes.missing}.`));
+        return;
+      }
       if (!sound.link) {
         this.address = URL.createObjectURL(new Blob([bytes], { type: sound.kind }));
         this.audio.src = this.address;
@@ -166,7 +171,7 @@ class Player {
 
   close() {
     this.closed = true;
-    this.audio?.pause();
+    if (this.audio) this.audio.pause();
     this.resized?.disconnect();
     this.themed?.removeEventListener("change", this.repaint);
     if (this.address) URL.revokeObjectURL(this.address);

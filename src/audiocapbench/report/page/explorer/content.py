@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.data import Sample
-from audiocapbench.data.outcome import Outcome, Status
+from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.report.page.explorer.packing import Packer
 from audiocapbench.report.page.explorer.sound import POINTS, Sound
 from audiocapbench.report.page.report_data import ReportData
@@ -55,7 +55,7 @@ def _add_clips(packer: Packer, data: ReportData, audio: Sequence[str]) -> None:
     packer.column("rate", "uint32", [one.clip.rate for one in samples])
     packer.column("file", "uint32", [packer.text(one.clip.file_name) for one in samples])
     packer.column("instruction", "uint32", [packer.text(one.instruction) for one in samples])
-    packer.column("details", "uint32", [packer.text(_details(one)) for one in samples])
+    packer.column("details", "uint32", [packer.text(details_of(one)) for one in samples])
     packer.column("sound", "uint32", [places.get(one.clip.sha256, NONE) for one in samples])
     counts = [len(one.references) for one in samples]
     packer.column("references_end", "uint32", np.cumsum(counts))
@@ -64,7 +64,7 @@ def _add_clips(packer: Packer, data: ReportData, audio: Sequence[str]) -> None:
     )
 
 
-def _details(sample: Sample) -> str:
+def details_of(sample: Sample) -> str:
     """What the dataset adds, a line each."""
     lines = []
     for name, value in sample.details.items():
@@ -97,15 +97,20 @@ def _answer(
     """What the columns of ``_ANSWER`` hold of one answer."""
     if outcome is None:
         return (0, 0, 0, numbers[NOT_ASKED], np.nan, np.nan)
-    reply, note = outcome.reply, ""
-    if reply.withheld is not None:
-        note = f"reference {reply.withheld + 1}, not scored against itself"
+    reply = outcome.reply
     return (
-        *(packer.text(words) for words in (reply.text, reply.error or "", note)),
+        *(packer.text(words) for words in (reply.text, reply.error or "", note_of(reply))),
         numbers[str(reply.status)],
         np.nan if outcome.cached else outcome.latency_s,
         np.nan if reply.cost_usd is None else reply.cost_usd,
     )
+
+
+def note_of(reply: Reply) -> str:
+    """What to know of an answer that was a reference itself."""
+    if reply.withheld is None:
+        return ""
+    return f"reference {reply.withheld + 1}, not scored against itself"
 
 
 def _add_verdicts(packer: Packer, data: ReportData) -> None:
@@ -114,11 +119,12 @@ def _add_verdicts(packer: Packer, data: ReportData) -> None:
         for row, run in enumerate(data.runs):
             said = run.judgements(judge)
             for column, sample in enumerate(data.samples):
-                words[number, row, column] = packer.text(_words(said.get(sample.id, ())))
+                words[number, row, column] = packer.text(words_of(said.get(sample.id, ())))
     packer.column("verdicts", "uint32", words)
 
 
-def _words(rounds: Sequence[Judgement]) -> str:
+def words_of(rounds: Sequence[Judgement]) -> str:
+    """What a judge said of an answer, round by round."""
     if len(rounds) == 1:
         return _said(rounds[0])
     return "\n".join(f"Round {one.repeat + 1}: {_said(one)}" for one in rounds)

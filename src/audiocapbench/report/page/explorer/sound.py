@@ -23,7 +23,7 @@ MOST_EMBEDDED = 150_000_000
 """Bytes; a browser holds a page as one text, which may not be much longer than this."""
 
 _READERS = 4
-_MEDIA_TYPES = {
+MEDIA_TYPES = {
     ".wav": "audio/wav",
     ".flac": "audio/flac",
     ".ogg": "audio/ogg",
@@ -117,7 +117,7 @@ def _sound(clip: Clip, choice: AudioChoice, page: Path) -> Sound:
         peaks = outline(clip.path)
     except AudioError as error:
         return Sound(_SILENCE, missing=f"the file {str(error).removeprefix(f'{clip.path}: ')}")
-    kind = _MEDIA_TYPES.get(clip.path.suffix.lower(), "application/octet-stream")
+    kind = MEDIA_TYPES.get(clip.path.suffix.lower(), "application/octet-stream")
     if choice == "link":
         return Sound(peaks, kind, link=_link(clip.path, page))
     return Sound(peaks, kind, content=base64.b64encode(content).decode("ascii"))

@@ -1,0 +1,99 @@
+// What goes on in the store right now: a chip in the header, a card above every view, and a fresh board.
+
+const REST_MS = 3000;
+
+class Live {
+  constructor(app, source) {
+    this.app = app;
+    this.source = source;
+    this.seen = null;
+    this.card = make("section", "card live");
+    this.card.setAttribute("aria-label", "What goes on");
+    this.card.hidden = true;
+    at("main").prepend(this.card);
+    this.boards();
+    const feed = new EventSource("api/live");
+    feed.addEventListener("message", (event) => this.told(JSON.parse(event.data)));
+    feed.addEventListener("error", () => this.lost());
+    addEventListener("pagehide", () => feed.close());
+  }
+
+  // Other benchmarks of the store, where there are any.
+  boards() {
+    const names = this.source.benchmarks ?? [];
+    if (names.length < 2) return;
+    const select = make("select");
+    select.setAttribute("aria-label", "Benchmark");
+    choices(select, names.map((name) => [plain(name), name]));
+    select.value = this.source.board?.benchmark ?? names.at(-1);
+    select.addEventListener("change", () => location.assign(`?benchmark=${encodeURIComponent(select.value)}`));
+    at("chips").before(select);
+  }
+
+  lost() {
+    at("live").hidden = false;
+    at("live").className = "lost";
+    at("live").textContent = "not connected; trying again";
+  }
+
+  told(now) {
+    const { tasks } = now;
+    const done = tasks.reduce((sum, one) => sum + one.done, 0);
+    const total = tasks.reduce((sum, one) => sum + one.total, 0);
+    const spent = tasks.reduce((sum, one) => sum + (one.cost ?? 0), 0);
+    const computing = this.source.partial && !this.source.error && this.source.board !== null;
+    at("live").className = "";
+    at("live").hidden = !tasks.length && !computing;
+    at("live").textContent = tasks.length ? `${count(tasks.length, "task")} going on · ${done.toLocaleString("en")} / ${total.toLocaleString("en")} · ${dollars(spent)}` : "ranks and intervals are being computed";
+    this.card.hidden = !tasks.length && this.source.board !== null && !this.source.error;
+    this.fill(now);
+    // The board is asked for anew when it has become better, and now and then while answers come.
+    const better = this.seen !== null && now.version !== this.source.version;
+    const changed = this.seen !== null && now.revision !== this.seen;
+    this.seen = now.revision;
+    if (better || changed || this.source.partial) this.soon();
+  }
+
+  fill(now) {
+    const parts = [make("h2", "", now.tasks.length ? "Going on now" : "Nothing to show yet")];
+    if (this.source.error) parts.push(foreign("p", "warning", plain(this.source.error)));
+    else if (!now.tasks.length) parts.push(make("p", "soft", "The store has no scored run. This page fills itself as soon as there is one."));
+    for (const one of now.tasks) {
+      const bar = stacked([["done", one.done - one.failed, "status-ok"], ["failed", one.failed, "status-failed"], ["to do", Math.max(0, one.total - one.done), "status-none"]], plain(one.model));
+      const facts = [`${one.done.toLocaleString("en")} / ${one.total.toLocaleString("en")}`, one.rate ? `${one.rate.toFixed(1)} a second` : "", isNumber(one.left_s) ? `${duration(one.left_s)} left` : "", one.failed ? count(one.failed, "failure") : "", isNumber(one.cost) ? dollars(one.cost) : ""].filter(Boolean);
+      const name = one.judge ? `${plain(one.judge)} judges ${plain(one.model)}` : `${plain(one.model)}${one.trial ? " on trial" : ""}`;
+      parts.push(make("div", "task", foreign("b", "", name), foreign("span", "soft", plain(one.benchmark)), bar, make("span", "soft", facts.join(" · "))));
+    }
+    if (now.newest.length) {
+      parts.push(make("h3", "", "Newest answers"));
+      parts.push(make("ol", "newest", ...now.newest.map((one) => make("li", "", make("time", "", one.at), " ", foreign("b", "", plain(one.model)), " ", foreign("span", "soft", beginning(plain(one.sample), 40)), one.status === "ok" ? null : make("span", "badge bad", one.status), foreign("span", "text", one.text)))));
+    }
+    this.card.replaceChildren(...parts);
+  }
+
+  soon() {
+    if (this.waiting) return;
+    this.waiting = setTimeout(async () => {
+      this.waiting = null;
+      const [before, partial] = [JSON.stringify(this.source.board), this.source.partial];
+      try {
+        await this.source.refresh();
+      } catch {
+        return; // The next event tries again.
+      }
+      if (partial !== this.source.partial) at("live").hidden = true;
+      if (JSON.stringify(this.source.board) === before) return;
+      if (this.app === null) location.reload(); // The first scores have come.
+      else await this.app.changed();
+    }, REST_MS);
+  }
+}
+
+function duration(seconds) {
+  if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
+  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+}
+
+function goLive(app, source) {
+  return new Live(app, source);
+}

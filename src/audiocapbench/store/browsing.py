@@ -1,0 +1,196 @@
+"""The store's part for whoever looks into it: parts of runs, a page at a time, and what goes on."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Engine, String, cast, func, or_, select
+
+from audiocapbench.data import Sample
+from audiocapbench.data.outcome import Outcome
+from audiocapbench.store import rows, schema
+from audiocapbench.store.connect import fetch, reading
+from audiocapbench.store.judgements import Judgement, read_judgement
+from audiocapbench.store.records import Dataset
+from audiocapbench.store.writes import signatures_by_number
+
+
+class SampleHead(NamedTuple):
+    """What a list needs to know of a sample."""
+
+    id: str
+    dataset: str
+    category: str
+    seconds: float
+
+
+class TaskLine(NamedTuple):
+    """What is being asked of a run: its own model (an empty judge), or a judge."""
+
+    run: int
+    judge: str
+    owners: int
+
+
+class BrowsingStore:
+    """What a store can do for pages."""
+
+    _engine: Engine
+
+    def revisions(self) -> dict[int, int]:
+        """A number of each run that grows with whatever changes in it."""
+        found = fetch(self._engine, select(schema.runs.c.id, schema.runs.c.revision))
+        return {row.id: row.revision for row in found}
+
+    def run_heads(self, run_ids: Iterable[int]) -> list[Any]:
+        """Rows of runs, without their samples."""
+        table = schema.runs
+        return list(fetch(self._engine, select(table).where(table.c.id.in_(set(run_ids)))))
+
+    def dataset_head(self, fingerprint: str, benchmark: str) -> Dataset:
+        """A dataset without its samples."""
+        table = schema.datasets
+        with reading(self._engine) as connection:
+            query = select(table).where(table.c.fingerprint == fingerprint)
+            return rows.dataset(connection.execute(query).one(), (), benchmark)
+
+    def scored_by(self, run_ids: Iterable[int]) -> list[str]:
+        """Names of the metrics and judges that scored any of the runs."""
+        table = schema.scorings.c
+        query = select(table.scorer).where(table.run.in_(set(run_ids))).distinct()
+        return sorted(row.scorer for row in fetch(self._engine, query))
+
+    def dimensions(self, run_ids: Iterable[int], judge: str) -> list[str]:
+        """What a judge scores, in its order; nothing where it judged none of the runs."""
+        own = schema.judgements.c
+        same = (own.run.in_(set(run_ids)), own.judge == judge, own.status == "ok")
+        found = fetch(self._engine, select(own["values"].label("made")).where(*same).limit(1))
+        return list(found[0].made) if found else []
+
+    def sample_heads(self, run_ids: Sequence[int]) -> list[SampleHead]:
+        """The samples that any of the runs asks about, in the benchmark's order."""
+        runs, chosen, table = schema.runs.c, schema.run_samples.c, schema.samples.c
+        of_runs = select(runs.dataset, runs.id, runs.sample_count).where(runs.id.in_(run_ids))
+        columns = (table.id, table.dataset, table.category, table.duration_s, table.position)
+        with reading(self._engine) as connection:
+            asked = connection.execute(of_runs).all()
+            own = select(*columns).where(table.dataset.in_({row.dataset for row in asked}))
+            found = connection.execute(own.order_by(table.position)).all()
+            wanted: set[str] | None = None
+            if any(row.sample_count < len(found) for row in asked):
+                ids = select(chosen.sample).where(chosen.run.in_(run_ids)).distinct()
+                wanted = set(connection.execute(ids).scalars())
+        first = {row.id: row for row in reversed(found) if wanted is None or row.id in wanted}
+        return [
+            SampleHead(row.id, row.dataset, row.category, row.duration_s)
+            for row in sorted(first.values(), key=lambda row: row.position)
+        ]
+
+    def some_samples(self, heads: Iterable[SampleHead]) -> dict[str, Sample]:
+        """Samples in full, by id."""
+        wanted: dict[str, list[str]] = defaultdict(list)
+        for one in heads:
+            wanted[one.dataset].append(one.id)
+        table, whole = schema.samples, schema.datasets
+        found: dict[str, Sample] = {}
+        with reading(self._engine) as connection:
+            for dataset, ids in wanted.items():
+                head = connection.execute(select(whole).where(whole.c.fingerprint == dataset)).one()
+                query = select(table).where(table.c.dataset == dataset, table.c.id.in_(ids))
+                own = rows.dataset(head, connection.execute(query).all(), None)
+                found |= {one.id: one for one in own.samples}
+        return found
+
+    def outcomes_of(self, run_ids: Iterable[int], sample: str) -> dict[int, Outcome]:
+        """Outcomes of one sample, by run."""
+        table = schema.outcomes
+        query = select(table).where(table.c.run.in_(set(run_ids)), table.c.sample == sample)
+        return {row.run: rows.outcome(row) for row in fetch(self._engine, query)}
+
+    def statuses(self, run_id: int) -> dict[str, str]:
+        """How each sample of a run ended."""
+        table = schema.outcomes.c
+        query = select(table.sample, table.status).where(table.run == run_id)
+        return {row.sample: row.status for row in fetch(self._engine, query)}
+
+    def score_values(
+        self,
+        run_ids: Iterable[int],
+        metrics: Iterable[str] | None = None,
+        ids: Iterable[str] | None = None,
+    ) -> list[tuple[int, str, str, float]]:
+        """Runs, samples, metrics and values: of single samples and metrics, or of all."""
+        table = schema.scores.c
+        query = select(table.run, table.sample, table.metric, table.value)
+        query = query.where(table.run.in_(set(run_ids)))
+        if metrics is not None:
+            query = query.where(table.metric.in_(set(metrics)))
+        if ids is not None:
+            query = query.where(table.sample.in_(set(ids)))
+        return [tuple(row) for row in fetch(self._engine, query)]
+
+    def some_judgements(
+        self, run_ids: Iterable[int], judge: str | None = None, ids: Iterable[str] | None = None
+    ) -> dict[int, list[Judgement]]:
+        """Judgements by run: of single samples and a judge, or of all."""
+        table = schema.judgements
+        query = select(table).where(table.c.run.in_(set(run_ids)))
+        if judge is not None:
+            query = query.where(table.c.judge == judge)
+        if ids is not None:
+            query = query.where(table.c.sample.in_(set(ids)))
+        query = query.order_by(table.c.judge, table.c.sample, table.c.repeat)
+        found: dict[int, list[Judgement]] = defaultdict(list)
+        with reading(self._engine) as connection:
+            signatures = signatures_by_number(connection)
+            for row in connection.execute(query):
+                found[row.run].append(read_judgement(row, signatures))
+        return found
+
+    def mentions(self, run_ids: Sequence[int], word: str) -> set[str]:
+        """Samples whose answers, errors or judges' reasons have a word, in letters of any size."""
+        made, judged = schema.outcomes.c, schema.judgements.c
+        found: set[str] = set()
+        for own, texts in ((made, (made.text, made.error)), (judged, (judged.reasoning,))):
+            query = select(own.sample).where(own.run.in_(run_ids), _has(texts, word)).distinct()
+            found.update(row.sample for row in fetch(self._engine, query))
+        return found
+
+    def tasks(self) -> list[TaskLine]:
+        """What is being asked right now, by commands that live."""
+        table, workers = schema.claims.c, schema.workers.c
+        owners = func.count(workers.owner.distinct()).label("owners")
+        query = select(table.run, table.judge, owners).group_by(table.run, table.judge)
+        query = query.join_from(schema.claims, schema.workers, workers.id == table.worker)
+        found = fetch(self._engine, query.order_by(table.run, table.judge))
+        return [TaskLine(row.run, row.judge, row.owners) for row in found]
+
+    def counted(self, run_ids: Iterable[int], since: str) -> list[Any]:
+        """Outcomes by run, status and cost, and how many of them came since a moment."""
+        own = schema.outcomes.c
+        recent = func.count().filter(own.answered_at > since).label("recent")
+        columns = (func.count().label("number"), func.sum(own.cost_usd).label("cost"), recent)
+        query = select(own.run, own.status, *columns).where(own.run.in_(set(run_ids)))
+        return list(fetch(self._engine, query.group_by(own.run, own.status)))
+
+    def counted_judgements(self, run_ids: Iterable[int], since: str) -> list[Any]:
+        """The same of judgements, by run, judge and status."""
+        own = schema.judgements.c
+        recent = func.count().filter(own.judged_at > since).label("recent")
+        columns = (func.count().label("number"), func.sum(own.cost_usd).label("cost"), recent)
+        query = select(own.run, own.judge, own.status, *columns).where(own.run.in_(set(run_ids)))
+        return list(fetch(self._engine, query.group_by(own.run, own.judge, own.status)))
+
+    def newest(self, run_ids: Iterable[int], limit: int) -> list[Any]:
+        """The newest outcomes of runs, newest first."""
+        own = schema.outcomes.c
+        columns = (own.run, own.sample, own.status, own.text, own.error, own.answered_at)
+        query = select(*columns).where(own.run.in_(set(run_ids)))
+        return list(fetch(self._engine, query.order_by(own.answered_at.desc()).limit(limit)))
+
+
+def _has(texts: Sequence[ColumnElement[Any]], word: str) -> ColumnElement[bool]:
+    """Whether any of the texts has a word; SQLite folds only the letters of ASCII by itself."""
+    forms = {word, word.lower(), word.upper(), word.capitalize()}
+    plain = [cast(text, String) for text in texts]
+    return or_(*(text.icontains(form, autoescape=True) for text in plain for form in forms))

@@ -1,0 +1,182 @@
+"""The boards of a store: which runs stand together, and their document, at once and in full.
+
+What the store has kept is shown at once; ranks and intervals that it has not are computed beside
+it, and kept.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from threading import Lock, Thread
+from typing import Any
+
+from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.report.page.board import (
+    Document,
+    board_document,
+    by_rank,
+    headline_ranks,
+    ranking_document,
+)
+from audiocapbench.report.page.report_data import gather, stored_summaries
+from audiocapbench.scores.run_table import TableReader, keep_estimates
+from audiocapbench.store import RunLine, Store
+from audiocapbench.web.board_list import BoardList, QueryError
+from audiocapbench.web.board_quick import quick_document
+
+MOST_AT_ONCE = 60_000
+"""Answers of a board that are read into memory together, for correlations and the like."""
+
+_PAUSE_S = 5.0
+
+Revision = tuple[tuple[int, int], ...]
+
+
+@dataclass
+class BoardState:
+    """Runs of one benchmark, and what is known of them."""
+
+    runs: tuple[int, ...]
+    samples: BoardList
+    full: Document | None = None
+    revision: Revision = ()
+    error: str = ""
+    busy: bool = False
+    rest_until: float = 0.0
+    lock: Lock = field(default_factory=Lock)
+
+
+class Boards:
+    """All boards of a store; ``version`` grows whenever a document has become better."""
+
+    def __init__(self, store: Store, run_ids: Sequence[int] = (), by: str | None = None) -> None:
+        self._store, self._chosen, self._by = store, tuple(run_ids), by
+        self._boards: dict[tuple[int, ...], BoardState] = {}
+        self._lock = Lock()
+        self.version = 0
+
+    def document(self, benchmark: str = "") -> Document:
+        """What a page shows of a benchmark, by default of the one that was run last."""
+        lines = self._store.runs()
+        board, own = self._board(lines, benchmark)
+        quick = quick_document(self._store, own, board.samples.heads, self._by) if own else None
+        revision = self._revision(board.runs)
+        if board.revision != revision and quick is not None:
+            self._begin(board, revision)
+        best = board.full if board.full is not None else quick
+        others = list(dict.fromkeys(one.benchmark for one in lines if not one.is_trial))
+        statuses = sorted({status for one in own for status in one.statuses})
+        return {
+            "board": None if best is None else best | {"trial_runs": _trials(lines)},
+            "partial": board.full is None or board.revision != revision,
+            "error": board.error,
+            "benchmarks": others,
+            "categories": board.samples.categories,
+            "present": statuses,
+            "version": self.version,
+        }
+
+    def samples(self, benchmark: str = "") -> BoardList:
+        """The samples of a benchmark's board."""
+        return self._board(self._store.runs(), benchmark)[0].samples
+
+    def _board(self, lines: Sequence[RunLine], benchmark: str) -> tuple[BoardState, list[RunLine]]:
+        own = self._together(lines, benchmark)
+        key = tuple(one.id for one in own)
+        with self._lock:
+            if key not in self._boards:
+                self._boards[key] = BoardState(key, BoardList(self._store, key))
+            return self._boards[key], own
+
+    def _together(self, lines: Sequence[RunLine], benchmark: str) -> list[RunLine]:
+        """The runs of a board: those that were named, or of each model the newest on one data."""
+        runs = [one for one in lines if not one.is_trial]
+        if self._chosen:
+            return [one for one in runs if one.id in self._chosen]
+        own = [one for one in runs if one.benchmark == benchmark] if benchmark else runs[-1:]
+        if not own:
+            if benchmark:
+                raise QueryError("there is no such benchmark in the store")
+            return []
+        data = {row.id: row.dataset for row in self._store.run_heads(one.id for one in runs)}
+        same = [one for one in runs if one.benchmark == own[-1].benchmark]
+        same = [one for one in same if data[one.id] == data[own[-1].id]]
+        newest = {one.model: one for one in same}
+        scored = {one.id for one in newest.values() if self._store.scored_by([one.id])}
+        return [one for one in newest.values() if one.id in scored] or list(newest.values())
+
+    def _revision(self, runs: Sequence[int]) -> Revision:
+        found = self._store.revisions()
+        return tuple((run, found.get(run, 0)) for run in runs)
+
+    def _begin(self, board: BoardState, revision: Revision) -> None:
+        """Compute beside the answer, and not again and again while a run goes on."""
+        with board.lock:
+            if board.busy or time.monotonic() < board.rest_until:
+                return
+            board.busy = True
+        Thread(target=self._compute, args=(board, revision), daemon=True).start()
+
+    def _compute(self, board: BoardState, revision: Revision) -> None:
+        began = time.monotonic()
+        try:
+            answers = len(board.samples.heads) * len(board.runs)
+            make = self._whole if answers <= MOST_AT_ONCE else self._large
+            board.full, board.error = make(board), ""
+            board.revision = revision
+        except AudioCapBenchError as error:
+            board.error, board.revision = str(error), revision
+        finally:
+            self.version += 1
+            board.rest_until = time.monotonic() + max(_PAUSE_S, 3 * (time.monotonic() - began))
+            board.busy = False
+
+    def _whole(self, board: BoardState) -> Document:
+        data = gather(stored_summaries(self._store, board.runs), self._by)
+        document = board_document(self._store, data, data.benchmark)
+        keep_estimates(self._store, (one.table for one in data.runs))
+        return document
+
+    def _large(self, board: BoardState) -> Document | None:
+        """Estimates of one run after the other, then ranks by the headline alone."""
+        lines = [one for one in self._store.runs() if one.id in board.runs]
+        heads, store = board.samples.heads, self._store
+        first = quick_document(store, lines, heads, self._by)
+        if first is None:
+            return None
+        headline = first["scorers"][first["headline"]]
+        for run in board.runs:
+            kept = {(one.scorer, one.group) for one in store.estimates(run)}
+            if not all((one["label"], "all") in kept for one in first["scorers"]):
+                table = TableReader(store).read(store.run(run))
+                for scorer in table.scores:
+                    table.estimate(scorer)
+                    for key in table.groups if scorer.label == headline["label"] else ():
+                        table.estimate(scorer, key)
+                keep_estimates(store, [table])
+        only = headline["judge"] or headline["label"]
+        data = gather(stored_summaries(store, board.runs, only), headline["label"])
+        ranking, notes = headline_ranks(data)
+        rows = by_rank(ranking)
+        by_id = {one.id: one for one in lines}
+        ordered = [by_id[data.runs[row].run.id] for row in rows]
+        document = quick_document(store, ordered, heads, self._by, ranked=True)
+        told = {"ranking": ranking_document(ranking.reordered(rows)), "notes": notes}
+        return None if document is None else document | told
+
+
+def _trials(lines: Sequence[RunLine]) -> list[dict[str, Any]]:
+    """Runs that serve trials and checks."""
+    return [
+        {
+            "model": one.model,
+            "benchmark": one.benchmark,
+            "asked": one.asked,
+            "total": one.sample_count,
+            "statuses": dict(one.statuses),
+            "cost": one.cost_usd,
+            "begun": one.created_at[:16].replace("T", " "),
+        }
+        for one in lines
+        if one.is_trial
+    ]

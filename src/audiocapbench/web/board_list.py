@@ -1,0 +1,327 @@
+"""Single samples of a board: listed by filters and orders a page at a time, and one in full.
+
+What a page shows is read by key; orders and filters read a column of scores once for each run.
+"""
+
+import json
+import time
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterable, Sequence
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.judges.aggregation import by_judge
+from audiocapbench.report.page.explorer.content import NOT_ASKED, details_of, note_of, words_of
+from audiocapbench.report.page.explorer.sound import MEDIA_TYPES
+from audiocapbench.scores.scorer import Scorer
+from audiocapbench.signature import Signature
+from audiocapbench.store import Store
+from audiocapbench.store.browsing import SampleHead
+from audiocapbench.store.judgements import Judgement, overall_of
+
+Column = NDArray[np.float64]
+SORTS = ("order", "lowest", "highest", "differ", "shortest", "longest")
+_MOST_ROWS = 500
+_ORDERS_KEPT = 16
+_LOOK_S = 0.5
+_MOST_SOUND = 200_000_000
+
+
+class QueryError(AudioCapBenchError):
+    """A request that cannot be answered."""
+
+
+class ListQuery(NamedTuple):
+    """What is listed, and in which order; ``run`` is whose scores count, None for all shown."""
+
+    scorer: Scorer
+    runs: tuple[int, ...]
+    search: str = ""
+    category: str = ""
+    status: str = ""
+    run: int | None = None
+    low: float | None = None
+    high: float | None = None
+    sort: str = "order"
+
+
+class BoardList:
+    """The samples of runs, as long as the runs do not change."""
+
+    def __init__(self, store: Store, run_ids: Sequence[int]) -> None:
+        self._store, self._runs = store, tuple(run_ids)
+        self.heads: list[SampleHead] = store.sample_heads(run_ids)
+        self._places = {one.id: place for place, one in enumerate(self.heads)}
+        self._categories = np.array([one.category for one in self.heads], dtype=object)
+        self._seconds = np.array([one.seconds for one in self.heads])
+        self._columns: dict[tuple[int, Scorer], tuple[int, Column]] = {}
+        self._statuses: dict[int, tuple[int, NDArray[Any]]] = {}
+        self._texts: list[str] | None = None
+        self._orders: OrderedDict[Any, NDArray[np.int64]] = OrderedDict()
+        self._ways: dict[tuple[int, str], tuple[int, Signature | None]] = {}
+        self._lock = Lock()
+        self._revisions: dict[int, int] = {}
+        self._looked = 0.0
+
+    def _state(self, run: int) -> int:
+        """A number that grows when a run changes; looked up now and then."""
+        if time.monotonic() - self._looked > _LOOK_S:
+            self._revisions, self._looked = self._store.revisions(), time.monotonic()
+        return self._revisions.get(run, -1)
+
+    @property
+    def categories(self) -> list[str]:
+        """Categories in the order in which they first come."""
+        return list(dict.fromkeys(one.category for one in self.heads))
+
+    def page(self, query: ListQuery, first: int, last: int) -> dict[str, Any]:
+        """Rows of a list from one place to another."""
+        order = self._order(query)
+        chosen = [self.heads[place] for place in order[first : min(last, first + _MOST_ROWS)]]
+        lines = self._store.some_samples(chosen)
+        values = self._some_values(query, [one.id for one in chosen])
+        rows = []
+        for one in chosen:
+            scores = [values.get((run, one.id)) for run in query.runs]
+            own = scores if query.run is None else [values.get((query.run, one.id))]
+            known = [value for value in own if value is not None]
+            references = lines[one.id].references
+            rows.append(
+                {
+                    "id": one.id,
+                    "category": one.category,
+                    "seconds": one.seconds,
+                    "line": references[0] if references else "",
+                    "scores": scores,
+                    "value": sum(known) / len(known) if known else None,
+                }
+            )
+        return {"total": len(order), "all": len(self.heads), "rows": rows}
+
+    def find(self, query: ListQuery, sample: str) -> int:
+        """Where a sample stands in a list; -1 where it does not."""
+        place = self._places.get(sample)
+        found = np.flatnonzero(self._order(query) == (-1 if place is None else place))
+        return int(found[0]) if len(found) else -1
+
+    def duel(self, first: int, second: int, scorer: Scorer) -> dict[str, int]:
+        """On how many samples one run scores higher than another, the same, or lower."""
+        gap = self.column(first, scorer) - self.column(second, scorer)
+        gap = gap[~np.isnan(gap)]
+        counts = {"wins": gap > 0, "ties": gap == 0, "losses": gap < 0}
+        return {name: int(found.sum()) for name, found in counts.items()}
+
+    def clip(self, sample: str, scorers: Sequence[Scorer]) -> dict[str, Any] | None:
+        """One sample with what every run said of it; None where there is none of that id."""
+        if sample not in self._places:
+            return None
+        head = self.heads[self._places[sample]]
+        whole = self._store.some_samples([head])[sample]
+        outcomes = self._store.outcomes_of(self._runs, sample)
+        judged = self._store.some_judgements(self._runs, ids=[sample])
+        values: dict[tuple[int, Scorer], float] = {
+            (run, Scorer(metric)): value
+            for run, _, metric, value in self._store.score_values(self._runs, ids=[sample])
+        }
+        for run, given in judged.items():
+            for judge in dict.fromkeys(one.judge for one in given):
+                current = [one for one in given if one.judge == judge]
+                for key, value in _scores(current, self._way(run, judge)).items():
+                    values[run, Scorer(judge, key[1])] = value
+        answers = {}
+        for run in self._runs:
+            outcome = outcomes.get(run)
+            said: dict[str, list[Judgement]] = defaultdict(list)
+            for one in judged.get(run, ()):
+                said[one.judge].append(one)
+            known = outcome is not None and not outcome.cached
+            answers[run] = {
+                "text": outcome.reply.text if outcome else "",
+                "error": (outcome.reply.error or "") if outcome else "",
+                "note": note_of(outcome.reply) if outcome else "",
+                "status": str(outcome.reply.status) if outcome else NOT_ASKED,
+                "latency": outcome.latency_s if outcome and known else None,
+                "cost": outcome.reply.cost_usd if outcome else None,
+                "scores": [values.get((run, one)) for one in scorers],
+                "verdicts": [[judge, words_of(rounds)] for judge, rounds in said.items()],
+            }
+        clip = whole.clip
+        return {
+            "id": sample,
+            "category": whole.category,
+            "seconds": clip.duration_s,
+            "rate": clip.rate,
+            "file": clip.file_name,
+            "instruction": whole.instruction,
+            "details": details_of(whole),
+            "references": list(whole.references),
+            "kind": MEDIA_TYPES.get(clip.path.suffix.lower(), "application/octet-stream"),
+            "absent": clip.is_absent,
+            "answers": answers,
+        }
+
+    def sound(self, sample: str) -> bytes | None:
+        """The bytes of a sample's clip, as they were when it was asked about; else None."""
+        from audiocapbench import audio
+
+        if sample not in self._places:
+            return None
+        clip = self._store.some_samples([self.heads[self._places[sample]]])[sample].clip
+        content = audio.read_bytes(clip.path, _MOST_SOUND)
+        return content if audio.sha256(content) == clip.sha256 else None
+
+    def column(self, run: int, scorer: Scorer) -> Column:
+        """A run's scores of every sample; NaN where there is none."""
+        revision = self._state(run)
+        kept = self._columns.get((run, scorer))
+        if kept is not None and kept[0] == revision:
+            return kept[1]
+        if scorer.judge is None:
+            told = {(one[1], ""): one[3] for one in self._store.score_values([run], [scorer.name])}
+            self._keep(run, scorer, revision, told, "")
+        else:
+            given = self._store.some_judgements([run], scorer.judge).get(run, [])
+            told = _scores(given, _most_common(given))
+            for name in {dimension for _, dimension in told} | {scorer.dimension or ""}:
+                self._keep(run, Scorer(scorer.name, name), revision, told, name)
+        return self._columns[run, scorer][1]
+
+    def _keep(
+        self, run: int, scorer: Scorer, revision: int, told: dict[tuple[str, str], float], name: str
+    ) -> None:
+        column = np.full(len(self.heads), np.nan)
+        for (sample, dimension), value in told.items():
+            if dimension == name and sample in self._places:
+                column[self._places[sample]] = value
+        self._columns[run, scorer] = (revision, column)
+
+    def _some_values(self, query: ListQuery, ids: Sequence[str]) -> dict[tuple[int, str], float]:
+        """The scores that a page shows, by run and sample."""
+        scorer = query.scorer
+        runs = {*query.runs, *(() if query.run is None else (query.run,))}
+        if scorer.judge is None:
+            found = self._store.score_values(runs, [scorer.name], ids)
+            return {(run, sample): value for run, sample, _, value in found}
+        values = {}
+        for run, given in self._store.some_judgements(runs, scorer.judge, ids).items():
+            for (sample, name), value in _scores(given, self._way(run, scorer.name)).items():
+                if name == scorer.dimension:
+                    values[run, sample] = value
+        return values
+
+    def _way(self, run: int, judge: str) -> Signature | None:
+        """How most judgements of a run were made, from what is kept of it."""
+        revision = self._state(run)
+        kept = self._ways.get((run, judge))
+        if kept is None or kept[0] != revision:
+            own = (one for one in self._store.estimates(run) if one.scorer.startswith(f"{judge}: "))
+            kept = (revision, next((one.signature for one in own if one.signature), None))
+            self._ways[run, judge] = kept
+        return kept[1]
+
+    def _order(self, query: ListQuery) -> NDArray[np.int64]:
+        states = tuple(self._state(run) for run in self._runs)
+        key = (query, states)
+        with self._lock:
+            if key in self._orders:
+                self._orders.move_to_end(key)
+                return self._orders[key]
+        found = self._sorted(query, np.flatnonzero(self._chosen(query)))
+        with self._lock:
+            self._orders[key] = found
+            while len(self._orders) > _ORDERS_KEPT:
+                self._orders.popitem(last=False)
+        return found
+
+    def _chosen(self, query: ListQuery) -> NDArray[np.bool_]:
+        chosen = np.ones(len(self.heads), dtype=bool)
+        runs = query.runs if query.run is None else (query.run,)
+        if query.category:
+            chosen &= self._categories == query.category
+        if query.status:
+            ended = [self._ended(run) == query.status for run in runs]
+            chosen &= np.any(ended, axis=0) if ended else False
+        if query.low is not None or query.high is not None:
+            low = -np.inf if query.low is None else query.low
+            high = np.inf if query.high is None else query.high
+            columns = [self.column(run, query.scorer) for run in runs]
+            inside = [(one >= low) & (one <= high) for one in columns]
+            chosen &= np.any(inside, axis=0) if inside else False
+        for word in query.search.lower().split():
+            chosen &= self._mentioned(word)
+        return chosen
+
+    def _ended(self, run: int) -> NDArray[Any]:
+        revision = self._state(run)
+        kept = self._statuses.get(run)
+        if kept is None or kept[0] != revision:
+            told = self._store.statuses(run)
+            ended = np.array([told.get(one.id, NOT_ASKED) for one in self.heads], dtype=object)
+            kept = self._statuses[run] = (revision, ended)
+        return kept[1]
+
+    def _mentioned(self, word: str) -> NDArray[np.bool_]:
+        """Samples that say a word: themselves, an answer to them, or what a judge said of it."""
+        if self._texts is None:
+            whole = self._store.some_samples(self.heads)
+            self._texts = [_text(whole[one.id]).lower() for one in self.heads]
+        found = np.array([word in text for text in self._texts], dtype=bool)
+        for sample in self._store.mentions(self._runs, word):
+            if sample in self._places:
+                found[self._places[sample]] = True
+        return found
+
+    def _sorted(self, query: ListQuery, found: NDArray[np.int64]) -> NDArray[np.int64]:
+        if query.sort == "order" or not len(found):
+            return found
+        if query.sort in ("shortest", "longest"):
+            keys = self._seconds[found]
+        else:
+            runs = query.runs if query.run is None or query.sort == "differ" else (query.run,)
+            table = np.array([self.column(run, query.scorer)[found] for run in runs])
+            keys = _across(table, differ=query.sort == "differ")
+        sign = -1 if query.sort in ("highest", "differ", "longest") else 1
+        # Samples without the score come last, whichever way; equal ones in the benchmark's order.
+        return found[np.argsort(np.where(np.isnan(keys), np.inf, sign * keys), kind="stable")]
+
+
+def _across(table: Column, *, differ: bool) -> Column:
+    """The mean of what is there of each sample, or how far it lies apart."""
+    there = ~np.isnan(table)
+    count = there.sum(axis=0) if len(table) else np.zeros(table.shape[1:])
+    with np.errstate(invalid="ignore"):
+        if differ:
+            high = np.where(there, table, -np.inf).max(axis=0, initial=-np.inf)
+            low = np.where(there, table, np.inf).min(axis=0, initial=np.inf)
+            return np.where(count > 0, high - low, np.nan)
+        return np.where(count > 0, np.nansum(table, axis=0) / np.maximum(count, 1), np.nan)
+
+
+def _scores(given: Iterable[Judgement], made: Signature | None) -> dict[tuple[str, str], float]:
+    """A judge's scores by sample and dimension, of those judgements that were made in one way."""
+    own = list(given)
+    made = made if made is not None else _most_common(own)
+    found: dict[tuple[str, str], float] = {}
+    for verdicts in by_judge(one for one in own if one.signature == made).values():
+        for sample, scores in verdicts.items():
+            found |= {(sample, name): value for name, value in scores.items()}
+            if made is not None:
+                found[sample, "overall"] = overall_of(scores, made)
+    return found
+
+
+def _most_common(given: Sequence[Judgement]) -> Signature | None:
+    counts: dict[Signature, int] = defaultdict(int)
+    for one in given:
+        counts[one.signature] += 1
+    return max(counts, key=counts.__getitem__) if counts else None
+
+
+def _text(sample: Any) -> str:
+    """What a search looks through of a sample itself."""
+    parts = [sample.id, sample.category, sample.clip.file_name, *sample.references]
+    return "\n".join([*parts, json.dumps(sample.details, ensure_ascii=False)])

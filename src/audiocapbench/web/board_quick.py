@@ -1,0 +1,163 @@
+"""The board of runs as the store knows it already: kept estimates and counts, and no tests.
+
+It is what a page shows in its first second; ranks and whatever else takes long come after it.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from audiocapbench.benchmarks import stored_traits
+from audiocapbench.judges.aggregation import OVERALL
+from audiocapbench.report.page.board import Document
+from audiocapbench.report.page.figure_data import provider_of, providers_of
+from audiocapbench.report.page.report_data import headline_of
+from audiocapbench.scores.groups import ALL, CATEGORY
+from audiocapbench.scores.scorer import Scorer, judge_order, metrics_in_order
+from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, ROUNDS, SEED
+from audiocapbench.store import RunLine, Store, StoredEstimate
+from audiocapbench.store.browsing import SampleHead
+from audiocapbench.version import VERSION
+
+Kept = dict[tuple[str, str], StoredEstimate]
+
+
+def quick_document(
+    store: Store,
+    lines: Sequence[RunLine],
+    samples: Sequence[SampleHead],
+    by: str | None,
+    *,
+    ranked: bool = False,
+) -> Document | None:
+    """The board's document as far as it is known; None where nothing was scored yet.
+
+    The runs are shown by their scores, unless they are given in the order of their ranks.
+    """
+    heads = {row.id: row for row in store.run_heads([one.id for one in lines])}
+    kept: dict[int, Kept] = {
+        one.id: {(each.scorer, each.group): each for each in store.estimates(one.id)}
+        for one in lines
+    }
+    scorers = _scorers(store, lines, kept)
+    if not scorers:
+        return None
+    dataset = store.dataset_head(heads[lines[0].id].dataset, lines[0].benchmark)
+    headline = headline_of(scorers, by, stored_traits(dataset).headline)
+    whole = str(ALL)
+    ordered = list(lines)
+    if not ranked:
+        ordered.sort(key=lambda one: _standing(kept[one.id].get((headline.label, whole))))
+    judges = list(dict.fromkeys(one.judge for one in scorers if one.judge is not None))
+    groups = [[one for one in scorers if one.judge == judge] for judge in (*judges, None)]
+    groups.sort(key=lambda group: headline not in group)
+    sizes: dict[str, int] = {}
+    for one in samples:
+        sizes[one.category] = sizes.get(one.category, 0) + 1
+    return {
+        "title": lines[0].benchmark,
+        "benchmark": lines[0].benchmark,
+        "version": VERSION,
+        "asked": _dates(lines),
+        "datasets": sorted({row.dataset[:12] for row in heads.values()}),
+        "samples": len(samples),
+        "clips": len(samples),
+        "missing_clips": len(dataset.missing),
+        "headline": scorers.index(headline),
+        "scorers": [_scorer(one) for one in scorers],
+        "providers": providers_of([one.model for one in ordered]),
+        "models": [_model(one, heads[one.id], lines) for one in ordered],
+        "boards": [_group(group, scorers, ordered) for group in groups if group],
+        "estimates": [
+            [_cell(kept[run.id].get((one.label, whole))) for run in ordered] for one in scorers
+        ],
+        "parts": [
+            {
+                "category": name,
+                "samples": count,
+                "cells": [
+                    _cell(kept[run.id].get((headline.label, f"{CATEGORY}={name}")))
+                    for run in ordered
+                ],
+            }
+            for name, count in sizes.items()
+        ],
+        "ranking": {"ranked": False, "by_zero": False, "places": [], "pairs": []},
+        "judge_of_both": next(iter(judges), None),
+        "notes": [],
+        "warnings": [],
+        "method": f"{METHODS}; {ROUNDS:,} rounds, seed {SEED}",
+        "fewest": FEWEST_FOR_INTERVAL,
+        "signatures": sorted({str(one.signature) for own in kept.values() for one in own.values()}),
+    }
+
+
+def _scorers(store: Store, lines: Sequence[RunLine], kept: Mapping[int, Kept]) -> list[Scorer]:
+    """What the store has scores of: judges with their dimensions, then metrics."""
+    runs = [one.id for one in lines]
+    labels = {label for own in kept.values() for label, _ in own}
+    judges, metrics = {}, []
+    for name in store.scored_by(runs):
+        is_judge = any(label.startswith(f"{name}: ") for label in labels)
+        if (is_judge or name not in labels) and (found := store.dimensions(runs, name)):
+            judges[name] = [*found, OVERALL]
+        if name in labels or name not in judges:
+            metrics.append(name)
+    own = [Scorer(name, one) for name in sorted(judges, key=judge_order) for one in judges[name]]
+    return [*own, *map(Scorer, metrics_in_order(metrics))]
+
+
+def _standing(one: StoredEstimate | None) -> tuple[bool, float]:
+    value = None if one is None else one.value if one.as_zero is None else one.as_zero
+    return (value is None, -(value or 0.0))
+
+
+def _dates(lines: Sequence[RunLine]) -> str:
+    days = sorted({one.created_at[:10] for one in lines})
+    return " to ".join(dict.fromkeys((days[0], days[-1])))
+
+
+def _scorer(one: Scorer) -> Document:
+    own = {"label": one.label, "column": one.column, "judge": one.judge, "best": None}
+    return own | {"max": one.max_value, "digits": one.digits}
+
+
+def _model(one: RunLine, head: Any, lines: Sequence[RunLine]) -> Document:
+    twice = sum(other.model == one.model for other in lines) > 1
+    return {
+        "label": f"{one.model} (run {one.id})" if twice else one.model,
+        "provider": provider_of(one.model),
+        "control": one.model.startswith("control/"),
+        "run": one.id,
+        "begun": one.created_at[:16].replace("T", " "),
+        "parameters": ", ".join(f"{key} {value}" for key, value in head.parameters.items()),
+        "audio": head.contract,
+        "made": head.made_by,
+        "asked": one.asked,
+        "answered": one.statuses.get("ok", 0),
+        "total": one.sample_count,
+        "statuses": dict(one.statuses),
+        "cost": one.cost_usd,
+        "cost_estimated": False,
+        "judging": None,
+        "latency": None,
+    }
+
+
+def _group(group: Sequence[Scorer], scorers: Sequence[Scorer], runs: Sequence[RunLine]) -> Document:
+    judge = group[0].judge
+    return {
+        "title": "Metrics" if judge is None else f"Judge {judge}",
+        "scorers": [scorers.index(one) for one in group],
+        "coverage": "answered",
+        "covered": [one.statuses.get("ok", 0) for one in runs],
+        "note": "",
+    }
+
+
+def _cell(one: StoredEstimate | None) -> Document | None:
+    if one is None or one.value is None:
+        return None
+    bounds = None if one.worst is None or one.best is None else (one.worst, one.best)
+    ends = None if one.low is None or one.high is None else (one.low, one.high)
+    n = one.counts["n"]
+    return {"value": one.value, "interval": ends, "zero": one.as_zero, "bounds": bounds, "n": n}

@@ -1,0 +1,140 @@
+"""What goes on in a store, told as it happens: progress, pace, cost, failures, newest answers.
+
+The store is looked at once a second, however many pages listen; any process may be at work.
+"""
+
+import json
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from threading import Lock
+from typing import Any
+
+from audiocapbench.data.outcome import SCORED
+from audiocapbench.errors import StoreError
+from audiocapbench.store import RunLine, Store
+from audiocapbench.store.browsing import TaskLine
+
+TICK_S = 1.0
+_WINDOW_S = 20.0
+_LINGER_S = 5.0
+_NEWEST = 5
+_LONGEST = 300
+
+Snapshot = dict[str, Any]
+
+
+class LiveFeed:
+    """Looks at the store at most once a second, for whoever asks."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock = Lock()
+        self._told: Snapshot = {"tasks": [], "newest": [], "revision": 0}
+        self._looked = -TICK_S
+        self._revisions: dict[int, int] = {}
+        self._moved: dict[int, float] = {}
+
+    def look(self) -> Snapshot:
+        """What goes on; as it was, where the store cannot be read for a moment."""
+        with self._lock:
+            if time.monotonic() - self._looked >= 0.9 * TICK_S:
+                try:
+                    self._told = self._snapshot()
+                except StoreError:
+                    self._told = self._told | {"away": True}
+                self._looked = time.monotonic()
+            return self._told
+
+    def _snapshot(self) -> Snapshot:
+        now, store = time.monotonic(), self._store
+        revisions = store.revisions()
+        if self._revisions:
+            for run, revision in revisions.items():
+                if self._revisions.get(run) != revision:
+                    self._moved[run] = now
+        self._revisions = revisions
+        tasks = {(one.run, one.judge): one for one in store.tasks()}
+        moving = {run for run, moment in self._moved.items() if now - moment < _LINGER_S}
+        active = ({run for run, _ in tasks} | moving) & revisions.keys()
+        told: Snapshot = {"tasks": [], "newest": [], "revision": sum(revisions.values())}
+        if not active:
+            return told
+        lines = {one.id: one for one in store.runs(only=active)}
+        since = datetime.now(UTC) - timedelta(seconds=_WINDOW_S)
+        told["tasks"] = self._tasks(lines, tasks, since.isoformat(timespec="milliseconds"))
+        told["newest"] = _newest(store, lines)
+        return told
+
+    def _tasks(
+        self, lines: Mapping[int, RunLine], tasks: Mapping[tuple[int, str], TaskLine], since: str
+    ) -> list[dict[str, Any]]:
+        """How far each run got with its model, and with each judge that is at work or was."""
+        rows: dict[tuple[int, str], list[Any]] = {}
+        for one in self._store.counted(lines, since):
+            rows.setdefault((one.run, ""), []).append(one)
+        for one in self._store.counted_judgements(lines, since):
+            rows.setdefault((one.run, one.judge), []).append(one)
+        keys = sorted({*tasks, *(key for key, own in rows.items() if _recent(own))})
+        return [
+            _task(lines[run], judge, rows.get((run, judge), []), tasks.get((run, judge)))
+            for run, judge in keys
+            if run in lines
+        ]
+
+
+def _recent(rows: Sequence[Any]) -> bool:
+    return any(one.recent for one in rows)
+
+
+def _task(line: RunLine, judge: str, rows: Sequence[Any], held: TaskLine | None) -> dict[str, Any]:
+    done = sum(one.number for one in rows)
+    rate = sum(one.recent for one in rows) / _WINDOW_S
+    failed = sum(one.number for one in rows if one.status not in SCORED)
+    costs = [one.cost for one in rows if one.cost is not None]
+    total = line.sample_count if not judge else max(done, line.statuses.get("ok", 0))
+    return {
+        "run": line.id,
+        "model": line.model,
+        "benchmark": line.benchmark,
+        "trial": line.is_trial,
+        "judge": judge,
+        "done": done,
+        "total": total,
+        "failed": failed,
+        "cost": sum(costs) if costs else None,
+        "rate": rate,
+        "left_s": (total - done) / rate if rate and total > done else None,
+        "workers": held.owners if held else 0,
+    }
+
+
+def _newest(store: Store, lines: Mapping[int, RunLine]) -> list[dict[str, Any]]:
+    return [
+        {
+            "model": lines[row.run].model,
+            "sample": row.sample,
+            "status": row.status,
+            "text": (row.text or row.error or "")[:_LONGEST],
+            "at": row.answered_at[11:19],
+        }
+        for row in store.newest(lines, _NEWEST)
+    ]
+
+
+async def events(feed: LiveFeed, version: Any, gone: Any) -> AsyncIterator[str]:
+    """Server-sent events: whatever has changed since the last one, until the page is gone."""
+    from anyio import sleep, to_thread
+
+    last, quiet = "", 0
+    while not await gone():
+        told = await to_thread.run_sync(feed.look)
+        text = json.dumps(told | {"version": version()}, allow_nan=False)
+        if text != last:
+            yield f"data: {text}\n\n"
+            last, quiet = text, 0
+        elif quiet >= 15:
+            yield ": still here\n\n"
+            quiet = 0
+        quiet += 1
+        await sleep(TICK_S)

@@ -1,0 +1,142 @@
+"""``view`` in a real browser: the report's front end on a store, live while runs go on."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("uvicorn", reason="the server needs the extra web")
+pytest.importorskip("playwright", reason="playwright drives the browser; see CONTRIBUTING.md")
+
+from audiocapbench.data.outcome import Outcome, Reply, Status
+from audiocapbench.engine import score_run
+from audiocapbench.store import Store
+from audiocapbench.store.claims import TaskKey, Worker
+from browser import Opener, launched, needs_browser, visits
+from four_models import IDS, put_models, put_unscored
+from report_pages import EVIL, write_hostile_page
+from showing import Shown, showing
+
+pytestmark = [needs_browser, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with Store.open(str(tmp_path_factory.mktemp("kept") / "runs.db")) as store:
+        put_models(store)
+        yield store
+
+
+@pytest.fixture(scope="module")
+def shown(kept: Store) -> Iterator[Shown]:
+    with showing(kept) as found:
+        found.board()
+        yield found
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store in which every text that can come from outside is hostile."""
+    folder = tmp_path_factory.mktemp("hostile")
+    write_hostile_page(folder)
+    return folder / "runs.db"
+
+
+@pytest.fixture(scope="module")
+def browser(shown: Shown, hostile: Path) -> Iterator[Any]:
+    yield from launched()
+
+
+@pytest.fixture
+def visit(browser: Any) -> Iterator[Opener]:
+    yield from visits(browser, ("http://127.0.0.1:", "blob:http://127.0.0.1:"))
+
+
+def test_every_view_opens_and_axe_finds_nothing_wrong(visit: Opener, shown: Shown) -> None:
+    seen = visit(f"{shown.address}/", bypass_csp=True)
+    for tab in ("leaderboard", "compare", "explore", "trials", "costs", "made"):
+        seen.page.click(f"#tab-{tab}")
+        seen.until(f"document.body.dataset.shown === '{tab}'")
+        assert seen.violations() == [], tab
+
+
+def test_samples_are_searched_sorted_and_read(visit: Opener, shown: Shown) -> None:
+    seen = visit(f"{shown.address}/#explore")
+    seen.counted("40 of 40 samples")
+    seen.opened("s0000")
+    seen.page.fill("#search", "times near s0007")
+    seen.counted("1 of 40 samples")
+    seen.page.keyboard.press("Enter")
+    seen.opened("s0007")
+    assert "s0007" in seen.page.locator("#clip .answer mark.hit").all_inner_texts()
+    seen.page.click("button[type=reset]")
+    seen.counted("40 of 40 samples")
+    seen.page.select_option("#status", "refused")
+    seen.counted("3 of 40 samples")
+    assert seen.ids() == IDS[:3]
+    again = visit(seen.page.evaluate("location.href"))
+    again.counted("3 of 40 samples")
+
+
+def test_two_models_are_compared(visit: Opener, shown: Shown) -> None:
+    seen = visit(f"{shown.address}/#compare&a=acme%2Falpha&b=zeta%2Fgamma")
+    seen.says("#compare .card", "acme/alpha is better")
+    seen.page.wait_for_selector("#compare .beside .answer mark.only")
+
+
+def test_a_run_that_goes_on_is_seen_as_it_goes(visit: Opener, tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "runs.db")) as store:
+        put_models(store)
+        with showing(store) as shown:
+            seen = visit(f"{shown.address}/", bypass_csp=True)
+            run = put_unscored(store, "new/model")
+            worker = Worker(30.0)
+            tasks = [TaskKey("", one) for one in IDS]
+            store.claim(run.id, worker, tasks, {})
+            answer = Reply("A cat purrs <b>twice</b>.", cost_usd=0.25)
+            store.add_outcome(run.id, Outcome(IDS[0], answer, None, 5.0, 0.5))
+            failed = Reply("", Status.FAILED, error="no answer")
+            store.add_outcome(run.id, Outcome(IDS[1], failed, None, 5.0, 0.5))
+            seen.says("#live", "1 task going on · 2 / 40 · $0.25")
+            seen.says(".live .task", "1 failure")
+            seen.says(".newest", "A cat purrs <b>twice</b>.")
+            assert seen.violations() == []
+            for one in IDS[2:]:
+                store.add_outcome(run.id, Outcome(one, Reply("A dog."), None, 5.0, 0.5))
+            seen.says("#live", "40 / 40")
+            store.release(worker)
+            score_run(store, run, ["rouge_l"])
+            seen.page.wait_for_selector("#leaderboard th.model:has-text('new/model')")
+            seen.page.close()
+
+
+def test_a_store_without_scores_fills_itself(visit: Opener, tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "runs.db")) as store:
+        run = put_unscored(store, "new/model")
+        with showing(store) as shown:
+            seen = visit(f"{shown.address}/")
+            seen.says(".live", "no scored run")
+            for one in IDS:
+                store.add_outcome(run.id, Outcome(one, Reply("A dog."), None, 5.0, 0.5))
+            score_run(store, run, ["rouge_l"])
+            seen.page.wait_for_selector("#leaderboard th.model:has-text('new/model')")
+            seen.page.close()
+
+
+def test_hostile_text_is_only_text(visit: Opener, hostile: Path) -> None:
+    with Store.open(str(hostile)) as store, showing(store) as shown:
+        shown.board()
+        seen = visit(f"{shown.address}/#explore")
+        seen.page.fill("#search", "onerror")
+        seen.counted("2 of 2 samples")
+        seen.page.click("[role=option] >> nth=0")
+        seen.until("document.querySelector('#clip h2').textContent.startsWith('a ')")
+        assert seen.page.inner_text("#clip h2") == f"a {EVIL}"
+        seen.page.wait_for_selector(".sound[data-drawn=yes]")
+        for tab in ("leaderboard", "compare", "trials", "costs", "made"):
+            seen.page.click(f"#tab-{tab}")
+            seen.until(f"document.body.dataset.shown === '{tab}'")
+        assert seen.page.evaluate("window.hit") is None
+        assert seen.page.locator("img").count() == 0
+        seen.page.close()
