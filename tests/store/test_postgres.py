@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from audiocapbench.errors import StoreAwayError
 from audiocapbench.signature import sign
 from audiocapbench.store import Store, StoredEstimate
 from audiocapbench.store.connect import patience, reading, writing
+from audiocapbench.store.ratings import Rating, RatingLoad
 from command import run_command
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
@@ -234,3 +236,32 @@ def test_ctrl_c_twice_ends_at_once_though_only_one_table_is_locked(
         end = finish(tmp_path, *options)
         assert end.code == 0, end.err
         assert len(fake.requests) == 6
+
+
+def test_people_rate_at_once_and_nothing_is_lost_or_doubled(server: str) -> None:
+    items = {f"item {n}": {"audio": "a", "captions": ["x"]} for n in range(6)}
+    people = ["ana", "ben", "caro"]
+    with Store.open(server) as store:
+        _, tokens = store.begin_rating_project("trial", "rel", 0, items, people)
+        assert store.rating_person("trial", tokens["ben"]) == "ben"
+
+        def choose(load: RatingLoad) -> str | None:
+            taken = load.done + load.claimed
+            free = [one for one in items if one not in load.rated and taken[one] < 2]
+            return load.current or next(iter(free), None)
+
+        def rate(person: str) -> None:
+            while (item := store.claim_rating_item("trial", person, choose, 60)) is not None:
+                store.note_heard("trial", person, item)
+                rating = Rating(person, item, f"{person} {item}", {"rel": 3}, 0.0, 9.0, "")
+                for _ in range(2):
+                    store.put_rating("trial", rating, None, 1e-9)
+
+        threads = [threading.Thread(target=rate, args=[one]) for one in people]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert Counter(one.item for one in store.ratings("trial")) == dict.fromkeys(items, 2)
+        line = store.rating_projects()[0]
+        assert (line.people, line.items, line.ratings) == (3, 6, 12)

@@ -95,7 +95,7 @@ def test_votes_go_straight_into_a_trial(tmp_path: Path) -> None:
         for name, choice in (("ana", 1), ("ben", "bad")):
             Rater(server, name).rate_all({"choice": choice, "confidence": 1})
     run_command("ratings", "export", "trial", "--form", "votes", "--out", "v.csv", cwd=tmp_path)
-    rows = list(csv.DictReader((tmp_path / "v.csv").open(encoding="utf-8")))
+    rows = list(csv.DictReader((tmp_path / "v.csv").read_text(encoding="utf-8").splitlines()))
     assert [row["preferred"] for row in rows] == ["", "", "", "", "a"]
     assert {row["vote_2"] for row in rows[:4]} == {"tie"}
     words = ["meta", "csv", "--pairs", "v.csv", "--scorer", "control:longer", "--json"]
@@ -145,14 +145,20 @@ def test_answers_of_runs_are_rated(ran: Path, kind: str, run: Any, items: int) -
     assert b"tone_" not in seen
     done = run_command("ratings", "export", kind, "--out", f"{kind}.csv", cwd=ran)
     assert done.returncode == 0, done.stderr
-    rows = list(csv.DictReader((ran / f"{kind}.csv").open(encoding="utf-8")))
+    rows = list(csv.DictReader((ran / f"{kind}.csv").read_text(encoding="utf-8").splitlines()))
     assert {row["item"] for row in rows} == {f"tone_{n}" for n in range(5)}
     if kind == "judge":
         words = ["judges", "calibrate", "1", "2", "--ratings", "judge.csv", "--metric", "meteor"]
         done = run_command(*words, "--json", cwd=ran)
         assert done.returncode == 0, done.stderr
     if kind == "pick":
-        assert {row["right"] for row in rows} == {"0", "1"}
+        with Store.open(str(ran / "audiocapbench.db")) as store:
+            asked, answers = store.rating_items("pick"), store.outcomes(1)
+        for row in rows:
+            number = asked[row["question"]]["right"]
+            own = asked[row["question"]]["captions"][int(number) - 1]
+            assert own == answers[row["item"]].reply.text
+            assert row["right"] == str(int(row["value"] == number))
 
 
 def test_what_two_runs_say_of_a_clip_is_rated_apart(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from audiocapbench.web.rating.project import RatingProject
 _GROUPS = ("type", "group", "category", "domain")
 _GOLD = "gold"
 _LONGEST_CAPTION = 20_000
-_LONGEST_S = 600.0
+_LONGEST_S, _HIGHEST_RATE = 600.0, 48_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +205,7 @@ def _run_items(
         if left_out := len(run.sample_ids) - len(answers[run.id]):
             notes.append(f"{left_out:,} samples of run {run.id} have no answer to rate.")
     dataset = store.dataset(runs[0].dataset, runs[0].benchmark)
+    others = sorted({text.strip() for text in answers[runs[0].id].values()})
     found: list[RatingItem] = []
     for sample in dataset.samples:
         about: dict[str, Any] = {"sample": sample.id, "group": sample.category}
@@ -220,21 +221,24 @@ def _run_items(
         elif project.kind == "pairs" and len(set(map(str.strip, texts))) == 2:
             found.append(RatingItem(sample.id, captions=texts, systems=models, runs=ids, **about))
         elif project.kind == "pick" and own:
-            four, right = _four(answers[ids[0]], sample.id, project.seed)
+            four, right = _four(texts[0], others, f"{project.seed} {sample.id}")
             if len(four) == KINDS["pick"].captions:
                 about |= {"systems": models * len(four), "runs": ids, "right": right}
                 found.append(RatingItem(sample.id, captions=four, **about))
+    if project.kind in ("pairs", "pick"):
+        met = set.intersection(*(set(own) for own in answers.values()))
+        if same := len(met) - len(found):
+            notes.append(f"{same:,} samples are not asked: their captions are all the same.")
     return Path(dataset.root), found
 
 
-def _four(answers: Mapping[str, str], sample: str, seed: int) -> tuple[tuple[str, ...], str]:
-    """An answer among three of other clips, and its number there."""
-    own, draw = answers[sample], random.Random(f"{seed} {sample}")
-    others = sorted({text for text in answers.values() if text.strip() != own.strip()})
-    count = KINDS["pick"].captions - 1
-    four = draw.sample(others, count) if len(others) >= count else []
-    place = draw.randrange(count + 1)
-    return (*four[:place], own, *four[place:]), str(place + 1)
+def _four(own: str, answers: Sequence[str], seed: str) -> tuple[tuple[str, ...], str]:
+    """An answer among three of other clips, and its number there; fewer where there are few."""
+    draw, count = random.Random(seed), KINDS["pick"].captions
+    some = draw.sample(answers, min(count, len(answers)))
+    three = [text for text in some if text != own.strip()][: count - 1]
+    place = draw.randrange(count)
+    return (*three[:place], own, *three[place:]), str(place + 1)
 
 
 def _clips(
@@ -274,9 +278,8 @@ def playable(path: Path) -> bytes:
     import numpy as np
     import soundfile
 
-    with audio.open_stream(path) as stream:
-        mono = stream.channels > 2
-    made = audio.decode(path, mono=mono)
+    found = audio.probe(path)
+    made = audio.decode(path, mono=found.channels > 2, rate=min(found.rate, _HIGHEST_RATE))
     loudest = float(np.abs(made.samples).max(initial=1.0))
     target = io.BytesIO()
     soundfile.write(target, made.samples / loudest, made.rate, format="FLAC", subtype="PCM_16")
