@@ -116,7 +116,8 @@ def clip_by_clip(paths: list[Path], encoder: AudioTextEncoder) -> Vectors:
         samples = audio.decode(path).mono().resampled(encoder.windows.rate).samples[:, 0]
         cutting = Slide(encoder.windows)
         (view,) = cutting.views(samples, "", cutting.settings)
-        cuts = np.stack([np.resize(piece, encoder.windows.input) for piece in view.pieces])
+        parts = [samples[cut.start : cut.stop] for cut in view.cuts]
+        cuts = np.stack([np.resize(part, encoder.windows.input) for part in parts])
         rows.append(np.mean(encoder.encode_audio(cuts), axis=0))
     return np.stack(rows)
 

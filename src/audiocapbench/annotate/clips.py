@@ -13,7 +13,7 @@ from audiocapbench.data.links import why_outside
 from audiocapbench.data.records import check_storable, read_records, renamed
 from audiocapbench.data.tables import FILES, REFERENCES, captions_of
 from audiocapbench.errors import AudioError
-from audiocapbench.metrics.clap.embedding import read_ahead
+from audiocapbench.metrics.read_ahead import read_ahead
 
 _MOST = 4_000
 _TOLD = ("title", "description", "source", "licence", "license", "domain")

@@ -26,7 +26,7 @@ from audiocapbench.data.records import check_storable
 from audiocapbench.engine import Preview
 from audiocapbench.errors import AudioError
 from audiocapbench.meta.settings import TrialSettings
-from audiocapbench.metrics.clap.embedding import read_ahead
+from audiocapbench.metrics.read_ahead import read_ahead
 from audiocapbench.models import Model
 from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.store import Store

@@ -54,6 +54,10 @@ class Waveform:
 
 def mixed(samples: Samples) -> Samples:
     """All channels as one: their mean."""
+    if samples.shape[1] == 2:
+        # The same to the last bit; numpy's mean of two columns takes ten times as long.
+        both: Samples = (samples[:, :1] + samples[:, 1:]) / np.float32(2)
+        return both
     mean: Samples = samples.mean(axis=1, keepdims=True, dtype=np.float32)
     return mean
 

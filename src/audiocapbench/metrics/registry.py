@@ -23,7 +23,10 @@ _JAVA = "Java, extra coco"
 _CORENLP = f"{_JAVA}, CoreNLP models"
 _DISCRIMINABILITY = "date's unlikeness to other samples' references"
 _ENCODER = ("encoder",)
-_CLAP_OPTIONS = ("encoder", "path", "model", "download", "windows", "device")
+_CLAP_OPTIONS = (
+    *("encoder", "path", "model", "download"),
+    *("windows", "device", "precision", "compile"),
+)
 _DATE_OPTIONS = ("variant", "subtask", "encoder", "detector")
 
 Compute = Callable[..., "list[MetricResult] | MetricResult"]

@@ -28,7 +28,6 @@ from audiocapbench.metrics.clap import (
     load_encoder,
     sign_clap,
 )
-from audiocapbench.metrics.clap.embedding import DEFAULT_BATCH
 from audiocapbench.metrics.names import parse_name
 
 _YES_NO = {"yes": True, "no": False}
@@ -51,7 +50,7 @@ class ClapScorer(PointwiseScorer):
         settings: TrialSettings,
         *,
         with_references: bool = False,
-        batch: int = DEFAULT_BATCH,
+        batch: int | None = None,
     ) -> None:
         self._follow_links = settings.follow_links
         self._data = _folder(name, settings)
@@ -143,7 +142,8 @@ def create_clap_scorer(text: str, settings: TrialSettings) -> ClapScorer:
     if with_references is None:
         raise TrialError(f"{text}: references is yes or no")
     count = _whole(text, "seeds", options.pop("seeds", str(_SEEDS)))
-    batch = _whole(text, "batch", options.pop("batch", str(DEFAULT_BATCH)))
+    given = options.pop("batch", None)
+    batch = None if given is None else _whole(text, "batch", given)
     windows, device = options.pop("windows", "slide"), options.pop("device", "auto")
     lengths = [_seconds(text, key, options.pop(key, None)) for key in ("window", "hop")]
     _folder(f"clap:{name}", settings)

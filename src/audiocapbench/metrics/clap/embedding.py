@@ -1,39 +1,48 @@
 """Embeddings of clips and sentences: each made once, in batches, and kept in the store.
 
-The windows of all clips go through the model together. Clips are read a few ahead and let go when
-they are cut, so that memory holds one batch of windows and a few clips.
+The windows of all clips go through the model together. Clips are read ahead, up to a bound of
+memory, while the model computes, and let go when their windows are embedded.
 """
 
-import os
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from audiocapbench import audio
 from audiocapbench.audio import Samples
 from audiocapbench.errors import AudioError, MetricError
-from audiocapbench.metrics.clap.encoder import AudioTextEncoder, checked, identity
-from audiocapbench.metrics.clap.windows import Cutting, loop_into
+from audiocapbench.metrics.clap.encoder import (
+    AudioTextEncoder,
+    Pipeline,
+    Rows,
+    checked,
+    identity,
+)
+from audiocapbench.metrics.clap.reading import (
+    ReadingProcesses,
+    read_hash,
+    read_samples,
+    reading_processes,
+)
+from audiocapbench.metrics.clap.windows import Cut, Cutting
+from audiocapbench.metrics.encoders.device import in_parts
 from audiocapbench.metrics.encoders.encoder import Vectors, encode_distinct
+from audiocapbench.metrics.read_ahead import read_ahead
 from audiocapbench.metrics.result import FloatArray
 
 if TYPE_CHECKING:
     from audiocapbench.store import Store
 
-DEFAULT_BATCH = 16
 _LARGEST_BATCH = 1024
 _TEXT = "text"
-_READERS = min(8, os.cpu_count() or 1)
-
-_Key = TypeVar("_Key", bound=Hashable)
-_Read = TypeVar("_Read")
+_AHEAD, _LOOKED_UP, _MANY = 512, 128, 256
 
 Progress = Callable[[int, int], None]
 
@@ -61,10 +70,10 @@ class Embedder:
         cutting: Cutting,
         *,
         store: "Store | None" = None,
-        batch: int = DEFAULT_BATCH,
+        batch: int | None = None,
         progress: Progress = lambda _done, _total: None,
     ) -> None:
-        if not 1 <= batch <= _LARGEST_BATCH:
+        if batch is not None and not 1 <= batch <= _LARGEST_BATCH:
             raise MetricError(f"a batch holds 1 to {_LARGEST_BATCH} windows, not {batch}")
         cut, taken = cutting.windows, encoder.windows
         if (cut.rate, cut.input) != (taken.rate, taken.input):
@@ -73,7 +82,13 @@ class Embedder:
                 f"would be cut to {cut.input} at {cut.rate} Hz"
             )
         self._encoder, self._cutting, self._store = encoder, cutting, store
-        self._batch, self._progress = batch, progress
+        self._pipeline = encoder if isinstance(encoder, Pipeline) else Rows(encoder)
+        self._given, self._progress = batch, progress
+        self._processes: ReadingProcesses | None = None
+
+    @cached_property
+    def _batch(self) -> int:
+        return self._given or self._pipeline.batch
 
     def texts(self, texts: Sequence[str]) -> Vectors:
         """Embed sentences at unit length; a blank one is the zero vector."""
@@ -81,22 +96,18 @@ class Embedder:
 
     def clips(self, paths: Iterable[Path]) -> ClipEmbeddings:
         """Embed clips; one that cannot be read is named with its reason."""
-        contents, missing = _hashes(dict.fromkeys(paths))
-        clips = {content: path for path, content in contents.items()}
-        kept = {setting: self._kept(setting, list(clips)) for setting in self._cutting.settings}
-        wanted = {
-            content: [setting for setting, known in kept.items() if content not in known]
-            for content in clips
-        }
-        new = {content: clips[content] for content in clips if wanted[content]}
-        unread = self._encode_clips(new, wanted, kept)
+        distinct = list(dict.fromkeys(paths))
+        many = self._pipeline.in_flight and len(distinct) >= _MANY
+        self._processes = reading_processes() if many else None
+        known = _Known({}, {}, {setting: {} for setting in self._cutting.settings}, len(distinct))
+        unread = self._encode_clips(distinct, known)
         vectors = {}
-        for path, content in contents.items():
+        for path, content in known.contents.items():
             if content in unread:
-                missing[path] = unread[content]
+                known.missing[path] = unread[content]
             else:
-                vectors[path] = np.stack([known[content] for known in kept.values()])
-        return ClipEmbeddings(vectors, missing)
+                vectors[path] = np.stack([one[content] for one in known.vectors.values()])
+        return ClipEmbeddings(vectors, known.missing)
 
     def _encode_texts(self, texts: list[str]) -> Vectors:
         keys = [audio.sha256(text.encode()) for text in texts]
@@ -104,57 +115,102 @@ class Embedder:
         new = [(key, text) for key, text in zip(keys, texts, strict=True) if key not in known]
         for start in range(0, len(new), self._batch):
             some = new[start : start + self._batch]
-            found = self._encoder.encode_text([text for _, text in some])
-            vectors = checked(found, len(some), self._encoder)
+            parts = in_parts(self._encode_some, [text for _, text in some], identity(self._encoder))
+            vectors = np.concatenate([vectors for _, vectors in parts])
             made = [(_TEXT, key, row) for (key, _), row in zip(some, vectors, strict=True)]
             self._keep(made)
             known |= {key: vector for _, key, vector in made}
         return np.stack([known[key] for key in keys])
 
-    def _encode_clips(
-        self,
-        clips: Mapping[str, Path],
-        wanted: Mapping[str, Sequence[str]],
-        kept: Mapping[str, dict[str, Vectors]],
-    ) -> dict[str, str]:
-        """Fill ``kept`` with what is wanted; returns the clips that cannot be read, and why."""
+    def _encode_some(self, texts: Sequence[str]) -> Vectors:
+        return checked(self._encoder.encode_text(list(texts)), len(texts), self._encoder)
+
+    def _encode_clips(self, paths: Sequence[Path], known: "_Known") -> dict[str, str]:
+        """Fill ``known`` with what is wanted; returns the clips that cannot be read, and why."""
         unread: dict[str, str] = {}
-        waiting: list[_Mean] = []
-        own = self._encoder.windows
-        rows = np.empty((self._batch, own.input), dtype=np.float32)
-        read = read_ahead(lambda content: _samples(clips[content], own.rate), clips)
-        for done, (content, samples) in enumerate(read):
-            self._progress(done, len(clips))
+        waiting: list[_Window] = []
+        begun: deque[_Begun] = deque()
+        read = read_ahead(self._read, self._wanted(paths, known), ahead=_AHEAD)
+        for done, (clip, samples) in enumerate(read):
+            self._progress(done, known.total)
             if isinstance(samples, AudioError):
-                unread[content] = str(samples)
+                unread[clip.content] = str(samples)
                 continue
-            for view in self._cutting.views(samples, content, wanted[content]):
+            for view in self._cutting.views(samples, clip.content, clip.settings):
                 total = np.zeros(self._encoder.dimensions)
-                mean = _Mean(content, view.settings, view.number, total)
-                for piece in view.pieces:
-                    loop_into(rows[len(waiting)], piece)
-                    waiting.append(mean)
-                    if len(waiting) == self._batch:
-                        self._encode_rows(rows, waiting, kept)
-                        waiting.clear()
+                mean = _Mean(clip.content, view.settings, len(view.cuts), total)
+                for cut in view.cuts:
+                    waiting.append(_Window(cut, mean))
+                    if len(waiting) >= self._batch:
+                        begun += self._begin(waiting)
+                        waiting = []
+                        while len(begun) > self._pipeline.in_flight:
+                            self._finish(begun.popleft(), known)
         if waiting:
-            self._encode_rows(rows[: len(waiting)], waiting, kept)
-        if clips:
-            self._progress(len(clips), len(clips))
+            begun += self._begin(waiting)
+        for one in begun:
+            self._finish(one, known)
+        if known.total:
+            self._progress(known.total, known.total)
         return unread
 
-    def _encode_rows(
-        self, rows: Samples, waiting: Sequence["_Mean"], kept: Mapping[str, dict[str, Vectors]]
-    ) -> None:
-        vectors = checked(self._encoder.encode_audio(rows), len(waiting), self._encoder)
+    def _wanted(self, paths: Sequence[Path], known: "_Known") -> Iterator["_Clip"]:
+        """Clips that are not in the store, each content once; files are hashed ahead."""
+        hash_file = self._processes.hash if self._processes else read_hash
+        hashes, seen = read_ahead(hash_file, paths, ahead=_AHEAD), set[str]()
+        while some := list(islice(hashes, _LOOKED_UP)):
+            new: dict[str, Path] = {}
+            for path, content in some:
+                if isinstance(content, AudioError):
+                    known.missing[path] = str(content)
+                    continue
+                known.contents[path] = content
+                if content not in seen:
+                    new[content] = path
+            seen.update(new)
+            for setting, vectors in known.vectors.items():
+                vectors.update(self._kept(setting, list(new)))
+            clips = [
+                _Clip(path, content, settings)
+                for content, path in new.items()
+                if (settings := [one for one, has in known.vectors.items() if content not in has])
+            ]
+            known.total += len(clips) - len(some)
+            yield from clips
+
+    def _read(self, clip: "_Clip") -> Samples | AudioError:
+        rate, room = self._encoder.windows.rate, self._pipeline.room
+        if self._processes:
+            return self._processes.samples(clip.path, rate, room)
+        samples = read_samples(clip.path, rate)
+        if isinstance(samples, AudioError) or not self._pipeline.in_flight:
+            return samples
+        held = room(len(samples))
+        held[:] = samples
+        return held
+
+    def _begin(self, windows: Sequence["_Window"]) -> list["_Begun"]:
+        """Hand a batch to the encoder; where memory is too small for it, batches are halved."""
+
+        def begin(some: Sequence[_Window]) -> Callable[[], Vectors]:
+            return self._pipeline.begin([window.cut for window in some])
+
+        parts = list(in_parts(begin, windows, identity(self._encoder)))
+        if len(parts) > 1:
+            self._batch = min(len(some) for some, _ in parts)
+        return [_Begun(some, finish) for some, finish in parts]
+
+    def _finish(self, begun: "_Begun", known: "_Known") -> None:
+        vectors = checked(begun.finish(), len(begun.windows), self._encoder)
         made = []
-        for mean, vector in zip(waiting, vectors, strict=True):
+        for window, vector in zip(begun.windows, vectors, strict=True):
+            mean = window.mean
             whole = mean.add(vector)
             if whole is not None:
                 made += [(setting, mean.content, whole) for setting in mean.settings]
         self._keep(made)
         for setting, content, vector in made:
-            kept[setting][content] = vector
+            known.vectors[setting][content] = vector
 
     def _kept(self, setting: str, contents: Sequence[str]) -> dict[str, Vectors]:
         if self._store is None:
@@ -186,44 +242,33 @@ class _Mean:
         return (self.total / self.count).astype(np.float32) if self.added == self.count else None
 
 
-def _samples(path: Path, rate: int) -> Samples | AudioError:
-    """A clip as the encoder hears it: all channels mixed down, at its rate."""
-    try:
-        with np.errstate(over="ignore"):
-            samples = audio.decode(path, mono=True, rate=rate).samples[:, 0]
-        if not np.isfinite(samples).all():
-            return AudioError(f"{path}: is too loud to be mixed down; export it again")
-        return samples
-    except AudioError as error:
-        return error
+class _Window(NamedTuple):
+    """A cut, and the mean that its embedding belongs to."""
+
+    cut: Cut
+    mean: _Mean
 
 
-def _hashes(paths: Iterable[Path]) -> tuple[dict[Path, str], dict[Path, str]]:
-    """SHA-256 by path, and why some files have none."""
+class _Begun(NamedTuple):
+    """Windows that are being embedded, and how their embeddings are waited for."""
 
-    def read(path: Path) -> str | AudioError:
-        try:
-            return audio.sha256(path)
-        except (AudioError, ValueError) as error:
-            return AudioError(str(error))
-
-    found = dict(read_ahead(read, paths))
-    missing = {path: str(one) for path, one in found.items() if isinstance(one, AudioError)}
-    return {path: one for path, one in found.items() if isinstance(one, str)}, missing
+    windows: Sequence[_Window]
+    finish: Callable[[], Vectors]
 
 
-def read_ahead(read: Callable[[_Key], _Read], keys: Iterable[_Key]) -> Iterator[tuple[_Key, _Read]]:
-    """Read a few things ahead in threads; they come out in the order of the keys."""
-    waiting: deque[tuple[_Key, Future[_Read]]] = deque()
-    pool = ThreadPoolExecutor(_READERS)
-    try:
-        left = iter(keys)
-        while True:
-            for key in islice(left, _READERS + 1 - len(waiting)):
-                waiting.append((key, pool.submit(read, key)))
-            if not waiting:
-                return
-            first, done = waiting.popleft()
-            yield first, done.result()
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+class _Clip(NamedTuple):
+    """A clip to be read, and which of its embeddings are wanted."""
+
+    path: Path
+    content: str
+    settings: Sequence[str]
+
+
+@dataclass(slots=True)
+class _Known:
+    """SHA-256 by path, why some files have none, embeddings, and how many clips are to be read."""
+
+    contents: dict[Path, str]
+    missing: dict[Path, str]
+    vectors: dict[str, dict[str, Vectors]]
+    total: int

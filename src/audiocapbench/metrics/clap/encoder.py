@@ -1,5 +1,6 @@
 """What a model that embeds audio and text in one space promises."""
 
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -7,10 +8,11 @@ from numpy.typing import NDArray
 
 from audiocapbench.audio import Samples
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.clap.windows import Windows
+from audiocapbench.metrics.clap.windows import Cut, Windows, loop_into
 from audiocapbench.metrics.encoders.encoder import Vectors
 
 DEVICES = ("auto", "cpu", "cuda")
+DEFAULT_BATCH = 16
 
 
 @runtime_checkable
@@ -35,6 +37,46 @@ class AudioTextEncoder(Protocol):
 
     def encode_text(self, texts: list[str]) -> NDArray[Any]:
         """Embed sentences, none of them blank; returns shape (n, dimensions)."""
+
+
+@runtime_checkable
+class Pipeline(Protocol):
+    """What an encoder has that cuts windows on its device, and computes while clips are read."""
+
+    @property
+    def in_flight(self) -> int:
+        """How many batches it computes while another is prepared."""
+
+    @property
+    def batch(self) -> int:
+        """How many windows it takes at once, unless one says."""
+
+    def room(self, count: int) -> Samples:
+        """An array for the samples of a clip, where the device can fetch it; called in threads."""
+
+    def begin(self, cuts: Sequence[Cut]) -> Callable[[], Vectors]:
+        """Begin to embed cuts, looped to the input; what is returned waits for the embeddings."""
+
+
+class Rows:
+    """Cuts for an encoder that takes windows as rows, and computes while it is waited for."""
+
+    in_flight, batch = 0, DEFAULT_BATCH
+
+    def __init__(self, encoder: AudioTextEncoder) -> None:
+        self._encoder = encoder
+
+    def room(self, count: int) -> Samples:
+        """Plain memory."""
+        return np.empty(count, np.float32)
+
+    def begin(self, cuts: Sequence[Cut]) -> Callable[[], Vectors]:
+        """Embed cuts; nothing remains to be waited for."""
+        rows = np.empty((len(cuts), self._encoder.windows.input), dtype=np.float32)
+        for row, cut in zip(rows, cuts, strict=True):
+            loop_into(row, cut)
+        vectors = self._encoder.encode_audio(rows)
+        return lambda: vectors
 
 
 def identity(encoder: AudioTextEncoder) -> str:

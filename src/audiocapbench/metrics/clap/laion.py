@@ -1,25 +1,46 @@
 """LAION's CLAP by transformers' ClapModel, from a folder on disk; torch is loaded here."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
+from functools import cached_property
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from audiocapbench.audio import Samples
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.clap.encoder import choose_device
-from audiocapbench.metrics.clap.windows import PRESETS, Windows
+from audiocapbench.metrics.clap.encoder import DEFAULT_BATCH, choose_device
+from audiocapbench.metrics.clap.windows import PRESETS, Cut, Windows
+from audiocapbench.metrics.encoders.device import check_precision, computing, count_that_fits
 from audiocapbench.metrics.encoders.encoder import Vectors, fingerprint
 from audiocapbench.metrics.encoders.hub import label_of, loading, require, snapshot
 
 _DEFINING = ("config.json", "preprocessor_config.json", "processor_config.json", "tokenizer.json")
-_AT_ONCE = 16
+_AT_ONCE = {"cpu": 16, "cuda": 64}
+_LARGEST = 512
+_LONGEST_HELD = 1 << 24
 _FLOOR = 1e-10
 _YES_NO = {"yes": True, "no": False}
+
+
+class Computing(NamedTuple):
+    """How exactly the audio tower computes, and whether it is compiled for the device first."""
+
+    precision: str = "exact"
+    compile: bool = False
+
+    @property
+    def suffix(self) -> str:
+        """What it adds to the fingerprint: other numbers, another model."""
+        rounded = "" if self.precision == "exact" else f"-{self.precision}"
+        return f"{rounded}-compiled" if self.compile else rounded
+
+
+EXACT = Computing()
 
 
 class LogMel:
@@ -29,15 +50,16 @@ class LogMel:
     Values equal the extractor's to within 1e-3 dB.
     """
 
-    def __init__(self, extractor: Any, device: str) -> None:
+    def __init__(self, extractor: Any, device: str, *, double: bool = True) -> None:
         import torch
 
         fused = extractor.truncation == "fusion"
         filters = extractor.mel_filters if fused else extractor.mel_filters_slaney
         self._length = int(extractor.fft_window_size)
         self._hop = int(extractor.hop_length)
-        self._filters = torch.as_tensor(filters, dtype=torch.float64, device=device)
-        self._window = torch.hann_window(self._length, dtype=torch.float64, device=device)
+        how: dict[str, Any] = {"dtype": torch.float64 if double else torch.float32}
+        self._filters = torch.as_tensor(filters, device=device, **how)
+        self._window = torch.hann_window(self._length, device=device, **how)
         # A fusion model looks at four pictures; those of a clip that fits are all the same.
         self._pictures = 4 if fused else 1
 
@@ -45,51 +67,155 @@ class LogMel:
         """Pictures of shape (n, pictures, frames, bands) for waves of shape (n, samples)."""
         import torch
 
-        return torch.cat([self._pictures_of(part) for part in torch.split(waves, _AT_ONCE)])
-
-    def _pictures_of(self, waves: Any) -> Any:
-        import torch
-
         how = {"center": True, "pad_mode": "reflect", "return_complex": True}
-        spectrum = torch.stft(waves.double(), self._length, self._hop, window=self._window, **how)
-        power = spectrum.real.square() + spectrum.imag.square()
+        waves = waves.to(self._window.dtype)
+        spectrum = torch.stft(waves, self._length, self._hop, window=self._window, **how)
+        power = torch.view_as_real(spectrum).square_().sum(-1)
         bands = power.transpose(1, 2) @ self._filters
         decibels = 10 * torch.log10(bands.clamp_min(_FLOOR))
         return decibels.float().unsqueeze(1).expand(-1, self._pictures, -1, -1)
 
 
 class LaionEncoder:
-    """A ClapModel in single precision, with no randomness left in it.
+    """A ClapModel with no randomness left in it, on a processor or a GPU.
 
     Windows always fit the model's input, so that a fusion model (``laion-fused``) gets its four
     equal pictures and fuses nothing; ClapFeatureExtractor would let it fuse one clip of a batch,
-    chosen at random.
+    chosen at random. ``bf16`` rounds the audio tower between its first normalization and its last
+    projection, and has pictures in single precision; sentences are embedded exactly at all times.
     """
 
-    def __init__(self, name: str, fingerprint: str, folder: Path, device: str = "cpu") -> None:
+    def __init__(
+        self, name: str, weights: str, folder: Path, device: str = "cpu", how: Computing = EXACT
+    ) -> None:
+        import torch
         from transformers import AutoTokenizer, ClapFeatureExtractor
 
-        self.name, self.fingerprint, self._device = name, fingerprint, device
+        self.name, self.fingerprint = name, f"{weights}{how.suffix}"
+        self._device, self._how = device, how
         extractor = ClapFeatureExtractor.from_pretrained(folder, local_files_only=True)
         self._tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         self._model = _whole_model(folder).float().eval().to(device)
-        self._log_mel = LogMel(extractor, device)
+        if how.precision == "bf16":
+            _round_tower(self._model)
+        self._log_mel = LogMel(extractor, device, double=how.precision != "bf16")
+        self._front, self._embed = self._seen, self._pooled
+        if how.compile:
+            self._front = torch.compile(self._seen)
+            self._embed = torch.compile(self._pooled, dynamic=False)
+        self._compiled_for = 0
+        self._copies = torch.cuda.Stream() if device == "cuda" else None
+        self.in_flight = 1 if device == "cuda" else 0
         self.dimensions = int(self._model.config.projection_dim)
         self.windows = _windows(extractor)
+        self._times = torch.arange(self.windows.input, device=device)
         text = self._model.config.text_config
         places = text.max_position_embeddings - text.pad_token_id - 1
         self._longest = min(self._tokenizer.model_max_length, places)
 
-    def encode_audio(self, windows: Samples) -> Vectors:
-        """Embed windows of shape (n, samples), at unit length."""
+    @cached_property
+    def batch(self) -> int:
+        """How many windows are embedded at once: what a GPU's memory holds, up to a bound."""
+        if self._device == "cpu":
+            return DEFAULT_BATCH
+        silence = Cut(np.zeros(self.windows.input, np.float32), 0, self.windows.input)
+        return count_that_fits(
+            lambda count: self._begin([silence] * count, self._seen, self._pooled)(),
+            _AT_ONCE["cuda"],
+            2 * _LARGEST if self._how.compile else _LARGEST,
+        )
+
+    def room(self, count: int) -> Samples:
+        """Memory from which a GPU fetches while it computes; plain where it would be too much."""
         import torch
 
-        with self._computing():
-            waves = torch.from_numpy(np.ascontiguousarray(windows)).to(self._device)
-            alone = torch.zeros(len(windows), 1, dtype=torch.bool, device=self._device)
-            pictures = self._log_mel(waves)
-            found = self._model.get_audio_features(input_features=pictures, is_longer=alone)
-            return _vectors(found)
+        held = self._device == "cuda" and count <= _LONGEST_HELD
+        room: Samples = torch.empty(count, pin_memory=held).numpy()
+        return room
+
+    def encode_audio(self, windows: Samples) -> Vectors:
+        """Embed windows of shape (n, samples), at unit length."""
+        return self.begin([Cut(window, 0, len(window)) for window in windows])()
+
+    def begin(self, cuts: Sequence[Cut]) -> Callable[[], Vectors]:
+        """Begin to embed cuts, looped to the input; what is returned waits for the embeddings."""
+        import torch
+
+        count = len(cuts)
+        if self._how.compile:
+            # Each size is compiled by itself, for a minute: a smaller batch is filled up.
+            self._compiled_for = max(count, self._compiled_for)
+            cuts = [*cuts, *[cuts[-1]] * (self._compiled_for - count)]
+        try:
+            finish = self._begin(cuts, self._front, self._embed)
+        except torch.cuda.OutOfMemoryError:
+            self._compiled_for = 0
+            raise
+        return lambda: finish()[:count]
+
+    def _begin(
+        self, cuts: Sequence[Cut], see: Callable[..., Any], embed: Callable[[Any], Any]
+    ) -> Callable[[], Vectors]:
+        import torch
+
+        with computing(self._how.precision):
+            flat, places = self._sent(cuts)
+            parts = [
+                see(flat, starts, lengths)
+                for starts, lengths in torch.split(places, _AT_ONCE[self._device], dim=1)
+            ]
+            found = embed(torch.cat(parts)).to("cpu", non_blocking=True)
+            event = torch.cuda.Event() if self._copies else None
+            if event:
+                event.record()
+
+        def finish() -> Vectors:
+            # Until then the clips are still being copied from: this function holds them.
+            if event and cuts:
+                event.synchronize()
+            vectors: Vectors = found.numpy()
+            return vectors
+
+        return finish
+
+    def _sent(self, cuts: Sequence[Cut]) -> tuple[Any, Any]:
+        """Samples of the cuts on the device, each once, and where each begins and how long it is.
+
+        They are copied beside what the GPU computes at the time.
+        """
+        import torch
+
+        starts: list[int] = []
+        spans: list[Samples] = []
+        total = 0
+        for _, group in groupby(cuts, key=lambda cut: id(cut.samples)):
+            own = list(group)
+            first, last = min(cut.start for cut in own), max(cut.stop for cut in own)
+            starts += [total + cut.start - first for cut in own]
+            spans.append(own[0].samples[first:last])
+            total += last - first
+        lengths = [cut.stop - cut.start for cut in cuts]
+        on_gpu = self._copies is not None
+        table = torch.tensor([starts, lengths], pin_memory=on_gpu)
+        with torch.cuda.stream(self._copies) if on_gpu else nullcontext():
+            flat = torch.empty(total, device=self._device)
+            for part, span in zip(flat.split([len(span) for span in spans]), spans, strict=True):
+                part.copy_(torch.from_numpy(span), non_blocking=True)
+            places = table.to(self._device, non_blocking=True)
+        if on_gpu:
+            torch.cuda.current_stream().wait_stream(self._copies)
+            for sent in (flat, places):
+                sent.record_stream(torch.cuda.current_stream())
+        return flat, places
+
+    def _seen(self, flat: Any, starts: Any, lengths: Any) -> Any:
+        return self._log_mel(flat[starts[:, None] + self._times % lengths[:, None]])
+
+    def _pooled(self, pictures: Any) -> Any:
+        import torch
+
+        alone = torch.zeros(len(pictures), 1, dtype=torch.bool, device=self._device)
+        return _embeddings(self._model.get_audio_features(input_features=pictures, is_longer=alone))
 
     def encode_text(self, texts: list[str]) -> Vectors:
         """Embed sentences, at unit length; what is longer than the model reads is cut off."""
@@ -97,23 +223,9 @@ class LaionEncoder:
             texts, padding=True, truncation=True, max_length=self._longest, return_tensors="pt"
         )
         inputs = {key: tokens[key].to(self._device) for key in ("input_ids", "attention_mask")}
-        with self._computing():
-            return _vectors(self._model.get_text_features(**inputs))
-
-    @contextmanager
-    def _computing(self) -> Iterator[None]:
-        import torch
-
-        # By default a GPU rounds the inputs of convolutions to 10 bits.
-        exact = torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False)
-        try:
-            with torch.inference_mode(), exact:
-                yield
-        except torch.cuda.OutOfMemoryError:
-            raise MetricError(
-                f"{self.name}: the GPU has too little memory for a batch; give a smaller batch=N, "
-                "or device=cpu"
-            ) from None
+        with computing("exact"):
+            found: Vectors = _embeddings(self._model.get_text_features(**inputs)).cpu().numpy()
+        return found
 
 
 def load_laion(
@@ -121,12 +233,11 @@ def load_laion(
 ) -> LaionEncoder:
     """Load one of LAION's models, or any other that ClapModel reads.
 
-    ``path``, ``model`` and ``download`` are taken out of the options.
+    ``path``, ``model``, ``download``, ``precision`` and ``compile`` are taken out of the options.
     """
+    how = Computing(options.pop("precision", "exact"), _yes_no(name, "compile", options))
     path, hub = options.pop("path", ""), options.pop("model", "")
-    download = _YES_NO.get(options.pop("download", "no"))
-    if download is None:
-        raise MetricError(f"{name}: download is yes or no")
+    download = _yes_no(name, "download", options)
     if path and hub:
         raise MetricError(f"{name}: give path or model, not both")
     require("CLAP", "local", "torch", "transformers")
@@ -141,8 +252,16 @@ def load_laion(
     label = label_of(path or hub) if path or hub else name
     _check_folder(folder)
     chosen = choose_device(device)
+    check_precision(name, how.precision, chosen)
     with loading("CLAP model", folder):
-        return LaionEncoder(label, fingerprint(_defining(folder)), folder, chosen)
+        return LaionEncoder(label, fingerprint(_defining(folder)), folder, chosen, how)
+
+
+def _yes_no(name: str, key: str, options: dict[str, str]) -> bool:
+    found = _YES_NO.get(options.pop(key, "no"))
+    if found is None:
+        raise MetricError(f"{name}: {key} is yes or no")
+    return found
 
 
 def _windows(extractor: Any) -> Windows:
@@ -171,11 +290,23 @@ def _whole_model(folder: Path) -> Any:
     return model
 
 
-def _vectors(found: Any) -> Vectors:
+def _round_tower(model: Any) -> None:
+    """Give the audio tower weights of 7 bits; what goes in is normalized before, in 23."""
+    import torch
+
+    encoder = model.audio_model.audio_encoder
+    for part in (encoder.patch_embed, encoder.layers, encoder.norm):
+        part.bfloat16()
+    for part, kind in (
+        (encoder.patch_embed, torch.bfloat16),
+        (model.audio_projection, torch.float),
+    ):
+        part.register_forward_pre_hook(lambda _, given, kind=kind: (given[0].to(kind), *given[1:]))
+
+
+def _embeddings(found: Any) -> Any:
     # transformers 4 returned the embeddings themselves, 5 returns them among other things.
-    embeddings = getattr(found, "pooler_output", found)
-    vectors: Vectors = embeddings.float().cpu().numpy()
-    return vectors
+    return getattr(found, "pooler_output", found)
 
 
 def _check_folder(folder: Path) -> None:

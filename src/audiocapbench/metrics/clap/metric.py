@@ -15,6 +15,7 @@ from audiocapbench.metrics.clap.registry import load_encoder
 from audiocapbench.metrics.clap.scoring import DEFAULT_SEEDS, choose_cutting, clap_scores
 from audiocapbench.metrics.clap.windows import Cutting
 from audiocapbench.metrics.encoders.encoder import Vectors
+from audiocapbench.metrics.read_ahead import read_ahead
 from audiocapbench.metrics.result import MetricResult
 
 if TYPE_CHECKING:
@@ -42,8 +43,7 @@ def clap(
         MetricError: The weights cannot be had, or a clip is not there as it was.
     """
     encoder, cutting = _prepared(tuple(sorted(options.items())))
-    missing = {clip.file_name: why for clip in dict.fromkeys(clips) if (why := _unheard(clip))}
-    _refuse(missing, len(clips))
+    _refuse_unheard(clips)
     paths = [clip.path for clip in clips]
     how: dict[str, Any] = {"cutting": cutting, "store": store, "progress": WATCHER.get()}
     found = clap_scores(paths, predictions, encoder, **how)
@@ -54,7 +54,7 @@ def clap(
 def clip_vectors(clips: Sequence[Clip], **options: str) -> Vectors:
     """The embedding of each clip; options and errors are those of ``clap``."""
     encoder, cutting = _prepared(tuple(sorted(options.items())))
-    _refuse({clip.file_name: why for clip in clips if (why := _unheard(clip))}, len(clips))
+    _refuse_unheard(clips)
     found = Embedder(encoder, cutting).clips([clip.path for clip in clips])
     _refuse({path.name: why for path, why in found.missing.items()}, len(clips))
     return np.stack([found.vectors[clip.path].mean(axis=0) for clip in clips])
@@ -84,6 +84,11 @@ def _unheard(clip: Clip) -> str | None:
     except AudioError as error:
         return str(error)
     return f"{clip.path} is another file than the one that was asked about"
+
+
+def _refuse_unheard(clips: Sequence[Clip]) -> None:
+    found = read_ahead(_unheard, dict.fromkeys(clips))
+    _refuse({clip.file_name: why for clip, why in found if why}, len(clips))
 
 
 def _refuse(missing: dict[str, str], count: int) -> None:

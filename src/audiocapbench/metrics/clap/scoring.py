@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.clap.embedding import DEFAULT_BATCH, Embedder, Progress
+from audiocapbench.metrics.clap.embedding import Embedder, Progress
 from audiocapbench.metrics.clap.encoder import AudioTextEncoder, identity
 from audiocapbench.metrics.clap.registry import load_encoder
 from audiocapbench.metrics.clap.windows import Crops, Cutting, Slide
@@ -80,7 +80,7 @@ def clap_scores(
     references: Sequence[Sequence[str]] | None = None,
     cutting: Cutting | None = None,
     device: str = "auto",
-    batch: int = DEFAULT_BATCH,
+    batch: int | None = None,
     store: "Store | None" = None,
     progress: Progress = lambda _done, _total: None,
 ) -> ClapScores:
@@ -97,7 +97,8 @@ def clap_scores(
             a reference, at least 0.
         cutting: ``Crops`` for plain CLAP; sliding windows of the encoder's own unless given.
         device: ``auto``, ``cpu`` or ``cuda``, for an encoder that is named.
-        batch: How many windows the model sees at once. It changes scores by less than 1e-5.
+        batch: How many windows the model sees at once, by default what its device has room for;
+            where memory runs out, batches are halved. It changes scores by less than 1e-5.
         store: Where embeddings are kept for the next time.
         progress: Told how many clips are encoded, of how many.
 

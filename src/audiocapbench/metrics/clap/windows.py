@@ -1,9 +1,9 @@
 """How a clip is cut for a CLAP model: sliding windows (SLIDE-CLAP) or one random crop a seed.
 
-A piece is looped until it fills the model's input. Files are read, and pieces encoded, elsewhere.
+A cut is looped until it fills the model's input. Files are read, and cuts encoded, elsewhere.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -63,15 +63,19 @@ PRESETS = {
 """Windows as published for SLIDE-CLAP."""
 
 
-class View(NamedTuple):
-    """Pieces of one clip whose mean embedding is kept, under one setting of the store or several.
+class Cut(NamedTuple):
+    """A part of a clip, not copied, yet to be looped to the model's input."""
 
-    The ``number`` of pieces are parts of the clip, not copied, yet to be looped to the input.
-    """
+    samples: Samples
+    start: int
+    stop: int
+
+
+class View(NamedTuple):
+    """Cuts of one clip whose mean embedding is kept, under one setting of the store or several."""
 
     settings: tuple[str, ...]
-    number: int
-    pieces: Iterator[Samples]
+    cuts: Sequence[Cut]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +99,10 @@ class Slide:
     def views(self, samples: Samples, content: str, wanted: Collection[str]) -> Iterator[View]:
         """One view of mono samples, of all windows; the last may be partial and is looped too."""
         if wanted:
-            own, starts = self.windows, self.windows.starts(len(samples))
-            pieces = (samples[start : start + own.window] for start in starts)
-            yield View(self.settings, len(starts), pieces)
+            own, length = self.windows, len(samples)
+            starts = own.starts(length)
+            cuts = [Cut(samples, start, min(start + own.window, length)) for start in starts]
+            yield View(self.settings, cuts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +141,8 @@ class Crops:
                 start = int(drawing.integers(latest, endpoint=True))
                 places.setdefault(start, []).append(self._setting(seed))
         for start, settings in places.items():
-            piece = samples[start : start + self.windows.input]
-            yield View(tuple(settings), 1, iter([piece]))
+            stop = min(start + self.windows.input, len(samples))
+            yield View(tuple(settings), [Cut(samples, start, stop)])
 
     def _setting(self, seed: int) -> str:
         return _written(self.fields | {"seeds": seed})
@@ -147,8 +152,9 @@ Cutting = Slide | Crops
 """A way to cut clips: a setting for each embedding that a clip gets, and what signatures say."""
 
 
-def loop_into(row: Samples, piece: Samples) -> None:
-    """Fill a row with a piece, as often as it takes."""
+def loop_into(row: Samples, cut: Cut) -> None:
+    """Fill a row with a cut, as often as it takes."""
+    piece = cut.samples[cut.start : cut.stop]
     filled = min(len(piece), len(row))
     row[:filled] = piece[:filled]
     while filled < len(row):

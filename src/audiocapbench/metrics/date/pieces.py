@@ -126,6 +126,7 @@ class SentenceTransformerPieces:
     def __init__(self, encoder: Any) -> None:
         self.name: str = encoder.name
         self._model: Any = encoder.model
+        self._computing: Any = encoder.computing
         self._tokenizer: Any = self._model.tokenizer
         transformer = getattr(self._model[0], "auto_model", None)
         if transformer is None or self._tokenizer is None:
@@ -157,14 +158,12 @@ class SentenceTransformerPieces:
 
     def encode_weighted(self, pieces: Pieces, weights: FloatArray) -> Vectors:
         """Encode with weighted input embeddings, sentences of like length together."""
-        import torch
-
         chosen = np.flatnonzero(pieces.meaningful)
         order = chosen[np.argsort(np.diff(pieces.bounds)[chosen], kind="stable")]
         shape = (len(pieces.bounds) - 1, self._model.get_embedding_dimension())
         vectors = np.zeros(shape, dtype=np.float32)
         self._model.eval()
-        with torch.inference_mode():
+        with self._computing():
             for start in range(0, len(order), _SENTENCES_A_PASS):
                 rows = order[start : start + _SENTENCES_A_PASS]
                 vectors[rows] = self._encode_batch(pieces, weights, rows)

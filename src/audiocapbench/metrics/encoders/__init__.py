@@ -4,6 +4,7 @@ import threading
 from pathlib import Path
 
 from audiocapbench.errors import MetricError, meant
+from audiocapbench.metrics.encoders.device import PRECISIONS
 from audiocapbench.metrics.encoders.encoder import Encoder
 
 __all__ = ["ENCODERS", "Encoder", "load"]
@@ -22,7 +23,8 @@ def load(name: str, *, download: bool = False) -> Encoder:
     """Load an encoder, once a process.
 
     Args:
-        name: One of ``ENCODERS``, or the path of a sentence-transformers folder or .onnx file.
+        name: One of ``ENCODERS``, or the path of a sentence-transformers folder or .onnx file. With
+            ``-tf32`` or ``-bf16`` at its end (``minilm-bf16``), one with torch computes so rounded.
         download: Whether weights that are not on disk may be fetched from the Hugging Face hub.
 
     Raises:
@@ -47,10 +49,14 @@ def _load(name: str, *, download: bool) -> Encoder:
         return load_wordllama()
     from audiocapbench.metrics.encoders import onnx, sbert
 
-    if name in ENCODERS:
-        return sbert.load_named(name, ENCODERS[name].split(",")[0], download=download)
-    if name.strip() and "\0" not in name and Path(name).is_dir():
-        return sbert.load_folder(Path(name))
+    plain, _, precision = name.rpartition("-")
+    if precision not in PRECISIONS[1:] or plain == "wordllama" or Path(name).exists():
+        plain, precision = name, "exact"
+    if plain in ENCODERS:
+        repository = ENCODERS[plain].split(",")[0]
+        return sbert.load_named(plain, repository, download=download, precision=precision)
+    if plain.strip() and "\0" not in plain and Path(plain).is_dir():
+        return sbert.load_folder(Path(plain), precision=precision)
     if name.endswith(onnx.SUFFIX) and "\0" not in name and Path(name).is_file():
         return onnx.load_onnx(Path(name))
     raise MetricError(

