@@ -14,8 +14,8 @@ from command import COMMAND, run_command
 from folders import write_folder, write_lines, write_ten_faults, write_tone
 from plugin import environment, install
 
-COMMANDS = """demo build annotate run race subset import score leaderboard compare report view
-ratings figures export mecat meta corrupt runs models metrics judges benchmarks""".split()
+COMMANDS = """demo build annotate run race subset study import score leaderboard compare report
+view ratings figures export mecat meta corrupt runs models metrics judges benchmarks""".split()
 
 
 def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -13,8 +13,8 @@ from audiocapbench.errors import AudioCapBenchError, StoppedError
 from audiocapbench.version import VERSION
 
 _ORDER = (
-    "demo build annotate run race subset import score leaderboard compare report view ratings "
-    "figures export mecat meta corrupt runs models metrics judges benchmarks"
+    "demo build annotate run race subset study import score leaderboard compare report view "
+    "ratings figures export mecat meta corrupt runs models metrics judges benchmarks"
 ).split()
 _HOMES = {"import": "importing", "ratings": "rating_projects"} | dict.fromkeys(
     ("models", "metrics", "benchmarks"), "listings"

@@ -78,7 +78,7 @@ def leaderboard(
         if calibrated is not None:
             for board in found.leaderboard.boards:
                 runs = [entry.run.id for entry in board.entries]
-                put_right = calibrate_runs(kept, runs, calibrated, board.scorer)
+                put_right = calibrate_runs(kept, runs, calibrated, board.scorer, partly=True)
                 show_findings(calibration_report(put_right), json=form is Format.JSON)
             return
         if table is None:

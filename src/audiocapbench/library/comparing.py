@@ -143,6 +143,7 @@ class LeaderboardSettings(TypedDict, total=False):
         by_category: Whether to rank in each category too.
         published: Whether to show published results too.
         all_runs: Whether to show older runs of a model too.
+        runs: Only these runs, by number.
         correction: ``holm`` or ``bh``: how p-values are corrected for their number.
     """
 
@@ -153,6 +154,7 @@ class LeaderboardSettings(TypedDict, total=False):
     by_category: bool
     published: bool
     all_runs: bool
+    runs: Sequence[int]
     correction: str
 
 
@@ -173,6 +175,7 @@ def leaderboard(**options: Unpack[LeaderboardSettings]) -> LeaderboardResult:
         options.get("all_runs", False),
         options.get("published", False),
         correction(options.get("correction", Correction.HOLM)),
+        tuple(options.get("runs", ())),
     )
     with board_store(options.get("store", DEFAULT_STORE), published=query.published) as store:
         return LeaderboardResult(build_leaderboard(store, query))

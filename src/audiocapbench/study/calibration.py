@@ -64,11 +64,13 @@ class CalibrationOptions(TypedDict, total=False):
         scale: The lowest and the highest rating that there is.
         width: How wide an interval is wanted.
         category: Only samples of this category.
+        partly: Whether runs that nobody rated are left out, with a note.
     """
 
     scale: tuple[float, float]
     width: float | None
     category: str | None
+    partly: bool
 
 
 class Bias(NamedTuple):
@@ -266,6 +268,9 @@ def calibrate_runs(
         raise ReportError(f"{scorer.name} is a number of the whole corpus, not a mean")
     scale = how.get("scale", SCALE)
     ratings = read_ratings(path, scorer.dimension or OVERALL, scale)
+    unrated = [one.run for one in tables if how.get("partly") and not _names(one, ratings)]
+    if len(unrated) < len(tables):
+        tables = [one for one in tables if one.run not in unrated]
     width, category = how.get("width"), how.get("category")
     found = calibrate(tables, scorer, ratings, width=width, category=category)
     if scale == SCALE and ratings.highest <= MAX_VALUE / 2:
@@ -274,20 +279,28 @@ def calibrate_runs(
             f"The ratings reach from {low:g} to {high:g}: if that is their scale, say so, as 1:5."
         )
         found = replace(found, notes=(said, *found.notes))
+    if unrated:
+        names = ", ".join(f"{run.model} (run {run.id})" for run in unrated)
+        found = replace(found, notes=(*found.notes, f"Nobody rated {names}."))
     return found
 
 
 def _ratings_of(
     table: RunTable, tables: Sequence[RunTable], ratings: Ratings
 ) -> Mapping[str, float]:
-    run, values = table.run, ratings.values
-    known = [key for key in (str(run.id), run.name, run.model) if key and key in values]
+    run, values, known = table.run, ratings.values, _names(table, ratings)
     if known:
         return values[known[0]]
     if len(tables) == 1 and set(values) == {""}:
         return values[""]
     near = meant(run.model, [key for key in values if key], "it has")
     raise ReportError(f"the ratings have none of run {run.id} ({run.model}){near}")
+
+
+def _names(table: RunTable, ratings: Ratings) -> list[str]:
+    """What the ratings call a run; nothing where nobody rated it."""
+    run = table.run
+    return [key for key in (str(run.id), run.name, run.model) if key and key in ratings.values]
 
 
 class _RatedSample(NamedTuple):

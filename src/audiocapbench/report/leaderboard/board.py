@@ -134,6 +134,7 @@ class LeaderboardQuery:
         scorer: What to rank by; by default a judge that most runs of a board have, else the
             benchmark's own metric, else the metric that most have.
         all_runs: Whether to show older runs of a model too.
+        runs: Only these.
     """
 
     benchmark: str | None = None
@@ -142,3 +143,4 @@ class LeaderboardQuery:
     all_runs: bool = False
     published: bool = False
     correction: Correction = Correction.HOLM
+    runs: tuple[int, ...] = ()

@@ -83,6 +83,8 @@ def _runs(store: Store, query: LeaderboardQuery, notes: list[str]) -> list[Run]:
 
     An imported run never hides one that was asked; trials are shown only where they are named.
     """
+    if query.runs:
+        return [store.run(number) for number in query.runs]
     lines = [one for one in store.runs() if query.benchmark in (None, one.benchmark)]
     shown = [one for one in lines if query.benchmark is not None or not one.is_trial]
     if len(shown) < len(lines):

@@ -1,0 +1,197 @@
+"""A study in a file: benchmark, models, settings, judges, metrics, budget, and what is written."""
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from audiocapbench.benchmarks import Benchmark
+from audiocapbench.data.problems import InvalidDataError, Problem
+from audiocapbench.errors import MetricError, ReportError
+from audiocapbench.files import write_file
+from audiocapbench.judges import Judge
+from audiocapbench.metrics import compute
+from audiocapbench.models import Model, ModelSettings, create_models
+from audiocapbench.version import VERSION
+
+Table = Literal["leaderboard", "by-category", "table1", "table2", "table3"]
+TableForm = Literal["md", "csv", "latex", "json"]
+Positive = Annotated[int, Field(ge=1)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class StudyModel(_Strict):
+    """One model, with settings of its own where they are not the study's."""
+
+    name: str
+    temperature: Annotated[float, Field(ge=0)] | None = None
+    max_tokens: Positive | None = None
+    timeout: Annotated[float, Field(ge=1)] | None = None
+    system: str | None = None
+
+
+class Output(_Strict):
+    """What is written into the study's folder."""
+
+    tables: tuple[Table, ...] = ("leaderboard",)
+    formats: tuple[TableForm, ...] = ("md", "csv")
+    figures: bool = False
+    report: bool = True
+
+
+class Study(_Strict):
+    """A study as its file has it; paths are relative to the file.
+
+    Attributes:
+        benchmark: A benchmark's name or a dataset folder; ``data`` is where a named one lies.
+        models: Names, or tables with a name and settings.
+        judges: Who judges the answers.
+        metrics: The benchmark's own where none are named.
+        budget: Dollars for everything that the study asks.
+        output: The folder that it writes.
+    """
+
+    name: str
+    benchmark: str
+    models: tuple[StudyModel | str, ...] = Field(min_length=1)
+    data: Path | None = None
+    judges: tuple[str, ...] = ()
+    metrics: tuple[str, ...] | None = None
+    protocol: Literal["ours", "published"] = "ours"
+    category: tuple[str, ...] = ()
+    limit: Positive | None = None
+    sample: Positive | None = None
+    seed: int = 0
+    concurrency: Positive | None = None
+    budget: Annotated[float, Field(ge=0)] | None = None
+    prices: Path | None = None
+    store: str = "audiocapbench.db"
+    folder: Path = Path("study")
+    published: bool = False
+    output: Output = Output()
+
+    @model_validator(mode="after")
+    def _one_of_each(self) -> Self:
+        names = [one if isinstance(one, str) else one.name for one in self.models]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"{', '.join(twice)} stands twice among the models")
+        if self.limit is not None and self.sample is not None:
+            raise ValueError("limit takes the first samples and sample draws; choose one")
+        return self
+
+    def create(self) -> list[Model]:
+        """The models, each with its settings."""
+        found: list[Model] = []
+        for one in self.models:
+            entry = StudyModel(name=one) if isinstance(one, str) else one
+            given = entry.model_dump(exclude={"name"})
+            published = self.protocol == "published"
+            found += create_models([entry.name], ModelSettings(**given), published=published)
+        return found
+
+
+def read_study(path: Path) -> Study:
+    """Read and check a study; relative paths become those beside the file.
+
+    Raises:
+        InvalidDataError: What is wrong, field by field.
+        ReportError: The file cannot be read.
+    """
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ReportError(f"{path} cannot be read as a study: {error}") from None
+    try:
+        study = Study.model_validate(given)
+    except ValidationError as error:
+        problems = [
+            Problem(path.name, ".".join(map(str, one["loc"])) or "the study", one["msg"])
+            for one in error.errors()
+        ]
+        raise InvalidDataError(path, problems) from None
+    beside = path.parent
+    changed: dict[str, Any] = {"folder": beside / study.folder}
+    for name in ("data", "prices"):
+        if (value := getattr(study, name)) is not None:
+            changed[name] = beside / value
+    if "://" not in study.store:
+        changed["store"] = str(beside / study.store)
+    if (beside / study.benchmark).is_dir():
+        changed["benchmark"] = str(beside / study.benchmark)
+    return study.model_copy(update=changed)
+
+
+def lock_of(
+    study: Study, benchmark: Benchmark, models: Sequence[Model], judges: Sequence[Judge]
+) -> dict[str, Any]:
+    """Everything that its numbers hang on, by name: data, models, prompts, metrics, toolkit."""
+    metrics = benchmark.traits.metrics if study.metrics is None else study.metrics
+    return {
+        "toolkit": VERSION,
+        "benchmark": {"name": benchmark.name, "fingerprint": benchmark.fingerprint},
+        "models": {
+            one.name: {"parameters": dict(one.parameters), "audio": str(one.contract)}
+            for one in models
+        },
+        "judges": {one.name: str(one.signature) for one in judges},
+        "metrics": {name: _signature(name) for name in metrics},
+    }
+
+
+def _signature(metric: str) -> str:
+    """How a metric makes its numbers; of one that needs more than text, its name as written."""
+    try:
+        [found] = compute([metric], ["a dog barks"], [["a dog barks loudly", "a dog"]])
+    except MetricError:
+        return metric
+    return str(found.signature)
+
+
+def lock_path(path: Path) -> Path:
+    """Where a study's lock stands."""
+    return path.with_name(f"{path.stem}.lock.json")
+
+
+def write_lock(path: Path, lock: Mapping[str, Any]) -> Path:
+    """Write the lock beside the study."""
+    write_file(lock_path(path), json.dumps(lock, indent=1, default=str, sort_keys=True) + "\n")
+    return lock_path(path)
+
+
+def changed_since(path: Path, lock: Mapping[str, Any]) -> list[str]:
+    """What is another than when the study was locked; nothing where it never was.
+
+    Raises:
+        ReportError: The lock cannot be read.
+    """
+    place = lock_path(path)
+    if not place.exists():
+        return []
+    try:
+        before = json.loads(place.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ReportError(f"{place} cannot be read: {error}") from None
+    now = json.loads(json.dumps(lock, default=str))
+    return [
+        f"{name}: {old} is now {new}"
+        for name, old, new in _differences("", before, now)
+        if name != "toolkit"
+    ]
+
+
+def _differences(place: str, old: Any, new: Any) -> list[tuple[str, str, str]]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        names = dict.fromkeys((*old, *new))
+        return [
+            found
+            for name in names
+            for found in _differences(f"{place}.{name}".lstrip("."), old.get(name), new.get(name))
+        ]
+    return [] if old == new else [(place, f"{old!r:.80}", f"{new!r:.80}")]

@@ -1,0 +1,119 @@
+"""``audiocapbench study``: one file asks, judges and writes, goes on, and refuses what changed."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiocapbench.benchmarks.published_results import published_results
+from command import run_command
+from folders import write_folder, write_lines
+
+STUDY = """
+name = "Three controls"
+benchmark = "tones"
+models = ["control/right", "control/safe", { name = "listener" }]
+judges = ["elements"]
+folder = "out"
+budget = 1.0
+
+[output]
+tables = ["leaderboard", "by-category", "table1"]
+formats = ["md", "csv", "latex", "json"]
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    write_folder(tmp_path / "tones", 8)
+    (tmp_path / "study.toml").write_text(STUDY)
+    return tmp_path
+
+
+def call(place: Path, *words: str) -> Any:
+    return run_command("study", *words, cwd=place)
+
+
+def test_a_study_asks_what_is_missing_and_writes_all_that_it_names(place: Path) -> None:
+    done = call(place, "study.toml", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["runs"] == [1, 2, 3]
+    names = {Path(one).name for one in told["written"]}
+    assert {
+        "leaderboard.md",
+        "by-category.csv",
+        "table1.tex",
+        "table1.json",
+        "report.html",
+    } <= names
+    assert all((place / one).stat().st_size for one in told["written"])
+    assert "control/right" in (place / "out/leaderboard.md").read_text()
+    assert len(json.loads((place / "out/leaderboard.json").read_text())["boards"]) == 1
+    again = json.loads(call(place, "study.toml", "--json").stdout)
+    assert again == told
+
+
+def test_other_runs_of_the_store_are_not_in_it(place: Path) -> None:
+    run_command("run", "tones", "--model", "control/wrong", cwd=place)
+    done = call(place, "study.toml")
+    assert done.returncode == 0, done.stderr
+    assert "control/wrong" not in (place / "out/leaderboard.md").read_text()
+
+
+def test_check_says_what_would_be_asked_and_asks_nothing(place: Path) -> None:
+    done = call(place, "check", "study.toml")
+    assert done.returncode == 0, done.stderr
+    assert "3 models, 8 samples of" in done.stdout
+    assert "Nothing in it costs money" in done.stdout
+    told = json.loads(call(place, "check", "study.toml", "--json").stdout)
+    assert told["likely_usd"] == 0
+    assert not (place / "out").exists()
+
+
+def test_a_locked_study_refuses_other_data_and_other_models(place: Path) -> None:
+    assert call(place, "lock", "study.toml").returncode == 0
+    assert call(place, "study.toml").returncode == 0
+    rows = [json.loads(one) for one in (place / "tones/metadata.jsonl").read_text().splitlines()]
+    rows[0]["references"] = ["Something else.", "Another thing."]
+    write_lines(place / "tones", rows)
+    done = call(place, "study.toml")
+    assert done.returncode == 2
+    assert "benchmark.fingerprint" in done.stderr
+    assert call(place, "check", "study.toml").returncode == 1
+    assert call(place, "lock", "study.toml").returncode == 0
+    assert call(place, "study.toml").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("name = ", "cannot be read as a study"),
+        ('name = "x"\nbenchmark = "demo"', "models"),
+        ('name = "x"\nbenchmark = "demo"\nmodels = []', "models"),
+        ('name = "x"\nbenchmark = "demo"\nmodels = ["listener", "listener"]', "stands twice"),
+        ('name = "x"\nbenchmark = "demo"\nmodels = ["listener"]\ncolour = 1', "colour"),
+        ('name = "x"\nbenchmark = "demo"\nmodels = ["listener"]\nlimit = 0', "limit"),
+        ('name = "x"\nbenchmark = "demo"\nmodels = ["nobody/x"]', "nobody/x"),
+        ('name = "x"\nbenchmark = "demo"\nmodels = ["listener"]\nbudget = -1', "budget"),
+        ('name = "x"\nbenchmark = "nowhere"\nmodels = ["listener"]', "nowhere"),
+        ('name = "x"\nbenchmark = "demo"\nmodels = ["listener"]\nmetrics = ["metoer"]', "meteor"),
+    ],
+)
+def test_what_is_wrong_with_a_study_is_said_by_field(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "study.toml").write_text(text)
+    done = call(tmp_path, "check", "study.toml")
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert call(tmp_path, "check").returncode == 2
+
+
+def test_the_papers_own_study_is_an_example_that_names_its_models() -> None:
+    done = call(Path(), "example")
+    told = tomllib.loads(done.stdout)
+    paper = published_results("audiocapbench")
+    assert paper is not None
+    assert set(told["models"]) == {one.model for one in paper.rows}
+    assert told["protocol"] == "published"
