@@ -12,7 +12,7 @@ import pytest
 import expert_plugin
 from annotate.conftest import Merger
 from annotations import good_fields, reply
-from audiocapbench.annotate.contract import NONE, read_annotation, schema_fields
+from audiocapbench.annotate.contract import NONE, read_annotation, field_names
 from audiocapbench.annotate.merge import clip_input
 from audiocapbench.annotate.prompts import prompt
 from audiocapbench.judges.errors import ReplyError
@@ -82,7 +82,7 @@ def test_a_reply_that_breaks_the_contract_is_asked_for_again_and_never_mended(
     assert reasons["QA-Pair-5-answer: is missing"] == ["02.wav"]
     assert any("no JSON object" in one for one in reasons)
     assert reasons["mood: is no field of Step 4"] == ["05.wav"]
-    assert reasons["reasoning: holds characters that cannot be seen"] == ["06.wav"]
+    assert reasons["Reasoning: holds characters that cannot be seen"] == ["06.wav"]
     assert said["left_out"]["empty"]
     again = [one for one in merger.requests if "You have answered" in json.dumps(one.json)]
     assert any("input should be" in json.dumps(one.json) for one in again)
@@ -141,16 +141,16 @@ def test_an_annotation_has_six_views_and_five_questions() -> None:
     assert made.captions["music"][0] == NONE
     assert made.captions["long"][0].startswith("A passing train")
     assert [one.category for one in made.questions][2] == "environment_reasoning"
-    assert len(schema_fields()) == 3 + 18 + 25
+    assert len(field_names()) == 3 + 18 + 25
     printed = re.findall(r"^([A-Z][\w -]+): ", prompt("mecat_merge").text, flags=re.MULTILINE)
     fields = {one.replace("Captions", "Caption") for one in printed[-30:]}
-    assert set(schema_fields()[:21]) <= fields | {"Confidence"}
+    assert set(field_names()[:21]) <= fields | {"Confidence"}
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"Confidence": "Medium"}, "confidence: "),
+        ({"Confidence": "Medium"}, "Confidence: "),
         ({"Short-Caption": ""}, "Short-Caption: is blank"),
         ({"Main-Caption-Variants-2": None}, "Main-Caption-Variants-2: "),
         ({"Sound-Caption": ["a", "b"]}, "Sound-Caption: "),

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -52,19 +52,26 @@ class CheckSettings:
     seed: int = 0
 
 
+class SurvivalStep(NamedTuple):
+    """A step from the folder on: how many clips are left after it, and how many went."""
+
+    step: str
+    left: int
+    went: int
+
+
 @dataclass(frozen=True, slots=True)
 class CheckResult:
     """What the stage came to.
 
     Attributes:
-        survival: Of each step from the folder on: its name, how many are left, how many went.
         reasons: How often each reason was given, numbers of fields left out, by check.
         not_run: Checks that could not be made, and why.
         difficulties: Shares of questions by difficulty beside those that appendix D asks for.
     """
 
     records: Mapping[str, StageRecord]
-    survival: Sequence[tuple[str, int, int]]
+    survival: Sequence[SurvivalStep]
     reasons: Mapping[str, Counter[str]]
     not_run: Mapping[str, str]
     difficulties: Mapping[str, tuple[float, float]] = field(default_factory=dict)
@@ -206,7 +213,7 @@ def clap_margins(
     return margins
 
 
-def survival(store: Store, project: str) -> list[tuple[str, int, int]]:
+def survival(store: Store, project: str) -> list[SurvivalStep]:
     """Each step from the folder on, how many clips are left after it, and how many went.
 
     A clip goes at the first step that it does not pass.
@@ -226,7 +233,7 @@ def survival(store: Store, project: str) -> list[tuple[str, int, int]]:
     left, rows = len(heard), []
     for name, gone in steps:
         left -= gone
-        rows.append((f"{name} (not run)" if name in not_run else name, left, gone))
+        rows.append(SurvivalStep(f"{name} (not run)" if name in not_run else name, left, gone))
     return rows
 
 

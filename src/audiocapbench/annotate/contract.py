@@ -6,11 +6,19 @@ and underscores or a lost plural in them.
 
 import json
 import re
+from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    ValidationError,
+    create_model,
+)
 
-from audiocapbench.benchmarks.mecat.groups import CONTENTS, SUBTASKS
+from audiocapbench.benchmarks.mecat.groups import CONTENTS, DIFFICULTIES, SUBTASKS
 from audiocapbench.judges.errors import ReplyError
 
 NONE = "None"
@@ -24,10 +32,47 @@ _CATEGORIES = {
     "environmental perception": "environment_reasoning",
     "quality assessment": "quality_assessment",
     "inference judgment": "inference_judgement",
-    "inference judgement": "inference_judgement",
     "application context": "application_context",
 }
-_VIEWS = {view: "main" if view == "long" else view for view in SUBTASKS}
+_HEADS = {view: f"{'main' if view == 'long' else view}-caption" for view in SUBTASKS}
+
+
+class QuestionAnswer(BaseModel):
+    """A question about a clip, with its answer."""
+
+    category: str
+    difficulty: str
+    question: str
+    answer: str
+
+
+class Annotation(BaseModel):
+    """What the language model made of what experts said: six views in three wordings each.
+
+    Attributes:
+        confidence: The model's own: high or low.
+        conflicts: Fields that contradict each other, in its words.
+        captions: By view; the first of speech, music and sound is ``None`` where there is none.
+    """
+
+    confidence: str
+    conflicts: list[str]
+    reasoning: str
+    captions: dict[str, list[str]]
+    questions: list[QuestionAnswer]
+
+    def texts(self) -> list[tuple[str, str]]:
+        """All that is published of it, with the name of the field."""
+        views = [
+            (f"{view} caption {place}", text)
+            for view, texts in self.captions.items()
+            for place, text in enumerate(texts, 1)
+        ]
+        return views + [
+            (f"{part} {place}", getattr(one, part))
+            for place, one in enumerate(self.questions, 1)
+            for part in ("question", "answer")
+        ]
 
 
 def _line(value: str) -> str:
@@ -41,18 +86,13 @@ def _line(value: str) -> str:
     return words
 
 
-def _category(value: Any) -> Any:
-    name = re.sub(r"[\s_-]+", " ", value.strip().lower()) if isinstance(value, str) else value
-    return _CATEGORIES.get(name, value) if isinstance(name, str) else value
-
-
 def _word(value: Any) -> Any:
-    return value.strip().lower() if isinstance(value, str) else value
+    """One of some words, however it is written."""
+    return re.sub(r"[\s_-]+", " ", value.strip().lower()) if isinstance(value, str) else value
 
 
 def _null(value: Any) -> Any:
-    bare = value.strip().rstrip(".").lower() if isinstance(value, str) else value
-    return NONE if bare is None or bare == "none" else value
+    return NONE if value is None or _word(value) in ("none", "none.") else value
 
 
 def _conflicts(value: Any) -> Any:
@@ -60,123 +100,75 @@ def _conflicts(value: Any) -> Any:
     return [json.dumps(one) if isinstance(one, dict | list) else one for one in named]
 
 
-Line = Annotated[str, AfterValidator(_line)]
-Category = Literal[
-    "direct_perception",
-    "sound_characteristics",
-    "quality_assessment",
-    "environment_reasoning",
-    "inference_judgement",
-    "application_context",
-]
-Difficulty = Literal["basic", "intermediate", "advanced", "complex"]
+def _given(value: Any) -> Any:
+    if _null(value) == NONE:
+        raise ValueError(f"is None, and {QUESTIONS} pairs are asked for")
+    return value
 
 
-class QuestionAnswer(BaseModel):
-    """A question about a clip, with its answer."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    category: Annotated[Category, BeforeValidator(_category)]
-    difficulty: Annotated[Difficulty, BeforeValidator(_word)]
-    question: Line
-    answer: Line
-
-
-class Annotation(BaseModel):
-    """What the language model made of what experts said: six views in three wordings each.
-
-    Attributes:
-        confidence: The model's own: high or low.
-        conflicts: Fields that contradict each other, in its words.
-        captions: By view; the first of speech, music and sound is ``None`` where there is none.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    confidence: Annotated[Literal["high", "low"], BeforeValidator(_word)]
-    conflicts: Annotated[list[Line], BeforeValidator(_conflicts)]
-    reasoning: Line
-    captions: dict[str, list[Line]]
-    questions: Annotated[list[QuestionAnswer], Field(min_length=QUESTIONS, max_length=QUESTIONS)]
-
-    def texts(self) -> list[tuple[str, str]]:
-        """All that is published of it, with the name of the field."""
-        views = [
-            (f"{view} caption {place}", text)
-            for view, texts in self.captions.items()
-            for place, text in enumerate(texts, 1)
-        ]
-        asked = [
-            (f"{part} {place}", getattr(one, part))
-            for place, one in enumerate(self.questions, 1)
-            for part in ("question", "answer")
-        ]
-        return views + asked
+@cache
+def _reply_model() -> type[BaseModel]:
+    """Appendix D's fields, flat as it prints them."""
+    line = Annotated[str, AfterValidator(_line)]
+    level = Annotated[Literal[tuple(DIFFICULTIES)], BeforeValidator(_word)]  # type: ignore[valid-type]
+    kind = Annotated[Literal[tuple(_CATEGORIES)], BeforeValidator(_word)]  # type: ignore[valid-type]
+    fields: dict[str, Any] = {
+        "confidence": Annotated[Literal["high", "low"], BeforeValidator(_word)],
+        "possible-conflicts": Annotated[list[line], BeforeValidator(_conflicts)],
+        "reasoning": line,
+    }
+    for view, head in _HEADS.items():
+        fields[head] = Annotated[line, BeforeValidator(_null)] if view in CONTENTS else line
+        fields |= {f"{head}-variant-{number}": line for number in (1, 2)}
+    parts = {"id": Annotated[Any, BeforeValidator(_given)], "difficulty": level, "category": kind}
+    for number in range(1, QUESTIONS + 1):
+        for part, form in (parts | {"question": line, "answer": line}).items():
+            fields[f"qa-pair-{number}-{part}"] = form
+    needed: dict[str, Any] = {name: (form, ...) for name, form in fields.items()}
+    return create_model("MergeReply", __config__=ConfigDict(extra="forbid"), **needed)
 
 
 def read_annotation(reply: str) -> Annotation:
     """The annotation that a reply holds.
 
     Raises:
-        ReplyError: It holds none, or one that breaks the contract; the message says all that is
-            wrong, in words that the model can be told.
+        ReplyError: It holds none, or one that breaks the contract; the message says what is wrong,
+            in words that the model can be told.
     """
-    fields = _find(reply)
-    problems: list[str] = []
-    taken: set[str] = set()
-
-    def take(name: str) -> Any:
-        key = _key(name)
-        taken.add(key)
-        if key not in fields:
-            problems.append(f"{name}: is missing")
-        return fields.get(key)
-
-    captions = {}
-    for view, name in _VIEWS.items():
-        head = f"{name.capitalize()}-Caption"
-        first = take(head)
-        texts = [first, *(take(f"{head}-Variants-{number}") for number in (1, 2))]
-        captions[view] = [_null(first) if view in CONTENTS else first, *texts[1:]]
-    questions = []
-    for number in range(1, QUESTIONS + 1):
-        head = f"QA-Pair-{number}"
-        if _null(fields.get(_key(f"{head}-id"), number)) == NONE:
-            problems.append(f"{head}-id: is None, and {QUESTIONS} pairs are asked for")
-        taken.add(_key(f"{head}-id"))
-        parts = ("difficulty", "category", "question", "answer")
-        questions.append({part: take(f"{head}-{part}") for part in parts})
-    head_fields = {
-        "confidence": take("Confidence"),
-        "conflicts": take("Possible Conflicts"),
-        "reasoning": take("Reasoning"),
-    }
-    problems += [f"{shown(name)}: is no field of Step 4" for name in fields.keys() - taken]
-    if problems:
-        raise ReplyError(_listed(sorted(problems)))
     try:
-        return Annotation.model_validate(
-            head_fields | {"captions": captions, "questions": questions}
-        )
+        found = dict(_reply_model().model_validate(_find(reply)))
     except ValidationError as error:
-        raise ReplyError(
-            _listed([_problem(one) for one in error.errors(include_url=False)])
-        ) from None
+        problems = sorted(_problem(one) for one in error.errors(include_url=False))
+        more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+        raise ReplyError("; ".join(problems[:_SHOWN]) + more) from None
+    asked = [
+        {part: found[f"qa-pair-{number}-{part}"] for part in QuestionAnswer.model_fields}
+        for number in range(1, QUESTIONS + 1)
+    ]
+    return Annotation(
+        confidence=found["confidence"],
+        conflicts=found["possible-conflicts"],
+        reasoning=found["reasoning"],
+        captions={
+            view: [found[head], found[f"{head}-variant-1"], found[f"{head}-variant-2"]]
+            for view, head in _HEADS.items()
+        },
+        questions=[
+            QuestionAnswer.model_validate(one | {"category": _CATEGORIES[one["category"]]})
+            for one in asked
+        ],
+    )
 
 
-def schema_fields() -> list[str]:
-    """Every field that a reply must have, as the prompt prints the first of each kind."""
-    views = [f"{name.capitalize()}-Caption" for name in _VIEWS.values()]
-    wordings = [f"{one}{more}" for one in views for more in ("", "-Variants-1", "-Variants-2")]
-    parts = ("id", "difficulty", "category", "question", "answer")
-    asked = [f"QA-Pair-{n}-{part}" for n in range(1, QUESTIONS + 1) for part in parts]
-    return ["Confidence", "Possible Conflicts", "Reasoning", *wordings, *asked]
+def field_names() -> list[str]:
+    """Every field that a reply must have, as the prompt writes them."""
+    return [_printed(name) for name in _reply_model().model_fields]
 
 
-def shown(name: str) -> str:
-    """A field's name for a message: short, and of plain letters."""
-    return re.sub(r"[^\w .-]", "?", name)[:40] or "a field without a name"
+def _printed(name: str) -> str:
+    words = name.replace("qa-pair", "QA-Pair").replace("possible-conflicts", "Possible Conflicts")
+    words = re.sub(r"^\w+-caption|^[a-z]+$", lambda one: one[0].title(), words)
+    return words.replace("variant", "Variants")
 
 
 def _key(name: str) -> str:
@@ -196,37 +188,33 @@ def _find(reply: str) -> dict[str, Any]:
         try:
             found, _ = decoder.raw_decode(reply, place)
         except (ValueError, RecursionError) as error:
-            reason = reason or str(error)
+            reason = reason or f" ({_plain(str(error))})"
             continue
         if isinstance(found, dict) and "confidence" in found:
             return found
-    why = f" ({shown(reason)})" if reason else ""
-    raise ReplyError(f"the reply holds no JSON object with the fields of Step 4{why}")
+    raise ReplyError(f"the reply holds no JSON object with the fields of Step 4{reason}")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if _key(name) in found:
-            raise ReplyError(f"{shown(name)}: is given twice")
+            raise ReplyError(f"{_plain(name)}: is given twice")
         found[_key(name)] = value
     return found
 
 
 def _problem(details: Any) -> str:
     """What pydantic says, by the names that the prompt has."""
-    place = [str(part) for part in details["loc"]]
-    name = place[0]
-    if name == "captions" and len(place) > 2:
-        number = int(place[2])
-        head = f"{_VIEWS[place[1]].capitalize()}-Caption"
-        name = f"{head}-Variants-{number}" if number else head
-    elif name == "questions" and len(place) > 2:
-        name = f"QA-Pair-{int(place[1]) + 1}-{place[2]}"
-    said = details.get("ctx", {}).get("error", details["msg"])
-    return f"{name}: {str(said)[:1].lower()}{str(said)[1:]}"
+    name = str(details["loc"][0])
+    if details["type"] == "extra_forbidden":
+        return f"{_plain(name)}: is no field of Step 4"
+    if details["type"] == "missing":
+        return f"{_printed(name)}: is missing"
+    said = str(details.get("ctx", {}).get("error", details["msg"]))
+    return f"{_printed(name)}: {said[:1].lower()}{said[1:]}"
 
 
-def _listed(problems: list[str]) -> str:
-    more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-    return "; ".join(problems[:_SHOWN]) + more
+def _plain(text: str) -> str:
+    """A text of the reply's for a message: short, and of plain letters."""
+    return re.sub(r"[^\w .-]", "?", text)[:40] or "a field without a name"

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from audiocapbench.annotate.check import SurvivalStep
 from audiocapbench.annotate.split import KeptClip, SplitResult
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES, DOMAINS, QA_CATEGORIES, SUBTASKS
 from audiocapbench.files import write_file
@@ -19,7 +20,7 @@ def write_datasheet(
     result: SplitResult,
     store: Store,
     project: str,
-    survival: Sequence[tuple[str, int, int]],
+    survival: Sequence[SurvivalStep],
     licence: str | None = None,
 ) -> str:
     """Write the datasheet beside the splits; returns its text."""

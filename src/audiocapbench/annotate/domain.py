@@ -6,7 +6,6 @@ MECAT's thresholds were not published; these are options, and are recorded with 
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -19,8 +18,7 @@ from audiocapbench.store.annotations import Finding
 Said = Mapping[str, Finding]
 
 
-@dataclass(frozen=True, slots=True)
-class DomainRules:
+class DomainRules(NamedTuple):
     """Thresholds, each at or above which something counts as heard.
 
     Attributes:
@@ -39,17 +37,17 @@ class DomainRules:
     @classmethod
     def of(cls, given: Sequence[str]) -> "DomainRules":
         """Read ``NAME=VALUE`` thresholds; the others keep their defaults."""
-        names, changed = [one.name for one in fields(cls)], {}
+        changed = {}
         for one in given:
             name, _, value = one.partition("=")
-            if name not in names:
-                near = meant(name, names, "there are")
+            if name not in cls._fields:
+                near = meant(name, cls._fields, "there are")
                 raise AnnotationError(f"there is no threshold {name!r}{near}")
             try:
                 changed[name] = float(value)
             except ValueError:
                 raise AnnotationError(f"the threshold {one!r} is not {name}=NUMBER") from None
-        return replace(cls(), **changed)
+        return cls(**changed)
 
 
 class Decision(NamedTuple):
@@ -62,7 +60,7 @@ class Decision(NamedTuple):
 
 def decide(said: Said, rules: DomainRules, given: str | None = None) -> Decision:
     """The domain of a clip by what experts said, or as the user gave it."""
-    evidence: dict[str, Any] = {"thresholds": asdict(rules)}
+    evidence: dict[str, Any] = {"thresholds": rules._asdict()}
     if given is not None:
         if given not in DOMAINS:
             near = f"its metadata says {given[:20]!r}, not one of {', '.join(DOMAINS)}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from audiocapbench.annotate.contract import Annotation, read_annotation, schema_fields
+from audiocapbench.annotate.contract import Annotation, field_names, read_annotation
 from audiocapbench.annotate.errors import AnnotationError
 from audiocapbench.annotate.prompts import prompt
 from audiocapbench.benchmarks import Benchmark
@@ -107,7 +107,7 @@ def merge_questions(
 ) -> Benchmark:
     """What the model is asked first, of every clip."""
     own = prompt("mecat_merge").text, prompt("input").text
-    fields = ", ".join(schema_fields())
+    fields = ", ".join(field_names())
     texts = {}
     for clip, record in heard.items():
         told = json.dumps(clip_input(record, found[clip]), ensure_ascii=False, indent=1)

@@ -1,5 +1,7 @@
 """All that is known of one clip: how far it got, who said what, and whose words it has."""
 
+import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from audiocapbench.annotate.errors import AnnotationError
@@ -42,6 +44,29 @@ def clip_history(store: Store, project: str, name: str) -> dict[str, Any]:
         found["annotation"] = annotation.model_dump()
         found["provenance"] = provenance(annotation, said)
     return found
+
+
+def history_lines(found: Mapping[str, Any]) -> Iterator[str]:
+    """The same for people."""
+    yield f"{found['clip']}: domain {found['domain'] or 'unknown'}"
+    for stage, own in found["stages"].items():
+        yield f"  {stage}: {': '.join(filter(None, (own['status'], own['reason'])))}"
+    yield f"Domain by {json.dumps(found['evidence'], ensure_ascii=False)}"
+    for name, own in found["experts"].items():
+        said = own.get("error") or json.dumps(own["said"], ensure_ascii=False)
+        yield f"{name} ({own['signature']}) {own['status']}: {said}"
+    if "annotation" not in found:
+        return
+    why = found["provenance"]
+    for view, texts in found["annotation"]["captions"].items():
+        yield from (f"{view}:", *(f"  {text}" for text in texts))
+        parts = [f"{word} ({', '.join(by)})" for word, by in why["words"].get(view, {}).items()]
+        if parts:
+            yield f"  said by experts: {', '.join(parts)}"
+        if alone := why["model_only"].get(view):
+            yield f"  the model's own words: {', '.join(alone)}"
+    for one in found["annotation"]["questions"]:
+        yield f"{one['category']}, {one['difficulty']}: {one['question']} {one['answer']}"
 
 
 def _stage(record: StageRecord) -> dict[str, Any]:

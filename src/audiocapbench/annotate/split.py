@@ -28,6 +28,10 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]{0,30}")
 _SOURCE = "audiocapbench annotate"
 
 
+class NothingPassedError(AnnotationError):
+    """There is nothing to split."""
+
+
 class KeptClip(NamedTuple):
     """A clip that passed every check: where it lies, what it is called, and what is said of it."""
 
@@ -118,8 +122,9 @@ def kept_clips(store: Store, project: str, shares: Shares, seed: int = 0) -> lis
     records = store.stage_records(project, "check")
     good = sorted(clip for clip, one in records.items() if one.status == "ok")
     if not good:
-        why = "no annotation passed" if records else "has not been checked; run 'annotate check'"
-        raise AnnotationError(f"{project}: {why}, so there is nothing to split")
+        if records:
+            raise NothingPassedError("No annotation passed the checks")
+        raise AnnotationError(f"{project}: has not been checked; run 'annotate check' first")
     merged, heard = merged_clips(store, project), store.stage_records(project, "hear")
     said = findings_of(store, {clip: heard[clip] for clip in good})
     places = {

@@ -1,9 +1,9 @@
 """``audiocapbench annotate``: a benchmark from a folder of audio, stage by stage or all the way."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from inspect import Parameter, Signature, getdoc, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 from typer import Option
@@ -15,16 +15,13 @@ from audiocapbench.cli.console import print_json, say, show, show_lines, some, t
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
-    from audiocapbench.annotate.check import CheckResult
-    from audiocapbench.annotate.clips import ClipFolder
-    from audiocapbench.annotate.hear import HearingResult
-    from audiocapbench.annotate.merge import MergeResult
-    from audiocapbench.annotate.split import SplitResult
+    from audiocapbench.engine import Preview
     from audiocapbench.meta.settings import TrialSettings
     from audiocapbench.models import Model
     from audiocapbench.store.annotations import StageRecord
 
 _WHOLE = "all"
+_PROMPTS = ("mecat_merge", "input", "repair")
 
 
 class _Stages(TyperGroup):
@@ -49,283 +46,287 @@ annotate_app = typer.Typer(
 )
 app.add_typer(annotate_app, name="annotate")
 
-Experts = Annotated[
-    list[str] | None,
-    Option(
-        "--expert",
-        metavar="NAME",
-        help="An expert, with options in brackets, such as asr[model=DIR]; may be repeated. "
-        "[default: signal, speech, tags, asr, quality, music]",
-        show_default=False,
-    ),
-]
-Thresholds = Annotated[
-    list[str] | None,
-    Option(
-        "--threshold",
-        metavar="NAME=X",
-        help="When something counts as heard: speech_share=0.1, speech_label=0.5, "
-        "music_label=0.4, sound_label=0.3, silence_dbfs=-60; may be repeated.",
-        show_default=False,
-    ),
-]
-Describe = Annotated[
-    str | None, Option(metavar="MODEL", help="A model that hears and describes every clip.")
-]
-SampleClips = Annotated[int | None, Option(min=1, metavar="N", help="Only so many clips, by lot.")]
-_DRAW = options.Seed
-Clap = Annotated[
-    str,
-    Option(
-        metavar="NAME",
-        help="Audio-text encoder that compares clip and caption, such as laion[path=DIR]; 'none' "
-        "for no comparison.",
-    ),
-]
-Margin = Annotated[
-    float,
-    Option(
-        metavar="X", help="How much more a clip is like its caption than like 6 others, by lot."
-    ),
-]
-MarginUnit = Annotated[
-    Literal["points", "sd"],
-    Option(help="Of --margin: hundredths of a cosine, or standard deviations of the six."),
-]
-Duplicate = Annotated[
-    float, Option(min=0, max=1, metavar="X", help="Cosine from which captions are near-duplicates.")
-]
-SharesText = Annotated[
-    str, Option("--shares", metavar="NAME=X,…", help="Splits, and what share of clips each gets.")
-]
-Licence = Annotated[
-    str | None, Option(metavar="TEXT", help="Licence of the clips, for the datasheet.")
-]
-Name = Annotated[
-    str | None, Option(metavar="NAME", help="The benchmark's name. [default: the folder's]")
-]
-Llm = Annotated[str, Option(metavar="MODEL", help="The language model that merges.")]
-Repairs = Annotated[
-    int, Option(min=0, metavar="N", help="How often a reply that cannot be used is asked again.")
-]
-MaxTokens = Annotated[int | None, Option(min=1, metavar="N", help="Most tokens of a reply.")]
-Temperature = Annotated[float | None, Option(min=0, metavar="T", help="How freely it writes.")]
+
+class StageReport(NamedTuple):
+    """What a stage says: to programs, to people, and whether every clip got through."""
+
+    document: dict[str, Any]
+    show: Callable[[], None]
+    whole: bool = True
 
 
-@contextmanager
-def _settings(
-    store: str,
-    budget: float | None = None,
-    prices: Path | None = None,
-    concurrency: int | None = None,
-    seed: int = 0,
-) -> "Iterator[TrialSettings]":
-    """What a stage is asked and kept with, and bars while it is at work."""
+class _Way(NamedTuple):
+    """What all stages of a command share."""
+
+    settings: "TrialSettings"
+    yes: bool
+
+    def confirm(self, *previews: "Preview") -> None:
+        """Nothing is spent unseen."""
+        from audiocapbench.cli.preview import confirm
+
+        confirm(previews, budget_usd=self.settings.budget.limit_usd, yes=self.yes)
+
+
+def _shared(
+    *,
+    budget: options.Budget = None,
+    prices: options.Prices = None,
+    concurrency: options.Concurrency = None,
+    credentials: options.Credentials = None,
+    yes: options.Yes = False,
+    store: options.Store = options.DEFAULT_STORE,
+    json: options.Json = False,
+) -> None:
+    """Options of every stage that may ask a model."""
+
+
+Stage = Callable[..., StageReport]
+_UNPAID = ("store", "json")
+
+
+def _add(name: str, stages: Sequence[Stage], text: str, *, paid: bool = True) -> None:
+    """Add a command that goes through stages, with the options of all of them."""
+    taken = [signature(one).parameters for one in stages]
+    free = [one for key, one in signature(_shared).parameters.items() if paid or key in _UNPAID]
+    own = {key: one for some in taken for key, one in list(some.items())[1:]}
+    needed = sorted(own.values(), key=lambda one: (one.kind, one.default is not Parameter.empty))
+
+    def command(**given: Any) -> None:
+        reports = _run(stages, taken, given)
+        if given["json"]:
+            documents = {one.__name__[1:]: report.document for one, report in reports.items()}
+            print_json(documents if len(stages) > 1 else next(iter(documents.values())))
+        else:
+            for report in reports.values():
+                report.show()
+        if not all(report.whole for report in reports.values()):
+            raise typer.Exit(SOME_FAILED)
+
+    helps = [(getdoc(one) or "").partition("\nArgs:\n")[2] for one in stages]
+    command.__doc__ = "\n".join([text, "", "Args:", *helps])
+    vars(command)["__signature__"] = Signature([*needed, *free])
+    options.command(annotate_app.command, name)(command)
+
+
+def _run(
+    stages: Sequence[Stage], taken: Sequence[Any], given: dict[str, Any]
+) -> dict[Stage, StageReport]:
+    """Go through stages; what is written wrongly is refused before the first."""
+    from audiocapbench.annotate.split import read_shares
     from audiocapbench.cli.progress import TrialBars, explain_spending
     from audiocapbench.engine import Budget, RateLimits
     from audiocapbench.meta.settings import TrialSettings
 
+    if "shares" in given:
+        read_shares(given["shares"])
+    if "llm" in given:
+        _merging_model(given)
+    reports: dict[Stage, StageReport] = {}
     with TrialBars() as bars:
         settings = TrialSettings(
-            store_url=store,
-            budget=Budget(budget),
-            prices=prices,
-            rate_limits=RateLimits(concurrency),
+            store_url=given["store"],
+            budget=Budget(given.get("budget")),
+            prices=given.get("prices"),
+            rate_limits=RateLimits(given.get("concurrency")),
             progress=bars.advance,
-            seed=seed,
         )
+        way = _Way(settings, given.get("yes", False))
         try:
-            yield settings
+            for stage, own in zip(stages, taken, strict=True):
+                reports[stage] = stage(way, **{key: given[key] for key in list(own)[1:]})
         except KeyboardInterrupt:
             say(f"What was done is kept in {settings.store.name}; the same command goes on.")
             raise
     explain_spending(settings.budget)
+    return reports
 
 
-@options.command(annotate_app.command)
-def hear(
+def _hear(
+    way: _Way,
     folder: Path,
     *,
-    expert: Experts = None,
-    threshold: Thresholds = None,
-    describe: Describe = None,
-    sample: SampleClips = None,
-    seed: _DRAW = 0,
+    expert: list[str] | None = None,
+    threshold: list[str] | None = None,
+    describe: str | None = None,
+    sample: Annotated[int | None, Option(min=1)] = None,
+    seed: int = 0,
     follow_links: options.FollowLinks = False,
-    budget: options.Budget = None,
-    prices: options.Prices = None,
-    concurrency: options.Concurrency = None,
-    credentials: options.Credentials = None,
-    yes: options.Yes = False,
-    store: options.Store = options.DEFAULT_STORE,
-    json: options.Json = False,
-) -> None:
-    """Have experts hear every clip, and decide which of the eight domains it is of.
-
-    Each clip is decoded once. An expert that lacks a package or a model is 'not run', with the
-    reason; one that fails on a clip fails there alone. The same command hears only what is missing.
+) -> StageReport:
+    """Hear a folder.
 
     Args:
         folder: Audio files; metadata.jsonl or .csv in it may give file_name, title, description,
             source, licence, domain and what people wrote.
+        expert (NAME): An expert, with options in brackets such as asr[model=DIR]; may be repeated.
+            [default: signal, speech, tags, asr, quality, music]
+        threshold (NAME=X): When something counts as heard: speech_share=0.1, speech_label=0.5,
+            music_label=0.4, sound_label=0.3, silence_dbfs=-60; may be repeated.
+        describe (MODEL): A model that hears, to describe every clip.
+        sample (N): Only so many clips, by lot.
+        seed (N): Decides what is drawn by lot.
     """
-    with _settings(store, budget, prices, concurrency) as settings:
-        result = _hear(
-            _open(folder, settings, sample, seed, follow_links),
-            settings,
-            expert,
-            threshold,
-            _hearing_model(describe),
-            yes=yes,
-        )
-    if json:
-        print_json(_hearing_document(result))
-    else:
-        _show_hearing(result)
-    if _lost(result.records.values()) or any(one["failed"] for one in result.experts.values()):
-        raise typer.Exit(SOME_FAILED)
+    from audiocapbench.annotate.clips import open_clips
+    from audiocapbench.annotate.domain import DomainRules
+    from audiocapbench.annotate.expert import signature_of
+    from audiocapbench.annotate.experts import BUILT_IN, set_up
+    from audiocapbench.annotate.hear import hear, preview_describe
+
+    settings, rules = way.settings, DomainRules.of(threshold or ())
+    panel, model = set_up(expert or BUILT_IN), _hearing_model(describe)
+    watch = lambda done, total: settings.progress("clips found", done, total)  # noqa: E731
+    clips = open_clips(folder, sample=sample, seed=seed, follow_links=follow_links, progress=watch)
+    way.confirm(*([preview_describe(clips, model, settings)] if model else []))
+    result = hear(clips, panel, rules, settings, model)
+    told = {
+        "experts": {one.name: signature_of(one) for one in panel.experts},
+        "not_run": panel.not_run,
+        "describe": describe,
+        "thresholds": rules._asdict(),
+        "cost_usd": result.cost_usd,
+    }
+    settings.store.put_settings(clips.project, "hear", told)
+    document = {
+        "clips": len(result.records),
+        "domains": dict(sorted(result.domains.items())),
+        "experts": {name: dict(one) for name, one in result.experts.items()},
+        "not_run": panel.not_run,
+        "cost_usd": result.cost_usd,
+        "left_out": _reasons(result.records.values()),
+    }
+    lost = [one for one in result.records.values() if one.status not in ("ok", "duplicate")]
+    whole = not lost and not any(one["failed"] for one in result.experts.values())
+    return StageReport(document, lambda: _show_hearing(document), whole)
 
 
-@options.command(annotate_app.command)
-def merge(
-    folder: Path,
-    *,
-    llm: Llm,
-    repairs: Repairs = 2,
-    max_tokens: MaxTokens = None,
-    temperature: Temperature = None,
-    timeout: options.Timeout = None,
-    budget: options.Budget = None,
-    prices: options.Prices = None,
-    concurrency: options.Concurrency = None,
-    credentials: options.Credentials = None,
-    yes: options.Yes = False,
-    store: options.Store = options.DEFAULT_STORE,
-    json: options.Json = False,
-) -> None:
-    """Have a language model merge what experts said: six views in three wordings, five questions.
+def _hearing_model(name: str | None) -> "Model | None":
+    from audiocapbench.errors import ModelError
+    from audiocapbench.models import create_model
 
-    It is asked with appendix D of the MECAT paper, word for word. A reply that breaks the contract
-    is asked for again with what is wrong with it, never mended.
-
-    Args:
-        folder: A folder that 'annotate hear' has heard.
-    """
-    with _settings(store, budget, prices, concurrency) as settings:
-        result = _merge(folder, settings, _llm(llm, max_tokens, temperature, timeout), repairs, yes)
-    if json:
-        print_json(_merge_document(result))
-    else:
-        _show_merge(result)
-    if _lost(result.records.values()):
-        raise typer.Exit(SOME_FAILED)
+    model = None if name is None else create_model(name)
+    if model is not None and model.contract.container == "none":
+        raise ModelError(f"{name} does not hear, so it cannot describe clips")
+    return model
 
 
-def _llm(
-    name: str, max_tokens: int | None, temperature: float | None, timeout: float | None
-) -> "Model":
-    from audiocapbench.models import ModelSettings, create_model
+def _show_hearing(document: dict[str, Any]) -> None:
+    statuses = ("ok", "failed", "not_run")
+    heads = [one.replace("_", " ") for one in statuses]
+    rows = [
+        [name, *(str(own.get(one, 0)) for one in statuses)]
+        for name, own in document["experts"].items()
+    ]
+    show(table(["expert", *heads], rows, right=heads))
+    for name, reason in document["not_run"].items():
+        say(f"{name} was not run: {reason}")
+    parts = ", ".join(f"{name} {count:,}" for name, count in document["domains"].items())
+    good, whole = sum(document["domains"].values()), document["clips"]
+    say(f"{good:,} of {whole:,} clips have a domain{': ' if parts else ''}{parts}.")
+    _say_reasons(document)
 
-    return create_model(name, ModelSettings(temperature, max_tokens, timeout))
+
+def _reasons(records: "Iterable[StageRecord]") -> dict[str, dict[str, list[str]]]:
+    """Clips that a stage did not let through, by status and reason."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for one in records:
+        if one.status != "ok":
+            own = found.setdefault(one.status, {})
+            own.setdefault(one.error or "no reason given", []).append(one.clip)
+    return found
+
+
+def _say_reasons(document: dict[str, Any]) -> None:
+    for status, reasons in document["left_out"].items():
+        for reason, clips in sorted(reasons.items(), key=lambda one: -len(one[1])):
+            say(f"  {len(clips):,} {status}: {reason}: {some(clips)}")
 
 
 def _merge(
-    folder: Path, settings: "TrialSettings", model: "Model", repairs: int, yes: bool
-) -> "MergeResult":
-    from audiocapbench.annotate.merge import merge as merge_all
-    from audiocapbench.annotate.merge import preview_merge
-    from audiocapbench.annotate.prompts import prompt
-    from audiocapbench.cli.preview import confirm
+    way: _Way,
+    folder: Path,
+    *,
+    llm: str,
+    repairs: Annotated[int, Option(min=0)] = 2,
+    max_tokens: Annotated[int | None, Option(min=1)] = None,
+    temperature: Annotated[float | None, Option(min=0)] = None,
+    timeout: options.Timeout = None,
+) -> StageReport:
+    """Merge what was heard.
 
-    project = str(folder.resolve())
-    spent = preview_merge(project, model, settings, repairs)
-    confirm([spent], budget_usd=settings.budget.limit_usd, yes=yes)
+    Args:
+        llm (MODEL): The language model that merges.
+        repairs (N): How often a reply that cannot be used is asked for again.
+        max_tokens (N): Most tokens of a reply.
+        temperature (T): How freely it writes.
+    """
+    from audiocapbench.annotate.merge import merge, preview_merge
+    from audiocapbench.annotate.prompts import prompt
+
+    how = {"temperature": temperature, "max_tokens": max_tokens, "timeout": timeout}
+    model = _merging_model({"llm": llm, **how})
+    project, settings = str(folder.resolve()), way.settings
+    way.confirm(preview_merge(project, model, settings, repairs))
+    result = merge(project, model, settings, repairs)
     told = {
         "llm": model.name,
         "parameters": dict(model.parameters),
         "repairs": repairs,
-        "prompts": {one: prompt(one).hash for one in ("mecat_merge", "input", "repair")},
+        "prompts": {one: prompt(one).hash for one in _PROMPTS},
+        "cost_usd": result.cost_usd,
     }
-    result = merge_all(project, model, settings, repairs)
-    settings.store.put_settings(project, "merge", told | {"cost_usd": result.cost_usd})
-    return result
-
-
-def _merge_document(result: "MergeResult") -> dict[str, Any]:
-    return {
+    settings.store.put_settings(project, "merge", told)
+    good = sum(one.status == "ok" for one in result.records.values())
+    document = {
         "clips": len(result.records),
-        "merged": len(result.records) - len(_lost(result.records.values())),
+        "merged": good,
         "asked": list(result.rounds),
         "cost_usd": result.cost_usd,
         "left_out": _reasons(result.records.values()),
     }
 
+    def shown() -> None:
+        again = ", then again ".join(f"{count:,}" for count in result.rounds)
+        say(f"{good:,} of {len(result.records):,} clips merged; asked about {again or 'none'}.")
+        _say_reasons(document)
 
-def _show_merge(result: "MergeResult") -> None:
-    good = len(result.records) - len(_lost(result.records.values()))
-    again = ", then again ".join(f"{count:,}" for count in result.rounds)
-    say(f"{good:,} of {len(result.records):,} clips merged; asked about {again or 'none'}.")
-    _say_reasons(result.records.values())
+    return StageReport(document, shown, good == len(result.records))
 
 
-@options.command(annotate_app.command)
-def check(
-    folder: Path,
-    *,
-    clap: Clap = "laion",
-    margin: Margin = 6.0,
-    margin_unit: MarginUnit = "points",
-    duplicate: Duplicate = 0.98,
-    seed: _DRAW = 0,
-    store: options.Store = options.DEFAULT_STORE,
-    json: options.Json = False,
-) -> None:
-    """Hold annotations to the rules; every rejection has its reason.
+def _merging_model(given: dict[str, Any]) -> "Model":
+    from audiocapbench.models import ModelSettings, create_model
 
-    Confidence, domain, transcripts, appendix D's rules of wording, questions, near-duplicates, and
-    the similarity of clip and caption, which is not run, and said to be, where CLAP is not there.
-
-    Args:
-        folder: A folder that 'annotate merge' has merged.
-    """
-    with _settings(store) as settings:
-        result = _check(folder, settings, clap, margin, margin_unit, duplicate, seed)
-    if json:
-        print_json(_check_document(result))
-    else:
-        _show_check(result)
-    if not result.kept:
-        raise typer.Exit(SOME_FAILED)
+    names = ("temperature", "max_tokens", "timeout")
+    return create_model(given["llm"], ModelSettings(**{name: given[name] for name in names}))
 
 
 def _check(
+    way: _Way,
     folder: Path,
-    settings: "TrialSettings",
-    clap: str,
-    margin: float,
-    unit: Literal["points", "sd"],
-    duplicate: float,
-    seed: int,
-) -> "CheckResult":
-    from audiocapbench.annotate.check import CheckSettings
-    from audiocapbench.annotate.check import check as check_all
+    *,
+    clap: str = "laion",
+    margin: float = 6.0,
+    margin_unit: Literal["points", "sd"] = "points",
+    duplicate: Annotated[float, Option(min=0, max=1)] = 0.98,
+    seed: int = 0,
+) -> StageReport:
+    """Check what was merged.
 
-    how = CheckSettings(
-        clap=None if clap == "none" else clap,
-        margin=margin,
-        unit=unit,
-        duplicate=duplicate,
-        seed=seed,
-    )
-    return check_all(folder, settings.store, how, settings.progress)
+    Args:
+        clap (NAME): Audio-text encoder that compares clip and caption, such as laion[path=DIR];
+            'none' for no comparison.
+        margin (X): How much more a clip must be like its caption than like 6 others, by lot.
+        margin_unit (UNIT): Hundredths of a cosine (points), or standard deviations of the six (sd).
+        duplicate (X): Cosine from which captions are near-duplicates.
+        seed (N): Decides what is drawn by lot.
+    """
+    from audiocapbench.annotate.check import CheckSettings, check
 
-
-def _check_document(result: "CheckResult") -> dict[str, Any]:
-    return {
+    encoder = None if clap == "none" else clap
+    how = CheckSettings(encoder, margin, margin_unit, duplicate=duplicate, seed=seed)
+    result = check(folder, way.settings.store, how, way.settings.progress)
+    document = {
         "kept": len(result.kept),
-        "survival": [
-            {"step": name, "left": left, "went": gone} for name, left, gone in result.survival
-        ],
+        "survival": [one._asdict() for one in result.survival],
         "reasons": {name: dict(own.most_common()) for name, own in result.reasons.items()},
         "rejected": {clip: one.error for clip, one in result.records.items() if one.error},
         "not_run": dict(result.not_run),
@@ -334,94 +335,104 @@ def _check_document(result: "CheckResult") -> dict[str, Any]:
             for name, (share, wanted) in result.difficulties.items()
         },
     }
+    return StageReport(document, lambda: _show_check(document), bool(result.kept))
 
 
-def _show_check(result: "CheckResult") -> None:
-    rows = [[name, f"{left:,}", f"{gone:,}"] for name, left, gone in result.survival]
+def _show_check(document: dict[str, Any]) -> None:
+    rows = [[one["step"], f"{one['left']:,}", f"{one['went']:,}"] for one in document["survival"]]
     show(table(["step", "left", "went"], rows, right=["left", "went"]))
-    for name, own in result.reasons.items():
-        for reason, count in own.most_common():
+    for name, own in document["reasons"].items():
+        for reason, count in own.items():
             say(f"  {count:,} {name}: {reason}")
-    for name, reason in result.not_run.items():
+    for name, reason in document["not_run"].items():
         say(f"{name} was not run: {reason}")
-    if result.difficulties:
-        parts = (f"{n} {100 * s:.0f} ({100 * w:.0f})" for n, (s, w) in result.difficulties.items())
+    shares = document["difficulties"].items()
+    parts = (f"{name} {100 * one['share']:.0f} ({100 * one['wanted']:.0f})" for name, one in shares)
+    if shares:
         say(f"Questions by difficulty, in percent, and as asked for: {', '.join(parts)}.")
-    kept, whole = len(result.kept), result.survival[0][1]
-    say(f"{kept:,} of {whole:,} clips are left ({100 * kept / whole:.0f} %).")
-
-
-@options.command(annotate_app.command)
-def split(
-    folder: Path,
-    *,
-    out: Path,
-    shares: SharesText = "train=0.8,test=0.2",
-    name: Name = None,
-    licence: Licence = None,
-    seed: _DRAW = 0,
-    store: options.Store = options.DEFAULT_STORE,
-    json: options.Json = False,
-) -> None:
-    """Write what passed as datasets that 'run' takes, with a datasheet.
-
-    No source is in two splits, and each split has its share of every domain, as far as whole
-    sources allow. Each is caption and qa for 'run mecat-caption' and 'run mecat-qa', and MECAT's
-    JSON lines.
-
-    Args:
-        folder: A folder that 'annotate check' has checked.
-        out (DIR): Where the splits are written, a folder each.
-    """
-    with _settings(store) as settings:
-        result = _split(folder, out, settings, shares, name, licence, seed)
-    if json:
-        print_json(_split_document(result))
-    else:
-        _show_split(result)
+    kept, whole = document["kept"], document["survival"][0]["left"]
+    say(f"{kept:,} of {whole:,} clips are left ({100 * kept / max(1, whole):.0f} %).")
 
 
 def _split(
+    way: _Way,
     folder: Path,
+    *,
     out: Path,
-    settings: "TrialSettings",
-    shares: str,
-    name: str | None,
-    licence: str | None,
-    seed: int,
-) -> "SplitResult":
+    shares: str = "train=0.8,test=0.2",
+    name: str | None = None,
+    licence: str | None = None,
+    seed: int = 0,
+) -> StageReport:
+    """Split what passed.
+
+    Args:
+        out (DIR): Where the splits are written, a folder each.
+        shares (NAME=X,…): Splits, and what share of the clips each gets.
+        name (NAME): The benchmark's name. [default: the folder's]
+        licence (TEXT): Licence of the clips, for the datasheet.
+        seed (N): Decides what is drawn by lot.
+    """
     from audiocapbench.annotate.check import survival
     from audiocapbench.annotate.datasheet import write_datasheet
-    from audiocapbench.annotate.split import read_shares
-    from audiocapbench.annotate.split import split as split_all
+    from audiocapbench.annotate.split import NothingPassedError, read_shares, split
 
-    parts, project, kept = read_shares(shares), str(folder.resolve()), settings.store
-    kept.put_settings(project, "split", {"shares": parts, "seed": seed, "name": name})
-    made = split_all(folder, out, kept, parts, name=name, seed=seed, progress=settings.progress)
-    write_datasheet(made, kept, project, survival(kept, project), licence)
-    return made
+    store, project, parts = way.settings.store, str(folder.resolve()), read_shares(shares)
+    try:
+        made = split(
+            folder, out, store, parts, name=name, seed=seed, progress=way.settings.progress
+        )
+    except NothingPassedError as error:
+        words = f"{error}; nothing was written."
+        return StageReport({"out": None, "clips": 0}, lambda: say(words), False)
+    store.put_settings(project, "split", {"shares": parts, "seed": seed, "name": name})
+    write_datasheet(made, store, project, survival(store, project), licence)
+    counts = {part: dict(sorted(own.items())) for part, own in made.counts.items()}
+    document = {"out": str(out), "clips": len(made.clips), "splits": counts}
+
+    def shown() -> None:
+        domains = sorted({domain for own in counts.values() for domain in own})
+        rows = [[one, *(str(own.get(one, 0)) for own in counts.values())] for one in domains]
+        show(table(["domain", *counts], rows, right=list(counts)))
+        test = out / ("test" if "test" in counts else next(iter(counts)))
+        say(
+            f"{len(made.clips):,} clips and a datasheet are in {out}. Then: "
+            f"audiocapbench run mecat-caption --data {test} --model MODEL"
+        )
+
+    return StageReport(document, shown)
 
 
-def _split_document(result: "SplitResult") -> dict[str, Any]:
-    counts = {name: dict(sorted(own.items())) for name, own in result.counts.items()}
-    return {"out": str(result.out), "clips": len(result.clips), "splits": counts}
-
-
-def _show_split(result: "SplitResult") -> None:
-    from audiocapbench.benchmarks.mecat.groups import DOMAINS
-
-    names = list(result.counts)
-    rows = [
-        [domain, *(str(result.counts[name][domain]) for name in names)]
-        for domain in DOMAINS
-        if any(result.counts[name][domain] for name in names)
-    ]
-    show(table(["domain", *names], rows, right=names))
-    test = result.out / ("test" if "test" in names else names[0])
-    say(
-        f"{len(result.clips):,} clips and a datasheet are in {result.out}. Then: "
-        f"audiocapbench run mecat-caption --data {test} --model MODEL"
-    )
+_add(
+    "hear",
+    [_hear],
+    "Have experts hear every clip, and decide which of the eight domains it is of.\n\n"
+    "Each clip is decoded once. An expert that lacks a package or a model is 'not run', with the "
+    "reason; one that fails on a clip fails there alone. The same command hears what is missing.",
+)
+_add(
+    "merge",
+    [_merge],
+    "Have a language model merge what experts said: six views in three wordings, five questions."
+    "\n\nIt is asked with appendix D of the MECAT paper, word for word. A reply that breaks the "
+    "contract is asked for again with what is wrong with it, never mended.",
+)
+_add(
+    "check",
+    [_check],
+    "Hold annotations to the rules; every rejection has its reason.\n\n"
+    "Confidence, domain, transcripts, appendix D's rules of wording, questions, near-duplicates, "
+    "and the similarity of clip and caption, which is not run, and said to be, without CLAP.",
+    paid=False,
+)
+_add(
+    "split",
+    [_split],
+    "Write what passed as datasets that 'run' takes, with a datasheet.\n\n"
+    "No source is in two splits, and each has its share of every domain, as far as whole sources "
+    "allow. Each is caption and qa for 'run mecat-caption' and 'mecat-qa', and MECAT's JSON lines.",
+    paid=False,
+)
 
 
 @options.command(annotate_app.command)
@@ -433,7 +444,7 @@ def audit(
     pairs: Annotated[int, Option(min=0)] = 150,
     per_domain: Annotated[int, Option(min=0)] = 100,
     person: list[str] | None = None,
-    seed: _DRAW = 0,
+    seed: int = 0,
     store: options.Store = options.DEFAULT_STORE,
     json: options.Json = False,
 ) -> None:
@@ -449,28 +460,32 @@ def audit(
         pairs (N): Items of the A/B sheet.
         per_domain (N): Clips of each domain on the REL sheet.
         person (NAME): Who rates, to have projects for 'view --rate' too; may be repeated.
+        seed (N): Decides what is drawn by lot.
     """
-    if (out is None) == (not ratings):
-        raise AudioCapBenchError("give --out DIR for sheets, or --ratings FILE, not both")
-    with _settings(store) as settings:
-        if ratings:
-            from audiocapbench.cli.tables import show_findings
-            from audiocapbench.report.audit import audit_report
+    from audiocapbench.annotate.audit import write_sheets
+    from audiocapbench.annotate.clips import open_clips
+    from audiocapbench.cli.tables import show_findings
+    from audiocapbench.report.audit import audit_report
+    from audiocapbench.store import Store
 
-            show_findings(audit_report(settings.store, str(folder.resolve()), ratings), json=json)
+    if out is not None and not ratings:
+        clips = open_clips(folder, follow_links=True)
+        with Store.open(store, create=False) as kept:
+            how = {"pairs": pairs, "per_domain": per_domain, "seed": seed}
+            made = write_sheets(clips, kept, out, **how, people=person or ())
+        document = {"files": dict(made.files), "opponents": dict(made.opponents)}
+        if json:
+            print_json(document)
             return
-        from audiocapbench.annotate.audit import write_sheets
-
-        clips = _open(folder, settings, None, 0, follow_links=True)
-        how: dict[str, Any] = {"pairs": pairs, "per_domain": per_domain, "people": person or ()}
-        made = write_sheets(clips, settings.store, out or Path(), **how, seed=seed)
-    if json:
-        print_json({"files": dict(made.files), "opponents": dict(made.opponents)})
-        return
-    kinds = ", ".join(f"{count} {name}" for name, count in sorted(made.opponents.items()))
-    say(f"{out}: {made.files['ab.csv']} pairs ({kinds}), {made.files['rel.csv']} clips to rate.")
-    for name in ("ab", "rel") if person else ():
-        say(f"In browsers: audiocapbench view --rate {Path(out or '') / f'{name}.toml'}")
+        for name, items in made.files.items():
+            say(f"{out / name}: {items:,} items.")
+        for name in ("ab", "rel") if person else ():
+            say(f"In browsers: audiocapbench view --rate {out / f'{name}.toml'}")
+    elif ratings and out is None:
+        with Store.open(store, create=False) as kept:
+            show_findings(audit_report(kept, str(folder.resolve()), ratings), json=json)
+    else:
+        raise AudioCapBenchError("give --out DIR for sheets, or --ratings FILE, not both")
 
 
 @options.command(annotate_app.command, "show")
@@ -487,7 +502,7 @@ def show_clip(
         folder: A folder that 'annotate hear' has heard.
         clip: The file's name in the folder, or its key in a split.
     """
-    from audiocapbench.annotate.show import clip_history
+    from audiocapbench.annotate.show import clip_history, history_lines
     from audiocapbench.store import Store
 
     with Store.open(store, create=False) as kept:
@@ -495,205 +510,11 @@ def show_clip(
     if json:
         print_json(found)
     else:
-        _show_history(found)
+        show_lines(*history_lines(found))
 
 
-def _show_history(found: dict[str, Any]) -> None:
-    from json import dumps
-
-    lines = [f"{found['clip']}: domain {found['domain'] or 'unknown'}"]
-    for stage, own in found["stages"].items():
-        lines.append(
-            f"  {stage}: {own['status']}{': ' if own['reason'] else ''}{own['reason'] or ''}"
-        )
-    lines.append(f"Domain by {dumps(found['evidence'], ensure_ascii=False)}")
-    for name, own in found["experts"].items():
-        said = own.get("error") or dumps(own["said"], ensure_ascii=False)
-        lines.append(f"{name} ({own['signature']}) {own['status']}: {said}")
-    why = found.get("provenance", {"words": {}, "model_only": {}})
-    for view, texts in found.get("annotation", {}).get("captions", {}).items():
-        lines += [f"{view}:", *(f"  {text}" for text in texts)]
-        words = why["words"].get(view, {})
-        parts = [f"{word} ({', '.join(by)})" for word, by in words.items()]
-        lines += [f"  said by experts: {', '.join(parts)}"] if parts else []
-        alone = why["model_only"].get(view)
-        lines += [f"  the model's own words: {', '.join(alone)}"] if alone else []
-    for one in found.get("annotation", {}).get("questions", ()):
-        lines.append(f"{one['category']}, {one['difficulty']}: {one['question']} {one['answer']}")
-    show_lines(*lines)
-
-
-@options.command(annotate_app.command, _WHOLE)
-def whole(
-    folder: Path,
-    *,
-    llm: Llm,
-    out: Path,
-    expert: Experts = None,
-    threshold: Thresholds = None,
-    describe: Describe = None,
-    sample: SampleClips = None,
-    follow_links: options.FollowLinks = False,
-    repairs: Repairs = 2,
-    max_tokens: MaxTokens = None,
-    temperature: Temperature = None,
-    timeout: options.Timeout = None,
-    clap: Clap = "laion",
-    margin: Margin = 6.0,
-    margin_unit: MarginUnit = "points",
-    duplicate: Duplicate = 0.98,
-    shares: SharesText = "train=0.8,test=0.2",
-    name: Name = None,
-    licence: Licence = None,
-    seed: _DRAW = 0,
-    budget: options.Budget = None,
-    prices: options.Prices = None,
-    concurrency: options.Concurrency = None,
-    credentials: options.Credentials = None,
-    yes: options.Yes = False,
-    store: options.Store = options.DEFAULT_STORE,
-    json: options.Json = False,
-) -> None:
-    """The whole way: hear, merge, check and split; 'annotate FOLDER --llm M --out DIR' for short.
-
-    Args:
-        folder: Audio files; metadata.jsonl or .csv in it may give file_name, title, description,
-            source, licence, domain and what people wrote.
-        out (DIR): Where the splits are written, a folder each.
-    """
-    from audiocapbench.annotate.split import read_shares
-
-    read_shares(shares)
-    model, hearing = _llm(llm, max_tokens, temperature, timeout), _hearing_model(describe)
-    document: dict[str, Any] = {}
-    with _settings(store, budget, prices, concurrency) as settings:
-        clips = _open(folder, settings, sample, seed, follow_links)
-        heard = _hear(clips, settings, expert, threshold, hearing, yes=yes)
-        document["hear"] = _hearing_document(heard)
-        merged = _merge(folder, settings, model, repairs, yes)
-        document["merge"] = _merge_document(merged)
-        checked = _check(folder, settings, clap, margin, margin_unit, duplicate, seed)
-        document["check"] = _check_document(checked)
-        made = None
-        if checked.kept:
-            made = _split(folder, out, settings, shares, name, licence, seed)
-            document["split"] = _split_document(made)
-    if json:
-        print_json(document)
-    else:
-        _show_hearing(heard)
-        _show_merge(merged)
-        _show_check(checked)
-        if made is not None:
-            _show_split(made)
-    if made is None:
-        say("No annotation passed, so nothing was written; the reasons stand above.")
-        raise typer.Exit(SOME_FAILED)
-    if _lost(heard.records.values()) or _lost(merged.records.values()):
-        raise typer.Exit(SOME_FAILED)
-
-
-def _open(
-    folder: Path, settings: "TrialSettings", sample: int | None, seed: int, follow_links: bool
-) -> "ClipFolder":
-    from audiocapbench.annotate.clips import open_clips
-
-    return open_clips(
-        folder,
-        sample=sample,
-        seed=seed,
-        follow_links=follow_links,
-        progress=lambda done, total: settings.progress("clips found", done, total),
-    )
-
-
-def _hearing_model(name: str | None) -> "Model | None":
-    from audiocapbench.errors import ModelError
-    from audiocapbench.models import create_model
-
-    if name is None:
-        return None
-    model = create_model(name)
-    if model.contract.container == "none":
-        raise ModelError(f"{name} does not hear, so it cannot describe clips")
-    return model
-
-
-def _hear(
-    folder: "ClipFolder",
-    settings: "TrialSettings",
-    experts: list[str] | None,
-    thresholds: list[str] | None,
-    describe: "Model | None",
-    *,
-    yes: bool,
-    more: Sequence[Any] = (),
-) -> "HearingResult":
-    from dataclasses import asdict
-
-    from audiocapbench.annotate.domain import DomainRules
-    from audiocapbench.annotate.expert import signature_of
-    from audiocapbench.annotate.experts import BUILT_IN, set_up
-    from audiocapbench.annotate.hear import hear as hear_all
-    from audiocapbench.annotate.hear import preview_describe
-    from audiocapbench.cli.preview import confirm
-
-    rules, panel = DomainRules.of(thresholds or ()), set_up(experts or BUILT_IN)
-    spent = [preview_describe(folder, describe, settings)] if describe else []
-    confirm([*spent, *more], budget_usd=settings.budget.limit_usd, yes=yes)
-    told = {
-        "experts": {one.name: signature_of(one) for one in panel.experts},
-        "not_run": panel.not_run,
-        "describe": describe.name if describe else None,
-        "thresholds": asdict(rules),
-    }
-    settings.store.put_settings(folder.project, "hear", told)
-    result = hear_all(folder, panel, rules, settings, describe)
-    settings.store.put_settings(folder.project, "hear", told | {"cost_usd": result.cost_usd})
-    return result
-
-
-def _lost(records: "Sequence[StageRecord] | Any") -> "list[StageRecord]":
-    return [one for one in records if one.status not in ("ok", "duplicate")]
-
-
-def _hearing_document(result: "HearingResult") -> dict[str, Any]:
-    return {
-        "clips": len(result.records),
-        "domains": dict(sorted(result.domains.items())),
-        "experts": {name: dict(one) for name, one in result.experts.items()},
-        "not_run": dict(result.not_run),
-        "cost_usd": result.cost_usd,
-        "left_out": _reasons(result.records.values()),
-    }
-
-
-def _reasons(records: "Any") -> dict[str, dict[str, Any]]:
-    """Clips that a stage did not let through, by status and reason."""
-    found: dict[str, dict[str, Any]] = {}
-    for one in records:
-        if one.status != "ok":
-            own = found.setdefault(one.status, {})
-            own.setdefault(one.error or "no reason given", []).append(one.clip)
-    return found
-
-
-def _show_hearing(result: "HearingResult") -> None:
-    columns = ["ok", "failed", "not run"]
-    rows = [
-        [name, *(str(one[status.replace(" ", "_")]) for status in columns)]
-        for name, one in result.experts.items()
-    ]
-    show(table(["expert", *columns], rows, right=columns))
-    for name, reason in result.not_run.items():
-        say(f"{name} was not run: {reason}")
-    good = sum(result.domains.values())
-    parts = ", ".join(f"{name} {count:,}" for name, count in sorted(result.domains.items()))
-    say(f"{good:,} of {len(result.records):,} clips have a domain{': ' if parts else ''}{parts}.")
-    _say_reasons(result.records.values())
-
-
-def _say_reasons(records: "Any") -> None:
-    for status, reasons in _reasons(records).items():
-        for reason, clips in sorted(reasons.items(), key=lambda one: -len(one[1])):
-            say(f"  {len(clips):,} {status}: {reason}: {some(clips)}")
+_add(
+    _WHOLE,
+    [_hear, _merge, _check, _split],
+    "The whole way: hear, merge, check and split; 'annotate FOLDER --llm M --out DIR' for short.",
+)
