@@ -12,7 +12,7 @@ import pytest
 import expert_plugin
 from annotate.conftest import Merger
 from annotations import good_fields, reply
-from audiocapbench.annotate.contract import NONE, read_annotation, field_names
+from audiocapbench.annotate.contract import NONE, field_names, read_annotation
 from audiocapbench.annotate.merge import clip_input
 from audiocapbench.annotate.prompts import prompt
 from audiocapbench.judges.errors import ReplyError

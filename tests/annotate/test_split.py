@@ -107,6 +107,17 @@ def test_a_second_split_leaves_nothing_of_the_first(checked: Path) -> None:
         for line in (checked / f"made/{part}/caption/metadata.jsonl").read_text().splitlines()
     ]
     assert len(lines) == len(set(lines)) == 12
+    assert len(list((checked / "made").rglob("caption/*/*.wav"))) == 12
+    listed = [
+        key
+        for path in (checked / "made").rglob("caption_test/*.jsonl")
+        for line in path.read_text().splitlines()
+        for key in json.loads(line)
+    ]
+    assert len(listed) == len(set(listed)) == 12
+    fewer = split(checked, "--shares", "test=1")
+    assert fewer.returncode == 2
+    assert "has a split 'train'" in fewer.stderr
 
 
 def test_a_killed_split_goes_on(checked: Path) -> None:
@@ -186,11 +197,31 @@ def test_people_compare_blind_and_rate_and_the_papers_statistics_come_out(checke
 
 def test_ratings_of_items_that_are_on_no_sheet_are_refused(checked: Path) -> None:
     annotate(checked, "audit", "clips", "--out", "sheets")
-    for rows in ("id,rating\nrel-0000,7\n", "id,rating\nnobody,3\n", "id,preferred\nab-0000,c\n"):
+    rel, ab = (
+        (checked / f"sheets/{name}.csv").read_text().splitlines()[1].partition(",")[0]
+        for name in ("rel", "ab")
+    )
+    odd = (f"id,rating\n{rel},7\n", "id,rating\nnobody,3\n", f"id,preferred\n{ab},c\n")
+    for rows in (*odd, f"id,rating\n{ab},3\n"):
         (checked / "odd.csv").write_text(rows)
         done = annotate(checked, "audit", "clips", "--ratings", "odd.csv")
         assert done.returncode == 2
         assert "odd.csv" in done.stderr
+
+
+def test_a_sheet_of_an_earlier_draw_is_never_read_as_todays(checked: Path) -> None:
+    def sides() -> dict[str, list[str]]:
+        with (checked / "sheets/ab.csv").open(newline="") as stream:
+            return {
+                one["id"]: [one["caption_a"], one["caption_b"]] for one in csv.DictReader(stream)
+            }
+
+    annotate(checked, "audit", "clips", "--out", "sheets")
+    first = sides()
+    annotate(checked, "audit", "clips", "--out", "sheets", "--seed", "1")
+    second = sides()
+    assert set(first) != set(second)
+    assert all(first[one] == second[one] for one in set(first) & set(second))
 
 
 def test_a_clip_shows_how_far_it_got_and_whose_words_it_has(checked: Path) -> None:

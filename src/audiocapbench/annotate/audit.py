@@ -5,6 +5,7 @@ there is one, a person's caption; which is which is kept in the store alone. A R
 views of a clip on a scale from 1 to 5, as appendix F of the MECAT paper has it.
 """
 
+import hashlib
 import json
 import random
 from collections import Counter, defaultdict
@@ -21,16 +22,11 @@ from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import read_records
 from audiocapbench.files import csv_text, write_file
 from audiocapbench.meta.pairs.pair import CaptionPair
-from audiocapbench.stats import Interval
-from audiocapbench.stats.shares import wilson
 from audiocapbench.store import Store
 from audiocapbench.store.annotations import StageRecord
 
 Opponent = Literal["safe", "wrong", "human"]
 AB, REL = "ab.csv", "rel.csv"
-BASIC = 3.0
-"""A basic match on the scale; what lies below it is rejected."""
-
 _QUESTIONS = {
     AB: ("pairs", "Choose the better caption: accuracy first, then level of detail."),
     REL: (
@@ -49,35 +45,15 @@ class Sheets(NamedTuple):
     opponents: Counter[str]
 
 
-class Share(NamedTuple):
-    """A share of annotations with Wilson's interval."""
-
-    hits: int
-    total: int
-    interval: Interval | None
-
-    @classmethod
-    def of(cls, hits: int, total: int) -> "Share":
-        """The share of some among all."""
-        return cls(hits, total, wilson(hits, total) if total else None)
-
-
 class Audit(NamedTuple):
-    """What people said: votes as pairs, the annotation first, and ratings by domain.
+    """What people said: votes as pairs, the annotation first; ratings by domain and item.
 
-    Attributes:
-        rejected: Annotations that people rate below a basic match.
-        wrong: Those that they rate 1: no match at all.
-        high: Those that they rate 4 or 5.
-        unread: Items of the sheets that nobody rated.
+    ``unrated`` counts items of the sheets of which nobody said anything.
     """
 
     pairs: tuple[CaptionPair, ...]
     ratings: Mapping[str, Mapping[str, Sequence[float]]]
-    rejected: Share
-    wrong: Share
-    high: Share
-    unread: int
+    unrated: int
 
 
 def write_sheets(
@@ -107,22 +83,28 @@ def write_sheets(
     draw = random.Random(f"{seed} audit")
     human = {one.id: one.captions[0] for one in folder.clips if one.captions}
     items: dict[str, dict[str, Any]] = {clip: {"domain": domains[clip]} for clip in good}
-    for number, (clip, opponent) in enumerate(_opponents(good, human, pairs, draw)):
+    for clip, opponent in _opponents(good, human, pairs, draw):
         other = _other(opponent, clip, merged, domains, human, draw)
         if other is not None:
-            item = {"id": f"ab-{number:04}", "opponent": opponent, "text": other}
-            items[clip].setdefault("ab", []).append(item | {"ours": draw.choice("ab")})
+            ours = draw.choice("ab")
+            item = {"id": _item("ab", clip, other, ours), "opponent": opponent, "text": other}
+            items[clip].setdefault("ab", []).append(item | {"ours": ours})
     for domain in sorted(set(domains.values())):
         own = [clip for clip in good if domains[clip] == domain]
         for clip in draw.sample(own, min(per_domain, len(own))):
-            items[clip]["rel"] = ""
-    shuffled = [clip for clip, one in items.items() if "rel" in one]
-    draw.shuffle(shuffled)
-    for number, clip in enumerate(shuffled):
-        items[clip]["rel"] = f"rel-{number:04}"
+            items[clip]["rel"] = _item("rel", clip, _views(merged[clip]))
     records = [StageRecord(clip, "audit", "ok", one) for clip, one in items.items()]
     store.put_stage(folder.project, "audit", records)
     return _write(folder, out, merged, items, people)
+
+
+def _item(sheet: str, *content: str) -> str:
+    """A name that says nothing, and that no other item has: an old sheet is never misread."""
+    return f"{sheet}-{hashlib.sha256(json.dumps(content).encode()).hexdigest()[:10]}"
+
+
+def _views(annotation: Annotation) -> str:
+    return " | ".join(f"{view}: {texts[0]}" for view, texts in annotation.captions.items())
 
 
 def _opponents(
@@ -178,9 +160,7 @@ def _write(
             rows[AB].append([pair["id"], clip, *texts, ""])
             opponents[pair["opponent"]] += 1
         if one.get("rel"):
-            views = merged[clip].captions.items()
-            whole = " | ".join(f"{view}: {texts[0]}" for view, texts in views)
-            rows[REL].append([one["rel"], clip, whole, ""])
+            rows[REL].append([one["rel"], clip, _views(merged[clip]), ""])
     heads = {AB: ["id", "audio", "caption_a", "caption_b", "preferred"]}
     heads[REL] = ["id", "audio", "caption", "rating"]
     out.mkdir(parents=True, exist_ok=True)
@@ -228,15 +208,8 @@ def read_audit(store: Store, project: str, files: Sequence[Path]) -> Audit:
     by_domain: dict[str, dict[str, Sequence[float]]] = defaultdict(dict)
     for key, own in ratings.items():
         by_domain[str(records[rated[key]].document["domain"])][key] = own
-    means = [sum(own) / len(own) for own in ratings.values()]
-    counts = (
-        sum(one < BASIC for one in means),
-        sum(one == 1 for one in means),
-        sum(one >= 4 for one in means),
-    )
-    shares = [Share.of(count, len(means)) for count in counts]
-    unread = len(pairs) + len(rated) - len(votes) - len(ratings)
-    return Audit(found, by_domain, shares[0], shares[1], shares[2], unread)
+    unrated = len(pairs) + len(rated) - len(votes) - len(ratings)
+    return Audit(found, by_domain, unrated)
 
 
 def _read(

@@ -150,7 +150,8 @@ class _Hearing:
         progress: Told,
     ) -> None:
         self._rules, self._store, self._progress = rules, store, progress
-        self._clips = {one.clip.sha256: one for one in folder.clips}
+        # The first of several that are the same is the one that counts.
+        self._clips = {one.clip.sha256: one for one in reversed(folder.clips)}
         self._first = [one for one in panel.experts if not one.domains]
         self._second = [one for one in panel.experts if one.domains]
         signatures = {one.name: signature_of(one) for one in panel.experts}
@@ -159,7 +160,7 @@ class _Hearing:
 
     def run(self) -> None:
         """Decode what is to be heard, and have it heard."""
-        wanted = [digest for digest in self._clips if self._lacking(digest)]
+        wanted = [digest for digest in reversed(self._clips) if self._lacking(digest)]
         done, total = len(self._clips) - len(wanted), len(self._clips)
         self._progress("clips heard", done, total)
         for batch in _batches(read_ahead(self._decoded, wanted), _BATCH):

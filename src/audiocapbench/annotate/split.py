@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from audiocapbench.annotate.contract import Annotation
 from audiocapbench.annotate.errors import AnnotationError
 from audiocapbench.annotate.merge import findings_of, merged_clips
 from audiocapbench.annotate.provenance import provenance
+from audiocapbench.benchmarks.mecat.groups import DOMAINS
 from audiocapbench.data.build.ledger import Ledger
 from audiocapbench.files import write_file
 from audiocapbench.store import Store
@@ -105,7 +107,7 @@ def assign(clips: Mapping[str, tuple[str, str]], shares: Shares, seed: int = 0) 
 
         def lack(name: str, own: Counter[str] = own) -> float:
             lacks = (wanted[name][one] - given[name][one] for one in own.elements())
-            return sum(lacks) + 1e-9 * (wanted[name].get("", 0) - given[name].total())
+            return sum(lacks) - 1e-9 * given[name].total()
 
         best = max(shares, key=lack)
         given[best].update(own)
@@ -174,6 +176,7 @@ def split(
     if out.resolve().is_relative_to(root.resolve()):
         raise AnnotationError(f"{out}: lies in the folder that is annotated; choose another")
     clips = kept_clips(store, project, shares, seed)
+    _refuse_other_splits(out, {one.split for one in clips})
     label = re.sub(r"[^A-Za-z0-9_.-]+", "-", name or root.resolve().name) or "own"
     done = 0
     for part in dict.fromkeys(one.split for one in clips):
@@ -187,9 +190,7 @@ def split(
             with ledger.building(f"mecat-{kind}", lambda: ()):
                 for position, (one, row) in enumerate(wanted):
                     if row["id"] not in ledger.clips:
-                        content = audio.read_bytes(root / one.id, audio.MOST_BYTES)
-                        _check_bytes(one, content)
-                        ledger.keep(row | {"position": position}, content)
+                        ledger.keep(row | {"position": position}, _content(root, one))
             done += len(own)
             progress("clips written", done, 2 * len(clips))
         _write_lines(place / "mecat", own)
@@ -200,20 +201,32 @@ def split(
     return SplitResult(out, tuple(clips))
 
 
+def _refuse_other_splits(out: Path, splits: set[str]) -> None:
+    """A clip that is now in one split must not also lie in another, of earlier shares."""
+    for manifest in sorted(out.glob("*/caption/manifest.json")):
+        if (other := manifest.parents[1]).name not in splits:
+            raise AnnotationError(
+                f"{out}: has a split {other.name!r} of an earlier command; remove it, or choose "
+                "another folder"
+            )
+
+
 def _forget(ledger: Ledger, wanted: Mapping[str, Mapping[str, Any]]) -> None:
     """Leave out what an earlier command wrote and this one would write otherwise."""
-    places = {key: place for place, key in enumerate(wanted)}
+    places, files = {key: place for place, key in enumerate(wanted)}, set()
     for key, one in list(ledger.clips.items()):
         own = {name: value for name, value in one.row.items() if name != "duration_s"}
         if key not in wanted or own != {**wanted[key], "position": places[key]}:
-            del ledger.clips[key]
+            files.add(str(ledger.clips.pop(key).row["file_name"]))
+    for name in files - {str(row["file_name"]) for row in wanted.values()}:
+        (ledger.root / name).unlink(missing_ok=True)
 
 
-def _check_bytes(one: KeptClip, content: bytes) -> None:
+def _content(root: Path, one: KeptClip) -> bytes:
+    content = audio.read_bytes(root / one.id, audio.MOST_BYTES)
     if audio.sha256(content) != one.heard.document["sha256"]:
-        raise AnnotationError(
-            f"{one.id}: has changed since it was heard; run 'annotate hear' again"
-        )
+        raise AnnotationError(f"{one.id}: has changed since it was heard; 'annotate hear' it again")
+    return content
 
 
 def _caption_row(one: KeptClip, split: str) -> Iterator[dict[str, Any]]:
@@ -272,6 +285,9 @@ def _write_lines(place: Path, clips: Sequence[KeptClip]) -> None:
         for key, asked in _questions(one):
             fields = asked | {"domain": one.domain}
             lines["qa_test", one.domain].append(json.dumps({key: fields}, ensure_ascii=False))
-    for (kind, domain), own in lines.items():
+    for kind, domain in product(("caption_test", "qa_test"), DOMAINS):
         (place / kind).mkdir(parents=True, exist_ok=True)
-        write_file(place / kind / f"{domain}.jsonl", "".join(f"{line}\n" for line in own))
+        if own := lines[kind, domain]:
+            write_file(place / kind / f"{domain}.jsonl", "".join(f"{line}\n" for line in own))
+        else:
+            (place / kind / f"{domain}.jsonl").unlink(missing_ok=True)
