@@ -23,6 +23,8 @@ class Diary:
             raise RuntimeError("cannot bear this one")
         if clip.clip.file_name == os.environ.get("EXPERT_NAN"):
             return {"mood": float("nan")}
+        if clip.clip.file_name == os.environ.get("EXPERT_INTERRUPTS"):
+            raise KeyboardInterrupt
         if clip.clip.file_name == os.environ.get("EXPERT_DIES"):
             os.kill(os.getpid(), signal.SIGKILL)
         return {"mood": self.word, "confidence": 0.9}

@@ -162,6 +162,15 @@ def test_without_clap_the_comparison_is_not_run_and_that_is_said(
     assert "laion" in said["not_run"]["similarity"]
 
 
+def test_an_encoder_that_is_written_wrongly_is_refused(place: Path, merger: Merger) -> None:
+    heard(place)
+    merged(place, merger)
+    for name, words in (("laoin", "did you mean 'laion'"), ("laion[", "is not a scorer")):
+        done = annotate(place, "check", "clips", "--clap", name)
+        assert done.returncode == 2
+        assert words in done.stderr
+
+
 def test_clips_that_are_no_more_like_their_caption_than_like_others_go(
     place: Path, merger: Merger
 ) -> None:

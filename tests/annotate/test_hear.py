@@ -72,6 +72,34 @@ def test_a_killed_hearing_goes_on_where_it_was(place: Path) -> None:
     assert sorted(after) == ["16.wav", "17.wav", "18.wav", "19.wav"], "the batch in flight alone"
 
 
+def test_whoever_interrupts_is_told_that_what_was_done_is_kept(place: Path) -> None:
+    done = hear(place, EXPERT_INTERRUPTS="18.wav")
+    assert done.returncode == 130
+    assert "is kept in audiocapbench.db; the same command goes on" in done.stderr
+    before = len(expert_plugin.heard(place))
+    assert hear(place).returncode == 0
+    assert len(expert_plugin.heard(place)) == before + 4
+
+
+@pytest.mark.slow
+def test_experts_on_a_ray_cluster_find_the_same(place: Path) -> None:
+    pytest.importorskip("ray", reason="the engine ray needs the extra ray")
+    from ray_cluster import local_cluster
+
+    (place / "clips" / "cut.wav").write_bytes((place / "clips/00.wav").read_bytes()[:3000])
+    said = []
+    with local_cluster(1) as cluster:
+        for engine in ("local", f"ray={cluster.address}"):
+            told = ("--expert", "signal", "--engine", engine, "--store", f"{engine[:3]}.db")
+            done = run_command("annotate", "hear", "clips", *told, "--json", cwd=place)
+            assert done.stdout, done.stderr
+            with Store.open(str(place / f"{engine[:3]}.db")) as store:
+                records = store.stage_records(str((place / "clips").resolve()), "hear")
+            said.append((json.loads(done.stdout), records))
+    assert said[0][0]["experts"] == {"signal": {"ok": 20}}
+    assert said[0] == said[1]
+
+
 @pytest.mark.parametrize("expert", ["diary", "batched"])
 def test_an_expert_that_fails_on_a_clip_fails_there_alone(place: Path, expert: str) -> None:
     words = ("annotate", "hear", "clips", "--expert", expert, "--json")
@@ -98,6 +126,8 @@ def test_what_cannot_run_or_be_read_is_counted_with_its_reason(place: Path) -> N
     (place / "clips" / "cut.wav").write_bytes(b"RIFF")
     (place / "clips" / "twin.wav").write_bytes((place / "clips" / "00.wav").read_bytes())
     (place / "clips" / "out.wav").symlink_to(place / "elsewhere.wav")
+    with (place / "clips" / "metadata.csv").open("a") as table:
+        table.write("gone.wav,S00,tape\n")
     words = ("--expert", "tags", "--expert", "broken", "--expert", "asr[model=nowhere]", "--json")
     done = hear(place, *words)
     assert done.returncode == 1
@@ -109,7 +139,7 @@ def test_what_cannot_run_or_be_read_is_counted_with_its_reason(place: Path) -> N
     lost = said["left_out"]
     assert lost["duplicate"] == {"the same bytes as 00.wav": ["twin.wav"]}
     reasons = {reason for own in lost["unreadable"].values() for reason in own}
-    assert reasons == {"cut.wav", "out.wav"}
+    assert reasons == {"cut.wav", "out.wav", "gone.wav"}
     shown = hear(place, *words[:-1])
     assert "tags was not run: " in shown.stderr
 
@@ -128,6 +158,9 @@ def test_a_sample_is_drawn_by_lot_and_a_smaller_one_is_part_of_it(place: Path) -
         ("signa", "did you mean 'signal'"),
         ("signal[loud=yes]", "no option loud"),
         ("diary,diary", "named twice"),
+        ("signal[silence=loud]", "could not convert"),
+        ("speech[threshold=]", "is not an option"),
+        ("tags[download=maybe]", "yes or no"),
     ],
 )
 def test_an_expert_that_there_is_not_is_refused_before_anything_is_heard(

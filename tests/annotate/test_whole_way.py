@@ -89,6 +89,20 @@ def test_a_way_on_which_nothing_passes_ends_with_the_reasons(place: Path, merger
     assert not (place / "made").exists()
 
 
+@pytest.mark.parametrize("lacking", ["a domain", "a reply"])
+def test_a_way_on_which_nothing_gets_far_still_ends_with_the_table(
+    place: Path, merger: Merger, lacking: str
+) -> None:
+    if lacking == "a domain":
+        (place / "clips/metadata.csv").unlink()
+    merger.own = dict.fromkeys(range(12), lambda _n, _d, _again: "no")
+    done = whole(place, merger, "--repairs", "0", "--json")
+    assert done.returncode == 1, done.stderr
+    said = json.loads(done.stdout)
+    assert said["check"]["survival"][0]["left"] == 12
+    assert said["check"]["survival"][-1]["left"] == said["split"]["clips"] == 0
+
+
 def test_a_model_that_hears_describes_clips_and_its_words_reach_the_merger(
     place: Path, merger: Merger
 ) -> None:

@@ -15,15 +15,18 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from audiocapbench.annotate.contract import Annotation
+from audiocapbench.annotate.errors import AnnotationError
 from audiocapbench.annotate.merge import findings_of, merged_clips
 from audiocapbench.annotate.phantoms import plain_words
 from audiocapbench.annotate.rules import RULES, ClipCase
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES
-from audiocapbench.errors import MetricError
-from audiocapbench.metrics.clap import Slide, load_encoder
+from audiocapbench.errors import MetricError, meant
+from audiocapbench.metrics.clap import LAION, Slide, load_encoder
 from audiocapbench.metrics.clap.embedding import Embedder
+from audiocapbench.metrics.clap.packages import PACKAGES
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.names import parse_name
+from audiocapbench.plugins import plugins
 from audiocapbench.store import Store
 from audiocapbench.store.annotations import StageRecord
 
@@ -94,6 +97,7 @@ def check(
         AnnotationError: The folder has not been heard or merged.
     """
     project = str(root.resolve())
+    _refuse_unknown(settings.clap)
     merged = merged_clips(store, project)
     heard = store.stage_records(project, "hear")
     cases = _cases(store, project, merged, heard)
@@ -123,6 +127,15 @@ def check(
     kept = [merged[clip] for clip, one in records.items() if one.status == "ok"]
     steps, shares = survival(store, project), difficulty_shares(kept)
     return CheckResult(records, steps, _reasons(failed), not_run, shares)
+
+
+def _refuse_unknown(encoder: str | None) -> None:
+    """An encoder that there is not was written wrongly; one that is not on this disk is not run."""
+    known = [*LAION, *PACKAGES, *sorted(plugins("audio_text_encoders"))]
+    name = parse_name(encoder).name if encoder is not None else known[0]
+    if name not in known:
+        near = meant(name, known, "there are")
+        raise AnnotationError(f"there is no audio-text encoder {name!r}{near}")
 
 
 def _cases(

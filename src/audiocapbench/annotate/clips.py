@@ -16,6 +16,7 @@ from audiocapbench.errors import AudioError
 from audiocapbench.metrics.read_ahead import read_ahead
 
 _MOST = 4_000
+_ABSENT = "its metadata names it, and there is no such audio file"
 _TOLD = ("title", "description", "source", "licence", "license", "domain")
 
 
@@ -74,6 +75,7 @@ def open_clips(
     if not names:
         raise AnnotationError(f"{root}: holds no audio ({', '.join(sorted(EXTENSIONS))})")
     about = _metadata(root)
+    absent = dict.fromkeys(sorted(about.keys() - set(names)), _ABSENT)
     if sample is not None and sample < len(names):
         chosen = set(sorted(names, key=lambda name: _lot(seed, name))[:sample])
         names = [name for name in names if name in chosen]
@@ -90,7 +92,7 @@ def open_clips(
         shape = (facts.duration_s, facts.sample_rate, facts.channels)
         return Clip(root / name, name, facts.sha256, *shape)
 
-    clips, unreadable = [], {}
+    clips, unreadable = [], absent if sample is None else {}
     for done, (name, found) in enumerate(read_ahead(read, names), 1):
         progress(done, len(names))
         if isinstance(found, Clip):

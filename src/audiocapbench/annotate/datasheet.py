@@ -65,19 +65,13 @@ def _domains(result: SplitResult) -> str:
 
 
 def _texts(clips: Sequence[KeptClip]) -> str:
-    rows = []
+    rows, every = [], set[str]()
     for view in SUBTASKS:
         texts = [text for one in clips for text in one.annotation.captions[view]]
         words = [word for text in texts for word in _words(text)]
         mean = len(words) / max(1, len(texts))
+        every.update(words)
         rows.append([view, f"{len(texts):,}", f"{mean:.1f}", f"{len(set(words)):,}"])
-    every = {
-        word
-        for one in clips
-        for texts in one.annotation.captions.values()
-        for text in texts
-        for word in _words(text)
-    }
     rows.append(["all", "", "", f"{len(every):,}"])
     return _table(["view", "captions", "words a caption", "vocabulary"], rows)
 
@@ -91,22 +85,13 @@ def _questions(clips: Sequence[KeptClip]) -> str:
     total = max(1, len(asked))
     by_level = Counter[str](one.difficulty for one in asked)
     by_kind = Counter[str](one.category for one in asked)
-    levels = [
-        [
-            name,
-            f"{by_level[name]:,}",
-            f"{100 * by_level[name] / total:.1f} %",
-            f"{100 * share:.0f} %",
-        ]
-        for name, share in DIFFICULTIES.items()
-    ]
+    levels = []
+    for name, share in DIFFICULTIES.items():
+        found = f"{100 * by_level[name] / total:.1f} %"
+        levels.append([name, f"{by_level[name]:,}", found, f"{100 * share:.0f} %"])
     kinds = [[name, f"{by_kind[name]:,}"] for name in QA_CATEGORIES]
-    return "\n\n".join(
-        [
-            _table(["difficulty", "questions", "share", "asked for"], levels),
-            _table(["category", "questions"], kinds),
-        ]
-    )
+    first = _table(["difficulty", "questions", "share", "asked for"], levels)
+    return f"{first}\n\n{_table(['category', 'questions'], kinds)}"
 
 
 def _made(store: Store, project: str, told: Mapping[str, Mapping[str, Any]]) -> str:

@@ -73,7 +73,7 @@ def signature_of(expert: Expert) -> str:
     return f"{expert.name}|{expert.version}"
 
 
-def package_version(expert: str, *packages: str) -> str:
+def package_version(expert: str, *packages: str, extra: str = "experts") -> str:
     """Names and versions of packages, for a version.
 
     Raises:
@@ -85,6 +85,6 @@ def package_version(expert: str, *packages: str) -> str:
             said.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             raise ExpertMissingError(
-                f"{expert} needs {name}: pip install 'audiocapbench[experts]'"
+                f"{expert} needs {name}: pip install 'audiocapbench[{extra}]'"
             ) from None
     return ", ".join(said)

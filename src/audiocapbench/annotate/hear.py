@@ -7,20 +7,22 @@ What an expert finds is committed batch by batch: the same command goes on after
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from audiocapbench import audio
 from audiocapbench.annotate.clips import ClipFolder, SourceClip
-from audiocapbench.annotate.domain import Decision, DomainRules, decide
+from audiocapbench.annotate.domain import DomainRules, Said, decide
+from audiocapbench.annotate.errors import AnnotationError
 from audiocapbench.annotate.expert import BatchExpert, ClipAudio, Expert, signature_of
-from audiocapbench.annotate.experts import ExpertPanel
+from audiocapbench.annotate.experts import ExpertPanel, set_up
 from audiocapbench.annotate.prompts import prompt
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
-from audiocapbench.data import Sample
+from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Status, total_cost
 from audiocapbench.data.records import check_storable
 from audiocapbench.engine import Preview
@@ -29,15 +31,12 @@ from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.metrics.read_ahead import read_ahead
 from audiocapbench.models import Model
 from audiocapbench.plugins import failure_place, failure_words
-from audiocapbench.store import Store
 from audiocapbench.store.annotations import Finding, StageRecord
 
 DESCRIBE = "describe"
 OK, FAILED, NOT_RUN = "ok", "failed", "not_run"
 _BATCH = 16
 _LARGEST = 200_000
-
-Told = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +79,20 @@ def hear(
     rules: DomainRules,
     settings: TrialSettings,
     describe: Model | None = None,
+    engine: str = "local",
 ) -> HearingResult:
     """Have all experts hear all clips, as far as they have not, and decide each clip's domain.
+
+    Args:
+        engine: ``local``, or ``ray`` and its like for experts on a cluster.
 
     Raises:
         AudioCapBenchError: As ``TrialSettings.ask`` does; what was found is kept.
     """
     store = settings.store
     found, cost = _described(folder, describe, settings) if describe else ({}, None)
-    hearing = _Hearing(folder, panel, rules, store, settings.progress)
-    hearing.run()
+    hearing = _Hearing(folder, panel, rules, settings)
+    hearing.run(engine)
     records: dict[str, StageRecord] = {}
     counts: dict[str, Counter[str]] = {}
     first: dict[str, str] = {}
@@ -138,80 +141,150 @@ def _record(
     return StageRecord(one.id, "hear", status, document, decision.reason)
 
 
+class HearingTask(NamedTuple):
+    """A clip to be heard: decoded, as bytes, or why it can be neither; and what is known of it."""
+
+    clip: Clip
+    heard: ClipAudio | bytes | str
+    domain: str | None
+    known: Mapping[str, Finding]
+
+
+class BatchFindings(NamedTuple):
+    """What experts found in a batch, of how many clips, and why some could not be decoded."""
+
+    clips: int
+    findings: list[Finding]
+    undecoded: dict[str, str]
+
+
+def listen(
+    experts: Sequence[Expert], rules: DomainRules, tasks: Sequence[HearingTask]
+) -> BatchFindings:
+    """Have experts hear a batch: first those for every clip, then those for its domain."""
+    found: list[Finding] = []
+    said = {one.clip.sha256: dict(one.known) for one in tasks}
+    for expert in sorted(experts, key=lambda one: bool(one.domains)):
+        clips = [
+            one.heard
+            for one in tasks
+            if isinstance(one.heard, ClipAudio)
+            and _lacks(expert, said[one.clip.sha256], rules, one.domain)
+        ]
+        for finding in analysed(expert, clips) if clips else ():
+            said[finding.clip][expert.name] = finding
+            found.append(finding)
+    undecoded = {one.clip.sha256: one.heard for one in tasks if isinstance(one.heard, str)}
+    return BatchFindings(len(tasks), found, undecoded)
+
+
+def _lacks(expert: Expert, said: Said, rules: DomainRules, given: str | None) -> bool:
+    """Whether an expert has yet to hear a clip that concerns it; what failed is tried again."""
+    known = said.get(expert.name)
+    if known is not None and known.status == OK:
+        return False
+    return not expert.domains or bool(
+        set(expert.domains) & set(decide(said, rules, given).domain or "")
+    )
+
+
+def _decoded(clip: Clip, source: Path | bytes) -> ClipAudio | str:
+    try:
+        return ClipAudio(clip, audio.decode(source))
+    except AudioError as error:
+        return str(error).removeprefix(f"{clip.path}: ")
+
+
+class _RemoteListener:
+    """Experts on another machine, where they are set up anew; clips come as bytes."""
+
+    def __init__(self, names: Sequence[str], rules: DomainRules) -> None:
+        self._names, self._rules = names, rules
+        self._experts: tuple[Expert, ...] = ()
+
+    def prepare(self) -> None:
+        """Set experts up; one that cannot be there is an error, as the others could be here."""
+        panel = set_up(self._names)
+        if panel.not_run:
+            raise AnnotationError("; ".join(panel.not_run.values()))
+        self._experts = panel.experts
+
+    def __call__(self, tasks: Sequence[HearingTask]) -> BatchFindings:
+        """Decode and hear a batch."""
+        heard = []
+        for one in tasks:
+            content = one.heard
+            found = _decoded(one.clip, content) if isinstance(content, bytes) else content
+            heard.append(one._replace(heard=found))
+        return listen(self._experts, self._rules, heard)
+
+
 class _Hearing:
     """One call of ``hear``: which clip still lacks whom."""
 
     def __init__(
-        self,
-        folder: ClipFolder,
-        panel: ExpertPanel,
-        rules: DomainRules,
-        store: Store,
-        progress: Told,
+        self, folder: ClipFolder, panel: ExpertPanel, rules: DomainRules, settings: TrialSettings
     ) -> None:
-        self._rules, self._store, self._progress = rules, store, progress
+        self._rules, self._panel, self._settings = rules, panel, settings
         # The first of several that are the same is the one that counts.
         self._clips = {one.clip.sha256: one for one in reversed(folder.clips)}
-        self._first = [one for one in panel.experts if not one.domains]
-        self._second = [one for one in panel.experts if one.domains]
         signatures = {one.name: signature_of(one) for one in panel.experts}
-        self.said = store.findings(signatures, list(self._clips))
+        self.said = settings.store.findings(signatures, list(self._clips))
         self.undecoded: dict[str, str] = {}
 
-    def run(self) -> None:
-        """Decode what is to be heard, and have it heard."""
-        wanted = [digest for digest in reversed(self._clips) if self._lacking(digest)]
-        done, total = len(self._clips) - len(wanted), len(self._clips)
-        self._progress("clips heard", done, total)
-        for batch in _batches(read_ahead(self._decoded, wanted), _BATCH):
-            heard = []
-            for digest, found in batch:
-                if isinstance(found, ClipAudio):
-                    heard.append(found)
-                else:
-                    self.undecoded[digest] = found
-            for expert in self._first:
-                self._ask(expert, heard)
-            for expert in self._second:
-                self._ask(expert, [one for one in heard if self._concerns(expert, one.clip.sha256)])
-            done += len(batch)
-            self._progress("clips heard", done, total)
+    def run(self, engine: str) -> None:
+        """Have all that is missing heard, here or on a cluster."""
+        from audiocapbench.engine.ray_cluster import ActorPool, joined
 
-    def _decoded(self, digest: str) -> ClipAudio | str:
-        clip = self._clips[digest].clip
-        try:
-            return ClipAudio(clip, audio.decode(clip.path))
-        except AudioError as error:
-            return str(error).removeprefix(f"{clip.path}: ")
-
-    def _lacking(self, digest: str) -> bool:
-        """Whether an expert has yet to hear the clip; what failed is tried again."""
-        if any(self._wants(expert, digest) for expert in self._first):
-            return True
-        return any(
-            self._wants(expert, digest) and self._concerns(expert, digest)
-            for expert in self._second
-        )
-
-    def _wants(self, expert: Expert, digest: str) -> bool:
-        known = self.said.get(digest, {}).get(expert.name)
-        return known is None or known.status != OK
-
-    def _concerns(self, expert: Expert, digest: str) -> bool:
-        return bool(set(expert.domains) & set(self._decision(digest).domain or ""))
-
-    def _decision(self, digest: str) -> Decision:
-        given = self._clips[digest].about.get("domain")
-        return decide(self.said.get(digest, {}), self._rules, given)
-
-    def _ask(self, expert: Expert, heard: Sequence[ClipAudio]) -> None:
-        clips = [one for one in heard if self._wants(expert, one.clip.sha256)]
-        if not clips:
+        wanted = [digest for digest in reversed(self._clips) if self._is_wanted(digest)]
+        if not wanted:
+            self._commit((), 0)
             return
-        found = analysed(expert, clips)
-        self._store.add_findings(found)
-        for one in found:
-            self.said.setdefault(one.clip, {})[expert.name] = one
+        with joined(engine) as cluster:
+            if cluster is None:
+                read = (self._task(*one) for one in read_ahead(self._read, wanted))
+                batches = _batches(read, _BATCH)
+                experts = self._panel.experts
+                self._commit((listen(experts, self._rules, one) for one in batches), len(wanted))
+                return
+            work = _RemoteListener(self._panel.names, self._rules)
+            pool = ActorPool[list[HearingTask], BatchFindings](cluster, work, name="experts")
+            try:
+                sent = (self._task(*one) for one in read_ahead(self._bytes, wanted))
+                self._commit(pool.map(_batches(sent, _BATCH)), len(wanted))
+            finally:
+                pool.close()
+
+    def _commit(self, results: Iterable[BatchFindings], wanted: int) -> None:
+        """Keep what comes, batch by batch."""
+        total = len(self._clips)
+        done = total - wanted
+        self._settings.progress("clips heard", done, total)
+        for clips, findings, undecoded in results:
+            self._settings.store.add_findings(findings)
+            for one in findings:
+                self.said.setdefault(one.clip, {})[one.expert] = one
+            self.undecoded |= undecoded
+            done += clips
+            self._settings.progress("clips heard", done, total)
+
+    def _is_wanted(self, digest: str) -> bool:
+        said, given = self.said.get(digest, {}), self._clips[digest].about.get("domain")
+        return any(_lacks(one, said, self._rules, given) for one in self._panel.experts)
+
+    def _task(self, digest: str, heard: ClipAudio | bytes | str) -> HearingTask:
+        one = self._clips[digest]
+        return HearingTask(one.clip, heard, one.about.get("domain"), self.said.get(digest, {}))
+
+    def _read(self, digest: str) -> ClipAudio | str:
+        clip = self._clips[digest].clip
+        return _decoded(clip, clip.path)
+
+    def _bytes(self, digest: str) -> bytes | str:
+        try:
+            return audio.read_bytes(self._clips[digest].clip.path, audio.MOST_BYTES)
+        except AudioError as error:
+            return str(error)
 
 
 def analysed(expert: Expert, clips: Sequence[ClipAudio]) -> list[Finding]:

@@ -203,7 +203,7 @@ def merged_clips(store: Store, project: str) -> dict[str, Annotation]:
         AnnotationError: The folder has not been merged yet.
     """
     records = store.stage_records(project, "merge")
-    if not records:
+    if "merge" not in store.stage_settings(project):
         raise AnnotationError(
             f"{project}: has not been merged; run 'audiocapbench annotate merge' on it first"
         )

@@ -152,6 +152,7 @@ def _hear(
     sample: Annotated[int | None, Option(min=1)] = None,
     seed: int = 0,
     follow_links: options.FollowLinks = False,
+    engine: options.Engine = "local",
 ) -> StageReport:
     """Hear a folder.
 
@@ -177,7 +178,7 @@ def _hear(
     watch = lambda done, total: settings.progress("clips found", done, total)  # noqa: E731
     clips = open_clips(folder, sample=sample, seed=seed, follow_links=follow_links, progress=watch)
     way.confirm(*([preview_describe(clips, model, settings)] if model else []))
-    result = hear(clips, panel, rules, settings, model)
+    result = hear(clips, panel, rules, settings, model, engine)
     told = {
         "experts": {one.name: signature_of(one) for one in panel.experts},
         "not_run": panel.not_run,

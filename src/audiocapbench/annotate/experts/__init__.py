@@ -19,15 +19,11 @@ BUILT_IN = ("signal", "speech", "tags", "asr", "quality", "music")
 
 
 class ExpertPanel(NamedTuple):
-    """The experts that can run here, and why others cannot, by name."""
+    """The experts that can run here, as they were named, and why others cannot, by name."""
 
     experts: tuple[Expert, ...]
     not_run: dict[str, str]
-
-
-def known_experts() -> list[str]:
-    """Names of all experts, without the options that they take."""
-    return [*BUILT_IN, *sorted(set(plugins("experts")) - set(BUILT_IN))]
+    names: tuple[str, ...]
 
 
 def set_up(names: Sequence[str]) -> ExpertPanel:
@@ -46,7 +42,10 @@ def set_up(names: Sequence[str]) -> ExpertPanel:
             experts.append(_create(name))
         except ExpertMissingError as error:
             not_run[name.name] = str(error)
-    return ExpertPanel(tuple(experts), not_run)
+        except ValueError as error:  # an option that is no number
+            raise AnnotationError(f"the expert {written} cannot be set up: {error}") from None
+    good = tuple(one for one in names if parse_name(one).name not in not_run)
+    return ExpertPanel(tuple(experts), not_run, good)
 
 
 def _create(name: ScorerName) -> Expert:
@@ -64,21 +63,18 @@ def _create(name: ScorerName) -> Expert:
 def _plugin(name: str, options: dict[str, str]) -> Expert:
     point = plugins("experts").get(name)
     if point is None:
-        near = meant(name, known_experts(), "there are")
+        known = [*BUILT_IN, *sorted(set(plugins("experts")) - set(BUILT_IN))]
+        near = meant(name, known, "there are")
         raise AnnotationError(f"there is no expert {name!r}{near}")
     try:
         expert: Expert = point.load()(options)
     except AudioCapBenchError:
         raise
     except (Exception, SystemExit) as error:  # a plug-in may raise anything
-        raise ExpertMissingError(
-            f"its plug-in {point.value} fails ({failure_words(error)})"
-        ) from error
-    lacking = [
-        one
-        for one in ("name", "needs", "version", "domains", "analyse")
-        if not hasattr(expert, one)
-    ]
+        words = f"{name}: its plug-in {point.value} fails ({failure_words(error)})"
+        raise ExpertMissingError(words) from error
+    parts = ("name", "needs", "version", "domains", "analyse")
+    lacking = [one for one in parts if not hasattr(expert, one)]
     if lacking or expert.name != name or set(expert.domains) - set("SMA"):
         why = f"lacks {', '.join(lacking)}" if lacking else "says another name or odd domains"
         raise AnnotationError(f"the expert {name}: {point.value} {why}")

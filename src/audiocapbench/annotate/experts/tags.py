@@ -24,7 +24,7 @@ class _Tags:
     def __init__(self, folder: Path, label: str, window_s: float, trust: bool, batch: int) -> None:
         self._folder, self._window_s, self._trust, self._batch = folder, window_s, trust, batch
         self._loaded: tuple[Any, Any, str] | None = None
-        packages = package_version("tags", "transformers")
+        packages = package_version("tags", "transformers", extra="local")
         digest = fingerprint(path for name in _DEFINING if (path := folder / name).is_file())
         self.version = f"{packages}, {label}@{digest}, windows of {window_s:g} s"
 
@@ -101,11 +101,11 @@ def create(options: Options) -> _Tags:
     Nothing is downloaded without download=yes, and no code that comes with a model (CED has some)
     is run without trust=yes.
     """
-    package_version("tags", "torch", "transformers")
+    package_version("tags", "torch", "transformers", extra="local")
     name = options.pop("model", DEFAULT)
     flags = {one: _YES_NO.get(options.pop(one, "no")) for one in ("download", "trust")}
     if None in flags.values():
-        raise ExpertMissingError("tags: download and trust are yes or no")
+        raise ValueError("download and trust are yes or no")
     window_s, batch = float(options.pop("window", "2")), int(options.pop("batch", "32"))
     folder: Path | None = Path(name)
     try:
