@@ -1,13 +1,14 @@
 """The store's part for whoever looks into it: parts of runs, a page at a time, and what goes on."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Engine, String, cast, func, or_, select
+from sqlalchemy import ColumnElement, Engine, func, or_, select
 
 from audiocapbench.data import Sample
-from audiocapbench.data.outcome import Outcome
+from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.store import rows, schema
 from audiocapbench.store.connect import fetch, reading
 from audiocapbench.store.judgements import Judgement, read_judgement
@@ -147,12 +148,26 @@ class BrowsingStore:
                 found[row.run].append(read_judgement(row, signatures))
         return found
 
+    def judge_values(self, run_id: int, judge: str) -> list[Judgement]:
+        """What a judge scored of a run, without its words."""
+        own = schema.judgements.c
+        columns = (own.sample, own.repeat, own.signature, own["values"].label("made"))
+        same = (own.run == run_id, own.judge == judge, own.status == str(Status.OK))
+        query = select(*columns).where(*same).order_by(own.sample, own.repeat)
+        with reading(self._engine) as connection:
+            signatures = signatures_by_number(connection)
+            return [
+                Judgement(judge, sample, repeat, signatures[number], Status.OK, made)
+                for sample, repeat, number, made in connection.execute(query)
+            ]
+
     def mentions(self, run_ids: Sequence[int], word: str) -> set[str]:
         """Samples whose answers, errors or judges' reasons have a word, in letters of any size."""
         made, judged = schema.outcomes.c, schema.judgements.c
         found: set[str] = set()
         for own, texts in ((made, (made.text, made.error)), (judged, (judged.reasoning,))):
-            query = select(own.sample).where(own.run.in_(run_ids), _has(texts, word)).distinct()
+            same = (own.run.in_(run_ids), _has(texts, word, self._engine.dialect.name))
+            query = select(own.sample).where(*same).distinct()
             found.update(row.sample for row in fetch(self._engine, query))
         return found
 
@@ -189,8 +204,10 @@ class BrowsingStore:
         return list(fetch(self._engine, query.order_by(own.answered_at.desc()).limit(limit)))
 
 
-def _has(texts: Sequence[ColumnElement[Any]], word: str) -> ColumnElement[bool]:
-    """Whether any of the texts has a word; SQLite folds only the letters of ASCII by itself."""
-    forms = {word, word.lower(), word.upper(), word.capitalize()}
-    plain = [cast(text, String) for text in texts]
-    return or_(*(text.icontains(form, autoescape=True) for text in plain for form in forms))
+def _has(texts: Sequence[ColumnElement[Any]], word: str, dialect: str) -> ColumnElement[bool]:
+    """Whether any of the texts has a word; SQLite folds letters by itself, but only ASCII's."""
+    forms = {word} if word.isascii() else {word, word.lower(), word.upper(), word.capitalize()}
+    safe = [re.sub(r"([%_/])", r"/\1", form) for form in forms]
+    way = "like" if dialect == "sqlite" else "ilike"
+    found = (getattr(one, way)(f"%{form}%", escape="/") for one in texts for form in safe)
+    return or_(*found)

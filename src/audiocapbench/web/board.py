@@ -7,7 +7,7 @@ it, and kept.
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from threading import Lock, Thread
+from threading import Lock, Timer
 from typing import Any
 
 from audiocapbench.errors import AudioCapBenchError
@@ -20,6 +20,7 @@ from audiocapbench.report.page.board import (
 )
 from audiocapbench.report.page.report_data import gather, stored_summaries
 from audiocapbench.scores.run_table import TableReader, keep_estimates
+from audiocapbench.scores.scorer import Scorer
 from audiocapbench.store import RunLine, Store
 from audiocapbench.web.board_list import BoardList, QueryError
 from audiocapbench.web.board_quick import quick_document
@@ -28,6 +29,7 @@ MOST_AT_ONCE = 60_000
 """Answers of a board that are read into memory together, for correlations and the like."""
 
 _PAUSE_S = 5.0
+_LATER_S = 3.0
 
 Revision = tuple[tuple[int, int], ...]
 
@@ -38,6 +40,8 @@ class BoardState:
 
     runs: tuple[int, ...]
     samples: BoardList
+    quick: Document | None = None
+    quick_revision: Revision = ()
     full: Document | None = None
     revision: Revision = ()
     error: str = ""
@@ -53,14 +57,18 @@ class Boards:
         self._store, self._chosen, self._by = store, tuple(run_ids), by
         self._boards: dict[tuple[int, ...], BoardState] = {}
         self._lock = Lock()
+        self._listed: tuple[dict[int, int], list[RunLine]] = ({}, [])
         self.version = 0
 
     def document(self, benchmark: str = "") -> Document:
         """What a page shows of a benchmark, by default of the one that was run last."""
-        lines = self._store.runs()
+        lines = self._lines()
         board, own = self._board(lines, benchmark)
-        quick = quick_document(self._store, own, board.samples.heads, self._by) if own else None
         revision = self._revision(board.runs)
+        if own and board.quick_revision != revision:
+            board.quick = quick_document(self._store, own, board.samples.heads, self._by)
+            board.quick_revision = revision
+        quick = board.quick
         if board.revision != revision and quick is not None:
             self._begin(board, revision)
         best = board.full if board.full is not None else quick
@@ -78,7 +86,14 @@ class Boards:
 
     def samples(self, benchmark: str = "") -> BoardList:
         """The samples of a benchmark's board."""
-        return self._board(self._store.runs(), benchmark)[0].samples
+        return self._board(self._lines(), benchmark)[0].samples
+
+    def _lines(self) -> list[RunLine]:
+        """All runs, read again only when something has changed."""
+        revisions = self._store.revisions()
+        if revisions != self._listed[0]:
+            self._listed = (revisions, self._store.runs())
+        return self._listed[1]
 
     def _board(self, lines: Sequence[RunLine], benchmark: str) -> tuple[BoardState, list[RunLine]]:
         own = self._together(lines, benchmark)
@@ -115,7 +130,11 @@ class Boards:
             if board.busy or time.monotonic() < board.rest_until:
                 return
             board.busy = True
-        Thread(target=self._compute, args=(board, revision), daemon=True).start()
+        # Whoever opens a large board sees it first, and is not slowed down by what follows.
+        is_large = len(board.samples.heads) * len(board.runs) > MOST_AT_ONCE
+        work = Timer(_LATER_S if is_large else 0.0, self._compute, (board, revision))
+        work.daemon = True
+        work.start()
 
     def _compute(self, board: BoardState, revision: Revision) -> None:
         began = time.monotonic()
@@ -145,6 +164,9 @@ class Boards:
         if first is None:
             return None
         headline = first["scorers"][first["headline"]]
+        for run in board.runs:  # what sorts by the headline; from here on at once
+            judge, label = headline["judge"], headline["label"]
+            board.samples.column(run, Scorer(judge, headline["column"]) if judge else Scorer(label))
         for run in board.runs:
             kept = {(one.scorer, one.group) for one in store.estimates(run)}
             if not all((one["label"], "all") in kept for one in first["scorers"]):

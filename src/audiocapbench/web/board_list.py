@@ -184,7 +184,7 @@ class BoardList:
             told = {(one[1], ""): one[3] for one in self._store.score_values([run], [scorer.name])}
             self._keep(run, scorer, revision, told, "")
         else:
-            given = self._store.some_judgements([run], scorer.judge).get(run, [])
+            given = self._store.judge_values(run, scorer.judge)
             told = _scores(given, _most_common(given))
             for name in {dimension for _, dimension in told} | {scorer.dimension or ""}:
                 self._keep(run, Scorer(scorer.name, name), revision, told, name)
