@@ -192,7 +192,8 @@ def _decoded(clip: Clip, source: Path | bytes) -> ClipAudio | str:
     try:
         return ClipAudio(clip, audio.decode(source))
     except AudioError as error:
-        return str(error).removeprefix(f"{clip.path}: ")
+        # A file is spoken of by its path, and bytes as its audio.
+        return str(error).removeprefix(f"{clip.path}: ").removeprefix("its audio ")
 
 
 class _RemoteListener:
