@@ -71,6 +71,13 @@ def test_the_same_seed_writes_the_same_file(tmp_path: Path, references: Path) ->
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
 
 
+def test_json_lines_hold_what_the_table_holds(tmp_path: Path, references: Path) -> None:
+    for name in ("pairs.csv", "pairs.jsonl"):
+        assert call(tmp_path, str(references), "--out", name).returncode == 0
+    table, lines = (read_csv_pairs(tmp_path / name) for name in ("pairs.csv", "pairs.jsonl"))
+    assert table == lines
+
+
 def test_json_holds_counts_controls_and_the_trained_check(tmp_path: Path, references: Path) -> None:
     words = ["--out", "pairs.json", "--kinds", "noun,order", "--check", "--json"]
     done = call(tmp_path, str(references), *words)

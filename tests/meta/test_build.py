@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,29 @@ def test_the_same_seed_builds_the_same_table(place: Path) -> None:
     assert (place / "sheet.csv").read_bytes() != once
 
 
-@pytest.mark.parametrize("out", ["kept.csv", "kept.json"])
+def test_a_table_in_json_lines_holds_the_same_pairs_and_can_be_voted_in(place: Path) -> None:
+    pairs_of(place, "--json")
+    same = read_csv_pairs(place / "sheet.csv")
+    pairs_of(place, "--out", "sheet.jsonl", "--json")
+    assert [replace(one, dataset="") for one in read_csv_pairs(place / "sheet.jsonl")] == [
+        replace(one, dataset="") for one in same
+    ]
+    lines = [json.loads(line) for line in (place / "sheet.jsonl").read_text().splitlines()]
+    assert lines[0]["vote_1"] == ""
+    assert isinstance(lines[0]["references"], list)
+    # Votes may be numbers, as BRACE has them, or null.
+    voted = [one | {"vote_1": 1, "vote_2": "a", "vote_3": None} for one in lines]
+    (place / "voted.jsonl").write_text("\n".join(map(json.dumps, voted)))
+    told = build(place, "--votes", "voted.jsonl", "--out", "kept.jsonl", "--json")
+    assert told["kept"] == told["read"]
+    assert {one.answer for one in read_csv_pairs(place / "kept.jsonl")} == {0}
+    (place / "voted.jsonl").write_text(json.dumps(voted[0] | {"caption_a": ["A dog", {}]}))
+    done = run_command("meta", "build", "--votes", "voted.jsonl", "--out", "x.csv", cwd=place)
+    assert done.returncode == 2
+    assert "is neither text nor a whole number" in done.stderr
+
+
+@pytest.mark.parametrize("out", ["kept.csv", "kept.jsonl", "kept.json"])
 def test_votes_decide_what_is_kept_and_kappa_is_told_before_and_after(
     place: Path, out: str
 ) -> None:
@@ -108,7 +131,7 @@ def test_votes_decide_what_is_kept_and_kappa_is_told_before_and_after(
     for name, rows in (("before", votes), ("after", kept)):
         counts = category_counts(_columns(rows))
         assert told["kappa"][name] == pytest.approx(fleiss_kappa(counts))
-    kind = "csv" if out.endswith("csv") else "brace-main"
+    kind = "brace-main" if out.endswith(".json") else "csv"
     pairs = read_pairs(kind, [place / out])
     assert len(pairs) == sum(told["kept"].values())
     assert {pair.answer for pair in pairs if pair.subtype == "HM_1"} == {0}
@@ -166,8 +189,12 @@ def test_money_is_not_spent_unseen(place: Path) -> None:
             "--machine 'one.csv' is not SYSTEM=FILE",
         ),
         (
+            ["--captions", "captions.csv", "--machine", "=one.csv", "--out", "sheet.csv"],
+            "--machine '=one.csv' is not SYSTEM=FILE",
+        ),
+        (
             ["--captions", "captions.csv", "--machine", "one=one.csv", "--out", "sheet.json"],
-            "is written as .csv, .tsv",
+            "are written as .csv, .tsv, .jsonl",
         ),
         (
             ["--captions", "captions.csv", "--machine", "one=one.csv", "--out", "one.csv"],

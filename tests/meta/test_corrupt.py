@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 
-from audiocapbench.meta.corrupt.attributes import change_attributes
 from audiocapbench.meta.corrupt.balance import choose, placed
 from audiocapbench.meta.corrupt.captions import (
     CaptionSet,
@@ -24,8 +23,8 @@ from audiocapbench.meta.corrupt.clauses import (
 )
 from audiocapbench.meta.corrupt.counts import change_counts, is_other_number
 from audiocapbench.meta.corrupt.events import add_events, drop_events, swap_orders
-from audiocapbench.meta.corrupt.make import make_pairs
-from audiocapbench.meta.corrupt.nouns import exchange_nouns
+from audiocapbench.meta.corrupt.exchanges import change_attributes, exchange_nouns
+from audiocapbench.meta.corrupt.make import CorruptionSettings, make_pairs
 from audiocapbench.meta.corrupt.text import plain_form, tokens_of, written
 from audiocapbench.meta.corrupt.words import excluding, nouns, unlike
 
@@ -75,7 +74,7 @@ def test_articles_follow_the_next_word() -> None:
 )
 def test_what_the_rules_cannot_read_is_left_alone(text: str) -> None:
     assert tokens_of(text) is None
-    made = make_pairs(captions([text, "A man speaks"], ["A woman speaks"]))
+    made = make_pairs(captions([text, "A man speaks"], ["A woman speaks"]), CorruptionSettings())
     assert all(text not in (trial.true, trial.false) for one in made for trial in one.corruptions)
 
 
@@ -318,10 +317,11 @@ def test_the_seed_decides_and_the_limit_holds() -> None:
     people = [[f"A man {verb} as rain falls"] for verb in ("speaks", "sings", "laughs", "coughs")]
     people += [[f"A woman {verb} in a hall"] for verb in ("speaks", "sings", "laughs", "coughs")]
     clips = captions(*people)
-    first, again = (make_pairs(clips, [Corruption.NOUN], per_kind=4, seed=7)[0] for _ in range(2))
+    wanted = CorruptionSettings([Corruption.NOUN], per_kind=4, seed=7)
+    first, again = (make_pairs(clips, wanted)[0] for _ in range(2))
     assert first == again
     assert 2 <= len(first.pairs) <= 4
     assert first.not_applicable == 0
     assert first.left_out == 8 - len(first.pairs)
     assert first.share == len(first.pairs) / 8
-    assert make_pairs(clips, [Corruption.NOUN], per_kind=4, seed=8)[0].pairs != first.pairs
+    assert make_pairs(clips, wanted._replace(seed=8))[0].pairs != first.pairs

@@ -16,7 +16,7 @@ from audiocapbench.meta.corrupt.checks import (
     trained_warnings,
     warnings,
 )
-from audiocapbench.meta.corrupt.make import CorruptionResult, make_pairs
+from audiocapbench.meta.corrupt.make import CorruptionResult, CorruptionSettings, make_pairs
 from audiocapbench.meta.corrupt.text import plain_form
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.controls import CONTROLS
@@ -38,7 +38,7 @@ def made(request: pytest.FixtureRequest, shared: Path) -> list[CorruptionResult]
         for row in csv.DictReader(stream):
             clips[row[key]].append(row[column])
     captions = caption_set([(name, name, texts) for name, texts in list(clips.items())[:500]])
-    return make_pairs(captions, per_kind=400)
+    return make_pairs(captions, CorruptionSettings(per_kind=400))
 
 
 def test_every_kind_is_made_of_real_captions(made: list[CorruptionResult]) -> None:

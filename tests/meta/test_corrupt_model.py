@@ -24,7 +24,7 @@ from audiocapbench.meta.corrupt.captions import (
     ReferenceCaption,
     caption_set,
 )
-from audiocapbench.meta.corrupt.make import CorruptionResult
+from audiocapbench.meta.corrupt.make import CorruptionResult, CorruptionSettings
 from audiocapbench.meta.corrupt.text import tokens_of
 from audiocapbench.meta.errors import TrialStoppedError
 from audiocapbench.meta.settings import TrialSettings
@@ -36,6 +36,7 @@ from fakes.openai_server import OpenAIServer, completion
 from whole_run import write_prices
 
 FAST = RateLimits(retry=RetryPolicy(first_s=0.01, longest_s=0.02))
+NOUNS = CorruptionSettings([Corruption.NOUN])
 PLACES = ("in a hall", "near a road", "by a river", "on a stage", "at night", "in the rain")
 
 
@@ -84,7 +85,7 @@ def noun(caption: str) -> dict[str, str]:
 def make(server: OpenAIServer, captions: CaptionSet, store: Store, **more: Any) -> CorruptionResult:
     model = create_model(f"endpoint/gpt@{server.base_url}")
     settings = TrialSettings(store_url=store.name, rate_limits=FAST, **more)
-    (made,) = make_by_model(captions, model, settings, [Corruption.NOUN])
+    (made,) = make_by_model(captions, model, settings, NOUNS)
     return made
 
 
@@ -139,11 +140,11 @@ def test_the_preview_counts_both_passes_and_asks_nothing(
         prices = write_prices(tmp_path / "prices.json", name)
         settings = TrialSettings(store_url=store.name, rate_limits=FAST, prices=prices)
         model = create_model(name)
-        previews = preview_by_model(captions, model, settings, [Corruption.NOUN])
+        previews = preview_by_model(captions, model, settings, NOUNS)
         assert [one.questions for one in previews] == [CAPTIONS, CAPTIONS]
         assert not server.requests
-        make_by_model(captions, model, settings, [Corruption.NOUN])
-        again = preview_by_model(captions, model, settings, [Corruption.NOUN])
+        make_by_model(captions, model, settings, NOUNS)
+        again = preview_by_model(captions, model, settings, NOUNS)
         assert [one.questions for one in again] == [0, 0]
 
 

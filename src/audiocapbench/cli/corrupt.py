@@ -54,7 +54,7 @@ def corrupt(
     Args:
         captions: CSV with id,reference, a row a reference; JSONL with id and references; or a
             dataset folder.
-        out (FILE): Pairs as .csv, or .json in BRACE-Hallucination's form.
+        out (FILE): Pairs as .csv, .tsv or .jsonl, or .json in BRACE-Hallucination's form.
         per_kind (N): Most pairs of a kind. [default: one of every caption that has one]
         seed (S): The same seed makes the same pairs.
         check: Also train a classifier on the words of half of the pairs.
@@ -68,20 +68,19 @@ def corrupt(
     from audiocapbench.meta.corrupt import checks
     from audiocapbench.meta.corrupt.by_model import make_by_model, preview_by_model
     from audiocapbench.meta.corrupt.captions import read_captions
-    from audiocapbench.meta.corrupt.make import check_path, make_pairs, write_pairs
+    from audiocapbench.meta.corrupt.make import CorruptionSettings, make_pairs, write_pairs
+    from audiocapbench.meta.pairs.writing import check_form
     from audiocapbench.meta.settings import TrialSettings
     from audiocapbench.models import create_model
 
-    check_path(out)
+    check_form(out)
     listed = (captions / name for name in (METADATA, SEED_METADATA, MANIFEST))
     given = (captions, *listed, prices, credentials, store_file(store))
     refuse_overwriting(out, [path for path in given if path is not None])
-    wanted = _kinds(kinds)
+    wanted = CorruptionSettings(_kinds(kinds), per_kind, seed, captions.resolve().stem)
     found = read_captions(captions)
-    name = captions.resolve().stem
-    how: dict[str, Any] = {"per_kind": per_kind, "seed": seed}
     if model is None:
-        made = make_pairs(found, wanted, **how, dataset=name)
+        made = make_pairs(found, wanted)
     else:
         asked = create_model(model)
         with TrialBars() as bars:
@@ -92,9 +91,9 @@ def corrupt(
                 rate_limits=RateLimits(concurrency),
                 progress=bars.advance,
             )
-            spent = preview_by_model(found, asked, settings, wanted, **how)
+            spent = preview_by_model(found, asked, settings, wanted)
             confirm(spent, budget_usd=budget, yes=yes)
-            made = make_by_model(found, asked, settings, wanted, **how, dataset=name)
+            made = make_by_model(found, asked, settings, wanted)
         explain_spending(settings.budget)
     total = sum(len(one.pairs) for one in made)
     if not total:
@@ -117,16 +116,12 @@ def corrupt(
 def _kinds(text: str) -> "list[Corruption]":
     from audiocapbench.meta.corrupt.captions import Corruption
 
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    unknown = [name for name in names if name not in _KINDS]
-    if unknown or not names:
-        wrong = (
-            f"there is no kind {unknown[0]!r}{meant(unknown[0], _KINDS)}"
-            if unknown
-            else "--kinds names none"
-        )
-        raise AudioCapBenchError(f"{wrong}; there are {', '.join(_KINDS)}")
-    return [Corruption(name) for name in dict.fromkeys(names)]
+    names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    wrong = [f"there is no kind {one!r}{meant(one, _KINDS)}" for one in names if one not in _KINDS]
+    if wrong or not names:
+        first = wrong[0] if wrong else "--kinds names none"
+        raise AudioCapBenchError(f"{first}; there are {', '.join(_KINDS)}")
+    return [Corruption(name) for name in names]
 
 
 def _document(

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from audiocapbench.meta.pairs.pair import CaptionPair
     from audiocapbench.meta.settings import TrialSettings
 
-_FORMS = (".csv", ".tsv", ".json")
-
 
 @options.command(meta_app.command)
 def build(
@@ -45,7 +43,8 @@ def build(
     --votes: the pairs that are kept, for 'meta csv' or 'meta brace-main', and Fleiss' kappa.
 
     Args:
-        out (FILE): The table to vote in as .csv or .tsv; what is kept also as .json, BRACE-Main's.
+        out (FILE): The table to vote in as .csv, .tsv or .jsonl; what is kept also as .json,
+            BRACE-Main's.
         captions (FILE): What people wrote, as for 'corrupt'.
         machine (SYSTEM=FILE): What a system wrote, id,prediction; may be repeated.
         votes (FILE): The table with votes: a, b or tie.
@@ -58,12 +57,12 @@ def build(
     """
     if (votes is None) == (captions is None or not machine):
         raise AudioCapBenchError("give --captions and --machine SYSTEM=FILE, or --votes, not both")
-    forms = _FORMS if votes else _FORMS[:2]
-    if out.suffix.lower() not in forms:
-        raise AudioCapBenchError(f"{out}: is written as {', '.join(forms)}; name one of them")
+    from audiocapbench.meta.pairs.writing import TABLES, check_form
+
+    check_form(out, (*TABLES, ".json") if votes else TABLES)
     named = [one.partition("=")[::2] for one in machine or ()]
-    if wrong := next((one for one, file in named if not one or not file), None):
-        raise AudioCapBenchError(f"--machine {wrong!r} is not SYSTEM=FILE")
+    if wrong := [one for one, both in zip(machine or (), named, strict=True) if not all(both)]:
+        raise AudioCapBenchError(f"--machine {wrong[0]!r} is not SYSTEM=FILE")
     given = (captions, votes, prices, credentials, *(Path(file) for _, file in named))
     for path in (out, sources):
         refuse_overwriting(path, [one for one in (*given, store_file(store)) if one is not None])
@@ -72,7 +71,7 @@ def build(
         return
     from audiocapbench.engine import Budget
     from audiocapbench.files import csv_text, write_file
-    from audiocapbench.meta.build import build_pairs, count_types, write_table
+    from audiocapbench.meta.build import build_pairs, count_types, write_votes
     from audiocapbench.meta.corrupt.captions import read_captions
     from audiocapbench.meta.settings import TrialSettings
 
@@ -83,7 +82,7 @@ def build(
     machines = {name: _read_machine(Path(file)) for name, file in named}
     pairs, wrote = build_pairs(found, machines, seed)
     kept = _filtered(pairs, scorer, settings, yes=yes)
-    write_table(out, kept, voters)
+    write_votes(out, kept, voters)
     if sources is not None:
         rows = [["id", "source_a", "source_b"], *([one.id, *wrote[one.id]] for one in kept)]
         write_file(sources, csv_text(rows))
@@ -131,13 +130,13 @@ def _filtered(
 
 
 def _keep(votes: Path, out: Path, least: int, *, json: bool) -> None:
-    from audiocapbench.meta.build import count_types, read_votes, write_brace, write_table
+    from audiocapbench.meta.build import count_types, read_votes, write_brace, write_votes
 
     found = read_votes(votes, least)
     if out.suffix.lower() == ".json":
         write_brace(out, found.kept)
     else:
-        write_table(out, found.kept, max(len(pair.votes) for pair in found.pairs))
+        write_votes(out, found.kept, max(len(pair.votes) for pair in found.pairs))
     before, kept = count_types(found.pairs), count_types(found.kept)
     if json:
         kappa = found.agreement._asdict()

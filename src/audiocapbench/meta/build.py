@@ -5,7 +5,6 @@ HM_2 and MM_2 the machine's caption is broken on purpose, and the answer is set.
 cannot tell apart is left out before people are asked; what they disagree about, afterwards.
 """
 
-import json
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from audiocapbench.errors import DatasetError
-from audiocapbench.files import csv_text, write_file
 from audiocapbench.meta.corrupt.captions import CaptionedClip, CaptionSet, Corruption, words_of
 from audiocapbench.meta.corrupt.make import RULES
 from audiocapbench.meta.corrupt.text import plain_form
@@ -30,12 +28,8 @@ from audiocapbench.meta.pairs.pair import (
     agreement,
     preferred,
 )
-from audiocapbench.meta.scorers.scorer import (
-    BothOrdersScorer,
-    Choice,
-    PairScorer,
-    PointwiseScorer,
-)
+from audiocapbench.meta.pairs.writing import write_clips, write_table
+from audiocapbench.meta.scorers.scorer import BothOrdersScorer, Choice, PairScorer, PointwiseScorer
 
 HUMAN, BROKEN = "human", "broken"
 # A caption without its main event is not broken.
@@ -73,13 +67,7 @@ def build_pairs(
 ) -> tuple[list[CaptionPair], dict[str, tuple[str, str]]]:
     """Pairs of every clip, on sides that the seed draws, and who wrote their captions.
 
-    Args:
-        captions: What people wrote.
-        machines: What systems wrote, by their names and by clip.
-        seed: The same seed makes the same pairs.
-
-    Raises:
-        DatasetError: No system has a caption of any of the clips.
+    ``machines`` has what systems wrote, by their names and by clip.
     """
     known = {clip.id for clip in captions.clips}
     for system, texts in machines.items():
@@ -96,14 +84,12 @@ def build_pairs(
             first, second = draw.sample((left, right), 2)
             name = f"{clip.id}/{subtype}"
             sources[name] = (first.source, second.source)
-            answer: Preference | None = None
-            if BROKEN in second.source or BROKEN in first.source:
-                answer = 0 if BROKEN in second.source else 1
+            bad = [BROKEN in one.source for one in (first, second)]
+            answer: Preference | None = (0 if bad[1] else 1) if any(bad) else None
             said = map(plain_form, clip.references)
             held = tuple(text for text in said if text not in (first.text, second.text))
-            about = (answer, subtype[:2], subtype, "", held, held, (), clip.audio)
-            made = CaptionPair(name, clip.id, first.text, second.text, *about)
-            pairs.append(replace(made, answer_set=answer is not None))
+            about = (answer, subtype[:2], subtype, "", held, held, (), clip.audio, any(bad))
+            pairs.append(CaptionPair(name, clip.id, first.text, second.text, *about))
     return pairs, sources
 
 
@@ -119,11 +105,8 @@ def _writings(
     told = ((name, texts[clip.id]) for name, texts in machines.items() if clip.id in texts)
     own = [_Writing(plain_form(text), name) for name, text in told]
     draw.shuffle(own)
-    bad = [
-        (one, _Writing(broken[clip.id, one.source], f"{one.source} {BROKEN}"))
-        for one in own
-        if (clip.id, one.source) in broken
-    ]
+    wrong = ((one, broken.get((clip.id, one.source))) for one in own)
+    bad = [(one, _Writing(text, f"{one.source} {BROKEN}")) for one, text in wrong if text]
     if len(people) > 1:
         yield "HH", people[0], people[1]
     if own:
@@ -185,62 +168,40 @@ def filter_pairs(pairs: Sequence[CaptionPair], scorer: PairScorer) -> list[Capti
 
 
 def read_votes(path: Path, least: int = AGREED) -> VotedPairs:
-    """Read a table that people voted in; keep what at least so many votes to spare decide.
-
-    Raises:
-        DatasetError: The table cannot be read, or nobody voted.
-    """
+    """Read a table that people voted in; keep what at least so many votes to spare decide."""
     pairs = []
     for pair in read_csv_pairs(path):
         known = pair.answer if not pair.votes else preferred(pair.votes, least)
         was_set = pair.answer is not None and not pair.votes
         pairs.append(replace(pair, answer=known, answer_set=was_set))
     if not any(pair.votes for pair in pairs):
-        raise DatasetError(
-            f"{path}: nobody voted; fill in the columns vote_1 and on with a, b, tie"
-        )
+        wanted = "fill in the columns vote_1 and on with a, b, tie"
+        raise DatasetError(f"{path}: nobody voted; {wanted}")
     kept = tuple(pair for pair in pairs if pair.answer is not None)
     unvoted = sum(not pair.votes and not pair.answer_set for pair in pairs)
     return VotedPairs(tuple(pairs), kept, agreement(pairs, least), unvoted)
 
 
-def write_table(path: Path, pairs: Sequence[CaptionPair], voters: int) -> None:
+def write_votes(path: Path, pairs: Sequence[CaptionPair], voters: int) -> None:
     """Write a table for people to vote in, or what their votes left, as 'meta csv' reads it."""
-    most = max((len(pair.references_first) for pair in pairs), default=0)
-    head = ["id", "audio", "caption_a", "caption_b", "preferred", "type"]
-    rows: list[list[Any]] = [
-        [*head, *(f"vote_{n + 1}" for n in range(voters))]
-        + [f"reference_{n + 1}" for n in range(most)]
-    ]
-    said = {None: "", 0: "a", 1: "b"}
-    for pair in pairs:
-        cast = [{1: "a", -1: "b", 0: "tie"}[vote] for vote in pair.votes]
-        row = [pair.id, pair.audio or pair.clip, pair.first, pair.second, said[pair.answer]]
-        row += [pair.subtype, *cast, *[""] * (voters - len(cast)), *pair.references_first]
-        rows.append(row + [""] * (most - len(pair.references_first)))
-    write_file(path, csv_text(rows, "\t" if path.suffix.lower() == ".tsv" else ","))
+    cast = [[{1: "a", -1: "b", 0: "tie"}[vote] for vote in pair.votes] for pair in pairs]
+    more = [[*own, *[""] * (voters - len(own))] for own in cast]
+    write_table(path, pairs, [f"vote_{n + 1}" for n in range(voters)], more)
 
 
 def write_brace(path: Path, pairs: Sequence[CaptionPair]) -> None:
-    """Write pairs with answers in BRACE-Main's form; answers that were set are unanimous there.
-
-    Raises:
-        DatasetError: A pair is of no type of BRACE's, or has no references.
-    """
+    """Write pairs with answers in BRACE-Main's form; answers that were set are unanimous there."""
     names = {short: name for name, short in BRACE_MAIN.items()}
-    clips: dict[str, dict[str, Any]] = {}
-    for pair in pairs:
-        if pair.subtype not in names or not pair.references_first:
-            raise DatasetError(f"{path}: {pair.id!r} has no type of BRACE's, or no references")
-        name = pair.audio or pair.clip
-        clip = clips.setdefault(name, {"file_name": name, "references": []})
-        clip["references"] += [
-            one for one in pair.references_first if one not in clip["references"]
-        ]
-        set_votes = [1 if pair.answer == 0 else -1] * _UNANIMOUS
-        votes = list(pair.votes) or set_votes
+
+    def add(clip: dict[str, Any], pair: CaptionPair) -> None:
+        if pair.subtype not in names:
+            raise DatasetError(f"{path}: {pair.id!r} has no type of BRACE's")
+        told = clip.setdefault("references", [])
+        told += [one for one in pair.references_first if one not in told]
+        votes = list(pair.votes) or [1 if pair.answer == 0 else -1] * _UNANIMOUS
         clip[names[pair.subtype]] = [pair.first, pair.second, "", "", votes]
-    write_file(path, json.dumps(list(clips.values()), ensure_ascii=False, indent=1) + "\n")
+
+    write_clips(path, pairs, add)
 
 
 def count_types(pairs: Sequence[CaptionPair]) -> dict[str, int]:

@@ -14,11 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, words_of
-from audiocapbench.meta.corrupt.evidence import CaptionEvidence
+from audiocapbench.meta.corrupt.evidence import CaptionEvidence, FloatArray
 from audiocapbench.meta.pairs.pair import Preference
 from audiocapbench.metrics.elements.words import ElementKind, kind_of
-
-FloatArray = NDArray[np.float64]
 
 _ROUNDS = 4
 # Who has read more captions tells a little more: the set leans so much the other way.
@@ -49,13 +47,10 @@ def choose(
 
     Where somebody has found that all read well, ``enough`` are kept level by the controls alone.
     """
-    groups: dict[tuple[str, int], list[CorruptedPair]] = {}
-    for one in candidates:
-        groups.setdefault(one.caption, []).append(one)
     drawn = [
-        one
-        for own in groups.values()
-        for one in (own if len(own) <= _MOST_A_CAPTION else draw.sample(own, _MOST_A_CAPTION))
+        candidates[place]
+        for own in _by_caption(candidates).values()
+        for place in (own if len(own) <= _MOST_A_CAPTION else draw.sample(own, _MOST_A_CAPTION))
     ]
     if not drawn:
         return []
@@ -70,6 +65,13 @@ def choose(
     most = len(places) if limit is None else limit
     left = _level(words[places], rules[places], most, enough)
     return [kept[places[place]] for place in left]
+
+
+def _by_caption(pairs: Sequence[CorruptedPair]) -> dict[tuple[str, int], list[int]]:
+    groups: dict[tuple[str, int], list[int]] = {}
+    for place, one in enumerate(pairs):
+        groups.setdefault(one.caption, []).append(place)
+    return groups
 
 
 def _rules(
@@ -87,18 +89,13 @@ def _pick(
     pairs: Sequence[CorruptedPair], words: Any, rules: FloatArray, draw: random.Random
 ) -> list[int]:
     """The place of one pair of every caption, each taken to level what all the others add up to."""
-    groups: dict[tuple[str, int], list[int]] = {}
-    for place, one in enumerate(pairs):
-        groups.setdefault(one.caption, []).append(place)
+    groups = _by_caption(pairs)
     order = sorted(groups)
     draw.shuffle(order)
     own_words = {key: words[groups[key]] for key in order}
     chosen: dict[tuple[str, int], int] = {}
-    sums, squares, tipped = (
-        np.zeros(words.shape[1]),
-        np.zeros(words.shape[1]),
-        np.zeros(rules.shape[1]),
-    )
+    sums, squares = np.zeros((2, words.shape[1]))
+    tipped = np.zeros(rules.shape[1])
 
     def count(key: tuple[str, int], sign: int) -> None:
         row = own_words[key][chosen[key]]

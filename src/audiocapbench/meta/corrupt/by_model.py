@@ -10,8 +10,10 @@ import json
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +35,7 @@ from audiocapbench.meta.corrupt.captions import (
 )
 from audiocapbench.meta.corrupt.clauses import core, mentions
 from audiocapbench.meta.corrupt.counts import is_other_number
-from audiocapbench.meta.corrupt.make import RULES, SEED, CorruptionResult, balanced
+from audiocapbench.meta.corrupt.make import RULES, CorruptionResult, CorruptionSettings, balanced
 from audiocapbench.meta.corrupt.slots import EVENTFUL
 from audiocapbench.meta.corrupt.text import plain_form
 from audiocapbench.meta.corrupt.words import meaning_of
@@ -64,21 +66,13 @@ class RejectedError(Exception):
 
 
 def make_by_model(
-    captions: CaptionSet,
-    model: Model,
-    settings: TrialSettings,
-    kinds: Sequence[Corruption] = tuple(Corruption),
-    *,
-    per_kind: int | None = None,
-    seed: int = SEED,
-    dataset: str = "",
+    captions: CaptionSet, model: Model, settings: TrialSettings, wanted: CorruptionSettings
 ) -> list[CorruptionResult]:
     """Have a model make captions wrong and check them, refuse what is no use, and level the rest.
 
-    Raises:
-        AudioCapBenchError: As ``TrialSettings.ask`` does; answers are kept.
+    Where it is stopped, as by a spent budget, answers are kept.
     """
-    drawn = {kind: _drawn(captions, kind, per_kind, seed) for kind in kinds}
+    drawn = {kind: _drawn(captions, kind, wanted) for kind in wanted.kinds}
     made, rejected = _first_pass(captions, drawn, model, settings)
     checks = _checks(drawn, made)
     outcomes = settings.ask(checks, without_audio(model), model.name) if checks.samples else {}
@@ -90,22 +84,16 @@ def make_by_model(
                 passed = _passed(made[name], outcomes[name])
                 rejected[kind]["the check said no"] += not passed
                 good += passed
-        how = (len(own), per_kind, seed, dataset, +rejected[kind], round(_ENOUGH * len(own)))
+        how = (len(own), wanted, +rejected[kind], round(_ENOUGH * len(own)))
         results.append(balanced(kind, good, captions, *how))
     return results
 
 
 def preview_by_model(
-    captions: CaptionSet,
-    model: Model,
-    settings: TrialSettings,
-    kinds: Sequence[Corruption],
-    *,
-    per_kind: int | None = None,
-    seed: int = SEED,
+    captions: CaptionSet, model: Model, settings: TrialSettings, wanted: CorruptionSettings
 ) -> list[Preview]:
     """What ``make_by_model`` will ask and likely cost, at most."""
-    drawn = {kind: _drawn(captions, kind, per_kind, seed) for kind in kinds}
+    drawn = {kind: _drawn(captions, kind, wanted) for kind in wanted.kinds}
     silent = without_audio(model)
     first = settings.preview([_questions(drawn)], silent, model.name, "{} captions to make wrong")
     if first.is_paid:
@@ -138,19 +126,19 @@ def _first_pass(
             except RejectedError as error:
                 rejected[kind][str(error)] += 1
             rules = ruled[caption.clip.id, caption.number]
-            draw = random.Random(_name(kind, caption))
-            found += draw.sample(rules, min(_BY_RULE, len(rules)))
+            chance = random.Random(_name(kind, caption))
+            found += chance.sample(rules, min(_BY_RULE, len(rules)))
             if found:
                 made[_name(kind, caption)] = found
     return made, rejected
 
 
 def _drawn(
-    captions: CaptionSet, kind: Corruption, per_kind: int | None, seed: int
+    captions: CaptionSet, kind: Corruption, wanted: CorruptionSettings
 ) -> list[ReferenceCaption]:
     """Captions to ask about: all, or somewhat more than pairs are wanted, of as many clips."""
     few = 3 if kind is Corruption.DROPPED else 1
-    draw = random.Random(f"{seed} {kind} model")
+    draw = random.Random(f"{wanted.seed} {kind} model")
     by_clip: dict[str, list[ReferenceCaption]] = defaultdict(list)
     for caption in captions.captions:
         # An omission can be told only by other references.
@@ -160,11 +148,9 @@ def _drawn(
     draw.shuffle(clips)
     for own in by_clip.values():
         draw.shuffle(own)
-    deep = max(map(len, by_clip.values()), default=0)
-    turns = [
-        by_clip[clip][turn] for turn in range(deep) for clip in clips if turn < len(by_clip[clip])
-    ]
-    return turns if per_kind is None else turns[: round(_ASKED_FOR_A_PAIR * per_kind)]
+    rounds = zip_longest(*(by_clip[clip] for clip in clips))
+    turns = [one for each in rounds for one in each if one is not None]
+    return turns[: wanted.per_kind and round(_ASKED_FOR_A_PAIR * wanted.per_kind)]
 
 
 def _name(kind: Corruption, caption: ReferenceCaption) -> str:
@@ -172,18 +158,11 @@ def _name(kind: Corruption, caption: ReferenceCaption) -> str:
 
 
 def _questions(drawn: Drawn) -> Benchmark:
-    return _benchmark(
-        "corrupt",
-        (
-            (
-                kind,
-                one,
-                _filled("make", kind, caption=_shown(one), others=_listed(one), wanted=str(WANTED)),
-            )
-            for kind, own in drawn.items()
-            for one in own
-        ),
-    )
+    asked = []
+    for kind, one in ((kind, one) for kind, own in drawn.items() for one in own):
+        words = {"caption": _shown(one), "others": _listed(one), "wanted": str(WANTED)}
+        asked.append((kind, one, _filled("make", kind, **words)))
+    return _benchmark("corrupt", asked)
 
 
 def _checks(drawn: Drawn, made: Made) -> Benchmark:
@@ -270,17 +249,13 @@ def read_caption(value: Scalar, kind: Corruption, caption: ReferenceCaption) -> 
         return [pair]
     clip, number = caption.clip, caption.number
     naming = [
-        place
+        replace(pair, sources=(number, place), true=plain_form(text))
         for place, text in enumerate(clip.references)
         if place != number and mentions(text, core(gone))
     ]
     if not naming:
         raise RejectedError("no other caption names what was left out")
-    texts = [plain_form(clip.references[place]) for place in naming]
-    return [
-        CorruptedPair(kind, clip, (number, place), text, pair.false, pair.change)
-        for place, text in zip(naming, texts, strict=True)
-    ]
+    return naming
 
 
 def _check_text(pair: CorruptedPair, caption: ReferenceCaption) -> set[str]:
@@ -337,6 +312,5 @@ def prompt_hash() -> str:
 
 @cache
 def _prompts() -> Any:
-    return json.loads(
-        files("audiocapbench.meta.corrupt").joinpath("prompts.json").read_text("utf-8")
-    )
+    file = files("audiocapbench.meta.corrupt") / "prompts.json"
+    return json.loads(file.read_text("utf-8"))

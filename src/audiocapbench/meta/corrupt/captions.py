@@ -58,10 +58,6 @@ class CaptionedClip:
         told = enumerate(self.references)
         return tuple(plain_form(text) for place, text in told if place not in numbers)
 
-    def words_beside(self, number: int) -> frozenset[str]:
-        """All words of all references but one, in lower case."""
-        return frozenset(word for text in self.others(number) for word in words_of(text))
-
 
 class ReferenceCaption(NamedTuple):
     """One caption that the rules can read: which of its clip's references, and its tokens."""
@@ -136,6 +132,15 @@ def corrupted(
     return CorruptedPair(kind, caption.clip, (caption.number,), true, made, change, lender)
 
 
+def replaced(
+    kind: Corruption, caption: ReferenceCaption, start: int, end: int, phrase: Tokens
+) -> CorruptedPair:
+    """The pair of a caption and itself with another phrase at a place."""
+    tokens = caption.tokens
+    change = f"{' '.join(tokens[start:end])} → {' '.join(phrase)}"
+    return corrupted(kind, caption, tokens[:start] + phrase + tokens[end:], change)
+
+
 def words_of(text: str) -> list[str]:
     """The words of a caption in lower case, without marks."""
     plain = plain_form(text).lower()
@@ -143,11 +148,7 @@ def words_of(text: str) -> list[str]:
 
 
 def read_captions(path: Path) -> CaptionSet:
-    """Read references from a CSV, TSV or JSONL file, or from a dataset folder.
-
-    Raises:
-        DatasetError: The file or folder cannot be read, or holds no references.
-    """
+    """Read references from a CSV, TSV or JSONL file, or from a dataset folder."""
     if path.is_dir():
         from audiocapbench.data.folder import open_folder
 

@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.meta.corrupt.balance import differences_of
+from audiocapbench.meta.corrupt.evidence import FloatArray
 from audiocapbench.meta.corrupt.make import CorruptionResult
 from audiocapbench.meta.measures import numbers
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.controls import CONTROLS, create_control
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.stats import Interval, mean_interval
-
-FloatArray = NDArray[np.float64]
 
 LOWEST, HIGHEST = 45.0, 55.0
 """Accuracies, in percent, that a control may have: five points around chance."""

@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 from audiocapbench.meta.corrupt.captions import CaptionedClip
 from audiocapbench.meta.corrupt.slots import EVENTFUL
-from audiocapbench.meta.corrupt.text import Tokens
+from audiocapbench.meta.corrupt.text import MARKS, Tokens
 from audiocapbench.meta.corrupt.words import (
     AUXILIARIES,
     DETERMINERS,
     JOINING,
-    MARKS,
     PREPOSITIONS,
     PRONOUNS,
     excluding,

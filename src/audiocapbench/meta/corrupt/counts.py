@@ -17,6 +17,7 @@ from audiocapbench.meta.corrupt.captions import (
     Corruption,
     ReferenceCaption,
     corrupted,
+    replaced,
     words_of,
 )
 from audiocapbench.meta.corrupt.clauses import is_plural
@@ -175,9 +176,7 @@ def _other_times(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
     for start, end in _phrases(tokens, "times"):
         if start > 1 and (end == len(tokens) or tokens[end] in JOINING):
             for phrase in (one for one, meant in known.items() if not _overlaps(meant, said)):
-                false = tokens[:start] + phrase + tokens[end:]
-                change = f"{' '.join(tokens[start:end])} → {' '.join(phrase)}"
-                yield corrupted(Corruption.COUNT, caption, false, change)
+                yield replaced(Corruption.COUNT, caption, start, end, phrase)
 
 
 def is_other_number(true: str, made: str) -> bool:

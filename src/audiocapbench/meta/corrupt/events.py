@@ -13,7 +13,7 @@ change places with their forms. "Before" and "after" are exchanged.
 import random
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import combinations, pairwise
+from itertools import combinations, islice, pairwise
 from typing import NamedTuple
 
 from audiocapbench.meta.corrupt.captions import (
@@ -22,6 +22,7 @@ from audiocapbench.meta.corrupt.captions import (
     Corruption,
     ReferenceCaption,
     corrupted,
+    replaced,
 )
 from audiocapbench.meta.corrupt.clauses import (
     FINITE,
@@ -90,16 +91,12 @@ def _with_lent_event(
         pool = pools.get((clause.form, clause.many), [])
         if not is_clean(clause) or not core(clause.tokens) or not pool:
             continue
-        found = 0
-        for event in draw.sample(pool, min(_LOOKED_AT, len(pool))):
-            apart = event.clip != caption.clip.id
-            if apart and not may_be_heard(event.clause.tokens, caption.clip):
-                false = [*pieces[:place], piece._replace(clause=event.clause), *pieces[place + 1 :]]
-                change = f"{' '.join(clause.tokens)} → {' '.join(event.clause.tokens)}"
-                yield corrupted(Corruption.ADDED, caption, joined(false), change, event.clip)
-                found += 1
-            if found == _LENT:
-                break
+        drawn = draw.sample(pool, min(_LOOKED_AT, len(pool)))
+        wrong = (one for one in drawn if not may_be_heard(one.clause.tokens, caption.clip))
+        for event in islice((one for one in wrong if one.clip != caption.clip.id), _LENT):
+            false = [*pieces[:place], piece._replace(clause=event.clause), *pieces[place + 1 :]]
+            change = f"{' '.join(clause.tokens)} → {' '.join(event.clause.tokens)}"
+            yield corrupted(Corruption.ADDED, caption, joined(false), change, event.clip)
 
 
 def drop_events(captions: CaptionSet) -> Iterator[CorruptedPair]:
@@ -184,8 +181,7 @@ def _swapped(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
     yield corrupted(Corruption.ORDER, caption, false, change)
     if joint in (_BEFORE, _AFTER):
         other = _AFTER if joint == _BEFORE else _BEFORE
-        change = f"{joint[0]} → {other[0]}"
-        yield corrupted(Corruption.ORDER, caption, first + other + second, change)
+        yield replaced(Corruption.ORDER, caption, end - 1, end, other)
 
 
 def _one_subject(first: Tokens, second: Tokens, joint: Tokens) -> _Parts | None:

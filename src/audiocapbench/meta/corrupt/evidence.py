@@ -5,8 +5,6 @@ those of the clip itself: who has read other captions has not read these.
 """
 
 from collections.abc import Iterable, Sequence
-from functools import cache
-from importlib import resources
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -14,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, words_of
+from audiocapbench.meta.corrupt.slots import load_counts
 from audiocapbench.metrics.elements.words import kind_of
 from audiocapbench.metrics.fluency.features import hash_words
 from audiocapbench.metrics.fluency.likelihood import (
@@ -33,7 +32,7 @@ IntArray = NDArray[np.integer[Any]]
 class _Tally:
     """How often keys are met in the package's captions, and in those of a set by its clips."""
 
-    def __init__(self, known: tuple[Keys, Keys], keys: Keys, owners: Owners) -> None:
+    def __init__(self, known: tuple[IntArray, IntArray], keys: Keys, owners: Owners) -> None:
         self._known = known
         self._all = np.unique(keys, return_counts=True)
         self._own = np.unique(_joint(keys, owners), return_counts=True)
@@ -79,16 +78,10 @@ def text_keys(texts: Iterable[str]) -> TextKeys:
         named.append(sorted({word for word in words_of(text) if kind_of(word) is not None}))
     flat = [word for own in framed for word in own]
     pairs = [pair for own in named for pair in combinations(own, 2)]
-    hashes = dict(
-        zip(
-            vocabulary := sorted({w for own in named for w in own}),
-            hash_words(vocabulary) if vocabulary else (),
-            strict=True,
-        )
-    )
-    left, right = (
-        np.array([hashes[pair[side]] for pair in pairs], dtype=np.uint64) for side in (0, 1)
-    )
+    known = sorted({word for own in named for word in own})
+    hashes = dict(zip(known, hash_words(known) if known else (), strict=True))
+    left = np.array([hashes[one] for one, _ in pairs], dtype=np.uint64)
+    right = np.array([hashes[other] for _, other in pairs], dtype=np.uint64)
     word = np.array([hashes[word] for own in named for word in own], dtype=np.uint64)
     order = np.arange(len(framed))
     return TextKeys(
@@ -108,14 +101,6 @@ def _short(hashes: NDArray[np.uint64]) -> Keys:
     return (mixed >> np.uint64(32)).astype(np.uint32)
 
 
-@cache
-def _together() -> tuple[tuple[Keys, Keys], int]:
-    """How often words and pairs of words are met in the package's captions, and their number."""
-    file = resources.files("audiocapbench.meta.corrupt") / "frames.npz"
-    with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-        return (arrays["together"], arrays["counts"].astype(np.uint32)), int(arrays["captions"])
-
-
 class CaptionEvidence:
     """Scores captions of a set as scorers would that know other captions."""
 
@@ -129,11 +114,11 @@ class CaptionEvidence:
             _Tally((model.hashes[order], model.counts[order]), own, owners[keys.gram_text])
             for order, own in enumerate(keys.grams)
         ]
-        together, known = _together()
+        counts = load_counts()
         words = np.concatenate([keys.word, keys.pair])
         of_text = np.concatenate([keys.word_text, keys.pair_text])
-        self._together = _Tally(together, words, owners[of_text])
-        self._captions = known + len(texts)
+        self._together = _Tally((counts["together"], counts["counts"]), words, owners[of_text])
+        self._captions = int(counts["captions"]) + len(texts)
         self._totals = model.total, model.total + len(keys.counted)
 
     def differences(self, pairs: Sequence[CorruptedPair]) -> FloatArray:

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import resources
 from itertools import takewhile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from audiocapbench.meta.corrupt.captions import ReferenceCaption
 from audiocapbench.meta.corrupt.text import Tokens
@@ -51,11 +52,6 @@ class Slot(NamedTuple):
         """Its words."""
         return self.caption.tokens[self.start : self.end]
 
-    def filled(self, phrase: Tokens) -> Tokens:
-        """The caption with another phrase there."""
-        tokens = self.caption.tokens
-        return tokens[: self.start] + phrase + tokens[self.end :]
-
 
 class PhraseFrames:
     """Which phrases stand in which frames, in the captions of a set and of the package."""
@@ -80,9 +76,15 @@ def frame_key(frame: str, phrase: Tokens) -> int:
 
 @cache
 def _known() -> frozenset[int]:
+    return frozenset(load_counts()["frames"].tolist())
+
+
+@cache
+def load_counts() -> dict[str, NDArray[np.integer[Any]]]:
+    """What comes with the package: hashes of frames, and how often words stand together."""
     file = resources.files("audiocapbench.meta.corrupt") / "frames.npz"
     with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-        return frozenset(arrays["frames"].tolist())
+        return dict(arrays)
 
 
 def noun_slots(caption: ReferenceCaption) -> Iterator[Slot]:

@@ -16,7 +16,7 @@ Tokens = tuple[str, ...]
 _TOKEN = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*|[,.;]")
 _SPACES = re.compile(r"\s+")
 _BEFORE_MARK = re.compile(r"\s+([,.;])")
-_MARKS = frozenset(",.;")
+MARKS = frozenset(",.;")
 _AN_DESPITE_SPELLING = ("hour", "honest", "heir")
 _A_DESPITE_SPELLING = ("uni", "use", "usu", "one", "once", "eu", "ukulele", "user")
 
@@ -52,7 +52,7 @@ def with_articles(tokens: Sequence[str]) -> Tokens:
     """The same words with "a" or "an" as the next word asks."""
     found = list(tokens)
     for place, (word, following) in enumerate(pairwise(tokens)):
-        if word in ("a", "an") and following not in _MARKS:
+        if word in ("a", "an") and following not in MARKS:
             said = following.lower()
             vowel = said[:1] in "aeiou" and not said.startswith(_A_DESPITE_SPELLING)
             found[place] = "an" if vowel or said.startswith(_AN_DESPITE_SPELLING) else "a"

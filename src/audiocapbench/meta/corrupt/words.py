@@ -29,7 +29,6 @@ def numbers(name: str) -> dict[Tokens, range]:
     }
 
 
-MARKS = frozenset(",.;")
 DETERMINERS, PRONOUNS, PREPOSITIONS = map(words, ("determiners", "pronouns", "prepositions"))
 JOINING, AUXILIARIES = map(words, ("joining", "auxiliaries"))
 

@@ -8,10 +8,10 @@ Human pairs: those of FENSE, with the references that its protocol holds each ca
 caption against the others that people wrote. HI and HM: the references without the first caption.
 MM: all of them. Where a caption is left with fewer than four, because people wrote the same words
 twice, its references are counted from the start again up to four.
-Tables: one pair a row; ``preferred`` is a, b or tie, or follows from the votes in columns whose
-names begin with ``vote``, each a, b or tie, or 1, -1 or 0. Further columns: ``id``, ``type``,
-``dataset``, and references in any columns whose names begin with ``reference``; both captions are
-held to those that are neither of them.
+Tables, also as JSON lines: one pair a row; ``preferred`` is a, b or tie, or follows from the votes
+in columns whose names begin with ``vote``, each a, b or tie, or 1, -1 or 0. Further columns:
+``id``, ``type``, ``dataset``, and references in any columns whose names begin with ``reference``;
+both captions are held to those that are neither of them.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from audiocapbench.data.problems import InvalidDataError, Problem
-from audiocapbench.data.records import csv_records, read_json
+from audiocapbench.data.records import JSON_LINES, csv_records, read_json, read_records
 from audiocapbench.errors import DatasetError, meant
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import (
@@ -76,11 +76,13 @@ def read_human_pairs(path: Path) -> list[CaptionPair]:
 
 
 def read_csv_pairs(path: Path) -> list[CaptionPair]:
-    """Read a table of pairs."""
+    """Read a table of pairs, or one in JSON lines."""
     pairs: list[CaptionPair] = []
     problems: list[Problem] = []
-    for number, (where, row) in enumerate(csv_records(path, problems, _COLUMNS[:3]), 1):
-        made = _row_pair(row, f"row {number}", path.stem)
+    read = read_records if path.suffix.lower() in JSON_LINES else csv_records
+    for number, (where, fields) in enumerate(read(path, problems, _COLUMNS[:3]), 1):
+        row = _as_row(fields)
+        made = row if isinstance(row, Problem) else _row_pair(row, f"row {number}", path.stem)
         if isinstance(made, CaptionPair):
             pairs.append(made)
         else:
@@ -216,6 +218,17 @@ def _pair(key: str, value: list[Any], *, votes: Any = (), least: int = 1) -> Cap
         return "has votes other than 1, 0 and -1"
     answer = preferred(cast, least)
     return CaptionPair(key, "", first, second, answer, type=key[:2], subtype=key, votes=cast)
+
+
+def _as_row(fields: dict[str, Any]) -> dict[str, str] | Problem:
+    """The fields of a JSON object as a row has them; a list of references is as many columns."""
+    lists = {name: own for name, own in fields.items() if isinstance(own, list)}
+    columns = {f"{name}_{n}": text for name, own in lists.items() for n, text in enumerate(own, 1)}
+    row = {name: own for name, own in fields.items() if name not in lists} | columns
+    for name, value in row.items():
+        if not isinstance(value, str | int | None):
+            return Problem("", name, "is neither text nor a whole number")
+    return {name: "" if value is None else str(value) for name, value in row.items()}
 
 
 def _row_pair(row: dict[str, str], number: str, dataset: str) -> CaptionPair | Problem:

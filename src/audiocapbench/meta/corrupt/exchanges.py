@@ -1,9 +1,11 @@
-"""A quality or a relation turned into its opposite: loud and quiet, while and before.
+"""One phrase exchanged for another that sounds different: a noun, a quality, a relation, people.
 
-A new quality was met with the same word in captions of other clips. Two people who do different
-things change places within one caption: who spoke now laughs.
+A new noun was met with the same verb or preposition in captions of other clips, a new quality with
+the same word: loud and quiet, while and before. Two people who do different things change places
+within one caption: who spoke now laughs.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from audiocapbench.meta.corrupt.captions import (
@@ -12,26 +14,83 @@ from audiocapbench.meta.corrupt.captions import (
     Corruption,
     ReferenceCaption,
     corrupted,
+    replaced,
+    words_of,
 )
 from audiocapbench.meta.corrupt.clauses import FINITE, first_clause, pieces_of
-from audiocapbench.meta.corrupt.slots import PhraseFrames, quality_at, quality_slots
+from audiocapbench.meta.corrupt.slots import (
+    AGES,
+    PhraseFrames,
+    Slot,
+    noun_slots,
+    quality_at,
+    quality_slots,
+)
 from audiocapbench.meta.corrupt.text import Tokens, tokens_of
 from audiocapbench.meta.corrupt.words import (
     PRONOUNS,
+    Noun,
     Quality,
+    excluding,
     meaning_of,
     nouns,
     qualities,
+    unlike,
     verb_forms,
     words,
 )
 
+_GENDERED = words("gendered")
+# What "it" does and what a wooden thing is may be beyond another noun.
+_POINTING = frozenset({"it", "its", "itself"})
+_MADE_OF = frozenset("wooden metal metallic glass plastic paper tin toy".split())
+_GROWN = frozenset({"man", "woman", "male", "female"})
+# Whatever one grown person does, another can do: no frame has to be met.
+_FREE = _GROWN | {"child"}
+_NOUNS_OF_PERSONS = ("person", "sex", "sexes")
+_SPOKEN = frozenset(map(meaning_of, ("speak", "sing", "shout", "announce", "whisper", "chat")))
+_VOCAL = frozenset(map(meaning_of, words("vocal")))
 _TOGETHER = frozenset({("while",), ("as",)})
 _IN_TURN = frozenset({("and", "then"), ("after",), ("before",), ("then",)})
 _SAID_TOGETHER, _SAID_IN_TURN = words("said_together"), words("said_in_turn")
 _PERSONS = frozenset({"man", "woman", "child", "baby", "male", "female"})
 _ALL_OF_THEM = words("all_of_them")
 _FARTHEST_VERB = 3
+
+
+def exchange_nouns(captions: CaptionSet) -> Iterator[CorruptedPair]:
+    """Every exchange of a noun for one that fits and is surely wrong."""
+    slots = [slot for caption in captions.captions for slot in noun_slots(caption)]
+    frames = PhraseFrames(slots)
+    alike: dict[tuple[str, str], list[Noun]] = defaultdict(list)
+    for noun in nouns().values():
+        alike[noun.sort, noun.number].append(noun)
+    for slot in slots:
+        own = nouns()[slot.phrase[0]]
+        for other in alike[own.sort, own.number]:
+            if unlike(own, other) and _fits(slot, own, other, frames):
+                yield replaced(Corruption.NOUN, *slot[:3], (other.word,))
+
+
+def _fits(slot: Slot, own: Noun, other: Noun, frames: PhraseFrames) -> bool:
+    clip, families = slot.caption.clip, {own.family, other.family}
+    if clip.words & excluding(other.family) or not _reads_well(slot, own, families):
+        return False
+    return families <= _FREE or frames.admit(slot, (other.word,))
+
+
+def _reads_well(slot: Slot, own: Noun, families: set[str]) -> bool:
+    """Whether nothing else in the caption goes with the old noun alone."""
+    tokens = slot.caption.tokens
+    before = tokens[slot.start - 1] if slot.start else ""
+    if before in _MADE_OF or not _POINTING.isdisjoint(tokens):
+        return False
+    if own.sort in _NOUNS_OF_PERSONS:
+        heard = {word for frame in slot.frames for word in frame.split()}
+        babbling = "baby" in families and heard & _SPOKEN
+        if not _GENDERED.isdisjoint(tokens) or not _VOCAL & heard or babbling:
+            return False
+    return before not in AGES or families <= _GROWN
 
 
 def change_attributes(captions: CaptionSet) -> Iterator[CorruptedPair]:
@@ -43,9 +102,7 @@ def change_attributes(captions: CaptionSet) -> Iterator[CorruptedPair]:
         for other in _opposites(own) if own else ():
             heard = slot.caption.clip.words & other.same_side
             if not heard and frames.admit(slot, other.phrase):
-                change = f"{' '.join(slot.phrase)} → {' '.join(other.phrase)}"
-                false = slot.filled(other.phrase)
-                yield corrupted(Corruption.ATTRIBUTE, slot.caption, false, change)
+                yield replaced(Corruption.ATTRIBUTE, *slot[:3], other.phrase)
     for caption in captions.captions:
         yield from _other_relations(caption)
         yield from _swapped_people(caption)
@@ -70,15 +127,12 @@ def _other_relations(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
     before, after = pieces_of(tokens[:start])[-1].clause, first_clause(tokens[end:])
     if not before.form == after.form == FINITE:
         return
-    own = tokens[start:end]
-    others, forbidden = (
-        (_IN_TURN, _SAID_IN_TURN) if own in _TOGETHER else (_TOGETHER, _SAID_TOGETHER)
-    )
-    if not clip.words_beside(caption.number) & forbidden:
+    in_turn, together = (_IN_TURN, _SAID_IN_TURN), (_TOGETHER, _SAID_TOGETHER)
+    others, forbidden = in_turn if tokens[start:end] in _TOGETHER else together
+    said = (word for text in clip.others(caption.number) for word in words_of(text))
+    if forbidden.isdisjoint(said):
         for phrase in sorted(others):
-            change = f"{' '.join(own)} → {' '.join(phrase)}"
-            false = tokens[:start] + phrase + tokens[end:]
-            yield corrupted(Corruption.ATTRIBUTE, caption, false, change)
+            yield replaced(Corruption.ATTRIBUTE, caption, start, end, phrase)
 
 
 def _swapped_people(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
