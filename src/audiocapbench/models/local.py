@@ -9,6 +9,7 @@ import logging
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -130,7 +131,8 @@ class ChatProcessor:
         audio = [one for _, one in asked if one is not None]
         text = {"padding": True, "padding_side": "left"}
         if self._in_parts or not audio:
-            more: dict[str, Any] = {"text_kwargs": text}
+            heard = {"audio_kwargs": {"sampling_rate": self.rate}} if audio else {}
+            more: dict[str, Any] = {"text_kwargs": text, **heard}
             if self.processor is self.tokenizer:
                 more = text
             elif "processor_kwargs" in signature(self.processor.apply_chat_template).parameters:
@@ -261,6 +263,8 @@ class LocalModel(CheckpointModel):
         if self.is_adapted and find_spec("peft") is None:
             raise ModelError(f"{name}: its adapter, with which it hears, needs: pip install peft")
         self._network: Any = None
+        # CUDA libraries plan their kernels anew, for seconds, in every thread: there is only one.
+        self._device_thread = ThreadPoolExecutor(1, "device")
         self._most, self._one = self.batch, threading.Lock()
         self._stops: weakref.WeakSet[threading.Event] = weakref.WeakSet()
         _models.add(self)
@@ -307,8 +311,7 @@ class LocalModel(CheckpointModel):
 
         try:
             ready = self._prepare(questions)
-            with self._one:
-                rows = self._generate(ready, stop)
+            rows = self._device_thread.submit(self._generate, ready, stop).result()
         except torch.OutOfMemoryError as error:
             _empty_cache()
             if len(questions) > 1:
@@ -338,6 +341,10 @@ class LocalModel(CheckpointModel):
         return _Ready(inputs, min(self.max_tokens, room - length) if room else self.max_tokens)
 
     def _generate(self, ready: _Ready, stop: threading.Event) -> list[list[int]]:
+        with self._one:
+            return self._generate_alone(ready, stop)
+
+    def _generate_alone(self, ready: _Ready, stop: threading.Event) -> list[list[int]]:
         import torch
         from transformers import StoppingCriteriaList
 
