@@ -115,7 +115,7 @@ class CostsView {
     const failed = runs.reduce((total, model) => total + Object.entries(board.models[model].statuses).reduce((all, [name, number]) => all + (name === "ok" || name === "empty" ? 0 : number), 0), 0);
     box.replaceChildren(
       make("div", "tiles", tile(dollars(sum), "for answers"), tile(dollars(judging), "for judging"), tile(failed.toLocaleString("en"), failed === 1 ? "failure" : "failures"), tile(runs.reduce((total, model) => total + board.models[model].asked, 0).toLocaleString("en"), "answers")),
-      make("div", "two", card("Failures and costs", `${plain(scorer.label)} under three policies: over what was answered, as published; with every failure as 0; and between the worst and the best that the failures could have been.`, table("Failures and costs, table", heads, rows, "board")), this.worth()),
+      make("div", "", card("Failures and costs", `${plain(scorer.label)} under three policies: over what was answered, as published; with every failure as 0; and between the worst and the best that the failures could have been.`, table("Failures and costs, table", heads, rows, "board")), this.worth()),
     );
   }
 
