@@ -13,7 +13,7 @@ import pytest
 from printed import ROOT, blocks, commands, install, lay_out, local_providers, page, run
 
 PAGES = sorted(str(one.relative_to(ROOT)) for one in (ROOT / "docs").rglob("*.md"))
-OWN_TESTS = ("docs/certainty.md", "docs/extending.md", "docs/rating.md")
+OWN_TESTS = ("docs/certainty.md", "docs/cluster.md", "docs/extending.md", "docs/rating.md")
 OWN_CLIPS = page("docs/benchmarks/your-own.md")
 EXTENDING = page("docs/extending.md")
 

@@ -1,11 +1,15 @@
 """What the tests of runs begin with."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from folders import write_folder
 from plugin import install
+
+# Whether this user has a token of Ray's must not decide whether nodes of a test find each other.
+os.environ["RAY_AUTH_MODE"] = "disabled"
 
 
 @pytest.fixture

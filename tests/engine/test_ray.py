@@ -3,8 +3,13 @@
 ``tests/ray_cluster.py`` starts two nodes once for all of these tests; who kills one adds another.
 """
 
+import inspect
 import json
 import os
+import pickle
+import re
+import runpy
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,20 +17,27 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("ray", reason="the engine ray needs the extra ray")
 
 from audiocapbench.benchmarks import open_benchmark
+from audiocapbench.cli.run import run as audiocapbench_run
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine import RateLimits, RetryPolicy, run_benchmark
 from audiocapbench.engine.ray_cluster import AT_ONCE, ActorPool, Cluster, ClusterSpec, joined
-from audiocapbench.errors import ClusterError
+from audiocapbench.errors import ClusterError, MetricError
+from audiocapbench.metrics.encoders import load
+from audiocapbench.metrics.encoders.encoder import encode_distinct
+from audiocapbench.metrics.encoders.wordllama import DIMENSIONS, load_wordllama
+from audiocapbench.metrics.spreading import NamedWeights
 from audiocapbench.models import create_model
 from audiocapbench.store import Store
 from command import run_command
 from fakes.openai_server import OpenAIServer
 from folders import write_folder, write_lines
+from printed import ROOT, blocks, commands, lay_out, page, run
 from ray_cluster import LocalCluster, local_cluster
 from whole_run import finish, outcomes, start, wait_until, write_prices
 
@@ -88,9 +100,11 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
+CLUSTER_PAGE = page("docs/cluster.md")
+
+
 def many_clips(root: Path, count: int) -> None:
     """So many clips of twenty milliseconds: a sound each, and two sentences about it."""
-    import numpy as np
     import soundfile
 
     root.mkdir()
@@ -149,7 +163,7 @@ def test_a_killed_worker_and_a_killed_node_cost_only_what_was_in_flight(
     out, err = process.communicate()
     assert process.returncode == 0, err
     assert json.loads(out)["runs"], "stdout has the document and nothing of Ray's"
-    assert "\nray: 3 nodes, 3 CPUs\n" in err
+    assert err.startswith("ray: 3 nodes, 3 CPUs\n")
     assert "a worker of models.py:Slow was lost" in err
     assert not {"raylet", "Traceback", "pid="} & set(err.split())
     found = outcomes(place)
@@ -184,8 +198,8 @@ def test_a_clip_that_ends_every_worker_fails_alone_and_says_why(
     patience = RateLimits(retry=RetryPolicy(first_s=0.01))
     benchmark = open_benchmark(str(place / "tones"))
     model = create_model(f"{place / 'models.py'}:Deadly")
-    with joined(f"ray={cluster.address}", lambda _: None) as there:
-        end = run_benchmark(benchmark, model, store, rate_limits=patience, cluster=there)
+    with joined(f"ray={cluster.address}", lambda _: None):
+        end = run_benchmark(benchmark, model, store, rate_limits=patience)
     assert end.statuses["failed"] == 1
     assert end.statuses["ok"] == 11
     reply = store.outcomes(end.run.id)["tone_3"].reply
@@ -278,3 +292,72 @@ def test_without_the_engine_ray_is_not_imported(place: Path) -> None:
         "assert 'ray' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], cwd=place, check=True, capture_output=True)
+
+
+def test_encoders_give_the_same_vectors_there(cluster: LocalCluster) -> None:
+    encoder, texts = load_wordllama(), [f"A dog barks {one} times." for one in range(300)]
+    how = (DIMENSIONS, encoder._sums, 64)  # in blocks, as costly encoders are asked
+    with joined(f"ray={cluster.address}", lambda _: None):
+        there = encode_distinct(texts, *how)
+    assert np.array_equal(there, encode_distinct(texts, *how))
+    assert np.array_equal(there, encoder.encode(texts))
+
+
+def test_costly_encoders_travel_by_name_and_are_held_to_their_weights() -> None:
+    class Named(NamedWeights):
+        name = "tiny@1234abcd"
+
+    made = Named()
+    made.loaded_by = (load, ("wordllama",))
+    kept = pickle.dumps(made)
+    assert len(kept) < 500
+    with pytest.raises(MetricError, match="tiny@1234abcd is wordllama@"):
+        pickle.loads(kept)
+
+
+def test_the_commands_of_the_page_run_on_a_cluster(cluster: LocalCluster, tmp_path: Path) -> None:
+    place = lay_out(tmp_path, blocks(page("docs/benchmarks/your-own.md"), "json")[0])
+    for command in commands(CLUSTER_PAGE, remote=False):
+        done = run(place, command.replace("10.0.0.1:6379", cluster.address))
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+
+
+def test_the_page_names_real_options_of_ray_and_of_this_program() -> None:
+    from ray.scripts.scripts import start as ray_start
+
+    known = {option for one in ray_start.params for option in one.opts}
+    said = [line for line in CLUSTER_PAGE.splitlines() if "ray start " in line and "--" in line]
+    assert len(said) >= 4
+    for line in said:
+        assert set(re.findall(r"(--[a-z-]+)", line.partition("ray start ")[2])) <= known
+    ours = {"--" + one.replace("_", "-") for one in inspect.signature(audiocapbench_run).parameters}
+    for words in re.findall(r"audiocapbench run (.*?)(?:\n```|\n  shut)", CLUSTER_PAGE, re.DOTALL):
+        assert set(re.findall(r"(?<=\s)(--[a-z-]+)", words)) <= ours
+    for engine in re.findall(r"(ray\[[^\]]*\])", CLUSTER_PAGE):
+        ClusterSpec.parse(engine)
+
+
+def test_the_batch_script_and_the_manifest_can_be_read() -> None:
+    yaml = pytest.importorskip("yaml", reason="Ray brings it")
+
+    (script,) = blocks(CLUSTER_PAGE, "bash")
+    subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+    (manifest,) = [yaml.safe_load(one) for one in blocks(CLUSTER_PAGE, "yaml")]
+    assert (manifest["apiVersion"], manifest["kind"]) == ("ray.io/v1", "RayJob")
+    spec = manifest["spec"]["rayClusterSpec"]
+    (workers,) = spec["workerGroupSpecs"]
+    assert workers["minReplicas"] <= workers["replicas"] <= workers["maxReplicas"]
+    for group in (spec["headGroupSpec"], workers):
+        assert group["template"]["spec"]["containers"][0]["image"]
+        assert set(group) <= {"groupName", "replicas", "minReplicas", "maxReplicas"} | {
+            "rayStartParams",
+            "template",
+        }
+    options = shlex.split(manifest["spec"]["entrypoint"])
+    ClusterSpec.parse(options[options.index("--engine") + 1])
+
+
+def test_the_table_of_a_million_clips_is_what_the_simulation_gives() -> None:
+    scale = runpy.run_path(str(ROOT / "perf" / "scale.py"))
+    times = scale["page_times"](CLUSTER_PAGE)
+    assert scale["page_with"](times, CLUSTER_PAGE) == CLUSTER_PAGE

@@ -85,6 +85,7 @@ def _try_on_pairs(
     answer: AnswerForm = "text",
     reader: str | None = None,
     read: Annotated[Literal["uncertain", "all"] | None, Option(show_default=False)] = None,
+    engine: options.Engine = "local",
     budget: options.Budget = None,
     prices: options.Prices = None,
     timeout: options.Timeout = None,

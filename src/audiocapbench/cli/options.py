@@ -46,12 +46,13 @@ def _amount(usd: float | None) -> float | None:
     return usd
 
 
-def _engine(given: str) -> str:
-    """Refuse what is no engine while the options are parsed."""
+def _engine(ctx: typer.Context, given: str) -> str:
+    """Join a cluster for as long as the command runs, so that no command has to."""
     if given != "local":
-        from audiocapbench.engine.ray_cluster import ClusterSpec
+        from audiocapbench.cli.console import say
+        from audiocapbench.engine.ray_cluster import joined
 
-        ClusterSpec.parse(given)
+        ctx.with_resource(joined(given, say))
     return given
 
 

@@ -33,7 +33,6 @@ from audiocapbench.engine import (
 )
 from audiocapbench.engine import Progress as Watcher
 from audiocapbench.engine.budget import dollars
-from audiocapbench.engine.ray_cluster import joined
 from audiocapbench.errors import FatalError
 from audiocapbench.judges import Judge, JudgeProgress, judge_run
 from audiocapbench.metrics.clap.embedding import WATCHER
@@ -58,7 +57,6 @@ def ask_and_score(
     judges: Sequence[Judge],
     prices: Path | None = None,
     refused: list[FatalError],
-    engine: str = "local",
     **how: Unpack[RunOptions],
 ) -> list[RunEnd]:
     """Ask each model in turn with a bar on stderr, score and judge it, and stop where told to.
@@ -66,10 +64,9 @@ def ask_and_score(
     Args:
         refused: Where the errors of models and judges that refuse all questions are put; the
             others are still asked.
-        engine: Who does the work, as ``--engine`` names it.
     """
     ends: list[RunEnd] = []
-    with joined(engine, say) as how["cluster"], bars_on_stderr() as bars:
+    with bars_on_stderr() as bars:
         for model in models:
             how["price"], how["progress"] = price_of(model.name, prices), _watcher(bars, model.name)
             try:

@@ -121,7 +121,6 @@ def run(
         prices=prices,
         fresh=fresh,
         refused=refused,
-        engine=engine,
     )
     # Loaded by now, while answers were awaited; nothing before the first question needs them.
     from audiocapbench.cli.results import print_tables, warn_about

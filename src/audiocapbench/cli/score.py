@@ -50,6 +50,7 @@ def score(
     judge_prompt: options.JudgePrompt = None,
     protocol: options.Protocol = "ours",
     repeats: options.Repeats = 1,
+    engine: options.Engine = "local",
     budget: options.Budget = None,
     prices: options.Prices = None,
     timeout: options.Timeout = None,

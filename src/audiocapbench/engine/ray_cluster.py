@@ -5,6 +5,7 @@ sent, and committed the moment it is back, so that a lost node costs what was in
 nothing that only waited in a block. Results go to the process that asked, which alone writes.
 """
 
+import logging
 import os
 import queue
 import re
@@ -15,14 +16,17 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from functools import partial
 from inspect import isawaitable
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from audiocapbench.engine.store_access import Note, log_note
 from audiocapbench.errors import AudioCapBenchError, ClusterError, TransientError
+from audiocapbench.metrics.spreading import SPREAD
+from audiocapbench.models.model import ELSEWHERE
 from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.version import VERSION
 
@@ -34,6 +38,7 @@ _CONNECT_S = 5.0
 _LOOK_S = 1.0
 _WORTH_SAYING_S, _GIVE_UP_S = 10.0, 600.0
 _LOST_IN_A_ROW = 3
+_WORTH_SENDING = 2
 AT_ONCE = 2
 """Items that an actor has unless it takes more: one in work, and one on its way meanwhile."""
 
@@ -89,9 +94,17 @@ class Cluster:
             raise ClusterError(f"ray: cannot join {where} ({failure_words(error)})") from error
 
     def __enter__(self) -> "Cluster":
+        """While it is used, models that compute and encoders of metrics do their work there."""
+        self._tokens: list[Token[Any]] = [
+            CLUSTER.set(self),
+            SPREAD.set(self.map),
+            ELSEWHERE.set(True),
+        ]
         return self
 
     def __exit__(self, *_: object) -> None:
+        for token in self._tokens:
+            token.var.reset(token)
         if self._joined:
             self.ray.shutdown()
 
@@ -102,12 +115,30 @@ class Cluster:
         amounts = [(count, "node"), *((int(there.get(one, 0)), one) for one in ("CPU", "GPU"))]
         return "ray: " + ", ".join(f"{n} {one}{'s' * (n != 1)}" for n, one in amounts if n)
 
+    def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Results in the order of the items; a few items are not worth the way there."""
+        left = iter(items)
+        first = list(islice(left, _WORTH_SENDING))
+        if len(first) < _WORTH_SENDING:
+            yield from map(work, first)
+            return
+        gpus = min(1, int(self.ray.cluster_resources().get("GPU", 0)))
+        pool = ActorPool[Item, Result](self, work, name="an encoder", gpus=gpus)
+        try:
+            yield from pool.map(chain(first, left))
+        finally:
+            pool.close()
+
     def actors_that_fit(self, gpus: float, here: int | None = None) -> int:
         """Actors that there may be on all nodes; beside these that are ``here``, where some are."""
         there = self.ray.cluster_resources() if here is None else self.ray.available_resources()
         fits = int(there.get("CPU", 0))
         fits = min(fits, int(there.get("GPU", 0) / gpus)) if gpus else fits
         return max(self.spec.least, min(self.spec.most, (here or 0) + fits))
+
+
+CLUSTER: ContextVar[Cluster | None] = ContextVar("cluster", default=None)
+"""The cluster that whatever is called now may use."""
 
 
 def joined(engine: str, note: Note = log_note) -> AbstractContextManager[Cluster | None]:
@@ -135,6 +166,7 @@ def _import_ray() -> Any:
         import ray
     except ImportError:
         raise ClusterError("--engine ray needs: pip install 'audiocapbench[ray]'") from None
+    logging.getLogger("ray").setLevel(logging.ERROR)
     return ray
 
 
@@ -170,7 +202,7 @@ class _Worker:
         import ray
 
         try:
-            self._work = ray.get(self._sent[0])
+            self._work = await self._sent[0]
             getattr(self._work, "prepare", lambda: None)()
         except ray.exceptions.RayError:
             raise
@@ -336,7 +368,7 @@ class ActorPool(Generic[Item, Result]):
         else:
             self._lose(actor)
             task.losses, task.alone = task.losses + 1, True
-            if task.losses <= self._retries:
+            if task.losses <= self._retries and self._failure is None:
                 self._waiting.appendleft(task)
                 return
             words = f"{self._name}: its worker was lost ({_first_line(error)})"

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from anyio import to_thread
 
@@ -14,6 +14,7 @@ from audiocapbench.engine.budget import Budget, Spending
 from audiocapbench.engine.claims import ClaimedTasks, Lease
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.outage import Outage
+from audiocapbench.engine.ray_cluster import CLUSTER
 from audiocapbench.engine.refusals import Refusals
 from audiocapbench.engine.retrying_client import RetryingClient, RetryPolicy
 from audiocapbench.engine.store_access import (
@@ -32,9 +33,6 @@ from audiocapbench.models.price import Price
 from audiocapbench.store import Dataset, Run, RunSpec, Store
 from audiocapbench.store.claims import LEASE_S, TaskKey
 from audiocapbench.store.unsaved import AnswerRecord
-
-if TYPE_CHECKING:
-    from audiocapbench.engine.ray_cluster import Cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +108,6 @@ class RunOptions(TypedDict, total=False):
         price: What the model costs, where it is known.
         fresh: Begin a new run and ask everything again, cache or not.
         lease_s: Seconds without a sign of life after which others take over what is claimed.
-        cluster: Where copies of the model answer; in this process without one.
     """
 
     selection: Selection | None
@@ -121,7 +118,6 @@ class RunOptions(TypedDict, total=False):
     fresh: bool
     lease_s: float
     progress: Progress | None
-    cluster: "Cluster | None"
 
 
 def run_benchmark(
@@ -163,8 +159,7 @@ class _Asking:
         self.progress = options.get("progress") or Progress()
         if isinstance(model, RuleFollower):
             model.follow_rules(benchmark.traits.controls)
-        cluster = options.get("cluster")
-        if cluster is not None:
+        if (cluster := CLUSTER.get()) is not None:
             from audiocapbench.engine.ray_model import on_cluster
 
             model = on_cluster(cluster, model, self.progress.noted)

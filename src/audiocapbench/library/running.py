@@ -185,10 +185,9 @@ def run(
     check_options(options, RunSettings)
     with (
         opened_store(options.get("store", DEFAULT_STORE)) as store,
-        joined(options.get("engine", "local")) as cluster,
+        joined(options.get("engine", "local")),
     ):
         plan = _Plan.of(benchmark, model, options)
-        plan.asking["cluster"] = cluster
         end = run_benchmark(plan.benchmark, plan.model, store, **plan.asking)
         score_run(store, end.run, plan.metrics)
         last: RunEnd | JudgingEnd = end
@@ -204,10 +203,9 @@ async def arun(
     check_options(options, RunSettings)
     with (
         opened_store(options.get("store", DEFAULT_STORE)) as store,
-        await to_thread.run_sync(joined, options.get("engine", "local")) as cluster,
+        await to_thread.run_sync(joined, options.get("engine", "local")),
     ):
         plan = await to_thread.run_sync(_Plan.of, benchmark, model, options)
-        plan.asking["cluster"] = cluster
         end = await arun_benchmark(plan.benchmark, plan.model, store, **plan.asking)
         await to_thread.run_sync(score_run, store, end.run, plan.metrics)
         last: RunEnd | JudgingEnd = end

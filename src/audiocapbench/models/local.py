@@ -24,7 +24,7 @@ from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import AudioCapBenchError, FatalError, ModelError
 from audiocapbench.models.batching import BatchModel
 from audiocapbench.models.checkpoint import Checkpoint, LocalName, find_checkpoint, parse_name
-from audiocapbench.models.model import AudioContract, Question
+from audiocapbench.models.model import ELSEWHERE, AudioContract, Question
 from audiocapbench.models.price import FREE
 from audiocapbench.models.provider import Provider
 from audiocapbench.models.settings import ModelSettings
@@ -513,7 +513,8 @@ def _device(name: LocalName) -> str:
     if kind not in ("cpu", "cuda", "mps", "split"):
         known = "auto, cpu, cuda, cuda:1, mps, or split for all cards together"
         raise ModelError(f"{name.name}: device is {given!r}; it is {known}")
-    if kind in ("cuda", "split") and not torch.cuda.is_available():
+    is_here = torch.cuda.is_available() or ELSEWHERE.get()
+    if kind in ("cuda", "split") and not is_here:
         raise ModelError(f"{name.name}: device is {given}, and this machine has no CUDA device")
     return given
 
@@ -521,7 +522,8 @@ def _device(name: LocalName) -> str:
 def _cards(device: str) -> int:
     import torch
 
-    return torch.cuda.device_count() if device == "split" else int(device.startswith("cuda"))
+    several = device == "split" and torch.cuda.device_count()
+    return several or int(device not in ("cpu", "mps"))
 
 
 def samples_of(question: Question) -> NDArray[np.float32] | None:

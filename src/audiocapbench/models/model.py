@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
@@ -14,6 +15,9 @@ from audiocapbench.models.settings import ModelSettings
 Container = Literal["none", "file", "wav", "pcm16", "float32"]
 Parameters = Mapping[str, str | int | float | bool]
 PastLimit = Literal["reject", "truncate"]
+
+ELSEWHERE: ContextVar[bool] = ContextVar("elsewhere", default=False)
+"""Whether models that compute do so on other machines, so that this one needs no device."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 from audiocapbench.errors import MetricError, meant
 from audiocapbench.metrics.encoders.device import PRECISIONS
 from audiocapbench.metrics.encoders.encoder import Encoder
+from audiocapbench.metrics.spreading import NamedWeights
 
 __all__ = ["ENCODERS", "Encoder", "load"]
 
@@ -33,7 +34,9 @@ def load(name: str, *, download: bool = False) -> Encoder:
     key = name if name in ENCODERS else str(Path(name).absolute())
     with _loading:
         if key not in _loaded:
-            _loaded[key] = _load(name, download=download)
+            _loaded[key] = made = _load(name, download=download)
+            if isinstance(made, NamedWeights):
+                made.loaded_by = (load, (key if Path(name).exists() else name,))
         return _loaded[key]
 
 

