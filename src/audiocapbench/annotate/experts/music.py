@@ -26,7 +26,8 @@ class _Music:
         """Tempo in beats a minute, the key that fits best, and how far beats stand out."""
         librosa: Any = import_module("librosa")
         wave = clip.mono(_RATE)
-        onsets = librosa.onset.onset_strength(y=wave, sr=_RATE)
+        # The median over bands, as beat_track itself takes it.
+        onsets = librosa.onset.onset_strength(y=wave, sr=_RATE, aggregate=np.median)
         tempo, beats = librosa.beat.beat_track(onset_envelope=onsets, sr=_RATE)
         mean = float(onsets.mean())
         strength = float(onsets[beats].mean()) / mean if len(beats) and mean > 0 else 0.0
