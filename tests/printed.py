@@ -69,7 +69,8 @@ def _look(
     finally:
         server.send_signal(signal.SIGINT)
         told, _ = server.communicate(timeout=30)
-    return subprocess.CompletedProcess(command, 0 if "Ctrl-C" in told else 1, "", told)
+    ended = 0 if server.returncode in (0, 130) else server.returncode
+    return subprocess.CompletedProcess(command, ended, "", told)
 
 
 def install(place: Path, module: str, entry_points: str) -> None:
