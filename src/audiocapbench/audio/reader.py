@@ -26,7 +26,7 @@ Source = Path | bytes
 LONGEST_S = 12 * 3600.0
 """Seconds; what goes on for longer is not decoded to its end."""
 
-_BLOCK = 1 << 18
+_BLOCK = 1 << 16
 _MOST_VALUES = int(LONGEST_S) * 48_000 * 2
 _HIGHEST_RATE, _MOST_CHANNELS = 10_000_000, 256
 # A FLAC frame of silence is about eleven bytes for 65,535 samples; nothing is smaller.
