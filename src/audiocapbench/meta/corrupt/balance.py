@@ -19,8 +19,9 @@ from audiocapbench.meta.pairs.pair import Preference
 from audiocapbench.metrics.elements.words import ElementKind, kind_of
 
 _ROUNDS = 4
-# Who has read more captions tells a little more: the set leans so much the other way.
-_THEY_KNOW_MORE = 0.03
+# Who has read more captions tells a little more: the set leans so much the other way, first by
+# the control ``likelier``, then by all else. What was picked of many looks more level than it is.
+LEAN, LEAN_OF_MANY = (0.03, 0.03), (0.02, 0.1)
 _MOST_A_CAPTION = 10
 # False captions that are this much less likely read odd: nats a word, and of words together.
 _ODD = (1.0, 1.0, 7.0, 1.0)
@@ -41,11 +42,11 @@ def choose(
     captions: CaptionSet,
     limit: int | None,
     draw: random.Random,
-    enough: int = 0,
+    lean: tuple[float, float] = LEAN,
 ) -> list[CorruptedPair]:
     """At most one candidate of every caption, so many in all, that together are level.
 
-    Where somebody has found that all read well, ``enough`` are kept level by the controls alone.
+    ``lean`` is how far likelihood must speak for the false captions.
     """
     drawn = [
         candidates[place]
@@ -55,15 +56,15 @@ def choose(
     if not drawn:
         return []
     evidence = CaptionEvidence(captions).differences(drawn)
-    sound = [bool(enough) or bool(np.all(one < _ODD)) for one in evidence]
+    sound = [bool(np.all(one < _ODD)) for one in evidence]
     kept = [one for one, good in zip(drawn, sound, strict=True) if good]
     if not kept:
         return []
     words = differences_of([one.true for one in kept], [one.false for one in kept])
-    rules = _rules(kept, evidence[sound], captions.frequencies)
+    rules = _rules(kept, evidence[sound], captions.frequencies, lean)
     places = _pick(kept, words, rules, draw)
     most = len(places) if limit is None else limit
-    left = _level(words[places], rules[places], most, enough)
+    left = _level(words[places], rules[places], most)
     return [kept[places[place]] for place in left]
 
 
@@ -75,13 +76,17 @@ def _by_caption(pairs: Sequence[CorruptedPair]) -> dict[tuple[str, int], list[in
 
 
 def _rules(
-    pairs: Sequence[CorruptedPair], evidence: FloatArray, frequencies: Counter[str]
+    pairs: Sequence[CorruptedPair],
+    evidence: FloatArray,
+    frequencies: Counter[str],
+    lean: tuple[float, float],
 ) -> FloatArray:
     """What simple rules say of each pair: 1 for the true caption, -1 for the false, 0 for none."""
     rarity = [_rarest(one.false, frequencies) - _rarest(one.true, frequencies) for one in pairs]
     scaled = evidence / np.maximum(np.sqrt((evidence**2).mean(axis=0)), 1e-9)
     mixed = scaled @ np.array(_MIXES, dtype=np.float64).T
-    likely = np.hstack([np.sign(mixed), np.tanh(mixed)]) + _THEY_KNOW_MORE
+    leans = np.array([lean[0], *[lean[1]] * (len(_MIXES) - 1)])
+    likely = np.hstack([np.sign(mixed) + leans, np.tanh(mixed) + leans])
     return np.column_stack([[_longer(one) for one in pairs], np.sign(rarity), likely])
 
 
@@ -123,18 +128,17 @@ def _beyond_chance(sums: FloatArray, squares: FloatArray) -> FloatArray:
     return np.where(np.abs(sums) > _CHANCE * np.sqrt(np.maximum(squares, 0.0)), sums, 0.0)
 
 
-def _level(words: Any, rules: FloatArray, most: int, enough: int) -> NDArray[np.int64]:
+def _level(words: Any, rules: FloatArray, most: int) -> NDArray[np.int64]:
     """The places of what is left when what tips the set most has been left out, one by one."""
     kept, fewest = np.arange(len(rules)), 0.0
     sums = np.asarray(words.sum(axis=0)).ravel()
     squares = np.asarray(words.multiply(words).sum(axis=0)).ravel()
     while len(kept):
-        rules = rules[:, :_CONTROLS] if len(kept) <= enough else rules
         tipped = rules[kept].sum(axis=0)
         gains = _excess(tipped, len(kept)) - _excess(tipped - rules[kept], len(kept) - 1)
         if gains.max() <= 0:
             # The rules are level; single words may cost some more.
-            fewest = fewest or max(enough, _FEWEST_LEFT * len(kept))
+            fewest = fewest or _FEWEST_LEFT * len(kept)
             pull = _beyond_chance(sums, squares) * (len(kept) > fewest)
             gains = _RULE_WEIGHT * gains + words[kept] @ pull
         worst = int(np.argmax(gains))

@@ -25,6 +25,7 @@ from audiocapbench.engine import Preview
 from audiocapbench.judges.errors import ReplyError
 from audiocapbench.judges.loose_json import Scalar, find_objects
 from audiocapbench.judges.quoting import as_data, fill
+from audiocapbench.meta.corrupt.balance import LEAN_OF_MANY
 from audiocapbench.meta.corrupt.captions import (
     LESS_COMPLETE,
     CaptionSet,
@@ -48,7 +49,6 @@ WANTED = 6
 """How many false captions the model is asked for of each caption."""
 
 _BY_RULE = 4
-_ENOUGH = 0.65
 _ASKED_FOR_A_PAIR = 1.6
 _LENGTHS = {Corruption.DROPPED: (0.2, 1.1)}
 _USUAL_LENGTHS = (0.7, 1.43)
@@ -84,7 +84,7 @@ def make_by_model(
                 passed = _passed(made[name], outcomes[name])
                 rejected[kind]["the check said no"] += not passed
                 good += passed
-        how = (len(own), wanted, +rejected[kind], round(_ENOUGH * len(own)))
+        how = (len(own), wanted, +rejected[kind], LEAN_OF_MANY)
         results.append(balanced(kind, good, captions, *how))
     return results
 

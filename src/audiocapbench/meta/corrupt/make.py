@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from audiocapbench.meta.corrupt.balance import choose, placed
+from audiocapbench.meta.corrupt.balance import LEAN, choose, placed
 from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, Corruption
 from audiocapbench.meta.corrupt.counts import change_counts
 from audiocapbench.meta.corrupt.events import add_events, drop_events, swap_orders
@@ -76,11 +76,11 @@ def balanced(
     tried: int,
     wanted: CorruptionSettings,
     rejected: Mapping[str, int] | None = None,
-    enough: int = 0,
+    lean: tuple[float, float] = LEAN,
 ) -> CorruptionResult:
-    """Take one candidate a caption, level them (``enough``: see there), and put them in places."""
+    """Take one candidate a caption, level them (``lean``: see there), and put them in places."""
     draw = random.Random(f"{wanted.seed} {kind} places")
-    rows = placed(choose(candidates, captions, wanted.per_kind, draw, enough), draw)
+    rows = placed(choose(candidates, captions, wanted.per_kind, draw, lean), draw)
     pairs = []
     for place, (one, answer) in enumerate(rows, 1):
         first, second = (one.true, one.false) if answer == 0 else (one.false, one.true)
