@@ -101,3 +101,21 @@ def test_what_has_no_score_decides_nothing() -> None:
         high = np.vstack([np.full(size, 0.9), np.ones(size)])
         found.add(low, high, dealt.weights)
     assert not found.out
+
+
+def test_the_same_scores_in_another_order_are_a_tie() -> None:
+    # .1 + .2 - .3 is not 0 in binary.
+    table = np.tile([[0.1, 0.2, 0.3, 0.0], [0.3, 0.0, 0.1, 0.2]], 10)
+    for seed in range(20):
+        found = Race(2, 40)
+        for dealt in deal_rounds(["a"] * 40, 20, seed):
+            part = table[:, list(dealt.places)]
+            found.add(part, part, dealt.weights)
+        assert not found.out
+
+
+def test_many_small_categories_do_not_make_one_round_of_everything() -> None:
+    categories = [f"kind {number // 2}" for number in range(1000)]
+    rounds = deal_rounds(categories, 40, 0)
+    assert max(len(one.places) for one in rounds) <= 41
+    assert sorted(place for one in rounds for place in one.places) == list(range(1000))

@@ -6,6 +6,14 @@ from typing import Any
 
 import pytest
 
+from audiocapbench.benchmarks import open_benchmark
+from audiocapbench.data.outcome import Reply
+from audiocapbench.errors import FatalError
+from audiocapbench.models import AudioContract
+from audiocapbench.scores.scorer import Scorer
+from audiocapbench.stats.racing import deal_rounds
+from audiocapbench.store import Store
+from audiocapbench.study.race import RaceCourse
 from command import run_command
 from folders import write_folder, write_lines
 
@@ -81,3 +89,68 @@ def test_the_table_says_who_is_out_and_what_was_saved(place: Path) -> None:
     assert "out after" in done.stdout
     assert "Decided: control/right is the best" in done.stdout
     assert "of the 360 questions" in done.stdout
+
+
+class Pupil:
+    """Knows the answers but for some samples, and refuses after so many questions."""
+
+    cacheable = False
+    concurrency = 1
+    contract = AudioContract("wav", rate=8000, longest_s=10.0)
+    parameters: dict[str, Any] = {}  # noqa: RUF012
+
+    def __init__(self, name: str, wrong: set[str], refuses_after: int = 1000) -> None:
+        self.name, self.wrong, self.left = name, wrong, refuses_after
+
+    def prepare(self, samples: Any) -> None:
+        pass
+
+    async def answer(self, question: Any) -> Reply:
+        self.left -= 1
+        if self.left < 0:
+            raise FatalError("the account is closed")
+        number = int(question.sample_id.removeprefix("tone_"))
+        right = told(number)["references"][0]
+        return Reply("zzz" if question.sample_id in self.wrong else right)
+
+
+def course(place: Path, models: list[Any], store: str, **how: Any) -> RaceCourse:
+    opened = open_benchmark(str(place / "tones"))
+    return RaceCourse(opened, models, Store.open(str(place / store)), Scorer("meteor"), **how)
+
+
+def test_who_was_put_out_by_one_that_then_refuses_is_in_again(place: Path) -> None:
+    opened = open_benchmark(str(place / "tones"))
+    rounds = deal_rounds([one.category for one in opened.samples], 20, 0)
+    order = [opened.samples[number].id for dealt in rounds for number in dealt.places]
+    first = sum(len(dealt.places) for dealt in rounds[:2])
+    # The leader puts the good one out in two rounds, and not yet the bad one.
+    models = [
+        Pupil("leader", set(), first + 3),
+        Pupil("good", set(order[:first:4])),
+        Pupil("bad", {*order[1:first:8], *order[first:]}),
+    ]
+    found = course(place, models, "refused.db").run()
+    assert found.decided
+    assert found.best == ("good",)
+    assert [one.refusal is None for one in found.racers] == [True, True, False]
+
+
+def test_one_that_is_left_alone_by_refusals_is_not_called_the_best(place: Path) -> None:
+    found = course(place, [Pupil("one", set(), 5), Pupil("two", set())], "alone.db").run()
+    assert not found.decided
+    assert found.best == ("two",)
+
+
+def test_a_race_has_only_what_it_asks_judged(tmp_path: Path, place: Path) -> None:
+    assert (
+        run_command(
+            "run", str(place / "tones"), "--metrics", "meteor", *MODELS, cwd=tmp_path
+        ).returncode
+        == 0
+    )
+    judged = ("--judge", "elements")
+    done = run_command("race", str(place / "tones"), *MODELS, *judged, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    kept = Store.open(str(tmp_path / "audiocapbench.db"), create=False)
+    assert all(len(kept.judgements(number, "elements")) < 120 for number in (1, 2, 3))

@@ -7,7 +7,7 @@ import typer
 from typer import Option
 
 from audiocapbench.cli import options
-from audiocapbench.cli.app import SOME_FAILED, app, code_of
+from audiocapbench.cli.app import SOME_FAILED, WRONG_USE, app, code_of
 from audiocapbench.cli.console import print_json, say, show_lines
 from audiocapbench.errors import AudioCapBenchError
 
@@ -114,6 +114,8 @@ def race(
     if found.stop is not None:
         say(f"Stopped: {found.stop.because(purse.spending)}. The same command goes on from here.")
         raise typer.Exit(code_of(found.stop))
+    if any(one.refusal for one in found.racers):
+        raise typer.Exit(WRONG_USE)
     if not found.decided:
         raise typer.Exit(SOME_FAILED)
 
@@ -144,7 +146,11 @@ def _show(found: "RaceResult") -> None:
     names = ", ".join(found.best)
     if found.decided:
         which = "the best" if found.top == 1 else f"the best {found.top}"
-        show_lines(f"Decided: {names} is {which} of these over all clips (at {1 - found.alpha:g}).")
+        rest = "that answer" if any(one.refusal for one in found.racers) else "of these"
+        sure = f"at {1 - found.alpha:g}"
+        show_lines(f"Decided: {names} is {which} {rest} over all clips ({sure}).")
+    elif len(found.best) <= found.top:
+        show_lines(f"Not decided: too few of the models answer ({names or 'none'}).")
     elif found.stop is None:
         show_lines(f"Every clip was asked, and these cannot be told apart: {names}.")
     else:

@@ -7,6 +7,7 @@ wager a round's winnings are, by the inequality of means and the negative associ
 more than those of a draw from all, so that the rounds keep the promise and waste less.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from audiocapbench.stats.units import FloatArray
 ALPHA = 0.05
 STAKES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95)
 """Shares of the largest wager that are played side by side; the mean of their winnings counts."""
+_ROUNDING = 1e-12
 
 
 class Round(NamedTuple):
@@ -31,12 +33,17 @@ class Round(NamedTuple):
 def deal_rounds(categories: Sequence[str], size: int, seed: int) -> list[Round]:
     """All clips in random rounds of about ``size``, each with its share of every category.
 
-    A category that is too small for a place in every round has one until it is used up.
+    A category that is too small for a place in every round has one until it is used up; where
+    such would fill half of the rounds, they are dealt as one.
     """
     generator = np.random.default_rng(seed)
+    sizes = Counter(categories)
+    small = {name for name, count in sizes.items() if count * size < len(categories)}
+    together = small if 2 * len(small) > size else set[str]()
     left: dict[str, list[int]] = {}
     for place in generator.permutation(len(categories)).tolist():
-        left.setdefault(categories[place], []).append(place)
+        name = categories[place]
+        left.setdefault("" if name in together else name, []).append(place)
     rounds = []
     while total := sum(map(len, left.values())):
         most = min(size, total)
@@ -112,7 +119,7 @@ class Race:
         wealth = np.logaddexp.reduce(self.log_wealth, axis=0) - np.log(len(STAKES))
         self.better |= both & (wealth >= self.bound)
         if self.seen >= self.clips:
-            self.better |= both & (self.sums > 0)
+            self.better |= both & (self.sums > _ROUNDING * self.clips)
 
     @property
     def out(self) -> set[int]:

@@ -141,30 +141,41 @@ class RaceCourse:
         self.reader = TableReader(self.store)
 
     def run(self) -> RaceResult:
-        """Ask round by round until the best are known, or the budget or the clips are spent."""
+        """Ask round by round until the best are known, or the budget or the clips are spent.
+
+        Once a model is refused, the others race anew, by the answers that they gave: those that it
+        alone had put out are in again.
+        """
+        while True:
+            refused = len(self.refusals)
+            found = self._race()
+            if found.stop is not None or len(self.refusals) == refused:
+                return found
+
+    def _race(self) -> RaceResult:
         samples = self.benchmark.samples
-        race = Race(len(self.models), len(samples), self.top, self.alpha)
-        out_after: dict[int, int] = {}
+        models = [one for one in self.models if one.name not in self.refusals]
+        race = Race(len(models), len(samples), self.top, self.alpha)
+        out_after: dict[str, int] = {}
         stop = None
         size = max(FEWEST_A_ROUND, -(-len(samples) // MOST_ROUNDS))
         for dealt in deal_rounds([one.category for one in samples], size, self.seed):
-            inside = [place for place in range(len(self.models)) if place not in out_after]
+            inside = [one for one in models if one.name not in out_after]
             self.watch(race.seen, len(inside))
+            if len(inside) <= self.top:
+                break
             chosen = [samples[place] for place in dealt.places]
             stop = self._ask(inside, chosen)
-            if stop is not None:
+            if stop is not None or any(one.name in self.refusals for one in inside):
                 break
-            self._score(race, dealt, chosen)
-            gone = race.out | {p for p in inside if self.models[p].name in self.refusals}
-            out_after |= {place: race.seen for place in gone if place not in out_after}
-            if len(self.models) - len(out_after) <= self.top:
-                break
+            self._score(race, models, dealt, chosen)
+            gone = [models[place].name for place in sorted(race.out)]
+            out_after |= {name: race.seen for name in gone if name not in out_after}
         return self._result(race, out_after, stop)
 
-    def _ask(self, inside: Sequence[int], chosen: Sequence[Sample]) -> Stop | None:
+    def _ask(self, inside: Sequence[Model], chosen: Sequence[Sample]) -> Stop | None:
         ids = frozenset(one.id for one in chosen)
-        for place in inside:
-            model = self.models[place]
+        for model in inside:
             try:
                 end: RunEnd = run_benchmark(
                     self.benchmark, model, self.store, **self.ask(model) | {"only": ids}
@@ -178,22 +189,22 @@ class RaceCourse:
             if self.judge is None:
                 score_run(self.store, end.run, [self.scorer.name])
                 continue
-            judged = judge_run(self.store, end.run, [self.judge], **self.judging)
+            how: JudgeOptions = {**self.judging, "samples": ids}
+            judged = judge_run(self.store, end.run, [self.judge], **how)
             if judged.refusals:
                 self.refusals[model.name] = str(judged.refusals[0])
             if judged.stop is not None:
                 return judged.stop
         return None
 
-    def _score(self, race: Race, dealt: Round, chosen: Sequence[Sample]) -> None:
+    def _score(
+        self, race: Race, models: Sequence[Model], dealt: Round, chosen: Sequence[Sample]
+    ) -> None:
         """One round's scores: what a model failed is 0, what has no verdict may be anything."""
-        low = np.zeros((len(self.models), len(chosen)))
+        low = np.zeros((len(models), len(chosen)))
         high = np.zeros_like(low)
-        for place, model in enumerate(self.models):
-            run = self.runs.get(model.name)
-            if run is None:
-                continue
-            table = self.reader.read(run)
+        for place, model in enumerate(models):
+            table = self.reader.read(self.runs[model.name])
             values = table.sample_scores(self.scorer).values
             for column, sample in enumerate(chosen):
                 known = values.get(sample.id)
@@ -203,13 +214,15 @@ class RaceCourse:
                     high[place, column] = 1.0
         race.add(low.clip(0, 1), high.clip(0, 1), dealt.weights)
 
-    def _result(self, race: Race, out_after: dict[int, int], stop: Stop | None) -> RaceResult:
+    def _result(self, race: Race, out_after: dict[str, int], stop: Stop | None) -> RaceResult:
         racers = []
-        for place, model in enumerate(self.models):
+        for model in self.models:
             run = self.runs.get(model.name)
             refusal = self.refusals.get(model.name)
             table = None if run is None else self.reader.read(run)
-            racers.append(_racer(model.name, table, self.scorer, out_after.get(place), refusal))
+            racers.append(
+                _racer(model.name, table, self.scorer, out_after.get(model.name), refusal)
+            )
         left = [one.model for one in racers if one.out_after is None and one.refusal is None]
         return RaceResult(
             self.scorer,
@@ -218,7 +231,7 @@ class RaceCourse:
             self.alpha,
             tuple(sorted(racers, key=_order)),
             tuple(left),
-            0 < len(left) <= self.top and stop is None,
+            race.models > self.top >= len(left) and stop is None,
             stop,
             tuple(self.runs.values()),
         )
@@ -259,4 +272,5 @@ def _racer(
 
 
 def _order(one: Racer) -> tuple[bool, int, float]:
-    return (one.out_after is not None, -(one.out_after or 0), -(one.mean or 0.0))
+    out = one.out_after is not None or one.refusal is not None
+    return (out, -(one.out_after or 0), -(one.mean or 0.0))
