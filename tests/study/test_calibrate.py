@@ -124,6 +124,13 @@ def test_a_leaderboard_ranks_by_what_people_would_have_given(place: Path) -> Non
     rows = [line.split() for line in shown.stdout.splitlines() if "/" in line and "." in line]
     assert rows[2][0] == "3"
     assert "openai/one" in rows[2]
+    for more in (("--fail-under", "9"), ("--out", "x.md")):
+        assert run_command("leaderboard", *words, *more, cwd=place).returncode == 2
+
+
+def test_a_gate_that_could_never_close_is_refused(place: Path) -> None:
+    words = ("--judge", JUDGE, "--fail-under", "nan", "--store", "made.db")
+    assert run_command("leaderboard", *words, cwd=place).returncode == 2
 
 
 @pytest.mark.parametrize(
@@ -137,6 +144,12 @@ def test_a_leaderboard_ranks_by_what_people_would_have_given(place: Path) -> Non
         ([{"item": "s0001", "model": "openai/one", "value": 1}] * 2, (), "rated twice"),
         ([{"item": "s0001", "value": 1}], ("--dimension", "taste"), "nobody rated 'taste'"),
         ([{"item": "s0001", "value": 1}], ("--scale", "5:1"), "no scale"),
+        ([{"item": "s0001", "value": 1}], ("--scale", "0:inf"), "no scale"),
+        (
+            [{"item": "s0001", "model": name, "value": 1} for name in ("1", "openai/one")],
+            (),
+            "a rating is of one answer",
+        ),
         ([{"item": "s0001", "value": 1}], ("--judge", "nobody"), "nobody has not judged"),
     ],
 )

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from audiocapbench.benchmarks.published_results import published_results
+from audiocapbench.store import Store
 from command import run_command
 from folders import write_folder, write_lines
 
@@ -117,3 +118,20 @@ def test_the_papers_own_study_is_an_example_that_names_its_models() -> None:
     assert paper is not None
     assert set(told["models"]) == {one.model for one in paper.rows}
     assert told["protocol"] == "published"
+
+
+def test_a_lock_holds_the_samples_and_can_be_made_anew(place: Path) -> None:
+    assert call(place, "lock", "study.toml").returncode == 0
+    (place / "study.toml").write_text("\ufefflimit = 3\n" + STUDY, encoding="utf-8")
+    done = call(place, "check", "study.toml")
+    assert done.returncode == 1
+    assert "samples.limit" in done.stderr
+    (place / "study.lock.json").write_text("{")
+    assert call(place, "lock", "study.toml").returncode == 0
+    assert call(place, "check", "study.toml").returncode == 0
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_anything_is_asked(place: Path) -> None:
+    (place / "out").write_text("a file")
+    assert call(place, "study.toml").returncode == 2
+    assert not list(Store.open(str(place / "audiocapbench.db")).runs())

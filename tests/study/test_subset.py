@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from audiocapbench.errors import ReportError
 from audiocapbench.store import Store
-from audiocapbench.study.subset import anchors, balanced, draw, measure
+from audiocapbench.study.subset import anchors, balanced, draw, measure, read_subset
 from command import run_command
 from folders import write_folder
 from made_store import MadeRun, made_samples, put_run
@@ -118,3 +119,26 @@ def test_run_asks_only_the_subset(tmp_path: Path) -> None:
     used = run_command("subset", "5", "--use", "s.json", cwd=tmp_path)
     assert used.returncode == 0, used.stderr
     assert "listener" in used.stdout
+    write_folder(tmp_path / "others", 13)
+    done = run_command("run", "others", "--model", "listener", "--only", "s.json", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "not of this data" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"models": []}, {"error": float("nan")}, {"error": -5}, {"error": "x"}, {"error": 1e999}],
+)
+def test_a_subset_that_was_tampered_with_is_refused(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    held = {"draw": {"error": 0.1, "rank_error": 0.0, "kendall": 1.0} | changes}
+    held["draw"].pop("models", None)
+    told = {
+        "benchmark": "made", "dataset": "x", "scorer": "meteor", "signature": "s", "of": 9,
+        "method": "draw", "held_out": held, "ids": ["a"], "weights": [1.0],
+        "models": changes.get("models", ["m", "n"]),
+    }  # fmt: skip
+    (tmp_path / "s.json").write_text(json.dumps(told))
+    with pytest.raises(ReportError, match="is no subset"):
+        read_subset(tmp_path / "s.json")

@@ -1,5 +1,6 @@
 """``audiocapbench judges calibrate``: what people would have given, from ratings of a part."""
 
+from math import isfinite
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +14,7 @@ from audiocapbench.errors import AudioCapBenchError
 def _scale(given: str) -> str:
     low, colon, high = given.partition(":")
     try:
-        if colon and float(low) < float(high):
+        if colon and float(low) < float(high) and isfinite(float(high) - float(low)):
             return given
     except ValueError:
         pass

@@ -1,6 +1,7 @@
 """``audiocapbench leaderboard``: models of a store, and which of them cannot be told apart."""
 
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -61,6 +62,10 @@ def leaderboard(
 
     if calibrated is not None and judge is None:
         raise AudioCapBenchError("--calibrated puts a judge right; name it with --judge")
+    if calibrated is not None and {None} != {out, table, fail_under}:
+        raise AudioCapBenchError("--calibrated goes without --out, --table and --fail-under")
+    if fail_under is not None and not isfinite(fail_under):
+        raise AudioCapBenchError(f"--fail-under takes a score, not {fail_under}")
     if columns is not None and table is None:
         raise AudioCapBenchError("--columns chooses those of a --table")
     with board_store(store, published=published) as kept:

@@ -11,8 +11,10 @@ from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, WRONG_USE, app, code_of
 from audiocapbench.cli.console import print_json, say
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
+from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
+    from audiocapbench.benchmarks import Benchmark
     from audiocapbench.engine import Budget, RunEnd
     from audiocapbench.scores.summary import RunSummary
     from audiocapbench.store import Store
@@ -99,7 +101,7 @@ def run(
     options.refuse_idle(options.judge_ways("ours", judge_prompt), judges)
     names = split_names(metrics) if metrics is not None else list(traits.metrics)
     check_metrics(traits.aggregation, names)
-    selection = Selection(tuple(category or ()), limit, sample, seed, _ids(only))
+    selection = Selection(tuple(category or ()), limit, sample, seed, _ids(only, opened))
     selection.of(opened)
     kept, purse = Store.open(store), Budget(budget)
     say_what_changed(opened, kept)
@@ -152,12 +154,18 @@ def run(
     _leave(ends, summaries)
 
 
-def _ids(only: Path | None) -> tuple[str, ...]:
+def _ids(only: Path | None, benchmark: "Benchmark") -> tuple[str, ...]:
     if only is None:
         return ()
     from audiocapbench.study.subset import read_subset
 
-    return read_subset(only).ids
+    chosen = read_subset(only)
+    if chosen.dataset != benchmark.fingerprint:
+        raise AudioCapBenchError(
+            f"{only} is a subset of {chosen.benchmark} as it was then, not of this data; "
+            "'audiocapbench subset' chooses another"
+        )
+    return chosen.ids
 
 
 def _document(

@@ -49,7 +49,7 @@ def study(
     if len(words) != 1 + (way != "run"):
         raise AudioCapBenchError("write 'study FILE', or 'study check FILE' or 'study lock FILE'")
     path = Path(words[-1])
-    plan = _plan(path)
+    plan = _plan(path, locked=way != "lock")
     if way == "lock":
         from audiocapbench.study.study_file import write_lock
 
@@ -74,7 +74,7 @@ class _StudyPlan(NamedTuple):
     changed: list[str]
 
 
-def _plan(path: Path) -> _StudyPlan:
+def _plan(path: Path, *, locked: bool) -> _StudyPlan:
     from audiocapbench.benchmarks import Selection, open_benchmark
     from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.judges import create_judges
@@ -92,7 +92,7 @@ def _plan(path: Path) -> _StudyPlan:
     selection = Selection(found.category, found.limit, found.sample, found.seed)
     selection.of(opened)
     lock = lock_of(found, opened, models, judges)
-    changed = changed_since(path, lock)
+    changed = changed_since(path, lock) if locked else []
     kept = Store.open(found.store)
     return _StudyPlan(found, opened, models, judges, metrics, selection, kept, lock, changed)
 
@@ -146,6 +146,7 @@ def _run(plan: _StudyPlan, *, yes: bool, json: bool) -> None:
             + "; ".join(plan.changed)
         )
     study, purse = plan.study, Budget(plan.study.budget)
+    study.folder.mkdir(parents=True, exist_ok=True)
     say_what_changed(plan.benchmark, plan.store)
     confirm(_previews(plan), budget_usd=study.budget, yes=yes)
     refused: list[FatalError] = []
@@ -180,7 +181,6 @@ def _write(plan: _StudyPlan, runs: Sequence[int]) -> list[Path]:
     from audiocapbench import library
 
     study, written = plan.study, list[Path]()
-    study.folder.mkdir(parents=True, exist_ok=True)
     judge = study.judges[0] if study.judges else None
     how: dict[str, Any] = {"store": plan.store, "judge": judge, "runs": runs}
     for name in study.output.tables:

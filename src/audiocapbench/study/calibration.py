@@ -289,6 +289,12 @@ def _ratings_of(
     table: RunTable, tables: Sequence[RunTable], ratings: Ratings
 ) -> Mapping[str, float]:
     run, values, known = table.run, ratings.values, _names(table, ratings)
+    alike = [str(one.run.id) for one in tables if known and _names(one, ratings) == known]
+    if len(known) > 1 or len(alike) > 1:
+        raise ReportError(
+            f"ratings of {', '.join(known)} may be of runs {', '.join(alike)}: a rating is of one "
+            "answer; let the file name runs by number, each in one way"
+        )
     if known:
         return values[known[0]]
     if len(tables) == 1 and set(values) == {""}:

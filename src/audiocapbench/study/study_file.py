@@ -105,7 +105,7 @@ def read_study(path: Path) -> Study:
         ReportError: The file cannot be read.
     """
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
+        given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ReportError(f"{path} cannot be read as a study: {error}") from None
     try:
@@ -136,6 +136,7 @@ def lock_of(
     return {
         "toolkit": VERSION,
         "benchmark": {"name": benchmark.name, "fingerprint": benchmark.fingerprint},
+        "samples": study.model_dump(include={"category", "limit", "sample", "seed"}),
         "models": {
             one.name: {"parameters": dict(one.parameters), "audio": str(one.contract)}
             for one in models

@@ -137,6 +137,8 @@ def choose_subset(
     if not scorer.is_mean or tables[0].aggregation is not None:
         raise ReportError(f"{scorer.label} of {tables[0].run.benchmark} is no mean over samples")
     values = [one.sample_scores(scorer).values for one in tables]
+    if bare := [str(one.run.id) for one, own in zip(tables, values, strict=True) if not own]:
+        raise ReportError(f"runs {', '.join(bare)} have no score of {scorer.label}")
     samples = [
         one for one in tables[0].group(scorer, ALL).samples if all(one.id in own for own in values)
     ]
@@ -282,8 +284,9 @@ def read_subset(path: Path) -> Subset:
             benchmark, dataset, scorer, int(given["of"]), ids, weights, given["method"], models,
             held, signature,
         )  # fmt: skip
-        held[found.method]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        if not 0 <= found.half_width < float("inf"):
+            raise ValueError(f"half_width is {found.half_width}")
+    except (OSError, ArithmeticError, ValueError, KeyError, TypeError, AttributeError) as error:
         what = f"{type(error).__name__}: {error}"
         raise ReportError(
             f"{path} is no subset that 'audiocapbench subset' wrote ({what})"
