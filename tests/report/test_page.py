@@ -7,7 +7,7 @@ import pytest
 
 from audiocapbench.report.page.html import write_report
 from audiocapbench.store import Store
-from browser import Opener, Visit, launched, needs_browser, visits
+from browser import Opener, Visit, launched, needs_axe, needs_browser, visits
 from four_models import JUDGE, put_models
 from report_pages import gathered_runs
 
@@ -48,6 +48,7 @@ def models(seen: Visit) -> list[str]:
     return found
 
 
+@needs_axe
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_wrong(visit: Opener, page: str, scheme: str) -> None:
     seen = visit(f"{page}#leaderboard", color_scheme=scheme, bypass_csp=True)

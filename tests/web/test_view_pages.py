@@ -13,7 +13,7 @@ from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine import score_run
 from audiocapbench.store import Store
 from audiocapbench.store.claims import TaskKey, Worker
-from browser import Opener, launched, needs_browser, visits
+from browser import Opener, launched, needs_axe, needs_browser, visits
 from four_models import IDS, put_models, put_unscored
 from report_pages import EVIL, write_hostile_page
 from showing import Shown, showing
@@ -53,6 +53,7 @@ def visit(browser: Any) -> Iterator[Opener]:
     yield from visits(browser, ("http://127.0.0.1:", "blob:http://127.0.0.1:"))
 
 
+@needs_axe
 def test_every_view_opens_and_axe_finds_nothing_wrong(visit: Opener, shown: Shown) -> None:
     seen = visit(f"{shown.address}/", bypass_csp=True)
     for tab in ("leaderboard", "compare", "explore", "trials", "costs", "made"):
