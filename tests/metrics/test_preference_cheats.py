@@ -1,12 +1,14 @@
 """No attack of ``meta cheat`` beats the honest caption in ``preference``, on clips it never saw."""
 
 import csv
+import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from audiocapbench.meta.cheat import attack_pairs, cheat, honest_captions
-from audiocapbench.meta.corrupt.captions import caption_set
+from audiocapbench.meta.corrupt.captions import CaptionedClip, caption_set
 from audiocapbench.meta.scorers.scorer import create_scorer
 
 
@@ -26,6 +28,18 @@ def test_no_attack_beats_the_honest_caption(
         for row in csv.DictReader(rows):
             captions.setdefault(row[clip], []).append(row[caption])
     clips = caption_set([(name, name, own) for name, own in captions.items()]).clips
+    _nothing_gained(clips)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("view", ["long", "short"])
+def test_nor_does_one_on_captions_of_mecat(shared: Path, view: str) -> None:
+    lines = (shared / "mecat/caption_test/0M0.jsonl").read_text("utf-8").splitlines()
+    captions = {clip: own[view] for line in lines for clip, own in json.loads(line).items()}
+    _nothing_gained(caption_set([(name, name, own) for name, own in captions.items()]).clips)
+
+
+def _nothing_gained(clips: Sequence[CaptionedClip]) -> None:
     pairs = attack_pairs(honest_captions(clips, limit=300, seed=5), 5)
     trial = cheat(create_scorer("metric:preference"), pairs)
     assert max((one.gain, one.attack) for one in trial.figures) < (0, "")

@@ -13,6 +13,8 @@ __all__ = ["ENCODERS", "Encoder", "load"]
 ENCODERS = {
     "wordllama": "static word vectors, in the wordllama package, no torch",
     "minilm": "sentence-transformers/all-MiniLM-L6-v2",
+    "minilm-onnx": "minilm by ONNX Runtime, made from it once",
+    "minilm-int8": "minilm by ONNX Runtime in 8 bits, made from it once",
     "tinybert": "sentence-transformers/paraphrase-TinyBERT-L6-v2, the encoder of FENSE",
 }
 
@@ -52,8 +54,12 @@ def _load(name: str, *, download: bool) -> Encoder:
         return load_wordllama()
     from audiocapbench.metrics.encoders import onnx, sbert
 
+    if name in onnx.MADE:
+        source = sbert.find_folder
+        return onnx.load_made(name, lambda: source("minilm", ENCODERS["minilm"], download=download))
     plain, _, precision = name.rpartition("-")
-    if precision not in PRECISIONS[1:] or plain == "wordllama" or Path(name).exists():
+    torchless = {"wordllama", *onnx.MADE}
+    if precision not in PRECISIONS[1:] or plain in torchless or Path(name).exists():
         plain, precision = name, "exact"
     if plain in ENCODERS:
         repository = ENCODERS[plain].split(",")[0]

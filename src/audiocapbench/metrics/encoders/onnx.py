@@ -1,7 +1,14 @@
-"""Sentence encoders as ONNX files, run by ONNX Runtime without torch."""
+"""Sentence encoders as ONNX files, run by ONNX Runtime without torch, and made by torch once."""
 
 import json
-from collections.abc import Sequence
+import logging
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -9,22 +16,30 @@ import numpy as np
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders.encoder import BLOCK, Vectors, encode_distinct, fingerprint
-from audiocapbench.metrics.encoders.hub import label_of, require
+from audiocapbench.metrics.encoders.hub import label_of, loading, require
 from audiocapbench.metrics.spreading import NamedWeights
 
 SUFFIX = ".onnx"
-_BATCH = 64
+MADE = {"minilm-onnx": 16, "minilm-int8": 1}
+"""Encoders that are made on this machine, and how many sentences of one length go together: what
+8 bits stand for depends on all that is in a batch, so that each sentence goes alone."""
+
+_BATCH = 16
+_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+_BESIDE = ("tokenizer.json", "sentence_bert_config.json", "1_Pooling/config.json")
 _LONGEST = 256
+_CORES = os.cpu_count() or 1
 _MEAN = "pooling_mode_mean_tokens"
 
 
 class OnnxEncoder(NamedWeights):
     """The mean over a sentence's tokens of what the network makes of them, at unit length."""
 
-    def __init__(self, name: str, session: Any, tokenizer: Any) -> None:
+    def __init__(self, name: str, session: Any, tokenizer: Any, batch: int = _BATCH) -> None:
         self.name = name
         self._session = session
         self._tokenizer = tokenizer
+        self._batch = batch
         self._inputs = {given.name for given in session.get_inputs()}
         self._dimensions = len(self._encode(["a"])[0])
 
@@ -33,22 +48,92 @@ class OnnxEncoder(NamedWeights):
         return encode_distinct(sentences, self._dimensions, self._encode, BLOCK)
 
     def _encode(self, sentences: list[str]) -> Vectors:
-        batches = range(0, len(sentences), _BATCH)
-        return np.concatenate([self._batch(sentences[one : one + _BATCH]) for one in batches])
+        """Sentences of one length go together, so that nothing is filled up; one batch a core."""
+        tokens = [line.ids for line in self._tokenizer.encode_batch(sentences)]
+        order = sorted(range(len(tokens)), key=lambda place: len(tokens[place]))
+        groups = [list(own) for _, own in groupby(order, lambda place: len(tokens[place]))]
+        step = self._batch
+        batches = [own[n : n + step] for own in groups for n in range(0, len(own), step)]
+        with ThreadPoolExecutor(_CORES) as cores:
+            made = list(cores.map(lambda own: self._run([tokens[place] for place in own]), batches))
+        vectors = np.concatenate(made)
+        found = np.empty_like(vectors)
+        found[[place for own in batches for place in own]] = vectors
+        return found
 
-    def _batch(self, sentences: list[str]) -> Vectors:
-        lines = self._tokenizer.encode_batch(sentences)
-        ids = np.array([line.ids for line in lines], dtype=np.int64)
-        mask = np.array([line.attention_mask for line in lines], dtype=np.int64)
-        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+    def _run(self, tokens: list[list[int]]) -> Vectors:
+        ids = np.array(tokens, dtype=np.int64)
+        given = dict(zip(_INPUTS, (ids, np.ones_like(ids), np.zeros_like(ids)), strict=True))
         fed = {name: value for name, value in given.items() if name in self._inputs}
-        states = self._session.run(None, fed)[0]
-        counted = mask[:, :, np.newaxis].astype(np.float32)
-        means: Vectors = (states * counted).sum(axis=1) / counted.sum(axis=1)
+        means: Vectors = self._session.run(None, fed)[0].mean(axis=1)
         return means
 
 
-def load_onnx(file: Path) -> OnnxEncoder:
+def load_made(name: str, find_source: Callable[[], Path]) -> OnnxEncoder:
+    """Load an encoder that is made from torch's weights the first time, and kept in the cache."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "audiocapbench"
+    file = home / name / f"model{SUFFIX}"
+    if not file.is_file():
+        _make(name, file.parent, find_source())
+    return load_onnx(file, name)
+
+
+def _make(name: str, folder: Path, source: Path) -> None:
+    """Export the network that lies in a folder, and cut its weights to 8 bits where asked."""
+    what = f"Making the encoder {name!r}"
+    require(what, "sbert", "torch", "transformers")
+    require(what, "onnx", "onnx", "onnxruntime")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as place, loading("network", source):
+        made = Path(place) / "made"
+        for part in _BESIDE:
+            (made / part).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source / part, made / part)
+        whole = Path(place) / f"whole{SUFFIX}"
+        _export(source, whole)
+        if MADE[name] == 1:
+            from onnxruntime.quantization import QuantType, quantize_dynamic
+
+            logging.disable(logging.WARNING)  # it recommends what changes nothing here
+            kind = QuantType.QInt8
+            quantize_dynamic(whole, made / f"model{SUFFIX}", per_channel=True, weight_type=kind)
+            logging.disable(logging.NOTSET)
+        else:
+            whole.rename(made / f"model{SUFFIX}")
+        if not folder.exists():
+            made.rename(folder)
+
+
+def _export(source: Path, file: Path) -> None:
+    import torch
+    from transformers import AutoModel
+
+    class States(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
+        """The network as one that takes its inputs by place and gives one thing."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.network = AutoModel.from_pretrained(source).float().eval()
+
+        def forward(self, *given: Any) -> Any:
+            return self.network(**dict(zip(_INPUTS, given, strict=True))).last_hidden_state
+
+    ones = torch.ones((2, 7), dtype=torch.int64)
+    names = [*_INPUTS, "last_hidden_state"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            States(),
+            (ones, ones, ones * 0),
+            str(file),
+            input_names=names[:-1],
+            output_names=names[-1:],
+            dynamic_axes={one: {0: "batch", 1: "tokens"} for one in names},
+            dynamo=False,
+        )
+
+
+def load_onnx(file: Path, name: str = "") -> OnnxEncoder:
     """Load a network; its tokenizer.json lies beside it or in the folder above.
 
     Raises:
@@ -61,21 +146,24 @@ def load_onnx(file: Path) -> OnnxEncoder:
     if folder is None:
         raise MetricError(f"{file} has no tokenizer.json beside it or in the folder above")
     require("An encoder in ONNX", "onnx", "onnxruntime")
-    from onnxruntime import InferenceSession
+    from onnxruntime import InferenceSession, SessionOptions
     from tokenizers import Tokenizer
 
     try:
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        session = InferenceSession(str(file), providers=["CPUExecutionProvider"])
+        alone = SessionOptions()
+        alone.intra_op_num_threads = 1
+        session = InferenceSession(str(file), alone, providers=["CPUExecutionProvider"])
         longest = _longest(folder)
     except Exception as error:  # a damaged file can fail in any way
         reason = str(error).strip().partition("\n")[0]
         raise MetricError(f"the encoder {file} cannot be loaded ({reason})") from error
     tokenizer.enable_truncation(longest)
-    tokenizer.enable_padding()
+    tokenizer.no_padding()
     parts = [file, folder / "tokenizer.json"]
-    name = f"{label_of(folder)}-{file.stem}@{fingerprint(parts)}"
-    return OnnxEncoder(name, session, tokenizer)
+    label = name or f"{label_of(folder)}-{file.stem}"
+    batch = MADE.get(name, _BATCH)
+    return OnnxEncoder(f"{label}@{fingerprint(parts)}", session, tokenizer, batch)
 
 
 def _longest(folder: Path) -> int:

@@ -141,6 +141,11 @@ def load_named(
 
     The hub is asked for what is not on disk only where ``download`` allows it.
     """
+    return load_folder(find_folder(name, repository, download=download), name, precision)
+
+
+def find_folder(name: str, repository: str, *, download: bool) -> Path:
+    """Where a published model lies; MetricError where it is not on this disk."""
     folder = _packaged(name)
     if folder is None:
         require(_WHAT, "sbert", "sentence_transformers")
@@ -152,7 +157,7 @@ def load_named(
             f"allow one with load({name!r}, download=True),{where} or name the folder that holds "
             "it, or use 'wordllama', which needs no download."
         )
-    return load_folder(folder, name, precision)
+    return folder
 
 
 def load_folder(
