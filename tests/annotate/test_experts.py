@@ -9,6 +9,7 @@ import pytest
 from scipy.signal import fftconvolve
 
 from audiocapbench import audio
+from audiocapbench.annotate.errors import AnnotationError
 from audiocapbench.annotate.expert import BatchExpert, ClipAudio, Expert
 from audiocapbench.annotate.experts import loudness, set_up
 from audiocapbench.annotate.experts import signal as signal_expert
@@ -209,3 +210,25 @@ def test_tags_are_the_classifiers_own_in_windows_of_two_seconds(tmp_path: Path) 
     assert [len(one.document["windows"]) for one in batch] == [3, 1]
     for name, sure in batch[0].document["highest"].items():
         assert sure == pytest.approx(said["highest"][name], abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ("speech[threshold=nan]", "threshold is nan"),
+        ("speech[threshold=7]", "threshold is 7"),
+        ("tags[window=0]", "window is 0"),
+        ("tags[window=inf]", "window is inf"),
+        ("tags[batch=0]", "batch is 0"),
+    ],
+)
+def test_options_out_of_range_are_refused(written: str, words: str) -> None:
+    needed = {"speech": "silero_vad", "tags": "transformers"}
+    pytest.importorskip(needed[written.partition("[")[0]], reason="the expert needs its package")
+    with pytest.raises(AnnotationError, match=words):
+        set_up([written])
+
+
+def test_a_folder_that_is_no_classifier_is_not_run_with_the_reason(tmp_path: Path) -> None:
+    pytest.importorskip("transformers", reason="tags needs the extra local")
+    assert "has no config.json" in set_up([f"tags[model={tmp_path}]"]).not_run["tags"]

@@ -123,10 +123,17 @@ def test_experts_hear_only_the_domains_that_they_are_for(place: Path) -> None:
     assert sorted(expert_plugin.heard(place))[:2] == ["01.wav", "03.wav"]
 
 
+def test_an_expert_that_no_clip_concerned_is_in_the_table_all_the_same(place: Path) -> None:
+    (place / "clips" / "metadata.csv").unlink()
+    done = hear(place, "--json", EXPERT_DOMAINS="M")
+    assert document(done)["experts"] == {"signal": {"ok": 20}, "diary": {}}
+
+
 def test_what_cannot_run_or_be_read_is_counted_with_its_reason(place: Path) -> None:
     (place / "clips" / "cut.wav").write_bytes(b"RIFF")
     (place / "clips" / "twin.wav").write_bytes((place / "clips" / "00.wav").read_bytes())
     (place / "clips" / "out.wav").symlink_to(place / "elsewhere.wav")
+    (place / "clips" / "loop.wav").symlink_to("loop.wav")
     with (place / "clips" / "metadata.csv").open("a") as table:
         table.write("gone.wav,S00,tape\n")
     words = ("--expert", "tags", "--expert", "broken", "--expert", "asr[model=nowhere]", "--json")
@@ -140,7 +147,7 @@ def test_what_cannot_run_or_be_read_is_counted_with_its_reason(place: Path) -> N
     lost = said["left_out"]
     assert lost["duplicate"] == {"the same bytes as 00.wav": ["twin.wav"]}
     reasons = {reason for own in lost["unreadable"].values() for reason in own}
-    assert reasons == {"cut.wav", "out.wav", "gone.wav"}
+    assert reasons == {"cut.wav", "out.wav", "loop.wav", "gone.wav"}
     shown = hear(place, *words[:-1])
     assert "tags was not run: " in shown.stderr
 
@@ -162,6 +169,7 @@ def test_a_sample_is_drawn_by_lot_and_a_smaller_one_is_part_of_it(place: Path) -
         ("signal[silence=loud]", "could not convert"),
         ("speech[threshold=]", "is not an option"),
         ("tags[download=maybe]", "yes or no"),
+        ("signal[silence=nan]", "silence is nan, and not from -200 to 0"),
     ],
 )
 def test_an_expert_that_there_is_not_is_refused_before_anything_is_heard(
@@ -216,7 +224,11 @@ def test_thresholds_are_options_and_an_unknown_one_is_refused() -> None:
     said = finding("tags", highest={"Music": 0.35})
     assert decide(said, DomainRules.of(["music_label=0.3"])).domain == "0M0"
     assert decide(said, DomainRules()).domain is None
-    for wrong in ("musik_label=0.3", "music_label=loud"):
+    wrong_values = ("nan", "inf", "1e400", "-0.1", "7", "")
+    for wrong in (
+        *("musik_label=0.3", "music_label=loud", "silence_dbfs=3", "silence_dbfs=-inf"),
+        *(f"{name}={one}" for name in ("music_label", "speech_share") for one in wrong_values),
+    ):
         with pytest.raises(AnnotationError):
             DomainRules.of([wrong])
 

@@ -87,7 +87,7 @@ def open_clips(
             if outside:
                 return outside
             facts = facts_of(root / name)
-        except (AudioError, ValueError, OSError) as error:
+        except (AudioError, ValueError, OSError, RuntimeError) as error:  # a link to itself
             return str(error).removeprefix(f"{root / name}: ")
         shape = (facts.duration_s, facts.sample_rate, facts.channels)
         return Clip(root / name, name, facts.sha256, *shape)

@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from audiocapbench.annotate.errors import AnnotationError
+from audiocapbench.annotate.expert import number
 from audiocapbench.benchmarks.mecat.groups import DOMAINS
 from audiocapbench.errors import meant
 from audiocapbench.store.annotations import Finding
@@ -43,10 +44,11 @@ class DomainRules(NamedTuple):
             if name not in cls._fields:
                 near = meant(name, cls._fields, "there are")
                 raise AnnotationError(f"there is no threshold {name!r}{near}")
+            low, high = (-200.0, 0.0) if name == "silence_dbfs" else (0.0, 1.0)
             try:
-                changed[name] = float(value)
-            except ValueError:
-                raise AnnotationError(f"the threshold {one!r} is not {name}=NUMBER") from None
+                changed[name] = number({name: value}, name, 0.0, low, high)
+            except ValueError as error:
+                raise AnnotationError(f"the threshold {one!r} cannot be: {error}") from None
         return cls(**changed)
 
 

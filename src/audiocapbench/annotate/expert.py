@@ -73,6 +73,14 @@ def signature_of(expert: Expert) -> str:
     return f"{expert.name}|{expert.version}"
 
 
+def number(options: Options, name: str, default: float, low: float, high: float) -> float:
+    """Take an option that is a number from ``low`` to ``high``; ValueError for any other."""
+    value = float(options.pop(name, default))
+    if not low <= value <= high:  # which what is no number is not, either
+        raise ValueError(f"{name} is {value:g}, and not from {low:g} to {high:g}")
+    return value
+
+
 def package_version(expert: str, *packages: str, extra: str = "experts") -> str:
     """Names and versions of packages, for a version.
 

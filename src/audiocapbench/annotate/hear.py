@@ -94,7 +94,7 @@ def hear(
     hearing = _Hearing(folder, panel, rules, settings)
     hearing.run(engine)
     records: dict[str, StageRecord] = {}
-    counts: dict[str, Counter[str]] = {}
+    counts = {name: Counter[str]() for name in (*panel.not_run, *(one.name for one in panel.experts))}
     first: dict[str, str] = {}
     for one in folder.clips:
         same = first.setdefault(one.clip.sha256, one.id)
@@ -106,7 +106,7 @@ def hear(
         if one.clip.sha256 in found:
             said[DESCRIBE] = found[one.clip.sha256]
         for name in panel.not_run:
-            counts.setdefault(name, Counter())[NOT_RUN] += 1
+            counts[name][NOT_RUN] += 1
         for name, finding in said.items():
             counts.setdefault(name, Counter())[finding.status] += 1
         records[one.id] = _record(one, said, rules, hearing.undecoded.get(one.clip.sha256))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.annotate.expert import ClipAudio, Options
+from audiocapbench.annotate.expert import ClipAudio, Options, number
 from audiocapbench.annotate.experts.loudness import integrated_loudness
 from audiocapbench.audio import Samples
 
@@ -49,7 +49,7 @@ class _Signal:
 
 def create(options: Options) -> _Signal:
     """Option ``silence``: dB of full scale below which a frame of 25 ms is silent."""
-    return _Signal(float(options.pop("silence", "-60")))
+    return _Signal(number(options, "silence", -60, -200, 0))
 
 
 def _decibels(amplitude: float) -> float:

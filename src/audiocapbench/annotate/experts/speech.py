@@ -3,7 +3,7 @@
 import warnings
 from typing import Any
 
-from audiocapbench.annotate.expert import ClipAudio, Options, package_version
+from audiocapbench.annotate.expert import ClipAudio, Options, number, package_version
 
 _RATE, _WINDOW = 16_000, 512
 
@@ -61,4 +61,4 @@ class _Speech:
 
 def create(options: Options) -> _Speech:
     """Option ``threshold``: the probability above which a window is speech."""
-    return _Speech(float(options.pop("threshold", "0.5")))
+    return _Speech(number(options, "threshold", 0.5, 0, 1))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from audiocapbench.annotate.errors import ExpertMissingError
-from audiocapbench.annotate.expert import ClipAudio, Options, package_version
+from audiocapbench.annotate.expert import ClipAudio, Options, number, package_version
 from audiocapbench.audio import windows
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.clap import choose_device
@@ -106,7 +106,10 @@ def create(options: Options) -> _Tags:
     flags = {one: _YES_NO.get(options.pop(one, "no")) for one in ("download", "trust")}
     if None in flags.values():
         raise ValueError("download and trust are yes or no")
-    window_s, batch = float(options.pop("window", "2")), int(options.pop("batch", "32"))
+    window_s = number(options, "window", 2, 0.1, 60)
+    batch = int(options.pop("batch", "32"))
+    if batch < 1:
+        raise ValueError(f"batch is {batch}, and not a number above 0")
     folder: Path | None = Path(name)
     try:
         if folder is not None and not folder.is_dir():
@@ -118,5 +121,7 @@ def create(options: Options) -> _Tags:
             f"tags needs {name}, which is not on this disk: tags[model=FOLDER], or "
             "tags[download=yes]"
         )
+    if not (folder / "config.json").is_file():
+        raise ExpertMissingError(f"tags needs a folder of a classifier: {folder} has no config.json")
     label = name if name == DEFAULT else Path(name).name
     return _Tags(folder, label, window_s, bool(flags["trust"]), batch)
