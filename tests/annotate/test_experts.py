@@ -212,6 +212,20 @@ def test_tags_are_the_classifiers_own_in_windows_of_two_seconds(tmp_path: Path) 
         assert sure == pytest.approx(said["highest"][name], abs=1e-4)
 
 
+def test_other_weights_in_the_same_folder_are_another_expert(tmp_path: Path) -> None:
+    folder = save_tiny_classifier(tmp_path / "tiny")
+    before = expert(f"tags[model={folder}]").version
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"\x01")
+    assert expert(f"tags[model={folder}]").version != before
+    pytest.importorskip("faster_whisper", reason="asr needs the extra experts")
+    versions = set()
+    for content in (b"one", b"two"):
+        (folder / "model.bin").write_bytes(content)
+        versions.add(expert(f"asr[model={folder}]").version)
+    assert len(versions) == 2
+
+
 @pytest.mark.parametrize(
     ("written", "words"),
     [

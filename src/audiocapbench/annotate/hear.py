@@ -94,7 +94,9 @@ def hear(
     hearing = _Hearing(folder, panel, rules, settings)
     hearing.run(engine)
     records: dict[str, StageRecord] = {}
-    counts = {name: Counter[str]() for name in (*panel.not_run, *(one.name for one in panel.experts))}
+    counts = {
+        name: Counter[str]() for name in (*panel.not_run, *(one.name for one in panel.experts))
+    }
     first: dict[str, str] = {}
     for one in folder.clips:
         same = first.setdefault(one.clip.sha256, one.id)

@@ -86,7 +86,7 @@ def find_checkpoint(name: LocalName) -> Checkpoint:
         if "revision" in name.options:
             raise ModelError(f"{name.name}: a folder has no revision; its files are hashed")
         _check_whole(name, folder)
-        return Checkpoint(folder, f"sha256:{_digest(folder)}", trusted)
+        return Checkpoint(folder, f"sha256:{folder_digest(folder)}", trusted)
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", name.target):
         raise ModelError(f"{name.name}: there is no folder {name.target!r}, nor is that ORG/NAME")
     if trusted and not _COMMIT.fullmatch(name.options.get("revision", "")):
@@ -145,7 +145,7 @@ def _check_whole(name: LocalName, folder: Path) -> None:
         raise ModelError(f"{name.name}: {few} is missing in {folder}; {again}")
 
 
-def _digest(folder: Path) -> str:
+def folder_digest(folder: Path) -> str:
     """A hash of all files: whole where they are small, else their size and blocks all over them.
 
     Training changes weights everywhere, so that the blocks of two checkpoints differ.

@@ -8,6 +8,7 @@ from typing import Any
 from audiocapbench.annotate.errors import ExpertMissingError
 from audiocapbench.annotate.expert import ClipAudio, Options, package_version
 from audiocapbench.annotate.phantoms import is_phantom
+from audiocapbench.models.checkpoint import folder_digest
 
 _RATE = 16_000
 
@@ -18,7 +19,8 @@ class _Asr:
     def __init__(self, folder: Path, label: str, device: str) -> None:
         self._folder, self._device = folder, device
         self._model: Any = None
-        self.version = f"{package_version('asr', 'faster-whisper')}, {label}, beam 5"
+        packages = package_version("asr", "faster-whisper")
+        self.version = f"{packages}, {label}@{folder_digest(folder)[:8]}, beam 5"
 
     def analyse(self, clip: ClipAudio) -> dict[str, Any]:
         """The text, its segments with what the model thinks of them, and the language."""

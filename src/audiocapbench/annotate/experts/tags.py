@@ -9,12 +9,11 @@ from audiocapbench.annotate.expert import ClipAudio, Options, number, package_ve
 from audiocapbench.audio import windows
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.clap import choose_device
-from audiocapbench.metrics.encoders.encoder import fingerprint
 from audiocapbench.metrics.encoders.hub import loading, snapshot
+from audiocapbench.models.checkpoint import folder_digest
 
 DEFAULT = "mispeech/ced-base"
 _YES_NO = {"yes": True, "no": False}
-_DEFINING = ("config.json", "preprocessor_config.json")
 _KEPT, _LEAST = 8, 0.05
 
 
@@ -25,8 +24,7 @@ class _Tags:
         self._folder, self._window_s, self._trust, self._batch = folder, window_s, trust, batch
         self._loaded: tuple[Any, Any, str] | None = None
         packages = package_version("tags", "transformers", extra="local")
-        digest = fingerprint(path for name in _DEFINING if (path := folder / name).is_file())
-        self.version = f"{packages}, {label}@{digest}, windows of {window_s:g} s"
+        self.version = f"{packages}, {label}@{folder_digest(folder)[:8]}, windows of {window_s:g} s"
 
     def analyse(self, clip: ClipAudio) -> dict[str, Any]:
         """The likeliest labels of each window, and the highest and mean probability over all."""
@@ -122,6 +120,8 @@ def create(options: Options) -> _Tags:
             "tags[download=yes]"
         )
     if not (folder / "config.json").is_file():
-        raise ExpertMissingError(f"tags needs a folder of a classifier: {folder} has no config.json")
+        raise ExpertMissingError(
+            f"tags needs a folder of a classifier: {folder} has no config.json"
+        )
     label = name if name == DEFAULT else Path(name).name
     return _Tags(folder, label, window_s, bool(flags["trust"]), batch)
