@@ -141,3 +141,26 @@ def test_hostile_text_is_only_text(visit: Opener, hostile: Path) -> None:
         assert seen.page.evaluate("window.hit") is None
         assert seen.page.locator("img").count() == 0
         seen.page.close()
+
+
+def test_a_store_that_goes_away_is_said_and_what_failed_is_shown_when_it_is_back(
+    visit: Opener, tmp_path: Path
+) -> None:
+    place, other = tmp_path / "runs.db", tmp_path / "away"
+    with Store.open(str(place)) as store:
+        put_models(store)
+        with showing(store) as shown:
+            seen = visit(f"{shown.address}/#explore")
+            seen.opened("s0000")
+            other.mkdir()
+            files = [one for one in tmp_path.iterdir() if one.name.startswith("runs.db")]
+            for one in files:
+                one.rename(other / one.name)
+            seen.says("#live", "the store cannot be read; trying again")
+            seen.page.click("#tab-compare")
+            seen.says("#trouble", "was removed or replaced while in use")
+            for one in files:
+                (other / one.name).rename(one)
+            seen.page.wait_for_selector("#compare .beside .answer")
+            seen.page.wait_for_selector("#trouble", state="hidden")
+            seen.page.close()

@@ -41,8 +41,8 @@ class LiveFeed:
             if time.monotonic() - self._looked >= 0.9 * TICK_S:
                 try:
                     self._told = self._snapshot()
-                except StoreError:
-                    self._told = self._told | {"away": True}
+                except StoreError as error:
+                    self._told = self._told | {"away": str(error)}
                 self._looked = time.monotonic()
             return self._told
 

@@ -81,12 +81,20 @@ class App {
     document.title = `${NAMES[tab]} · ${plain(this.board.title)} · AudioCapBench`;
     if (tab !== "compare") this.views.compare.player?.close();
     if (tab !== "explore") this.explorer.view.player?.audio?.pause();
-    if (tab === "explore") await this.explorer.update();
-    else if (this.drawn[tab] !== this.key(tab)) {
-      this.drawn[tab] = this.key(tab);
-      await this.views[tab].render(at(tab));
+    try {
+      await this.fill(tab);
+    } catch (error) {
+      this.drawn[tab] = this.explorer.shown = null; // What could not be shown is asked for again.
+      throw error;
     }
     document.body.dataset.shown = tab;
+  }
+
+  async fill(tab) {
+    if (tab === "explore") return this.explorer.update();
+    if (this.drawn[tab] === this.key(tab)) return;
+    this.drawn[tab] = this.key(tab);
+    await this.views[tab].render(at(tab));
   }
 
   key(tab) {
@@ -112,6 +120,7 @@ try {
   performance.mark("page-ready");
 } catch (error) {
   at("trouble").hidden = false;
-  at("trouble").textContent = `The page cannot be shown: ${error.message}. A newer browser may help.`;
-  throw error;
+  const isAway = typeof Unanswered === "function" && error instanceof Unanswered;
+  at("trouble").textContent = `The page cannot be shown: ${plain(error.message)}. ${isAway ? "Reload it to try again." : "A newer browser may help."}`;
+  if (!isAway) throw error;
 }

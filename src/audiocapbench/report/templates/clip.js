@@ -37,7 +37,7 @@ class ClipView {
     title.tabIndex = -1;
     const between = make("nav", "", button("←", () => this.actions.step(-1), "", "Previous sample"), button("→", () => this.actions.step(1), "", "Next sample"), button("Back to the list", () => this.actions.back(), "back"));
     between.setAttribute("aria-label", "Between samples");
-    const facts = [plain(clip.category), `${clip.seconds.toFixed(1)} s`, clip.rate ? `${(clip.rate / 1000).toLocaleString("en")} kHz` : "", plain(clip.file)].filter(Boolean);
+    const facts = [plain(clip.category), clip.seconds ? `${clip.seconds.toFixed(1)} s` : "", clip.rate ? `${(clip.rate / 1000).toLocaleString("en")} kHz` : "", plain(clip.file)].filter(Boolean);
     const link = make("a", "", "Link to this sample");
     link.href = `#clip=${encodeURIComponent(clip.id.toWellFormed())}`;
     return make("header", "", make("div", "", title, between), make("p", "soft", foreign("bdi", "", `${facts.join(" · ")} · `), link));
@@ -65,7 +65,7 @@ class ClipView {
     if (answer.text) box.append(foreign("p", "text", ...marked(answer.text, [...read.ranges, ...hits(answer.text, this.query.search)])));
     if (answer.note) box.append(make("p", "soft", `(${answer.note})`));
     if (answer.error) box.append(foreign("p", "warning text", answer.error));
-    if (answer.text && read.missing.length) box.append(make("p", "misses", make("span", "hidden", "Left out: "), ...read.missing.slice(0, 8).flatMap((word) => [foreign("span", "miss", word), " "])));
+    if (answer.text && read.missing.length) box.append(make("p", "misses", make("span", "hidden", "Left out: "), ...read.missing.slice(0, 8).flatMap((word) => [foreign("span", "miss", beginning(word, 40)), " "])));
     box.append(...this.scores(answer));
     if (answer.verdicts.length) {
       const said = answer.verdicts.map(([judge, words_]) => make("div", "said", make("b", "", `${plain(judge)}: `), foreign("span", "text", ...marked(words_, hits(words_, this.query.search)))));

@@ -116,7 +116,7 @@ class ClipList {
     const scorer = query.scorer;
     const id = beginning(plain(one.id), 80);
     const line = beginning(one.line, 160);
-    const top = make("div", "", foreign("span", "name", ...marked(id, hits(id, query.search))), foreign("span", "fact", `${beginning(plain(one.category), 24)} · ${one.seconds.toFixed(1)} s`));
+    const top = make("div", "", foreign("span", "name", ...marked(id, hits(id, query.search))), foreign("span", "fact", [beginning(plain(one.category), 24), one.seconds ? `${one.seconds.toFixed(1)} s` : ""].filter(Boolean).join(" · ")));
     const value = isNumber(one.value) ? `${query.model === ANY && query.shown.length > 1 ? "mean " : ""}${one.value.toFixed(scorer.digits)}` : "no score";
     const bottom = make("div", "", this.bars(one, scorer), make("span", "fact", value));
     row.replaceChildren(top, foreign("span", "line", ...marked(line, hits(line, query.search))), bottom);

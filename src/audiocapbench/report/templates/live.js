@@ -7,6 +7,7 @@ class Live {
     this.app = app;
     this.source = source;
     this.seen = null;
+    this.isAway = false;
     this.card = make("section", "card live");
     this.card.setAttribute("aria-label", "What goes on");
     this.card.hidden = true;
@@ -16,6 +17,12 @@ class Live {
     feed.addEventListener("message", (event) => this.told(JSON.parse(event.data)));
     feed.addEventListener("error", () => this.lost());
     addEventListener("pagehide", () => feed.close());
+    addEventListener("unhandledrejection", (event) => {
+      if (!(event.reason instanceof Unanswered)) return;
+      event.preventDefault();
+      at("trouble").textContent = `${plain(event.reason.message)}.`;
+      at("trouble").hidden = false;
+    });
   }
 
   // Other benchmarks of the store, where there are any.
@@ -30,13 +37,24 @@ class Live {
     at("chips").before(select);
   }
 
-  lost() {
+  lost(words = "not connected; trying again") {
+    this.isAway = true;
     at("live").hidden = false;
     at("live").className = "lost";
-    at("live").textContent = "not connected; trying again";
+    at("live").textContent = words;
+  }
+
+  // What failed meanwhile is shown after all.
+  found() {
+    this.isAway = false;
+    at("trouble").hidden = true;
+    this.app?.changed();
   }
 
   told(now) {
+    this.source.away = now.away ?? "";
+    if (now.away) return this.lost("the store cannot be read; trying again");
+    if (this.isAway) this.found();
     const { tasks } = now;
     const done = tasks.reduce((sum, one) => sum + one.done, 0);
     const total = tasks.reduce((sum, one) => sum + one.total, 0);

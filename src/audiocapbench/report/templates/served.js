@@ -1,8 +1,12 @@
 // The data of a store, asked of its server: the same answers as those of embedded.js, a page at a time.
 
+// The server or its store gave no answer: live.js says so on the page, and asks again when it is back.
+class Unanswered extends Error {}
+
 class Served {
   constructor(told, benchmark) {
     this.benchmark = benchmark;
+    this.away = ""; // Why the store cannot be read just now.
     this.take(told);
     this.clips = new Map();
   }
@@ -19,9 +23,15 @@ class Served {
 
   async ask(what, values) {
     const query = new URLSearchParams(Object.entries({ benchmark: this.benchmark, ...values }).filter(([, value]) => value !== null && value !== ""));
-    const reply = await fetch(`api/${what}?${query}`);
-    const told = await reply.json();
-    if (!reply.ok) throw new Error(told.error ?? reply.statusText);
+    if (this.away) throw new Unanswered(this.away);
+    let reply, told;
+    try {
+      reply = await fetch(`api/${what}?${query}`);
+      told = await reply.json();
+    } catch {
+      throw new Unanswered("The server cannot be reached");
+    }
+    if (!reply.ok) throw new Unanswered(told.error ?? reply.statusText);
     return told;
   }
 
