@@ -21,6 +21,8 @@ class Diary:
             diary.write(clip.clip.file_name + "\\n")
         if clip.clip.file_name == os.environ.get("EXPERT_FAILS"):
             raise RuntimeError("cannot bear this one")
+        if clip.clip.file_name == os.environ.get("EXPERT_EXITS"):
+            raise SystemExit("had enough")
         if clip.clip.file_name == os.environ.get("EXPERT_NAN"):
             return {"mood": float("nan")}
         if clip.clip.file_name == os.environ.get("EXPERT_INTERRUPTS"):
@@ -37,12 +39,16 @@ class Batched(Diary):
         return [self.analyse(clip) for clip in clips]
 
 
+class Odd(Diary):
+    name, domains = "odd", None
+
+
 def broken(options):
     raise OSError("its weights are gone")
 """
 
 _ENTRIES = "diary = expert_plugin_module:Diary\nbatched = expert_plugin_module:Batched\n"
-_BROKEN = "broken = expert_plugin_module:broken\n"
+_BROKEN = "broken = expert_plugin_module:broken\nodd = expert_plugin_module:Odd\n"
 
 
 def install(folder: Path) -> Path:

@@ -198,3 +198,10 @@ def test_what_others_wrote_reaches_the_model_as_data() -> None:
     assert "\n" not in told["speech"]["asr"]["text"]
     assert len(told["speech"]["asr"]["text"]) <= 2_000
     assert told["music"] is None
+
+
+def test_of_two_annotations_that_differ_none_is_taken() -> None:
+    one, other = (reply(good_fields(number, "SMA")) for number in (1, 2))
+    assert read_annotation(f"{one}\n{one} {{so}}") == read_annotation(one)
+    with pytest.raises(ReplyError, match="two objects that differ"):
+        read_annotation(f"{one}\nOn reflection:\n{other}")

@@ -177,21 +177,26 @@ def _key(name: str) -> str:
 
 
 def _find(reply: str) -> dict[str, Any]:
-    """The first JSON object with a confidence, its keys made alike."""
+    """The JSON object with a confidence, its keys made alike; of two that differ, none is taken."""
     if len(reply) > _LONGEST_REPLY:
         raise ReplyError(f"the reply is longer than {_LONGEST_REPLY:,} characters")
     decoder, place, reason = json.JSONDecoder(object_pairs_hook=_once), -1, ""
+    made: dict[str, Any] | None = None
     for _ in range(_TRIES):
         place = reply.find("{", place + 1)
         if place < 0:
             break
         try:
-            found, _ = decoder.raw_decode(reply, place)
+            found, end = decoder.raw_decode(reply, place)
         except (ValueError, RecursionError) as error:
             reason = reason or f" ({_plain(str(error))})"
             continue
         if isinstance(found, dict) and "confidence" in found:
-            return found
+            if made not in (None, found):
+                raise ReplyError("the reply holds two objects that differ; give one")
+            made, place = found, end - 1
+    if made is not None:
+        return made
     raise ReplyError(f"the reply holds no JSON object with the fields of Step 4{reason}")
 
 

@@ -299,13 +299,13 @@ def analysed(expert: Expert, clips: Sequence[ClipAudio]) -> list[Finding]:
             seconds = (time.perf_counter() - began) / len(clips)
             pairs = zip(clips, said, strict=True)
             return [_finding(expert, clip, one, seconds) for clip, one in pairs]
-        except Exception:  # which of them it was, each alone will tell
+        except (Exception, SystemExit):  # which of them it was, each alone will tell
             began = time.perf_counter()
     found = []
     for clip in clips:
         try:
             made = _finding(expert, clip, expert.analyse(clip), time.perf_counter() - began)
-        except Exception as error:  # an expert is someone else's code
+        except (Exception, SystemExit) as error:  # an expert is someone else's code
             reason = f"{failure_words(error)}{failure_place(error)}"
             own = (clip.clip.sha256, expert.name, signature_of(expert))
             made = Finding(*own, FAILED, {}, reason, time.perf_counter() - began)

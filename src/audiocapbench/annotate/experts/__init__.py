@@ -73,9 +73,14 @@ def _plugin(name: str, options: dict[str, str]) -> Expert:
     except (Exception, SystemExit) as error:  # a plug-in may raise anything
         words = f"{name}: its plug-in {point.value} fails ({failure_words(error)})"
         raise ExpertMissingError(words) from error
-    parts = ("name", "needs", "version", "domains", "analyse")
-    lacking = [one for one in parts if not hasattr(expert, one)]
+    parts = ("name", "needs", "version", "domains")
+    lacking = [one for one in parts if not isinstance(getattr(expert, one, None), str)]
+    lacking += [] if callable(getattr(expert, "analyse", None)) else ["analyse"]
     if lacking or expert.name != name or set(expert.domains) - set("SMA"):
-        why = f"lacks {', '.join(lacking)}" if lacking else "says another name or odd domains"
+        why = (
+            f"lacks {', '.join(lacking)}, or has no text there"
+            if lacking
+            else "says another name or odd domains"
+        )
         raise AnnotationError(f"the expert {name}: {point.value} {why}")
     return expert
