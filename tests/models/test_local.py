@@ -12,7 +12,7 @@ import pytest
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine.prepare import prepare
-from audiocapbench.errors import ModelError
+from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models import ModelSettings, Question, SentAudio, create_model
 from audiocapbench.models.registry import price_of
 from command import run_command
@@ -239,8 +239,25 @@ def test_weights_that_a_model_lacks_are_never_made_up(
     weights = load_file(folder / "model.safetensors")
     weights.pop(next(key for key in weights if "multi_modal_projector" in key))
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    with pytest.raises(ModelError, match="weights are missing"):
+    with pytest.raises(FatalError, match="weights are missing"):
         local(folder).answer_many([question(0, 0.3)])
+    (folder / "model.safetensors").write_bytes(b"cut off")
+    with pytest.raises(FatalError, match="cannot be loaded"):
+        local(folder).answer_many([question(0, 0.3)])
+
+
+def test_a_model_of_text_without_a_chat_template_is_refused_before_it_is_asked(
+    checkpoint: Callable[[str], Path], tmp_path: Path
+) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "llama"}')
+    (tmp_path / "model.safetensors").touch()
+    shutil.copy(checkpoint("qwen2-audio") / "tokenizer.json", tmp_path)
+    told = {"tokenizer_class": "PreTrainedTokenizerFast", "eos_token": "<|im_end|>"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(told))
+    with pytest.raises(ModelError, match="its chat template cannot ask"):
+        local(tmp_path)
+    (tmp_path / "chat_template.jinja").write_text("{{ messages[0].content }}")
+    assert local(tmp_path).contract.container == "none"
 
 
 def test_a_local_model_judges_and_compares_captions(tmp_path: Path) -> None:
@@ -280,6 +297,9 @@ def test_a_local_model_judges_and_compares_captions(tmp_path: Path) -> None:
         ("Org/N[batch=0,download=maybe]", "download is 'maybe'; it is no or yes"),
         ("Org/N[", "is not local/ORG/NAME"),
         ("", "names no model"),
+        ("~nobody-of-this-name/x", "is no folder's name"),
+        ("x" * 5000, "is no folder's name"),
+        ("Org/N[batch=2,batch=3]", "batch is given twice"),
     ],
 )
 def test_a_model_that_cannot_be_had_is_said_with_what_to_do(
@@ -297,6 +317,8 @@ def test_a_model_that_cannot_be_had_is_said_with_what_to_do(
         ("model.safetensors", r"\*.safetensors is missing"),
         ("config.json", "config.json is missing"),
         ("processor_config.json", "cannot be loaded"),
+        ("tokenizer.json", "cannot be loaded"),
+        ("model.safetensors.index.json", "5 is missing"),
     ],
 )
 def test_a_folder_that_is_not_whole_is_refused_before_anything_is_asked(
@@ -306,6 +328,8 @@ def test_a_folder_that_is_not_whole_is_refused_before_anything_is_asked(
     shutil.copytree(checkpoint("qwen2-audio"), folder)
     if damage == "processor_config.json":
         (folder / damage).write_text("{")
+    elif damage == "model.safetensors.index.json":
+        (folder / damage).write_text('{"weight_map": {"a": 5}}')
     else:
         (folder / damage).unlink()
     with pytest.raises(ModelError, match=said):
@@ -317,6 +341,11 @@ def test_a_folder_that_is_not_whole_is_refused_before_anything_is_asked(
     [
         ("[batch=0]", "batch is '0'"),
         ("[device=tpu]", "device is 'tpu'"),
+        *(
+            (f"[device={one}]", f"device is '{one}'")
+            for one in ("cpu:x", "cpu:7", "split:2", "cuda:")
+        ),
+        ("[device=cuda:99]", "this machine has (no|[0-9]+) CUDA devices"),
         ("[dtype=int8]", "dtype is 'int8'"),
         ("[revision=abc]", "a folder has no revision"),
         ("[download=yes,code=no]", "code is 'no'"),

@@ -70,6 +70,8 @@ def parse_name(name: str, known: tuple[str, ...]) -> LocalName:
         if key not in known or not value:
             near = meant(key, known, "its options are")
             raise ModelError(f"{name}: {part.strip()!r} is no option, written option=value{near}")
+        if key in options:
+            raise ModelError(f"{name}: {key} is given twice")
         options[key] = value
     return LocalName(name, found["target"], options)
 
@@ -81,8 +83,12 @@ def find_checkpoint(name: LocalName) -> Checkpoint:
         ModelError: They are not on this machine, or not whole; the message says what else can be.
     """
     trusted = name.choice("code", "refuse", "trust") == "trust"
-    folder = Path(name.target).expanduser()
-    if folder.is_dir():
+    try:
+        folder = Path(name.target).expanduser()
+        is_folder = folder.is_dir()
+    except (OSError, RuntimeError) as error:  # nobody's home, or a name that no disk takes
+        raise ModelError(f"{name.name[:200]}: is no folder's name ({str(error)[:80]})") from None
+    if is_folder:
         if "revision" in name.options:
             raise ModelError(f"{name.name}: a folder has no revision; its files are hashed")
         _check_whole(name, folder)
@@ -134,7 +140,7 @@ def _check_whole(name: LocalName, folder: Path) -> None:
         missing.append("*.safetensors")
     for index in sorted(folder.glob("*.index.json")):
         try:
-            shards = set(json.loads(index.read_bytes())["weight_map"].values())
+            shards = set(map(str, json.loads(index.read_bytes())["weight_map"].values()))
         except (OSError, ValueError, KeyError, AttributeError, TypeError):
             missing.append(f"what {index.name} lists")
             continue

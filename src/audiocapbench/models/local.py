@@ -6,6 +6,7 @@ answers. Where architectures really differ, ``_Differences`` says how.
 
 import base64
 import logging
+import re
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
@@ -95,7 +96,8 @@ class ChatProcessor:
             raise ModelError(f"{name}: its feature extractor does not say its sampling rate")
         self.rate: int | None = rate
         self._in_parts = self._takes_parts()
-        self.longest_s = None if rate is None else self._longest_s(rate)
+        with loading(name, checkpoint):
+            self.longest_s = None if rate is None else self._longest_s(rate)
 
     @property
     def audio_token_id(self) -> int | None:
@@ -156,22 +158,22 @@ class ChatProcessor:
 
     def _takes_parts(self) -> bool:
         """Whether the template writes lists of audio and text, or only text around a token."""
-        if self._extractor is None:
-            return False
         if self.own.encoded:
             return True
-        token = getattr(self.processor, "audio_token", None)
-        for in_parts in (True, False):
+        clip = None if self._extractor is None else np.zeros(1, np.float32)
+        token = None if clip is None else getattr(self.processor, "audio_token", None)
+        for in_parts in (False,) if clip is None else (True, False):
             self._in_parts = in_parts
             try:
-                written = self.prompt(self.conversation(_PROBE, np.zeros(1, np.float32)))
+                written = self.prompt(self.conversation(_PROBE, clip))
             except Exception as error:  # a template may raise anything
                 problem = failure_words(error)
                 continue
-            problem = "it writes no place for audio"
+            problem = "it leaves out what is asked, or writes no place for audio"
             if _PROBE in written and (token is None or written.count(token) == 1):
                 return in_parts
-        raise ModelError(f"{self._name}: its chat template cannot ask about a clip ({problem})")
+        about = "" if clip is None else " about a clip"
+        raise ModelError(f"{self._name}: its chat template cannot ask{about} ({problem})")
 
     def _longest_s(self, rate: int) -> float | None:
         said = getattr(self.processor, "max_audio_len", None)
@@ -444,7 +446,8 @@ def loading(name: str, checkpoint: Checkpoint) -> Iterator[None]:
     """Load quietly, and say what fails in one sentence: a damaged folder can fail in any way.
 
     Raises:
-        ModelError: It cannot be loaded, or weights are missing, which would be made up.
+        FatalError: It cannot be loaded, or weights are missing, which would be made up: no clip
+            can be answered.
     """
     from transformers.utils import logging as theirs
 
@@ -463,14 +466,14 @@ def loading(name: str, checkpoint: Checkpoint) -> Iterator[None]:
         why = failure_words(error)
         if "trust_remote_code" in str(error):
             why = "it needs code of its own; read that, then write code=trust and its revision"
-        raise ModelError(f"{where} ({why})") from error
+        raise FatalError(f"{where} ({why})") from error
     finally:
         logger.handlers = handlers
         if shown:
             theirs.enable_progress_bar()
     missing = next((one for one in said if "MISSING" in one), None)
     if missing is not None:
-        raise ModelError(f"{where} (weights are missing: {' '.join(missing.split())[:200]})")
+        raise FatalError(f"{where} (weights are missing: {' '.join(missing.split())[:200]})")
 
 
 def load_config(name: str, checkpoint: Checkpoint) -> Any:
@@ -497,7 +500,7 @@ def _auto_class(name: str, config: Any, checkpoint: Checkpoint) -> Any:
     named = getattr(transformers, (getattr(config, "architectures", None) or ["-"])[0], None)
     if named is not None:
         return named
-    raise ModelError(
+    raise FatalError(
         f"{name}: transformers {transformers.__version__} has no model that answers with text for "
         f"{getattr(config, 'model_type', 'this')!r}; ask a server with endpoint/NAME@URL"
     )
@@ -509,13 +512,15 @@ def _device(name: LocalName) -> str:
     given = name.options.get("device", "auto")
     if given == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
-    kind = given.partition(":")[0]
-    if kind not in ("cpu", "cuda", "mps", "split"):
+    found = re.fullmatch(r"cpu|mps|split|(cuda)(?::(\d{1,3}))?", given)
+    if found is None:
         known = "auto, cpu, cuda, cuda:1, mps, or split for all cards together"
         raise ModelError(f"{name.name}: device is {given!r}; it is {known}")
-    is_here = torch.cuda.is_available() or ELSEWHERE.get()
-    if kind in ("cuda", "split") and not is_here:
-        raise ModelError(f"{name.name}: device is {given}, and this machine has no CUDA device")
+    cards, has_mps = torch.cuda.device_count(), torch.backends.mps.is_available()
+    is_here = given == "cpu" or (has_mps if given == "mps" else int(found[2] or 0) < cards)
+    if not is_here and not ELSEWHERE.get():
+        has = "no MPS device" if given == "mps" else f"{cards or 'no'} CUDA devices"
+        raise ModelError(f"{name.name}: device is {given}, and this machine has {has}")
     return given
 
 
