@@ -14,6 +14,7 @@ from audiocapbench.annotate.check import near_duplicates
 from audiocapbench.annotate.contract import read_annotation
 from audiocapbench.annotate.rules import RULES, ClipCase, sentences
 from audiocapbench.store.annotations import Finding
+from command import run_command
 from tiny_clap import save_tiny_clap
 
 Fields = dict[str, Any]
@@ -191,3 +192,10 @@ def test_clips_that_are_no_more_like_their_caption_than_like_others_go(
     assert kept["1000"] == 0
     assert 0 < kept["0"] < 12
     assert "above other captions, not" in next(iter(said["rejected"].values()))
+
+
+@pytest.mark.parametrize("margin", ["nan", "inf", "-inf"])
+def test_a_margin_that_is_no_number_is_refused(tmp_path: Path, margin: str) -> None:
+    done = run_command("annotate", "check", ".", "--margin", margin, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "Invalid value for '--margin'" in done.stderr

@@ -305,7 +305,7 @@ def _check(
     folder: Path,
     *,
     clap: str = "laion",
-    margin: float = 6.0,
+    margin: Annotated[float, Option(min=-1e6, max=1e6)] = 6.0,
     margin_unit: Literal["points", "sd"] = "points",
     duplicate: Annotated[float, Option(min=0, max=1)] = 0.98,
     seed: int = 0,
