@@ -78,6 +78,8 @@ def test_samples_are_searched_sorted_and_read(visit: Opener, shown: Shown) -> No
     assert seen.ids() == IDS[:3]
     again = visit(seen.page.evaluate("location.href"))
     again.counted("3 of 40 samples")
+    wrong = "sort=constructor&score=__proto__&model=toString&low=abc&hide=__proto__&q=%zz"
+    visit(f"{shown.address}/#explore&{wrong}").counted("0 of 40 samples")
 
 
 def test_two_models_are_compared(visit: Opener, shown: Shown) -> None:

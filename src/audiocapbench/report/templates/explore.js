@@ -90,7 +90,7 @@ class ExploreView {
       model: this.app.runs().find((model) => board.models[model].label === fields.model) ?? ANY,
       low: number("low"),
       high: number("high"),
-      sort: fields.sort in SORTS ? fields.sort : "order",
+      sort: Object.hasOwn(SORTS, fields.sort) ? fields.sort : "order",
       shown,
       names: shown.map((model) => board.models[model].label),
       scorer: board.scorers[measure],
