@@ -76,11 +76,13 @@ class Live {
     const parts = [make("h2", "", now.tasks.length ? "Going on now" : "Nothing to show yet")];
     if (this.source.error) parts.push(foreign("p", "warning", plain(this.source.error)));
     else if (!now.tasks.length) parts.push(make("p", "soft", "The store has no scored run. This page fills itself as soon as there is one."));
+    const tasks = make("div", "tasks");
+    parts.push(tasks);
     for (const one of now.tasks) {
       const bar = stacked([["done", one.done - one.failed, "status-ok"], ["failed", one.failed, "status-failed"], ["to do", Math.max(0, one.total - one.done), "status-none"]], plain(one.model));
       const facts = [`${one.done.toLocaleString("en")} / ${one.total.toLocaleString("en")}`, one.rate ? `${one.rate.toFixed(1)} a second` : "", isNumber(one.left_s) ? `${duration(one.left_s)} left` : "", one.failed ? count(one.failed, "failure") : "", isNumber(one.cost) ? dollars(one.cost) : ""].filter(Boolean);
       const name = one.judge ? `${plain(one.judge)} judges ${plain(one.model)}` : `${plain(one.model)}${one.trial ? " on trial" : ""}`;
-      parts.push(make("div", "task", foreign("b", "", name), foreign("span", "soft", plain(one.benchmark)), bar, make("span", "soft", facts.join(" · "))));
+      tasks.append(make("div", "task", foreign("b", "", name), foreign("span", "soft", plain(one.benchmark)), bar, make("span", "soft", facts.join(" · "))));
     }
     if (now.newest.length) {
       parts.push(make("h3", "", "Newest answers"));
