@@ -174,7 +174,11 @@ class Player {
     if (this.audio) this.audio.pause();
     this.resized?.disconnect();
     this.themed?.removeEventListener("change", this.repaint);
-    if (this.address) URL.revokeObjectURL(this.address);
+    if (!this.address) return;
+    // Nothing may still be loading from an address that is given back.
+    this.audio?.removeAttribute("src");
+    this.audio?.load();
+    URL.revokeObjectURL(this.address);
   }
 }
 
