@@ -253,3 +253,10 @@ def test_a_board_fails_when_a_model_is_surely_below(store: str) -> None:
     assert failed.returncode == 1
     assert "FAIL plain: rouge_l" in failed.stderr
     assert "pass best_of_all & more" in failed.stderr
+
+
+def test_a_model_does_not_pass_by_leaving_out(store: str) -> None:
+    # Of the clips that it answered the third model may reach .7; one of 24 was filtered.
+    shown = run("leaderboard", "--fail-under", "0.7", "--store", store)
+    assert "FAIL best_of_all & more" in shown.stderr
+    assert "for what has none" in shown.stderr

@@ -117,19 +117,22 @@ def leaderboard(
 
 
 def _passes(boards: "Sequence[Board]", least: float) -> bool:
-    """Whether no model is surely below a score; says of each how it stands to it."""
+    """Whether no model is surely below a score, failures as zero; says how each stands to it."""
     passed = True
     for board in boards:
         for entry in board.entries:
             one = entry.overall.estimate
             name, score = entry.run.model, board.scorer.label
-            if one.interval is None:
+            if one.interval is None or one.value is None:
                 passed = False
                 say(f"FAIL {name}: {score} has no interval; too few samples have a score.")
-            elif one.interval.high < least:
+                continue
+            lost = 0.0 if one.as_zero is None else one.value - one.as_zero
+            if one.interval.high - lost < least:
                 passed = False
-                say(f"FAIL {name}: {score} is {one}, all of it under {least:g}.")
+                counted = f" (less {lost:.3f} for what has none)" if lost > 0 else ""
+                say(f"FAIL {name}: {score} is {one}{counted}, all of it under {least:g}.")
             else:
-                doubt = "" if one.interval.low >= least else ", though not surely above"
+                doubt = "" if one.interval.low - lost >= least else ", though not surely above"
                 say(f"pass {name}: {score} is {one}, not under {least:g}{doubt}.")
     return passed
