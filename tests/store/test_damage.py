@@ -66,6 +66,13 @@ def read_all(path: Path) -> None:
             kept.scores(run.id)
             kept.judgements(run.id)
             kept.estimates(run.id)
+        kept.rating_projects()
+        kept.rating_person("votes", "token")
+        kept.rating_items("votes")
+        kept.ratings("votes")
+        kept.claim_rating_item("votes", "ann", lambda _load: None, 1.0)
+        kept.findings({"signal": "signal"}, ["clip"])
+        kept.stage_settings("recordings")
 
 
 def said_by(path: Path, command: str) -> str:
