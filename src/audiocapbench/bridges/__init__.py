@@ -1,0 +1,1 @@
+"""Bridges to what people already use: thin, each behind an extra, tested with the real package."""
