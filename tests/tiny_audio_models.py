@@ -4,6 +4,7 @@ Tokenizers are made here (bytes, and the special tokens that a processor needs);
 written to the format of each model's card.
 """
 
+import base64
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -233,12 +234,28 @@ def qwen3_asr(folder: Path) -> Path:
     return _saved(folder, Qwen3ASRForConditionalGeneration(config), processor)
 
 
-def _omni_processor(kind: Any, words: Any) -> Any:
-    from transformers import Qwen2VLImageProcessor, Qwen2VLVideoProcessor
+class _Published:
+    """The parts of a processor that hear and read, saved beside what would see.
 
+    As published, but without the library that what sees needs.
+    """
+
+    def __init__(self, kind: Any, hearing: Any, words: Any, template: str, seeing: Any) -> None:
+        self._parts, self._kind, self._seeing = (hearing, words), kind, seeing
+        words.chat_template = template
+
+    def save_pretrained(self, folder: Path) -> None:
+        for part in self._parts:
+            part.save_pretrained(folder)
+        path = folder / "preprocessor_config.json"
+        whole = json.loads(path.read_text()) | {"processor_class": self._kind.__name__}
+        path.write_text(json.dumps(whole | self._seeing))
+
+
+def _omni_processor(kind: Any, words: Any) -> Any:
     template = _CHATML.replace("AUDIO", "<|audio_bos|><|AUDIO|><|audio_eos|>")
-    parts = (Qwen2VLImageProcessor(), Qwen2VLVideoProcessor(), _whisper(), words)
-    return kind(*parts, chat_template=template)
+    seeing = {"image_processor_type": "Qwen2VLImageProcessor", "merge_size": 2, "patch_size": 14}
+    return _Published(kind, _whisper(), words, template, seeing)
 
 
 def _with_a_talker(folder: Path) -> Path:
@@ -358,7 +375,6 @@ def phi4(folder: Path) -> Path:
         Phi4MultimodalConfig,
         Phi4MultimodalFeatureExtractor,
         Phi4MultimodalForCausalLM,
-        Phi4MultimodalImageProcessor,
         Phi4MultimodalProcessor,
     )
 
@@ -395,9 +411,53 @@ def phi4(folder: Path) -> Path:
         "{% elif part.type == 'text' %}{{ part.text }}{% endif %}{% endfor %}{% endif %}"
         "<|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"
     )
-    parts = (Phi4MultimodalImageProcessor(), Phi4MultimodalFeatureExtractor(), words)
-    processor = Phi4MultimodalProcessor(*parts, chat_template=template)
+    seeing = {"image_processor_type": "Phi4MultimodalImageProcessor"}
+    hearing = Phi4MultimodalFeatureExtractor()
+    processor = _Published(Phi4MultimodalProcessor, hearing, words, template, seeing)
     return _saved(folder, Phi4MultimodalForCausalLM(config), processor)
+
+
+def voxtral(folder: Path) -> Path:
+    """Voxtral, whose tokenizer is Mistral's own: bytes here, and its special tokens."""
+    from mistral_common.tokens.tokenizers.base import SpecialTokens
+    from transformers import (
+        MistralCommonBackend,
+        VoxtralConfig,
+        VoxtralForConditionalGeneration,
+        VoxtralProcessor,
+        WhisperFeatureExtractor,
+    )
+
+    special = list(SpecialTokens)
+    letters = [base64.b64encode(bytes([number])).decode() for number in range(256)]
+    window = {"num_mel_bins": 16, "hop_length": 160, "window_size": 400}
+    hearing = {"sampling_rate": 16_000, "frame_rate": 12.5, "chunk_length_s": 30.0}
+    whole = {
+        "config": {
+            "pattern": r"\s+|\S+",
+            "num_vocab_tokens": 256,
+            "default_vocab_size": 256 + len(special),
+            "default_num_special_tokens": len(special),
+            "version": "v7",
+        },
+        "vocab": [
+            {"rank": rank, "token_bytes": one, "token_str": None}
+            for rank, one in enumerate(letters)
+        ],
+        "special_tokens": [
+            {"rank": rank, "token_str": one, "is_control": True} for rank, one in enumerate(special)
+        ],
+        "audio": {**hearing, "audio_encoding_config": window},
+    }
+    (folder / "tekken.json").write_text(json.dumps(whole))
+    words = MistralCommonBackend.from_pretrained(folder)
+    config = VoxtralConfig(
+        audio_config={**_ENCODER, "hidden_size": 16, "intermediate_size": 64},
+        text_config={"model_type": "llama", "vocab_size": words.vocab_size, "head_dim": 8, **_TEXT},
+        audio_token_id=words.convert_tokens_to_ids("[AUDIO]"),
+    )
+    processor = VoxtralProcessor(WhisperFeatureExtractor(feature_size=16), words)
+    return _saved(folder, VoxtralForConditionalGeneration(config), processor)
 
 
 ARCHITECTURES: dict[str, Callable[[Path], Path]] = {
@@ -410,11 +470,7 @@ ARCHITECTURES: dict[str, Callable[[Path], Path]] = {
     "qwen3-omni": qwen3_omni,
     "granite-speech": granite_speech,
     "phi-4": phi4,
+    "voxtral": voxtral,
 }
-NEEDS = {
-    "qwen2.5-omni": "torchvision",
-    "qwen3-omni": "torchvision",
-    "granite-speech": "torchaudio",
-    "phi-4": "torchvision",
-}
-"""Libraries that their processors need, even for audio alone."""
+NEEDS = {"granite-speech": "torchaudio", "voxtral": "mistral_common"}
+"""Libraries that their processors need."""

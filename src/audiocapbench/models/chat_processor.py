@@ -9,7 +9,9 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from inspect import signature
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from audiocapbench.models.checkpoint import Checkpoint
 from audiocapbench.plugins import failure_words
 
 _PROBE = "7f3a what is heard"
+_SEEING = {"image_processor", "video_processor"}
 
 Message = dict[str, Any]
 
@@ -60,12 +63,8 @@ class ChatProcessor:
     """
 
     def __init__(self, name: str, checkpoint: Checkpoint, kind: str, system: str | None) -> None:
-        from transformers import AutoProcessor
-
         with loading(name, checkpoint):
-            self.processor: Any = AutoProcessor.from_pretrained(
-                checkpoint.folder, trust_remote_code=checkpoint.trusted, local_files_only=True
-            )
+            self.processor: Any = _load_processor(checkpoint, kind)
         self._name, self._system = name, system
         self.own = _DIFFERENCES.get(kind, _Differences())
         self.tokenizer: Any = getattr(self.processor, "tokenizer", self.processor)
@@ -177,6 +176,31 @@ class ChatProcessor:
             made = self.inputs([("", np.zeros(length, np.float32))])
             shapes.append({key: tuple(value.shape) for key, value in made.items()})
         return samples / rate if shapes[0] == shapes[1] else None
+
+
+def _load_processor(checkpoint: Checkpoint, kind: str) -> Any:
+    """The processor of a checkpoint; of one that also sees, where torchvision is not installed,
+    only what hears and reads."""
+    import transformers
+    from transformers.models.auto.processing_auto import PROCESSOR_MAPPING_NAMES
+
+    given = {"trust_remote_code": checkpoint.trusted, "local_files_only": True}
+    named: Any = getattr(transformers, PROCESSOR_MAPPING_NAMES.get(kind) or "", None)
+    parts = [] if named is None else named.get_attributes()
+    if find_spec("torchvision") is not None or not _SEEING.intersection(parts):
+        return transformers.AutoProcessor.from_pretrained(checkpoint.folder, **given)
+    unchecked = {"check_argument_for_proper_class": lambda *_: None, "__repr__": object.__repr__}
+    hearing: Any = type(named.__name__, (named,), unchecked)
+    said, _ = hearing.get_processor_dict(checkpoint.folder, **given)
+    made = []
+    for part in parts:
+        if part in _SEEING:
+            made.append(SimpleNamespace(merge_size=1, model_input_names=[]))
+            continue
+        reads = "tokenizer" in part
+        auto = transformers.AutoTokenizer if reads else transformers.AutoFeatureExtractor
+        made.append(auto.from_pretrained(checkpoint.folder, **given))
+    return hearing.from_args_and_dict(made, said)
 
 
 @contextmanager
