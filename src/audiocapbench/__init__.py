@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from audiocapbench.errors import AudioCapBenchError
     from audiocapbench.judges import Contract, ReplyError, ReplyField, Verdict
     from audiocapbench.library import (
+        AudioCaptionMetric,
         ComparisonResult,
         ImportResult,
         LeaderboardResult,
@@ -64,6 +65,7 @@ __all__ = [
     "FREE",
     "Aggregation",
     "AudioCapBenchError",
+    "AudioCaptionMetric",
     "AudioContract",
     "Benchmark",
     "Clip",
@@ -126,9 +128,9 @@ _HOMES = {
     "engine": "Progress RunEnd run_benchmark score_run",
     "errors": "AudioCapBenchError",
     "judges": "Contract ReplyError ReplyField Verdict",
-    "library": "ComparisonResult ImportResult LeaderboardResult Result RunResult ScoreResult "
-    "acompare aimport_run ajudge aleaderboard arun ascore compare import_run judge leaderboard run "
-    "score",
+    "library": "AudioCaptionMetric ComparisonResult ImportResult LeaderboardResult Result "
+    "RunResult ScoreResult acompare aimport_run ajudge aleaderboard arun ascore compare import_run "
+    "judge leaderboard run score",
     "metrics": "Metric MetricResult compute",
     "models": "AudioContract Model ModelSettings Provider Question SimpleModel create_model",
     "models.price": "FREE",

@@ -1,5 +1,6 @@
 """The library: score, run, import_run, judge, compare and leaderboard, also for async code."""
 
+from audiocapbench.library.caption_metric import AudioCaptionMetric
 from audiocapbench.library.comparing import (
     ComparisonResult,
     LeaderboardResult,
@@ -14,6 +15,7 @@ from audiocapbench.library.running import RunResult, ajudge, arun, judge, run
 from audiocapbench.library.scoring import ScoreResult, ascore, score
 
 __all__ = [
+    "AudioCaptionMetric",
     "ComparisonResult",
     "ImportResult",
     "LeaderboardResult",

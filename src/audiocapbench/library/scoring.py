@@ -48,6 +48,12 @@ class ScoreResult(Result):
         """The score of each sample, by metric and id."""
         return self.scores.columns
 
+    def __getattr__(self, name: str) -> Any:
+        """Of a single metric, ``value``, ``interval``, ``signature``, ``n`` and ``coverage``."""
+        if name not in Estimate.__slots__ or len(self.scores.metrics) != 1:
+            raise AttributeError(f"no {name!r} here; result[metric] has the score of each metric")
+        return getattr(self[self.scores.metrics[0]], name)
+
     def pages(self) -> list[Page]:
         """Every metric with its interval."""
         known = interval_words(self[one.name] for one in self.scorers)
@@ -92,7 +98,7 @@ def score(
         MetricError: A metric is unknown, or cannot be computed on these captions.
     """
     answers = _predictions(predictions)
-    known = _references(references)
+    known = references_of(references)
     known.categories.update(_groups(groups, known))
     if (
         _is_listed(predictions)
@@ -134,16 +140,17 @@ def _is_listed(given: object) -> bool:
 def _predictions(given: Texts) -> Predictions:
     if isinstance(given, str | PathLike):
         return read_predictions(_file(given, "predictions"))
-    return Predictions({key: _text(text, key) for key, text in _by_id(given)})
+    return Predictions({key: text_of(text, key) for key, text in _by_id(given)})
 
 
-def _references(given: Captions) -> References:
+def references_of(given: Captions) -> References:
     if isinstance(given, str | PathLike):
         return read_references(_file(given, "references"))
     found = {}
     for key, texts in _by_id(given):
-        several = [texts] if isinstance(texts, str) else list(texts)
-        found[key] = [_text(text, key) for text in several]
+        listed = isinstance(texts, Iterable) and not isinstance(texts, str | bytes | Mapping)
+        several = list(texts) if listed else [texts]
+        found[key] = [text_of(text, key) for text in several]
         if not found[key] or not all(text.strip() for text in found[key]):
             raise DatasetError(f"sample {key} has no reference, or a blank one")
     if not found:
@@ -161,10 +168,12 @@ def _by_id(given: Any) -> Iterable[tuple[str, Any]]:
         if len(found) < len(given):
             raise DatasetError("two ids are the same text; give each sample an id of its own")
         return found.items()
+    if not isinstance(given, Iterable):
+        raise DatasetError(f"{given!r:.60} is no captions; give them in a list or by id")
     return [(str(place), value) for place, value in enumerate(given)]
 
 
-def _text(value: object, key: str) -> str:
+def text_of(value: object, key: str) -> str:
     if not isinstance(value, str):
         raise DatasetError(f"sample {key}: {value!r:.60} is no text")
     return value

@@ -31,13 +31,18 @@ def split_names(text: str) -> list[str]:
     Raises:
         MetricError: A name makes no sense, or there is none.
     """
-    parts = [part for part in re.split(r",(?![^\[]*\])", text) if part.strip()]
+    parts = split_list(text)
     if not parts:
         raise MetricError("no metric is named; 'audiocapbench metrics' lists them")
     names: list[str] = []
     for name in (str(parse_name(part)) for part in parts):
         names += [f"{name}_{order}" for order in range(1, 5)] if name in _FAMILIES else [name]
     return list(dict.fromkeys(names))
+
+
+def split_list(text: str) -> list[str]:
+    """The parts of a list that are not blank, split on commas that stand outside brackets."""
+    return [part.strip() for part in re.split(r",(?![^\[]*\])", text) if part.strip()]
 
 
 def parse_name(text: str) -> ScorerName:

@@ -1,0 +1,236 @@
+"""A metric for training loops: captions come batch by batch and process by process, and are scored
+as the one corpus that they are."""
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from audiocapbench.benchmarks.corpora import check_metrics
+from audiocapbench.data.tables import Predictions, References
+from audiocapbench.errors import AudioCapBenchError, DatasetError, MetricError
+from audiocapbench.judges.registry import is_judge_name
+from audiocapbench.library.arguments import ArgumentError, metric_names
+from audiocapbench.library.scoring import ScoreResult, references_of, text_of
+from audiocapbench.metrics.names import split_list
+from audiocapbench.scores.estimate import counted
+from audiocapbench.scores.file_scores import score_files
+
+if TYPE_CHECKING:
+    from audiocapbench.library.torch_metric import TorchCaptionMetric
+
+
+class CaptionEntry(NamedTuple):
+    """One sample of a loop; ``text`` is None where no caption was made."""
+
+    id: str | None
+    text: str | None
+    references: tuple[str, ...]
+
+
+class AudioCaptionMetric:
+    """Scores of captions that come in batches, from one process or from many.
+
+    What processes exchange are the captions themselves, because a corpus score such as CIDEr-D is
+    no mean of batches: however the samples are spread, the numbers are those of one process.
+
+    Args:
+        metrics: Names as ``audiocapbench metrics`` lists them, in a list or between commas.
+        sync_on_compute: Whether ``compute`` is over all processes of ``torch.distributed``, where
+            it runs; each of them then has to call it.
+
+    Raises:
+        MetricError: There is no such metric, or what it needs is missing.
+        ArgumentError: It is a judge.
+    """
+
+    def __init__(self, metrics: str | Iterable[str], *, sync_on_compute: bool = True) -> None:
+        self.metrics = _checked(metrics)
+        self.sync_on_compute = sync_on_compute
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all samples, as before each evaluation."""
+        self._parts: list[list[CaptionEntry]] = [[]]  # this process's own first, then merged ones
+
+    def update(self, predictions: Any, references: Any, ids: Any = None) -> None:
+        """Add a batch; one that is refused leaves nothing behind.
+
+        Args:
+            predictions: A caption a sample; None where there is none, which counts as missing.
+            references: For each sample one reference or several.
+            ids: The id of each sample, a text or whole number. A sample that comes again under its
+                id counts once, such as those that ``DistributedSampler`` repeats to fill batches.
+
+        Raises:
+            ArgumentError: It is no list, or the lengths differ.
+            DatasetError: A caption is no text, or a reference is missing.
+        """
+        self._parts[0] += _batch(predictions, references, ids)
+
+    def __call__(self, predictions: Any, references: Any, ids: Any = None) -> ScoreResult:
+        """Add a batch, and score it by itself."""
+        batch = copy(self)
+        batch.sync_on_compute = False
+        batch.reset()
+        batch.update(predictions, references, ids)
+        self._parts[0] += batch._parts[0]
+        return batch.compute()
+
+    def compute(self) -> ScoreResult:
+        """Score all samples since the last ``reset``, of all processes.
+
+        Samples are put in order first, so that intervals do not depend on how they came.
+
+        Raises:
+            DatasetError: There are none, or one id stands for two samples.
+        """
+        entries, note = _distinct(self._gathered())
+        if not entries:
+            raise DatasetError("there is nothing to score; call update() with captions first")
+        entries.sort(key=lambda one: (one.id or "", one.text is None, *one[1:]))
+        keyed = {str(place) if one.id is None else one.id: one for place, one in enumerate(entries)}
+        texts = {key: one.text for key, one in keyed.items() if one.text is not None}
+        references = References({key: list(one.references) for key, one in keyed.items()})
+        scores = score_files(Predictions(texts), references, self.metrics)
+        return ScoreResult(replace(scores, metrics=self.metrics, note=note))
+
+    def state_dict(self) -> dict[str, Any]:
+        """All samples as plain lists and texts, to be kept, sent or merged."""
+        return {
+            "metrics": list(self.metrics),
+            "parts": [[[*one[:2], list(one.references)] for one in part] for part in self._parts],
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Take the place of the metric whose ``state_dict`` this is."""
+        self._parts = self._read(state)
+
+    def merge_state(self, others: Any) -> None:
+        """Add the samples of another metric, of its ``state_dict``, or of several in a list.
+
+        Where two of them have one id and each its own caption, the first counts, and the result's
+        note says so.
+        """
+        listed = isinstance(others, Iterable) and not isinstance(others, Mapping)
+        read = [self._read(one) for one in (others if listed else [others])]
+        self._parts += [part for parts in read for part in parts]
+
+    def as_torchmetrics(self) -> "TorchCaptionMetric":
+        """The same as a ``torchmetrics.Metric``, for a ``MetricCollection`` or Lightning's log."""
+        try:
+            from audiocapbench.library.torch_metric import TorchCaptionMetric
+        except ImportError:
+            raise AudioCapBenchError(
+                "as_torchmetrics() needs torchmetrics: pip install torchmetrics"
+            ) from None
+        return TorchCaptionMetric(self)
+
+    def __repr__(self) -> str:
+        count = counted(sum(map(len, self._parts)), "sample")
+        return f"AudioCaptionMetric({','.join(self.metrics)!r}: {count})"
+
+    def _gathered(self) -> list[list[CaptionEntry]]:
+        """What all processes have; what this one has where there are no others."""
+        # Whoever has processes has imported it; without it torch need not even be installed.
+        found = sys.modules.get("torch.distributed") if self.sync_on_compute else None
+        if found is None or not found.is_available() or not found.is_initialized():
+            return self._parts
+        states: list[Any] = [None] * found.get_world_size()
+        found.all_gather_object(states, self.state_dict())
+        return [part for state in states for part in self._read(state)]
+
+    def _read(self, given: Any) -> list[list[CaptionEntry]]:
+        state = given.state_dict() if isinstance(given, AudioCaptionMetric) else given
+        if not isinstance(state, Mapping) or not {"metrics", "parts"} <= state.keys():
+            raise ArgumentError(f"{given!r:.60} is no AudioCaptionMetric, and no state of one")
+        if tuple(state["metrics"]) != self.metrics:
+            theirs, ours = ", ".join(state["metrics"]), ", ".join(self.metrics)
+            raise ArgumentError(f"this is a state of {theirs}; one of {ours} is needed")
+        return [
+            [CaptionEntry(key, text, tuple(captions)) for key, text, captions in part]
+            for part in state["parts"]
+        ]
+
+
+def _checked(metrics: str | Iterable[str]) -> tuple[str, ...]:
+    """The metrics of names, each of which can be computed here without hearing a clip."""
+    given: Any = [metrics] if isinstance(metrics, str) else metrics
+    given = list(given) if isinstance(given, Iterable) else given
+    try:
+        names = metric_names(given)
+        check_metrics(None, names, audio=False)
+    except MetricError:
+        for name in (part for one in given for part in split_list(one)):
+            if is_judge_name(name):
+                raise ArgumentError(
+                    f"{name} is a judge, which is asked about a run and may cost money; a loop is "
+                    "scored by metrics, and import_run(…, judge=…) has its captions judged"
+                ) from None
+        raise
+    return tuple(names)
+
+
+def _distinct(parts: Sequence[Sequence[CaptionEntry]]) -> tuple[list[CaptionEntry], str]:
+    """The samples, each once where they have ids, and in words what came again."""
+    entries = [one for part in parts for one in part]
+    if len({one.id is None for one in entries}) > 1:
+        raise DatasetError("some samples have ids and some have none; give ids to all, or to none")
+    if not entries or entries[0].id is None:
+        return entries, ""
+    found: dict[str | None, CaptionEntry] = {}
+    differing = 0
+    for part in parts:
+        captions: dict[str | None, str | None] = {}
+        for one in part:
+            first = found.setdefault(one.id, one)
+            if first.references != one.references:
+                raise DatasetError(
+                    f"sample {one.id!r} has two sets of references; give each an id of its own"
+                )
+            if captions.setdefault(one.id, one.text) != one.text:
+                raise DatasetError(
+                    f"sample {one.id!r} has two captions; call reset() before each evaluation, and "
+                    "give each sample an id of its own"
+                )
+            differing += first.text != one.text
+    if len(found) == len(entries):
+        return entries, ""
+    others = f", {differing:,} with another caption" if differing else ""
+    note = f"{counted(len(entries) - len(found), 'sample')} came again{others}; the first counts"
+    return list(found.values()), note
+
+
+def _batch(predictions: Any, references: Any, ids: Any) -> list[CaptionEntry]:
+    texts, captions = _listed(predictions, "predictions"), _listed(references, "references")
+    names = [None] * len(texts) if ids is None else _listed(ids, "ids")
+    if not len(texts) == len(captions) == len(names):
+        given = "" if ids is None else f" and {len(names):,} ids"
+        raise ArgumentError(
+            f"there are {len(texts):,} predictions, {len(captions):,} references{given}; give one "
+            "of each for every sample, where a sample's references may be a list"
+        )
+    for name in names if ids is not None else ():
+        if isinstance(name, bool) or not isinstance(name, str | int) or name == "":
+            raise ArgumentError(f"{name!r:.60} is no id; it must be a text or a whole number")
+    if not texts:
+        return []
+    known = references_of(captions).texts.values()
+    return [
+        CaptionEntry(
+            None if name is None else str(name),
+            None if text is None else text_of(text, str(place)),
+            tuple(own),
+        )
+        for place, (name, text, own) in enumerate(zip(names, texts, known, strict=True))
+    ]
+
+
+def _listed(given: Any, what: str) -> list[Any]:
+    """A list, tuple, array, tensor or series as a list."""
+    values = given.tolist() if hasattr(given, "tolist") else given
+    odd = isinstance(values, str | bytes | Mapping | set | frozenset)
+    if odd or not isinstance(values, Iterable):
+        raise ArgumentError(f"{what} is {given!r:.60}; it must be a list, one for each sample")
+    return list(values)

@@ -1,0 +1,47 @@
+"""A caption metric as torchmetrics knows metrics; imported only by who has torchmetrics."""
+
+from typing import Any
+
+import torch
+from torchmetrics import Metric
+
+from audiocapbench.library.scoring import ScoreResult
+
+
+class TorchCaptionMetric(Metric):  # type: ignore[misc]
+    """The values of ``captions``, an ``AudioCaptionMetric``, for collections and Lightning."""
+
+    is_differentiable = False
+    higher_is_better = True
+    full_state_update = False
+
+    def __init__(self, captions: Any) -> None:
+        # The captions find their other processes themselves; nothing here is a state of tensors.
+        super().__init__(sync_on_compute=False)
+        self.captions = captions
+
+    def update(self, preds: Any, target: Any, ids: Any = None) -> None:
+        """Add a batch, as ``AudioCaptionMetric.update`` does."""
+        self.captions.update(preds, target, ids)
+
+    def compute(self) -> dict[str, torch.Tensor]:
+        """The value of each metric over all processes; not a number where nothing was scored."""
+        return _tensors(self.captions.compute())
+
+    def forward(self, preds: Any, target: Any, ids: Any = None) -> dict[str, torch.Tensor]:
+        """Add a batch, and score it by itself."""
+        self.update([], [])  # so that torchmetrics knows of it
+        return _tensors(self.captions(preds, target, ids))
+
+    def reset(self) -> None:
+        """Forget all samples."""
+        super().reset()
+        self.captions.reset()
+
+
+def _tensors(result: ScoreResult) -> dict[str, torch.Tensor]:
+    values = {name: result[name].value for name in result.scores.metrics}
+    return {
+        name: torch.tensor(float("nan") if one is None else one, dtype=torch.float64)
+        for name, one in values.items()
+    }
