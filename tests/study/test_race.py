@@ -16,10 +16,25 @@ from audiocapbench.store import Store
 from audiocapbench.study.race import RaceCourse
 from command import run_command
 from folders import write_folder, write_lines
+from plugin import install_package
 
 WORDS = "dog cat bird horse train child door bell river engine drum".split()
 DEEDS = "barks sings roars runs rings cries slams squeaks hums whistles crackles".split()
 MODELS = [word for name in ("right", "wrong", "empty") for word in ("--model", f"control/{name}")]
+
+WIDE = """
+import numpy as np
+
+from audiocapbench import Metric, MetricResult, sign
+
+
+def _wide(predictions, references):
+    scores = np.array([3.0 if "dog" in one else 0.2 for one in predictions])
+    return MetricResult.of_means("wide", sign("wide"), scores)
+
+
+wide = Metric("wide", "leaves its range", _wide)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -154,3 +169,28 @@ def test_a_race_has_only_what_it_asks_judged(tmp_path: Path, place: Path) -> Non
     assert done.returncode == 0, done.stderr
     kept = Store.open(str(tmp_path / "audiocapbench.db"), create=False)
     assert all(len(kept.judgements(number, "elements")) < 120 for number in (1, 2, 3))
+
+
+def test_scores_below_zero_count_as_what_they_are(place: Path) -> None:
+    """A cosine can be negative: the mean of the race is the mean of the run."""
+    words = ["--model", "control/wrong", "--model", "control/empty", "--metric", "similarity"]
+    found = race(place, *words, "--store", "cosines.db")
+    with Store.open(str(place / "cosines.db")) as store:
+        values = [
+            score.value
+            for one in found["models"]
+            for score in store.scores(one["run"], "similarity")["similarity"]
+        ]
+    assert min(values) < 0
+    assert found["decided"]
+
+
+def test_a_metric_that_leaves_its_own_range_is_not_raced(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = install_package(tmp_path, "wide_plugin", WIDE, metrics="wide = wide_plugin:wide")
+    monkeypatch.syspath_prepend(str(site))
+    words = [*MODELS, "--metric", "wide", "--store", str(tmp_path / "wide.db")]
+    done = run_command("race", "tones", *words, cwd=place)
+    assert done.returncode == 2
+    assert "and says that it goes from 0 to 1" in done.stderr

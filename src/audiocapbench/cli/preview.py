@@ -135,9 +135,11 @@ def _total(previews: Sequence[Preview]) -> str:
 
 
 def _length(samples: Sequence[Sample]) -> str:
-    seconds = sum(sample.clip.duration_s for sample in samples)
+    return f"{length(sum(sample.clip.duration_s for sample in samples))} of audio"
+
+
+def length(seconds: float) -> str:
+    """A time in words: seconds, minutes or hours."""
     if seconds < 90:
-        return f"{seconds:.0f} s of audio"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min of audio"
-    return f"{seconds / 3600:.1f} h of audio"
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

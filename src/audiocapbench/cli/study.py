@@ -49,7 +49,7 @@ def study(
     if len(words) != 1 + (way != "run"):
         raise AudioCapBenchError("write 'study FILE', or 'study check FILE' or 'study lock FILE'")
     path = Path(words[-1])
-    plan = _plan(path, locked=way != "lock")
+    plan = _plan(path, way)
     if way == "lock":
         from audiocapbench.study.study_file import write_lock
 
@@ -74,7 +74,7 @@ class _StudyPlan(NamedTuple):
     changed: list[str]
 
 
-def _plan(path: Path, *, locked: bool) -> _StudyPlan:
+def _plan(path: Path, way: str) -> _StudyPlan:
     from audiocapbench.benchmarks import Selection, open_benchmark
     from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.judges import create_judges
@@ -92,8 +92,9 @@ def _plan(path: Path, *, locked: bool) -> _StudyPlan:
     selection = Selection(found.category, found.limit, found.sample, found.seed)
     selection.of(opened)
     lock = lock_of(found, opened, models, judges)
-    changed = changed_since(path, lock) if locked else []
-    kept = Store.open(found.store)
+    changed = [] if way == "lock" else changed_since(path, lock)
+    is_there = "://" in found.store or Path(found.store).exists()
+    kept = Store.open(found.store if is_there or way == "run" else "sqlite://")
     return _StudyPlan(found, opened, models, judges, metrics, selection, kept, lock, changed)
 
 
@@ -116,6 +117,7 @@ def _check(plan: _StudyPlan, *, json: bool) -> None:
             "judges": [one.name for one in plan.judges],
             "metrics": plan.metrics,
             "likely_usd": total,
+            "likely_s": {one.who: _seconds(plan, one) for one in previews if one.questions},
             "all_prices_known": all(one is not None for one in costs),
             "changed_since_lock": plan.changed,
         }
@@ -125,13 +127,35 @@ def _check(plan: _StudyPlan, *, json: bool) -> None:
         show_lines(
             f"{plan.study.name}: {len(plan.models)} models, {many:,} samples of "
             f"{plan.benchmark.name}, {len(plan.judges)} judges, metrics {', '.join(plan.metrics)}",
-            *(str(one) for one in previews if one.is_paid or one.known),
+            *(f"{one}{_time(plan, one)}" for one in previews if one.questions or one.known),
         )
         if not any(one.is_paid for one in previews):
             show_lines("Nothing in it costs money.")
     if plan.changed:
         say("Another than when it was locked:", *(f"  {one}" for one in plan.changed))
         raise typer.Exit(SOME_FAILED)
+
+
+def _seconds(plan: _StudyPlan, preview: "Preview") -> float | None:
+    """How long someone's part takes, by what its answers in this store took."""
+    took = plan.store.typical_latency(preview.who)
+    known: list[Model | Judge] = [*plan.models, *plan.judges]
+    asked = next((one for one in known if one.name == preview.who), None)
+    if took is None or asked is None:
+        return None
+    own: int = getattr(getattr(asked, "model", asked), "concurrency", 1)
+    return preview.questions * took / min(preview.questions, plan.study.concurrency or own)
+
+
+def _time(plan: _StudyPlan, preview: "Preview") -> str:
+    from audiocapbench.cli.preview import length
+
+    if not preview.questions:
+        return ""
+    seconds = _seconds(plan, preview)
+    if seconds is None:
+        return "; time unknown, it never answered in this store"
+    return f"; about {length(seconds)} as it answers in this store"
 
 
 def _run(plan: _StudyPlan, *, yes: bool, json: bool) -> None:

@@ -42,7 +42,8 @@ class Metric(NamedTuple):
         options: Names of the options that its brackets may hold.
         needs: What must be installed or given beyond the core.
         aggregate: How mean statistics become the corpus score.
-        max_value: The best value that it can take.
+        min_value: The worst value that a sample can take.
+        max_value: The best.
         hears: Whether ``compute`` is also given ``clips``, the clip of each prediction, and
             ``store``, where embeddings may be kept.
         reads_references: Whether references decide the score at all.
@@ -61,6 +62,7 @@ class Metric(NamedTuple):
     options: tuple[str, ...] = ()
     needs: str = ""
     aggregate: Callable[[FloatArray], FloatArray] = first_column
+    min_value: float = 0.0
     max_value: float = 1.0
     hears: bool = False
     reads_references: bool = True
@@ -104,6 +106,7 @@ METRICS = _by_name(
         "cosine of sentence embeddings",
         _later("similarity.similarity"),
         _ENCODER,
+        min_value=-1.0,
         counts_words=False,
         prepare=_later("encoders.prepare_encoder"),
     ),
@@ -119,6 +122,7 @@ METRICS = _by_name(
         "similarity less a share for errors",
         _later("fluency.detector.fluent_similarity"),
         _ENCODER,
+        min_value=-1.0,
         counts_words=False,
         prepare=_later("encoders.prepare_encoder"),
     ),
@@ -143,6 +147,7 @@ METRICS = _by_name(
         _later("fluency.fense.fense"),
         ("encoder", "detector"),
         "extra sbert; detector=PATH of the published checkpoint",
+        min_value=-1.0,
         counts_words=False,
         prepare=_later("fluency.fense.prepare_fense"),
     ),

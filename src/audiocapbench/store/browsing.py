@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Engine, func, or_, select
 
 from audiocapbench.data import Sample
-from audiocapbench.data.outcome import Outcome, Status
+from audiocapbench.data.outcome import SCORED, Outcome, Status
 from audiocapbench.store import rows, schema
 from audiocapbench.store.connect import fetch, reading
 from audiocapbench.store.judgements import Judgement, read_judgement
 from audiocapbench.store.records import Dataset
 from audiocapbench.store.writes import signatures_by_number
+
+_LATEST = 500
 
 
 class SampleHead(NamedTuple):
@@ -42,6 +44,21 @@ class BrowsingStore:
         """A number of each run that grows with whatever changes in it."""
         found = fetch(self._engine, select(schema.runs.c.id, schema.runs.c.revision))
         return {row.id: row.revision for row in found}
+
+    def typical_latency(self, who: str) -> float | None:
+        """Seconds that a model's or judge's latest answers took on average; None for none."""
+        runs, outcomes, judgements = schema.runs.c, schema.outcomes.c, schema.judgements.c
+        good = outcomes.status.in_(SCORED)
+        answered = select(outcomes.latency_s).join(schema.runs, runs.id == outcomes.run)
+        answered = answered.where(runs.model == who, good).order_by(outcomes.answered_at.desc())
+        judged = select(judgements.latency_s).where(judgements.judge == who)
+        for query in (answered, judged.order_by(judgements.judged_at.desc())):
+            latest = query.limit(_LATEST).subquery()
+            with reading(self._engine) as connection:
+                took = connection.execute(select(func.avg(latest.c.latency_s))).scalar_one()
+            if took is not None:
+                return float(took)
+        return None
 
     def run_heads(self, run_ids: Iterable[int]) -> list[Any]:
         """Rows of runs, without their samples."""

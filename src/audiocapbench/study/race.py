@@ -24,6 +24,7 @@ from audiocapbench.store import Run, Store
 
 FEWEST_A_ROUND = 20
 MOST_ROUNDS = 25
+_ROUNDING = 1e-9
 
 
 class Racer(NamedTuple):
@@ -201,6 +202,7 @@ class RaceCourse:
         self, race: Race, models: Sequence[Model], dealt: Round, chosen: Sequence[Sample]
     ) -> None:
         """One round's scores: what a model failed is 0, what has no verdict may be anything."""
+        worst, best = self.scorer.min_value, self.scorer.max_value
         low = np.zeros((len(models), len(chosen)))
         high = np.zeros_like(low)
         for place, model in enumerate(models):
@@ -209,10 +211,17 @@ class RaceCourse:
             for column, sample in enumerate(chosen):
                 known = values.get(sample.id)
                 if known is not None:
-                    low[place, column] = high[place, column] = known / self.scorer.max_value
+                    low[place, column] = high[place, column] = known
                 elif sample.id in table.blank:
-                    high[place, column] = 1.0
-        race.add(low.clip(0, 1), high.clip(0, 1), dealt.weights)
+                    low[place, column], high[place, column] = worst, best
+        if low.min() < worst - _ROUNDING or high.max() > best + _ROUNDING:
+            raise ReportError(
+                f"{self.scorer.label} scores from {low.min():.3g} to {high.max():.3g}, and says "
+                f"that it goes from {worst:g} to {best:g}: a race needs to know how far scores can "
+                "go; its plug-in says so with min_value and max_value"
+            )
+        width = best - worst
+        race.add((low - worst) / width, (high - worst) / width, dealt.weights)
 
     def _result(self, race: Race, out_after: dict[str, int], stop: Stop | None) -> RaceResult:
         racers = []

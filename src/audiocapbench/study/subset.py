@@ -318,7 +318,9 @@ def estimate_by(subset: Subset, tables: Sequence[RunTable]) -> list[SubsetEstima
             pairs = zip(subset.ids, subset.weights, strict=True)
             value = sum(values[key] * weight for key, weight in pairs)
             reach = subset.half_width
-            interval = Interval(max(0.0, value - reach), min(scorer.max_value, value + reach))
+            interval = Interval(
+                max(scorer.min_value, value - reach), min(scorer.max_value, value + reach)
+            )
         whole = sum(values.values()) / len(values) if len(values) >= subset.total else None
         found.append(SubsetEstimate(label, value, interval, whole, missing))
     return found
