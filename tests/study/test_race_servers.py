@@ -1,0 +1,147 @@
+"""Races against real servers that are slow, cost money, or judge only half of what they see."""
+
+import json
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiocapbench.models.price import Price
+from command import COMMAND, run_command
+from fakes.http_server import Request
+from fakes.openai_server import OpenAIServer, completion
+from folders import write_folder
+
+pytest.importorskip("openai", reason="the servers are asked through the openai package")
+
+CLIPS = 60
+VERDICT = '{"accuracy": %d, "completeness": %d, "hallucination": %d, "reasoning": "So."}'
+
+
+class Servers:
+    """A server of two models and a judge: one captions well, one badly, and the judge sees it."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self.verdicts = 0
+        self.half = False
+        self.pause_s = 0.0
+        self.server = OpenAIServer(key=None, reply=self._reply)
+
+    def _reply(self, request: Request) -> dict[str, Any]:
+        time.sleep(self.pause_s)
+        if request.json["model"] != "judge":
+            return completion(
+                "A steady tone sounds." if request.json["model"] == "good" else "A dog barks."
+            )
+        self.verdicts += 1
+        if self.half and self.verdicts % 2:
+            return completion("I would rather not say.")
+        score = 3 if "dog" in json.dumps(request.json["messages"]) else 8
+        return completion(VERDICT % (score, score, score))
+
+    def words(self, *more: str) -> list[str]:
+        models = [f"endpoint/{name}@{self.server.base_url}" for name in ("good", "bad")]
+        named = [word for one in models for word in ("--model", one)]
+        return ["race", "tones", *named, "--concurrency", "2", "--yes", "--json", *more]
+
+    @property
+    def judge(self) -> tuple[str, str]:
+        return "--judge", f"endpoint/judge@{self.server.base_url}"
+
+    def asked(self) -> Counter[tuple[str, str]]:
+        """How often each clip was sent to each model."""
+        return Counter(
+            (one.json["model"], json.dumps(one.json["messages"]))
+            for one in self.server.requests
+            if one.json["model"] != "judge"
+        )
+
+    def has_asked(self, count: int) -> bool:
+        return len(self.server.requests) >= count
+
+    def race(self, *more: str, store: str) -> tuple[int, dict[str, Any], str]:
+        done = run_command(*self.words(*more, "--store", store), cwd=self.place)
+        return done.returncode, json.loads(done.stdout), done.stderr
+
+
+@pytest.fixture
+def servers(tmp_path: Path) -> Iterator[Servers]:
+    write_folder(tmp_path / "tones", CLIPS)
+    made = Servers(tmp_path)
+    with made.server:
+        yield made
+
+
+def wait_until(is_so: Callable[[], bool], seconds: float = 30.0) -> None:
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.01)
+
+
+def outcome(found: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in found.items() if key != "models"}
+
+
+@pytest.mark.slow
+def test_a_race_that_is_killed_and_stopped_goes_on_and_decides_the_same(servers: Servers) -> None:
+    servers.pause_s = 0.05
+    for number, with_signal in enumerate((signal.SIGKILL, signal.SIGINT)):
+        process = subprocess.Popen(
+            [*COMMAND, *servers.words("--store", "stopped.db")],
+            cwd=servers.place,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        wait_until(partial(servers.has_asked, 8 + 8 * number))
+        process.send_signal(with_signal)
+        _, told = process.communicate(timeout=30)
+        assert process.returncode in (-signal.SIGKILL, 130), told
+    servers.pause_s = 0.0
+    code, found, _ = servers.race(store="stopped.db")
+    assert code == 0
+    assert found["best"][0].startswith("endpoint/good")
+    # What was in flight when it was stopped, two at a time, may be asked again.
+    assert sum(servers.asked().values()) <= found["asked"] + 4
+    calm, alone, _ = servers.race("--seed", "0", store="calm.db")
+    assert (calm, outcome(alone)) == (0, outcome(found))
+
+
+def test_a_race_stops_at_its_budget_and_goes_on_with_another(servers: Servers) -> None:
+    entry = json.loads(Price.of(2.5, 40, 10, 10, "made up").model_dump_json())
+    names = [word for word in servers.words() if word.startswith("endpoint/")]
+    table = {"currency": "USD", "unit": "per 1,000,000 tokens"}
+    prices = servers.place / "prices.json"
+    prices.write_text(json.dumps(table | {"models": dict.fromkeys(names, entry)}))
+    priced = ("--prices", str(prices))
+    code, found, told = servers.race(*priced, "--budget", "0.005", store="paid.db")
+    assert (code, found["decided"], found["stopped"]) == (1, False, "budget")
+    assert "Stopped:" in told
+    assert found["cost_usd"] <= 0.005
+    before = sum(servers.asked().values())
+    code, found, told = servers.race(*priced, "--budget", "1", store="paid.db")
+    assert (code, found["decided"]) == (0, True)
+    assert max(servers.asked().values()) == 1
+    assert found["asked"] > before
+
+
+def test_verdicts_that_cannot_be_read_may_be_anything_and_decide_nothing(servers: Servers) -> None:
+    servers.half = True
+    code, found, _ = servers.race(*servers.judge, store="half.db")
+    assert code in (0, 1)
+    if found["decided"]:
+        assert found["best"][0].startswith("endpoint/good")
+    whole = servers.verdicts
+    servers.half = False
+    code, found, _ = servers.race(*servers.judge, store="half.db")
+    assert (code, found["decided"]) == (0, True)
+    assert found["best"][0].startswith("endpoint/good")
+    assert servers.verdicts >= whole
