@@ -40,6 +40,7 @@ def readings(name: str) -> list[tuple[dict[str, Any], AnswerReading]]:
     for one in labelled_answers(name):
         first, second = one.get("captions", (DOG, RAIN))
         labels = FROM_ZERO if one.get("from_zero") else LETTERS
+        labels = Labels(*one["labels"]) if "labels" in one else labels
         found.append((one, read_answer(one["answer"], first, second, labels)))
     return found
 
@@ -56,12 +57,12 @@ def test_a_third_of_the_labelled_answers_is_held_apart() -> None:
 @pytest.mark.parametrize(
     ("name", "least"),
     [
-        ("answers.jsonl", 0.25),
-        ("answers_held.jsonl", 0.5),
-        ("answers_adverse.jsonl", 0.2),
-        ("answers_adverse_held.jsonl", 0.45),
-        ("answers_shapes.jsonl", 0.35),
-        ("answers_shapes_held.jsonl", 0.4),
+        ("answers.jsonl", 0.55),
+        ("answers_held.jsonl", 0.8),
+        ("answers_adverse.jsonl", 0.4),
+        ("answers_adverse_held.jsonl", 0.6),
+        ("answers_shapes.jsonl", 0.4),
+        ("answers_shapes_held.jsonl", 0.5),
     ],
 )
 def test_what_is_certain_is_right_and_the_rest_is_left_to_a_reader(name: str, least: float) -> None:
@@ -77,15 +78,26 @@ def test_what_is_certain_is_right_and_the_rest_is_left_to_a_reader(name: str, le
     assert sum(own.certain for own in meant) >= least * len(meant)
 
 
-@pytest.mark.parametrize("name", ["answers_shapes.jsonl", "answers_shapes_held.jsonl"])
-def test_ordinary_answers_are_certain_and_misleading_ones_never(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [
+        ("answers_shapes.jsonl", 0.95),
+        ("answers_shapes_held.jsonl", 0.95),
+        ("answers_prose.jsonl", 0.9),
+        ("answers_prose_held.jsonl", 0.85),
+    ],
+)
+def test_ordinary_answers_are_certain_and_misleading_ones_mislead_nobody(
+    name: str, least: float
+) -> None:
     found = readings(name)
-    ordinary = [own.certain for one, own in found if one["kind"] == "ordinary"]
-    assert sum(ordinary) >= 0.9 * len(ordinary)
-    misleading = [
-        one["answer"] for one, own in found if one["kind"] == "misleading" and own.certain
-    ]
-    assert not misleading
+    said = [(one, own) for one, own in found if one["kind"] == "ordinary"]
+    ordinary = [own.certain for one, own in said if one["choice"] != "unknown"]
+    assert sum(ordinary) >= least * len(ordinary)
+    assert all(own.choice.name.lower() == one["choice"] for one, own in said if own.certain)
+    certain = [(one, own) for one, own in found if one["kind"] == "misleading" and own.certain]
+    assert not [one["answer"] for one, own in certain if own.choice.name.lower() != one["choice"]]
+    assert len(certain) <= 0.05 * len(found)
 
 
 def test_the_labels_hold_two_hundred_answers_and_no_text() -> None:
@@ -112,7 +124,7 @@ def test_both_is_no_tie_where_the_words_of_one_are_called_more_likely(
     assert read_answer(answer, DOG, RAIN).choice is choice
 
 
-@pytest.mark.parametrize(("model", "least"), [("GAMA", 0.98), ("LTU", 0.7)])
+@pytest.mark.parametrize(("model", "least"), [("GAMA", 0.98), ("LTU", 0.72)])
 def test_real_answers_are_certain_or_left_to_a_reader(
     shared: Path, model: str, least: float
 ) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from audiocapbench.meta.answers.patterns import LEAST, LEAST_DESCRIBED, P, nearest
 from audiocapbench.meta.scorers.scorer import Choice
 
-FIRST, SECOND, BOTH, NEITHER, UNDECIDED, OTHER = "\ue000\ue001\ue002\ue003\ue004\ue005"
+FIRST, SECOND, BOTH, NEITHER, UNDECIDED, OTHER, ASKED = map(chr, range(0xE000, 0xE007))
 """One letter a kind of mention; private to this parser, and taken out of what a model says."""
 
 GUESSED = "\ue007"
@@ -36,7 +36,7 @@ _DIGITS = {"zero": "0", "one": "1", "two": "2"}
 # What is written in the place of what, before captions are told by what they describe and after.
 _UNDECIDED = (
     (P["cannot"], f" {UNDECIDED} "),
-    (P["echo"], " "),
+    (P["echo"], f" {ASKED} "),
     (P["left_open"], f" {UNDECIDED} "),
 )
 _NAMED = (
@@ -147,7 +147,7 @@ def _mark_quotes(text: str, first: str, second: str) -> str:
             return f" caption {numbers.pop()} " if len(numbers) == 1 else f" {OTHER} "
         if len(words) <= 3 and words.strip(" .").upper() in ("A", "B", "C", "0", "1", "2"):
             return f" {words.strip(' .')} "
-        return _by_words(words, first, second, OTHER)
+        return _by_words(words, first, second, ASKED if P["verdict_said"].search(words) else OTHER)
 
     return P["quoted"].sub(replaced, text)
 

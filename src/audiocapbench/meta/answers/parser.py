@@ -6,6 +6,7 @@ hedged or refuses is not certain: it is left to a reader, or stays unknown.
 
 from typing import NamedTuple
 
+from audiocapbench.meta.answers.certainty import certain_choice
 from audiocapbench.meta.answers.marks import (
     BOTH,
     FIRST,
@@ -18,12 +19,11 @@ from audiocapbench.meta.answers.marks import (
     mark,
 )
 from audiocapbench.meta.answers.patterns import P, content_words, nearest
-from audiocapbench.meta.answers.shapes import is_plain
-from audiocapbench.meta.answers.statements import Statement, Weight, statements
+from audiocapbench.meta.answers.statements import Statement, Weight, read_clauses
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.models.thoughts import without_thoughts
 
-RULES = "pairwise-7"
+RULES = "pairwise-8"
 """Version of the rules, for signatures; changes whenever an answer may be read otherwise."""
 
 LONGEST = 16_000
@@ -62,18 +62,20 @@ def read_answer(
         return _UNREAD
     text = ends_of(stated, LONGEST, "\n").strip()
     form = _formal(text, labels)
-    if form is not None and _labelled(text, labels) is not None:
-        return AnswerReading(form, certain=form is not Choice.UNKNOWN)
     marked = mark(text, first, second, labels)
+    said = read_clauses(marked.rstrip(GUESSED))
+    doubtful = GUESSED in marked or P["relabelled"].match(text)
+    plain = None if doubtful else certain_choice(marked, said, (first, second), form)
     if form is not None:
         last = _labelled(text.rpartition("\n")[2], labels)
-        plain = last is form or _is_document(text) or is_plain(marked, form, first, second)
-        return AnswerReading(form, certain=plain and form is not Choice.UNKNOWN)
-    choice = _resolved(statements(marked.rstrip(GUESSED)))
+        certain = form is not Choice.UNKNOWN and (form in (plain, last) or _is_document(text))
+        return AnswerReading(form, certain)
+    if plain is not None:
+        return AnswerReading(plain, certain=True)
+    choice = _resolved(said.found)
     if choice is Choice.UNKNOWN:
         return _by_words(text, marked, first, second)
-    doubtful = GUESSED in marked or P["relabelled"].match(text)
-    return AnswerReading(choice, not doubtful and is_plain(marked, choice, first, second))
+    return AnswerReading(choice, certain=False)
 
 
 def ends_of(answer: str, longest: int, between: str) -> str:
@@ -101,8 +103,10 @@ def _formal(text: str, labels: Labels) -> Choice | None:
 
 
 def _is_document(text: str) -> bool:
-    """Whether the choice stands in JSON, a tag or a box, apart from what is said beside it."""
-    return bool(P["json_label"].search(text) or P["tagged"].search(text))
+    """Whether the choice stands in JSON, a tag or a box, and nothing after it takes it back."""
+    found = [*P["json_label"].finditer(text), *P["tagged"].finditer(text)]
+    after = text[max(one.end() for one in found) :].rpartition("}")[2] if found else ""
+    return bool(found) and not P["takes_back"].search(after)
 
 
 def _labelled(line: str, labels: Labels) -> Choice | None:

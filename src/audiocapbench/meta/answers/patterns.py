@@ -11,6 +11,7 @@ from audiocapbench.metrics.porter import stem
 from audiocapbench.metrics.word_lists import read_lists, word_set
 
 _FILE = ("audiocapbench.meta.answers", "patterns.toml")
+_SOUNDS = ("audiocapbench.metrics.elements", "thesaurus.toml")
 _PIECE = re.compile(r"<([A-Z]+)>")
 _WORD = re.compile(r"[^\W_]+")
 LEAST = 0.5
@@ -60,3 +61,9 @@ def _share(words: frozenset[str], own: frozenset[str]) -> float:
 
 P = {name: re.compile(_written(text)) for name, text in read_lists(*_FILE)["patterns"].items()}
 """The patterns by their names."""
+
+SOUND_WORDS = content_words(" ".join(map(str, read_lists(*_SOUNDS).values())))
+"""The stems of words for what is heard."""
+
+VERDICT_WORDS = word_set(*_FILE, "verdict_words")
+"""The words that a verdict is made of; a clause with another word is none that is certain."""

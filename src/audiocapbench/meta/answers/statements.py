@@ -54,25 +54,37 @@ _ANYONE = re.compile(f"[{FIRST}{SECOND}{BOTH}{NEITHER}]")
 _NEAR = 5
 
 
-def statements(marked: str) -> list[Statement]:
-    """What an answer says, in its order."""
-    said = _Discourse()
+class AnswerClause(NamedTuple):
+    """A part of a sentence, what it says, and how it stands among the others."""
+
+    text: str
+    said: tuple[Statement, ...] = ()
+    concludes: bool = False
+    concedes: bool = False
+    narrow: bool = False
+    opens: bool = True
+
+
+@dataclass(slots=True)
+class Discourse:
+    """What was said so far: statements, who was spoken of last, and whether it is taken back."""
+
+    found: list[Statement] = field(default_factory=list)
+    clauses: list[AnswerClause] = field(default_factory=list)
+    topic: str = ""
+    resets: bool = False
+
+
+def read_clauses(marked: str) -> Discourse:
+    """What an answer says, in its order; of a question nothing."""
+    said = Discourse()
     start = 0
     ends = [(one.start(), one.end(), one[0]) for one in P["sentence_end"].finditer(marked)]
     for stop, after, mark in [*ends, (len(marked), len(marked), "")]:
         if "?" not in mark:
             _read_sentence(marked[start:stop], said)
         start = after
-    return said.found
-
-
-@dataclass(slots=True)
-class _Discourse:
-    """What was said so far: statements, who was spoken of last, and whether it is taken back."""
-
-    found: list[Statement] = field(default_factory=list)
-    topic: str = ""
-    resets: bool = False
+    return said
 
 
 class _Frame(NamedTuple):
@@ -81,6 +93,7 @@ class _Frame(NamedTuple):
     concludes: bool = False
     aspect: bool = False
     turns: bool = False
+    narrow: bool = False
 
     def entered(self, clause: str) -> "_Frame":
         """The frame within a clause: a conclusion or a turn holds to the end of the sentence."""
@@ -89,6 +102,7 @@ class _Frame(NamedTuple):
             self.concludes or bool(P["concludes"].search(clause)),
             (self.aspect and not turned) or bool(P["aspect"].search(clause)),
             self.turns or turned,
+            (self.narrow and not turned) or bool(P["narrow"].search(clause)),
         )
 
     def weight(self, clause: str, weight: Weight) -> Weight:
@@ -99,12 +113,12 @@ class _Frame(NamedTuple):
         return min(weight, Weight.TRUTH) if self.aspect or reason else weight
 
 
-def _read_sentence(sentence: str, said: _Discourse) -> None:
+def _read_sentence(sentence: str, said: Discourse) -> None:
     """Add what a sentence says; what a condition or an example hangs on is nothing."""
     sentence = P["unbeaten"].sub(" excellent ", P["inserted"].sub(" ", sentence))
-    if P["for_example"].search(sentence) or P["cleft"].search(sentence):
-        return
-    if P["sentence_if"].search(P["not_supposed"].sub(" ", sentence)):
+    supposes = P["sentence_if"].search(P["not_supposed"].sub(" ", sentence))
+    if supposes or P["for_example"].search(sentence) or P["cleft"].search(sentence):
+        said.clauses.append(AnswerClause(sentence))
         return
     starts = [0, *(one.start() for one in P["clause_start"].finditer(sentence)), len(sentence)]
     parts = [sentence[one:two] for one, two in pairwise(starts)]
@@ -119,6 +133,7 @@ def _read_sentence(sentence: str, said: _Discourse) -> None:
         topic = said.topic
         said.topic = (next(iter(named)) if len(named) == 1 else "") if named else topic
         supposed = P["supposed"].search(P["not_supposed"].sub(" ", clause))
+        said.clauses.append(AnswerClause(clause, opens=not place))
         if P["earlier"].search(clause) or (supposed and not P["even"].search(clause)):
             continue
         before = [*said.found, *conceded, *kept]
@@ -130,11 +145,20 @@ def _read_sentence(sentence: str, said: _Discourse) -> None:
         concedes = P["concession"].search(clause) or (
             not place and P["opening_while"].search(clause)
         )
-        for one in own:
-            weight = frame.weight(clause, one.weight)
-            full = replace(one, weight=weight, turns=frame.turns, resets=said.resets)
-            (conceded if concedes else kept).append(full)
-            said.resets, limited = False, limited or frame.aspect
+        full = [
+            replace(
+                one,
+                weight=frame.weight(clause, one.weight),
+                turns=frame.turns,
+                resets=said.resets and not earlier,
+            )
+            for earlier, one in enumerate(own)
+        ]
+        (conceded if concedes else kept).extend(full)
+        said.clauses[-1] = AnswerClause(
+            clause, tuple(full), frame.concludes, bool(concedes), frame.narrow, not place
+        )
+        said.resets, limited = said.resets and not own, limited or (bool(own) and frame.aspect)
     if limited and mute - {one.who for one in kept}:
         return  # "A is better at some things, B at others"
     if conceded and not any(one.sign for one in kept):
