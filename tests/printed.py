@@ -21,7 +21,7 @@ from command import COMMAND, run_command
 from plugin import environment, install_package
 
 ROOT = Path(__file__).resolve().parents[1]
-REMOTE = ("--model openai/", "--judge openai/", "--llm openai/", "audiocapbench build ")
+REMOTE = ("--model openai/", "--judge openai/", "--llm openai/", "audiocapbench build ", "hf://")
 """What a block of commands has that needs a provider or the Hub."""
 
 
@@ -198,6 +198,7 @@ def local_providers(place: Path) -> Iterator[dict[str, str]]:
         yield {
             "HF_ENDPOINT": hub.url,
             "HF_HOME": str(place / "home"),
+            "XDG_CACHE_HOME": str(place / "cache"),
             "OPENAI_API_KEY": key,
             "OPENAI_BASE_URL": openai.base_url,
         }

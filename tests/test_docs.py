@@ -35,12 +35,30 @@ def test_the_offline_commands_of_a_page_run_one_after_another(
         (place / published).symlink_to(next(shared.glob(f"*/{published}")))
     if any(" figures " in one for one in local):
         pytest.importorskip("vl_convert", reason="figures need the extra plots")
+    if name == "docs/bridges.md":
+        request.getfixturevalue("tables")
     if name == "docs/local.md":
         request.getfixturevalue("weights")
     for command in local:
         done = run(place, command)
         assert done.returncode == 0, f"{command}: {done.stderr}"
         assert "Traceback" not in done.stderr
+
+
+@pytest.fixture
+def tables(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dataset of parquet that a reader has."""
+    pytest.importorskip("pyarrow", reason="pyarrow comes with the extra hf")
+    from fakes.hub_repositories import tone
+    from fakes.hub_server import parquet
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place / "cache"))
+    rows = [
+        {"audio": tone(n), "caption": "A tone.", "more": "It hums.", "name": f"tone {n}"}
+        for n in range(2)
+    ]
+    (place / "my-dataset").mkdir()
+    (place / "my-dataset" / "clips.parquet").write_bytes(parquet(rows))
 
 
 @pytest.fixture

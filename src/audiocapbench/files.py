@@ -80,6 +80,11 @@ def _replace(target: Path, data: bytes, mode: int) -> None:
             os.close(folder)
 
 
+def cache_folder() -> Path:
+    """Where what can be made or downloaded again is kept."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "audiocapbench"
+
+
 def csv_text(rows: Iterable[Sequence[object]], delimiter: str = ",") -> str:
     """Rows as CSV at full precision; what is missing is an empty field."""
     lines = (delimiter.join(_cell(one, delimiter) for one in row) or '""' for row in rows)

@@ -117,6 +117,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._serve()
 
+    def do_HEAD(self) -> None:
+        self._serve()
+
     def do_DELETE(self) -> None:
         self._serve()
 
@@ -162,6 +165,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(response.body)))
         self.end_headers()
+        if self.command == "HEAD":
+            return
         if fault is not None and fault.kind == "half":
             self.wfile.write(response.body[: len(response.body) // 2])
             self.close_connection = True

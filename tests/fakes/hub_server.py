@@ -3,6 +3,7 @@
 import hashlib
 import io
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -67,6 +68,8 @@ class HubServer(HttpServer):
         path = unquote(urlsplit(request.path).path)
         if found := re.fullmatch(r"/api/datasets/([^/]+/[^/]+)(?:/revision/(.+))?", path):
             return self._info(request, found[1], found[2])
+        if found := re.fullmatch(r"/api/datasets/([^/]+/[^/]+)/tree/(.+)", path):
+            return json_response(self._entries(self.repositories[found[1]]))
         if found := re.fullmatch(r"/datasets/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path):
             return self._file(request, found[1], found[2], found[3])
         if found := re.fullmatch(r"/cdn/([^/]+/[^/]+)/(.+)", path):
@@ -80,10 +83,7 @@ class HubServer(HttpServer):
             return _error(401, "RepoNotFound")
         if revision not in (None, "main", repository.commit):
             return _error(404, "RevisionNotFound")
-        siblings = [
-            {"rfilename": path, "size": len(content), "blobId": "0" * 40}
-            for path, content in repository.files.items()
-        ]
+        siblings = [{**one, "rfilename": one["path"]} for one in self._entries(repository)]
         return json_response(
             {
                 "id": name,
@@ -100,6 +100,20 @@ class HubServer(HttpServer):
             }
         )
 
+    def _entries(self, repository: Repository) -> list[dict[str, Any]]:
+        """Its files as the Hub lists them: large ones have a SHA-256."""
+        return [
+            {
+                "type": "file",
+                "path": path,
+                "size": len(content),
+                "oid": "0" * 40,
+                "blobId": "0" * 40,
+            }
+            | ({"lfs": _large(content)} if len(content) >= LARGE else {})
+            for path, content in repository.files.items()
+        ]
+
     def _file(self, request: Request, name: str, revision: str, path: str) -> Response:
         repository = self.repositories.get(name)
         if repository is None:
@@ -113,8 +127,12 @@ class HubServer(HttpServer):
             return _error(404, "EntryNotFound")
         if len(content) >= LARGE:
             elsewhere = self.url.replace("127.0.0.1", "localhost")
-            return Response(b"", 302, {"Location": f"{elsewhere}/cdn/{name}/{path}"})
-        return _ranged(request, content)
+            linked = {"X-Linked-Size": str(len(content)), "X-Linked-Etag": _large(content)["oid"]}
+            place = {"Location": f"{elsewhere}/cdn/{name}/{path}", "X-Repo-Commit": revision}
+            return Response(b"", 302, {**place, **linked})
+        known = {"X-Repo-Commit": revision, "ETag": _large(content)["oid"][:40]}
+        reply = _ranged(request, content)
+        return Response(reply.body, reply.status, {**reply.headers, **known})
 
 
 def _error(status: int, code: str) -> Response:
@@ -125,10 +143,17 @@ def _error(status: int, code: str) -> Response:
 def _range(request: Request) -> tuple[int, int]:
     """The first and the last byte that are asked for."""
     first, _, last = request.headers["range"].removeprefix("bytes=").partition("-")
-    return int(first), int(last)
+    return int(first), int(last) if last else sys.maxsize
+
+
+def _large(content: bytes) -> dict[str, Any]:
+    digest = hashlib.sha256(content).hexdigest()
+    return {"oid": digest, "sha256": digest, "size": len(content), "pointerSize": 100}
 
 
 def _ranged(request: Request, content: bytes) -> Response:
+    if "range" not in request.headers:
+        return Response(content, 200, {"Content-Type": "application/octet-stream"})
     first, last = _range(request)
     if first >= len(content) or last < first:
         return Response(b"", 416)

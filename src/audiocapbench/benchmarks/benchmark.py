@@ -25,6 +25,7 @@ class Benchmark:
         name: ``demo``, or ``folder/NAME`` for a folder of one's own.
         missing: Clips that belong to it but are not in the folder.
         kind: What its runs are for.
+        notes: What was guessed or pinned when it was opened, to be said before anything is asked.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Benchmark:
     missing: tuple[MissingClip, ...]
     traits: Traits
     kind: RunKind
+    notes: tuple[str, ...]
     _fingerprint: str = field(init=False, compare=False)
 
     def __init__(
@@ -43,6 +45,7 @@ class Benchmark:
         missing: Iterable[MissingClip] = (),
         traits: Traits | None = None,
         kind: RunKind = "asked",
+        notes: Iterable[str] = (),
         **own: Unpack[TraitFields],
     ) -> None:
         """Put a benchmark together; its traits are AudioCapBench's by default.
@@ -54,7 +57,8 @@ class Benchmark:
             BenchmarkError: The traits contradict each other.
         """
         traits = replace(traits, **own) if traits else Traits(**own)
-        values = (name, Path(root), tuple(samples), tuple(missing), traits, kind, "")
+        given = (name, Path(root), tuple(samples), tuple(missing), traits, kind)
+        values = (*given, tuple(notes), "")
         for one, value in zip(fields(self), values, strict=True):
             object.__setattr__(self, one.name, value)
 

@@ -1,5 +1,6 @@
 """Benchmarks of one caption a clip: the demo, AudioCapBench, and any folder of one's own."""
 
+from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
 
@@ -14,7 +15,7 @@ _CUSTOM_NAME = "audiocapbench-custom"
 _CATEGORIES = frozenset({"sound", "music", "speech"})
 
 
-def captioning(name: str, folder: Folder) -> Benchmark:
+def captioning(name: str, folder: Folder, notes: Iterable[str] = ()) -> Benchmark:
     """One caption a clip, asked for with the instructions of AudioCapBench."""
     samples = [
         Sample(
@@ -28,7 +29,7 @@ def captioning(name: str, folder: Folder) -> Benchmark:
         )
         for row, clip, position in sorted(folder.entries, key=lambda entry: entry.position)
     ]
-    return Benchmark(name, folder.root, samples, folder.missing)
+    return Benchmark(name, folder.root, samples, folder.missing, notes=notes)
 
 
 def load_demo() -> Benchmark:

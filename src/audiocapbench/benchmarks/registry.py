@@ -72,6 +72,12 @@ _ENTRIES = (
         "audiocapbench build mecat --part qa --out DIR, then --data DIR",
     ),
     BenchmarkEntry("FOLDER", "your own clips and captions, described in metadata.jsonl", "yours"),
+    BenchmarkEntry(
+        "hf://datasets/ORG/NAME:SPLIT",
+        "a dataset with a column of audio; also a parquet file, or a folder that 'datasets' saved; "
+        "[audio=A,references=B+C,id=D] names columns",
+        "on this disk, or [download=yes]",
+    ),
 )
 
 
@@ -80,7 +86,8 @@ def open_benchmark(name: str, data: Path | None = None, *, follow_links: bool = 
 
     Args:
         name: A benchmark's name, such as ``mecat-caption[prompts=i1]`` with an option, or a
-            folder; one whose name equals a benchmark's is ``./NAME``.
+            folder; one whose name equals a benchmark's is ``./NAME``. Datasets with a column of
+            audio are ``hf://datasets/ORG/NAME:SPLIT``, a parquet file or a folder of such.
         data: The folder that holds the benchmark's data, for those that are not embedded.
         follow_links: Whether clips may be links that lead out of their folder.
 
@@ -98,6 +105,8 @@ def open_benchmark(name: str, data: Path | None = None, *, follow_links: bool = 
         return _from_plugin(point, name, data, follow_links)
     if data is not None:
         raise BenchmarkError(f"{name} takes no --data; it is no benchmark's name")
+    if table := _open_table(name):
+        return table
     if Path(name).is_dir():
         folder = open_folder(Path(name), follow_links=follow_links)
         return captioning(f"folder/{folder.name}", folder)
@@ -106,6 +115,14 @@ def open_benchmark(name: str, data: Path | None = None, *, follow_links: bool = 
         f"there is no benchmark and no folder {name!r}{meant(known, known_names)}; 'audiocapbench "
         "benchmarks' lists the former"
     )
+
+
+def _open_table(name: str) -> Benchmark | None:
+    from audiocapbench.benchmarks import audio_tables
+
+    target = name if Path(name).exists() else mecat.base_name(name)
+    takes = dict.fromkeys(audio_tables.OPTIONS)
+    return audio_tables.open_table(target, _options(f"dataset{name[len(target) :]}", takes))
 
 
 def list_benchmarks() -> list[BenchmarkEntry]:

@@ -59,6 +59,7 @@ def import_predictions(
     from audiocapbench.store import Store
 
     about = subject(files, benchmark, data, references, follow_links=follow_links)
+    say(*about.notes)
     names = split_names(metrics) if metrics is not None else list(about.traits.metrics)
     heard = not any(one.clip.is_absent for one in about.samples)
     check_metrics(about.traits.aggregation, names, audio=heard)

@@ -96,7 +96,8 @@ def preview_run(
 
 
 def say_what_changed(benchmark: Benchmark, store: Store) -> None:
-    """Say what is left out, or another than when the folder was last run: another run then."""
+    """Say what was guessed, is left out, or has changed since it was last run: a new run then."""
+    say(*benchmark.notes)
     _say_unlisted(benchmark)
     root = str(benchmark.root.resolve())
     changed = store.changed_samples(benchmark.name, root, benchmark.fingerprint, benchmark.samples)

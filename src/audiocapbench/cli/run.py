@@ -59,7 +59,8 @@ def run(
     The same command goes on where it was stopped: only what is missing is asked.
 
     Args:
-        benchmark: A benchmark's name, or a folder with metadata.jsonl.
+        benchmark: A benchmark's name, a folder with metadata.jsonl, or a dataset with a column of
+            audio: hf://datasets/ORG/NAME:SPLIT, a parquet file, a folder that 'datasets' saved.
         model (MODEL): Model to ask; give it again for several.
         data (DIR): The folder that 'audiocapbench build' made.
         metrics (A,B): Comma-separated metrics. [default: the benchmark's own]

@@ -237,7 +237,7 @@ def parquet_records(
                 for batch in file.iter_batches(_ROWS, columns=columns) if columns else ():
                     for row in batch.to_pylist():
                         number += 1
-                        yield Record(f"{path.name} row {number}", _plain_value(row))
+                        yield Record(f"{path.name} row {number}", json_value(row))
     except (pyarrow.ArrowException, UnicodeDecodeError) as error:
         raise DatasetError(f"{path}: is not Parquet that can be read ({error!s:.200})") from None
 
@@ -252,12 +252,12 @@ def _readable(column: Any) -> Iterator[str]:
         yield column.name
 
 
-def _plain_value(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """What a cell says as JSON has it; a number that is none is nothing."""
     if isinstance(value, dict):
-        return {str(key): _plain_value(one) for key, one in value.items()}
+        return {str(key): json_value(one) for key, one in value.items()}
     if isinstance(value, list):
-        return [_plain_value(one) for one in value]
+        return [json_value(one) for one in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, str | int) else str(value)

@@ -3,6 +3,7 @@
 What can go wrong becomes one sentence. Which rows are wanted is not decided here.
 """
 
+import glob
 import importlib
 import io
 import os
@@ -10,8 +11,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
+from audiocapbench.audio import sha256
 from audiocapbench.credentials import redacted
 from audiocapbench.errors import DatasetError
 
@@ -49,6 +52,7 @@ class Repository:
 
     Attributes:
         sizes: Its files, and how many bytes each has.
+        hashes: The SHA-256 of those that the Hub keeps by it.
         configs: What its card says about splits.
     """
 
@@ -57,6 +61,7 @@ class Repository:
     commit: str
     sizes: Mapping[str, int]
     configs: Sequence[Any] = field(default=())
+    hashes: Mapping[str, str] = field(default_factory=dict)
 
     def open(self, path: str, received: OnReceived | None = None) -> "RemoteFile":
         """A file of the repository; nothing is read yet."""
@@ -79,7 +84,21 @@ class Hub:
         files = {one.rfilename: one.size for one in info.siblings or ()}
         sizes = {path: -1 if size is None else int(size) for path, size in files.items()}
         configs = info.card_data.to_dict().get("configs") if info.card_data is not None else None
-        return Repository(self, name, info.sha, sizes, configs if isinstance(configs, list) else ())
+        hashes = {one.rfilename: one.lfs["sha256"] for one in info.siblings or () if one.lfs}
+        listed = configs if isinstance(configs, list) else ()
+        return Repository(self, name, info.sha, sizes, listed, hashes)
+
+    def download(self, repository: Repository, paths: Sequence[str], root: Path) -> None:
+        """Have files in a folder, from where a download was stopped, and check what is checked."""
+        wanted = [glob.escape(path) for path in paths]
+        pinned = {"revision": repository.commit, "endpoint": self.endpoint, "repo_type": "dataset"}
+        get = partial(hub_library().snapshot_download, repository.name, local_dir=root, **pinned)
+        self._patiently(repository.name, repository.commit, partial(get, allow_patterns=wanted))
+        for path, known in repository.hashes.items():
+            if path in paths and sha256(root / path) != known:
+                (root / path).unlink()
+                what = "came with another SHA-256 than the Hub has; run again to download it anew"
+                raise HubError(f"{repository.name}: {path} {what}")
 
     def fetch(self, repository: Repository, path: str, start: int, end: int) -> bytes:
         """The bytes of a file from start up to end."""

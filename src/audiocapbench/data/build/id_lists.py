@@ -23,7 +23,7 @@ from audiocapbench.data.build.sources import (
 from audiocapbench.data.problems import InvalidDataError, Problem, os_errors
 from audiocapbench.data.records import csv_records
 from audiocapbench.errors import DatasetError
-from audiocapbench.files import write_file
+from audiocapbench.files import cache_folder, write_file
 from audiocapbench.version import VERSION
 
 COMMIT = "e2a1d3ee98ee6930c45a9dbb86780c1ce6c30337"
@@ -59,8 +59,7 @@ def read_id_lists(ids_dir: Path | None = None, cache_dir: Path | None = None) ->
             published ones and keeps them in the cache folder.
         cache_dir: Where downloads are kept; None is the user's cache folder.
     """
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "audiocapbench"
-    folder = ids_dir or (cache_dir or home) / "audiocapbench-ids" / COMMIT
+    folder = ids_dir or (cache_dir or cache_folder()) / "audiocapbench-ids" / COMMIT
     lists: list[IdList] = []
     position = 0
     for source in SOURCES:

@@ -52,7 +52,7 @@ class Ledger:
     """The state of one output folder."""
 
     def __init__(self, root: Path, *names: str, reuse: Path | None = None) -> None:
-        """Read what earlier builds left under one of the names, and keep what is still intact.
+        """Read what earlier builds left, under one of the names if any, and keep what is intact.
 
         Files of the same name and bytes in the folder ``reuse`` are linked to, not written again.
         """
@@ -199,14 +199,15 @@ class Ledger:
                 self._stream.write(json.dumps(line, ensure_ascii=False) + "\n")
                 self._stream.flush()
 
-    def _finished(self, names: Iterable[str]) -> Iterator[tuple[str, StoredClip]]:
+    def _finished(self, names: tuple[str, ...]) -> Iterator[tuple[str, StoredClip]]:
         """Clips of builds that came to an end."""
         path = self.root / METADATA
         there = (self.root / FILE_NAME).exists()
         if not there and not path.exists():
             return
         manifest = read_manifest(self.root)
-        if not there or isinstance(manifest, list) or manifest.name not in names:
+        named = not isinstance(manifest, list) and manifest.name in (names or (manifest.name,))
+        if not there or isinstance(manifest, list) or not named:
             raise DatasetError(f"{self.root}: holds another dataset; choose another folder")
         self.origin.update(manifest.origin or {})
         self.missing = {one.id: one for one in manifest.missing}

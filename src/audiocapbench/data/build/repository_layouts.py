@@ -20,7 +20,7 @@ from audiocapbench.data.build.hub import HubError, OnReceived, Repository, hub_l
 from audiocapbench.data.build.sources import ClipSource, ListedClip
 from audiocapbench.data.problems import Problem
 from audiocapbench.data.records import read_records
-from audiocapbench.errors import DatasetError
+from audiocapbench.errors import DatasetError, meant
 
 _AUDIO, _CAPTION = "audio", "caption"
 _METADATA = ("metadata.csv", "metadata.jsonl")
@@ -57,11 +57,34 @@ def layout_of(repository: Repository, source: ClipSource) -> "ParquetTables | Au
     return ParquetTables(repository, tables) if tables else AudioFolder(repository, paths)
 
 
+def one_split(where: str, known: Sequence[str], split: str | None) -> str:
+    """The split that is meant; nothing where all is one."""
+    if split is None and len(known) > 1:
+        raise HubError(f"{where}: has the splits {', '.join(known)}; say which: …:{known[0]}")
+    if split is not None and known and split not in known:
+        raise HubError(f"{where}: has no split {split!r}{meant(split, known, 'it has')}")
+    return split or (known[0] if known else "")
+
+
+def splits_of(repository: Repository) -> list[str]:
+    """The splits that the card lists, or that names of files tell; none where all is one.
+
+    Those of a configuration that is not the default one are ``CONFIGURATION/SPLIT``.
+    """
+    numbered = [re.search(r"(\w+)-\d{5}-of-\d{5}", path) for path in repository.sizes]
+    named = [one[1] for one in numbered if one is not None and one[1] != "data"]
+    usual = [one for one in _SPLITS if any(_names(path, one) for path in repository.sizes)]
+    return list(dict.fromkeys([*_patterns(repository.configs)] or named or usual))
+
+
 def split_files(repository: Repository, split: str) -> list[str]:
     """The data files of a split, in the order in which they are read."""
     hidden = re.compile(r"(.*/)?\.|README\.md$")
     paths = sorted(path for path in repository.sizes if not hidden.match(path))
-    patterns = _patterns(repository.configs, split)
+    listed = _patterns(repository.configs)
+    # The parts of AudioCapBench have one configuration each, whatever it is called.
+    other = next((one for one in listed if one.endswith(f"/{split}")), split)
+    patterns = listed.get(split, listed.get(other))
     if patterns:
         chosen = [path for path in paths if any(fnmatch.fnmatchcase(path, one) for one in patterns)]
     else:
@@ -75,23 +98,29 @@ def split_files(repository: Repository, split: str) -> list[str]:
 
 
 def _names(path: str, split: str) -> bool:
-    return re.search(rf"(?:^|[^a-z0-9]){split}(?:[^a-z0-9]|$)", path.lower()) is not None
+    word = re.escape(split.lower())
+    return re.search(rf"(?:^|[^a-z0-9]){word}(?:[^a-z0-9]|$)", path.lower()) is not None
 
 
-def _patterns(configs: Iterable[Any], split: str) -> list[str]:
-    """The patterns of a split in the card's default configuration."""
+def _patterns(configs: Iterable[Any]) -> dict[str, list[str]]:
+    """The patterns of each split that the card lists, those of the default configuration first."""
     known = [one for one in configs if isinstance(one, dict)]
     known.sort(key=lambda one: one.get("config_name") != "default")
     known.sort(key=lambda one: one.get("default") is not True)
-    data_files = known[0].get("data_files") if known else None
-    if isinstance(data_files, dict):
-        data_files = [{"split": name, "path": path} for name, path in data_files.items()]
-    found: list[Any] = []
-    for one in data_files if isinstance(data_files, list) else ():
-        if isinstance(one, dict) and one.get("split") == split:
-            path = one.get("path")
-            found += path if isinstance(path, list) else [path]
-    return [pattern for pattern in found if isinstance(pattern, str)]
+    found: dict[str, list[str]] = {}
+    for config in known:
+        is_default = config.get("config_name") == "default" or config.get("default") is True
+        prefix = "" if is_default or len(known) == 1 else f"{config.get('config_name')}/"
+        data_files = config.get("data_files")
+        if isinstance(data_files, dict):
+            data_files = [{"split": name, "path": path} for name, path in data_files.items()]
+        for one in data_files if isinstance(data_files, list) else ():
+            if isinstance(one, dict) and "split" in one:
+                path = one.get("path")
+                given = path if isinstance(path, list) else [path]
+                own = found.setdefault(f"{prefix}{one['split']}", [])
+                own += [pattern for pattern in given if isinstance(pattern, str)]
+    return found
 
 
 def _matches(
@@ -222,7 +251,7 @@ class ParquetTables:
                     column = batch.column(0)
                     for row in range(start, start + len(column)):
                         if row in wanted:
-                            yield wanted[row], _content(column[row - start].as_py())
+                            yield wanted[row], audio_bytes(column[row - start].as_py())
                     start += len(column)
                     if start > last:
                         break
@@ -278,7 +307,7 @@ class ParquetTables:
             ) from None
 
 
-def _content(value: Any) -> bytes:
+def audio_bytes(value: Any) -> bytes:
     """The bytes of a cell, which is a struct of bytes and path, or plain bytes."""
     content = value.get("bytes") if isinstance(value, dict) else value
     return content if isinstance(content, bytes) else b""

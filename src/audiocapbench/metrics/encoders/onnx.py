@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.errors import MetricError
+from audiocapbench.files import cache_folder
 from audiocapbench.metrics.encoders.encoder import BLOCK, Vectors, encode_distinct, fingerprint
 from audiocapbench.metrics.encoders.hub import label_of, loading, require
 from audiocapbench.metrics.spreading import NamedWeights
@@ -71,8 +72,7 @@ class OnnxEncoder(NamedWeights):
 
 def load_made(name: str, find_source: Callable[[], Path]) -> OnnxEncoder:
     """Load an encoder that is made from torch's weights the first time, and kept in the cache."""
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "audiocapbench"
-    file = home / name / f"model{SUFFIX}"
+    file = cache_folder() / name / f"model{SUFFIX}"
     if not file.is_file():
         _make(name, file.parent, find_source())
     return load_onnx(file, name)
