@@ -15,7 +15,8 @@ from folders import write_folder, write_lines, write_ten_faults, write_tone
 from plugin import environment, install
 
 COMMANDS = """demo build annotate run race subset study import score leaderboard compare report
-view ratings figures export mecat meta corrupt runs models metrics judges benchmarks""".split()
+view ratings figures site submission export mecat meta corrupt runs models metrics judges
+benchmarks""".split()
 
 
 def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

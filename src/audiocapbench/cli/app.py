@@ -14,11 +14,14 @@ from audiocapbench.version import VERSION
 
 _ORDER = (
     "demo build annotate run race subset study import score leaderboard compare report view "
-    "ratings figures export mecat meta corrupt runs models metrics judges benchmarks"
+    "ratings figures site submission export mecat meta corrupt runs models metrics judges "
+    "benchmarks"
 ).split()
-_HOMES = {"import": "importing", "ratings": "rating_projects"} | dict.fromkeys(
-    ("models", "metrics", "benchmarks"), "listings"
-)
+_HOMES = {
+    "import": "importing",
+    "submission": "site",
+    "ratings": "rating_projects",
+} | dict.fromkeys(("models", "metrics", "benchmarks"), "listings")
 
 _OF_OTHERS = ("meta_build", "cheat", "ratings", "calibrate")
 

@@ -162,7 +162,6 @@ def _record(line: str, run: Run) -> Record | None:
     """A line as it may be stored; None for one that may not."""
     try:
         content = json.loads(line)
-        _check(content)
         record = _answer(content) if "outcome" in content else _judgement(content)
     except (ValueError, TypeError, RecursionError):
         return None
@@ -190,14 +189,13 @@ def _check(value: Any, least: int = 0) -> None:
 def _answer(content: Mapping[str, Any]) -> AnswerRecord:
     if set(content) != {"outcome", "cache_key"}:
         raise ValueError("not a record")
-    return AnswerRecord(_outcome(content["outcome"]), _key(content["cache_key"]))
+    return AnswerRecord(parse_outcome(content["outcome"]), _key(content["cache_key"]))
 
 
 def _judgement(content: Mapping[str, Any]) -> JudgementRecord:
     if set(content) != {"judgement", "reply"}:
         raise ValueError("not a record")
-    own, given = _read(Judgement, content["judgement"]), content["reply"]
-    judgement: Judgement = replace(own, signature=Signature.parse(own.signature))
+    judgement, given = parse_judgement(content["judgement"]), content["reply"]
     if given is None:
         return JudgementRecord(judgement)
     if set(given) != {"key", "model", "outcome"} or not isinstance(given["model"], str):
@@ -205,12 +203,23 @@ def _judgement(content: Mapping[str, Any]) -> JudgementRecord:
     key = _key(given["key"])
     if key is None:
         raise ValueError("no key")
-    return JudgementRecord(judgement, JudgeReply(key, given["model"], _outcome(given["outcome"])))
+    _check(given["model"])
+    answer = parse_outcome(given["outcome"])
+    return JudgementRecord(judgement, JudgeReply(key, given["model"], answer))
 
 
-def _outcome(content: Mapping[str, Any]) -> Outcome:
+def parse_outcome(content: Mapping[str, Any]) -> Outcome:
+    """An outcome that a stranger may have written; ValueError or TypeError where it is none."""
+    _check(content)
     made: Outcome = _read(Outcome, content)
     return replace(made, reply=_read(Reply, content["reply"]))
+
+
+def parse_judgement(content: Mapping[str, Any]) -> Judgement:
+    """A judgement that a stranger may have written, alike."""
+    _check(content)
+    own: Judgement = _read(Judgement, content)
+    return replace(own, signature=Signature.parse(str(own.signature)))
 
 
 def _key(value: Any) -> str | None:

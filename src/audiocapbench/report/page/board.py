@@ -55,7 +55,7 @@ def board_document(store: Store, data: ReportData, title: str) -> Document:
                 "category": panel.category,
                 "samples": panel.samples,
                 "cells": [
-                    *(_cell(one.estimate(data.headline, panel.category)) for one in runs),
+                    *(cell(one.estimate(data.headline, panel.category)) for one in runs),
                     *(
                         _bare(one.by_category.get(panel.category) if data.headline.judge else None)
                         for one in data.published
@@ -182,10 +182,10 @@ def _boards(data: ReportData, runs: Sequence[ReportRun]) -> list[Document]:
 
 
 def _cells(runs: Sequence[ReportRun], scorer: Scorer) -> list[Document | None]:
-    return [_cell(one.estimate(scorer)) for one in runs]
+    return [cell(one.estimate(scorer)) for one in runs]
 
 
-def _cell(one: Estimate | None) -> Document | None:
+def cell(one: Estimate | None) -> Document | None:
     """A score, its interval, and what its failures could make of it."""
     if one is None or one.value is None:
         return None

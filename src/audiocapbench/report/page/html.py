@@ -5,7 +5,7 @@ It asks for nothing over a network, and only the script that ships with the pack
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from audiocapbench.report.page.board import Document, board_document
 from audiocapbench.report.page.explorer.content import explorer_data
@@ -30,6 +30,7 @@ SERVED_SCRIPTS = (*VIEWS, "served.js", "live.js", "app.js")
 MOST_MAILED = 25_000_000
 """Bytes of a page that most mail takes."""
 
+_NO_FACTS: Mapping[str, Any] = {}
 STYLES = ("base.css", "board.css", "explore.css")
 
 
@@ -54,16 +55,18 @@ def write_report(
     *,
     title: str,
     audio: AudioChoice | Literal["auto"] = "none",
+    facts: Mapping[str, Any] = _NO_FACTS,
 ) -> PageFile:
     """Write runs of one benchmark as a page; what is computed for it is kept in the store.
 
     ``auto`` embeds the sound where the page stays small enough for a mail, and else links to it.
+    ``facts`` stand on the board in the place of its own.
 
     Raises:
         ReportError: The page cannot be written, or the clips are too large to embed.
     """
     clips = [sample.clip for sample in data.samples]
-    board = board_document(store, data, title)
+    board = {**board_document(store, data, title), **facts}
     keep_estimates(store, (one.table for one in data.runs))
     small = embedded_size(clips) < MOST_MAILED
     choice: AudioChoice = audio if audio != "auto" else "embed" if small else "link"
@@ -90,7 +93,7 @@ def _render(
     script, style = joined(SCRIPTS), joined(STYLES)
     return render(
         "report.html",
-        policy=_policy(script, style, audio),
+        policy=page_policy(script, style, audio),
         script=script,
         style=style,
         board=board,
@@ -99,7 +102,7 @@ def _render(
     )
 
 
-def _policy(script: str, style: str, audio: AudioChoice) -> str:
+def page_policy(script: str, style: str, audio: AudioChoice) -> str:
     """What the page may do: run and look as shipped, play its clips, and nothing else."""
     media = {"none": "'none'", "link": "'self' file:", "embed": "blob:"}[audio]
     return (

@@ -12,7 +12,8 @@ function bytesOf(element) {
   return bytes;
 }
 
-async function openSource() {
+// What the page has inside: a head, and numbers by column.
+async function unpacked() {
   const element = at("data");
   const packed = new Blob([bytesOf(element)]).stream();
   const buffer = await new Response(packed.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
@@ -24,7 +25,11 @@ async function openSource() {
     columns[name] = new kinds[kind](buffer, 4 + size + start, length);
   }
   element.remove();
-  return new Embedded(head, columns);
+  return [head, columns];
+}
+
+async function openSource() {
+  return new Embedded(...(await unpacked()));
 }
 
 class Embedded {

@@ -1,0 +1,166 @@
+"""The pages of a leaderboard site: one that filters and ranks all models, and one of each.
+
+They ask for nothing over a network, lie anywhere, and open from a disk as well.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from audiocapbench.errors import ReportError
+from audiocapbench.files import write_file
+from audiocapbench.report.leaderboard.ranking import rank_runs
+from audiocapbench.report.page.board import (
+    Document,
+    board_document,
+    cell,
+    headline_ranks,
+    ranking_document,
+)
+from audiocapbench.report.page.explorer.packing import Packer
+from audiocapbench.report.page.html import STYLES, joined, page_policy, write_report
+from audiocapbench.report.page.report_data import ReportData, gather, stored_summaries
+from audiocapbench.report.page_file import render, write_page
+from audiocapbench.report.site.check import CheckedSubmission
+from audiocapbench.scores.groups import category
+from audiocapbench.scores.scorer import Scorer
+from audiocapbench.store import Store
+
+_SCRIPTS = "base.js state.js charts.js leaderboard.js about.js embedded.js site.js".split()
+_INDEX, _DATA, _PAGES = "index.html", "leaderboard.json", "models"
+
+
+def write_site(store: Store, checked: Sequence[CheckedSubmission], out: Path, title: str) -> int:
+    """Write the site of submissions that were checked in the store; how many bytes it has.
+
+    Raises:
+        ReportError: The folder has other things in it, or two submissions are of one model.
+    """
+    if out.exists() and any(out.iterdir()) and not (out / _DATA).is_file():
+        raise ReportError(f"{out}: is not empty, and no site that was written here before")
+    pages = _paths(checked)
+    boards: dict[tuple[str, str], list[CheckedSubmission]] = {}
+    for one in checked:
+        boards.setdefault(one.submission.board, []).append(one)
+    largest = sorted(boards.values(), key=len, reverse=True)
+    content = {"title": title, "boards": [_board(store, own, pages, title) for own in largest]}
+    (out / _PAGES).mkdir(parents=True, exist_ok=True)
+    size = write_file(out / _DATA, json.dumps(content))
+    size += sum(_write_model(store, one, out / pages[one.run.id]) for one in checked)
+    for old in set((out / _PAGES).glob("*.html")) - {out / one for one in pages.values()}:
+        old.unlink()
+    script, style = joined(_SCRIPTS), joined(STYLES)
+    page = render(
+        "site.html",
+        policy=page_policy(script, style, "none"),
+        script=script,
+        style=style,
+        board=content["boards"][0],
+        data=Packer().packed(content),
+    )
+    return size + write_page(out / _INDEX, page)
+
+
+def _paths(checked: Sequence[CheckedSubmission]) -> dict[int, str]:
+    """Where each page lies, by run: the same place as long as model, authors and settings are."""
+    found: dict[str, CheckedSubmission] = {}
+    for one in checked:
+        own = one.submission
+        same = [own.board, own.model, own.by, sorted(own.parameters.items())]
+        key = hashlib.sha256(json.dumps(same).encode()).hexdigest()[:8]
+        name = re.sub(r"[^a-z0-9]+", "-", own.model.lower()).strip("-")[:60] or "model"
+        before = found.setdefault(f"{_PAGES}/{name}-{key}.html", one)
+        if before is not one:
+            both = f"{before.name} and {one.name}"
+            raise ReportError(f"{both} are of one model with the same settings: keep one of them")
+    return {one.run.id: path for path, one in found.items()}
+
+
+def _board(
+    store: Store, group: Sequence[CheckedSubmission], pages: dict[int, str], title: str
+) -> Document:
+    """A board as ``report`` has it, with scores and places on each category too."""
+    data = gather(stored_summaries(store, [one.run.id for one in group]))
+    board, by_run = board_document(store, data, title), {one.run.id: one for one in group}
+    shown = [by_run[data.runs[row].run.id] for row in board["rows"]]
+    names = [one.submission.model for one in shown]
+    for model, one in zip(board["models"], shown, strict=True):
+        own, page = one.submission, pages[one.run.id]
+        label = own.model
+        if names.count(label) > 1:
+            label = f"{own.model} ({own.by or Path(page).stem[-8:]})"
+        begun = own.created_at[:16].replace("T", " ")
+        about = own.model_dump(include={"by", "link", "licence", "weights"})
+        model.update(about, label=label, page=page, made=own.made_by, begun=begun)
+    views = _views(data, board["rows"], shown)
+    return board | {"asked": _days(group), "views": views, "estimates": views[""]["estimates"]}
+
+
+def _views(
+    data: ReportData, order: Sequence[int], shown: Sequence[CheckedSubmission]
+) -> dict[str, Document]:
+    """Scores and places on everything, whose name is empty, and on each category.
+
+    Tests of a score are corrected for all pairs of the whole, and for those of all categories.
+    """
+    views: dict[str, Document] = {
+        name: {
+            "samples": sum(name in ("", one.category) for one in data.samples),
+            "estimates": [
+                [
+                    cell(data.runs[row].estimate(scorer, name or None))
+                    or _claimed(one, scorer, name)
+                    for row, one in zip(order, shown, strict=True)
+                ]
+                for scorer in data.scorers
+            ],
+            "rankings": [],
+            "notes": [],
+        }
+        for name in ("", *data.categories)
+    }
+    keys = [category(name) for name in data.categories]
+    for scorer in data.scorers:
+        whole, notes = headline_ranks(replace(data, headline=scorer))
+        ranked = any(one.rank is not None for one in whole.runs)
+        parts = rank_runs(scorer, keys, [one.table for one in data.runs]) if ranked else []
+        for view, ranking in zip(
+            views.values(), [whole, *(parts or [whole] * len(keys))], strict=True
+        ):
+            view["rankings"].append(ranking_document(ranking.reordered(order)))
+            view["notes"].append(notes)
+    return views
+
+
+def _claimed(one: CheckedSubmission, scorer: Scorer, name: str) -> Document | None:
+    """A score that the submission says and nobody here could check."""
+    wanted = (scorer.name, scorer.dimension, name or None)
+    for claim in one.claims:
+        if (claim.scorer, claim.dimension, claim.category) == wanted:
+            return claim.model_dump(include={"value", "interval", "n"}) | {"claimed": True}
+    return None
+
+
+def _days(group: Sequence[CheckedSubmission]) -> str:
+    days = sorted({one.submission.created_at[:10] for one in group})
+    return " to ".join(dict.fromkeys((days[0], days[-1])))
+
+
+def _write_model(store: Store, one: CheckedSubmission, path: Path) -> int:
+    """The page of one model: what ``report`` writes of it, and who says what of it."""
+    own, data = one.submission, gather(stored_summaries(store, [one.run.id]))
+    said = [(name, getattr(own, name)) for name in ("by", "licence", "weights", "link", "made_by")]
+    about = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in said if value)
+    notes = [about[:1].upper() + about[1:]]
+    notes += [
+        f"claimed, and not checked: {Scorer(claim.scorer, claim.dimension).label} {claim.value:g}"
+        for claim in one.claims
+        if claim.category is None
+    ]
+    facts: dict[str, Any] = {"home": f"../{_INDEX}", "asked": _days([one])}
+    facts["notes"] = [*notes, *data.notes]
+    return write_report(store, data, path, title=own.model, facts=facts).size

@@ -1,0 +1,243 @@
+"""A submission: one JSON file with all that a leaderboard site shows of a model, and no audio.
+
+It comes from strangers. Nothing in it is a path, a program or an archive, and whatever it says that
+can be computed is computed anew by ``check``.
+"""
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from audiocapbench.benchmarks import Benchmark, Traits
+from audiocapbench.data import MissingClip, Problem, Sample
+from audiocapbench.data.outcome import Outcome, Reply, Status
+from audiocapbench.data.problems import os_errors
+from audiocapbench.data.records import parse_json
+from audiocapbench.errors import AudioCapBenchError, ReportError
+from audiocapbench.report.escape_controls import escape_controls
+from audiocapbench.report.page.report_data import gather, stored_summaries
+from audiocapbench.store import Store
+from audiocapbench.store.judgements import Judgement
+from audiocapbench.store.unsaved import parse_judgement, parse_outcome
+
+_FORMAT: Literal["audiocapbench-submission-1"] = "audiocapbench-submission-1"
+_LARGEST = 64 << 20
+_LONGEST = 20_000
+
+
+def _name(text: str) -> str:
+    """What a page may show anywhere: one line, without marks that hide or turn it."""
+    if not text.strip() or not text.isprintable() or set("<>") & set(text):
+        raise ValueError("a name is one line of visible letters, without < and >")
+    return text
+
+
+def _link(text: str) -> str:
+    scheme, _, rest = text.partition("://")
+    host = rest.partition("/")[0]
+    odd = not text.isascii() or not text.isprintable() or set(" <>\"'`\\") & set(text)
+    if odd or scheme not in ("https", "http") or not host.strip(".:") or "@" in host:
+        raise ValueError("a link is an address that begins with https:// and names a host")
+    return text
+
+
+Name = Annotated[str, Field(max_length=200), AfterValidator(_name)]
+Link = Annotated[str, Field(max_length=500), AfterValidator(_link)]
+Line = Annotated[str, Field(max_length=2_000)]
+Hash = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class _StrictModel(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class ScoreClaim(_StrictModel):
+    """What the submission says that a scorer gave: on everything, or on one category."""
+
+    scorer: Line
+    dimension: Line | None = None
+    category: Name | None = None
+    value: float
+    interval: tuple[float, float] | None = None
+    n: int
+    signature: Line
+
+
+class Submission(_StrictModel):
+    """All of it; ``dataset`` is the hash of the samples, which are those that were asked."""
+
+    format: Literal["audiocapbench-submission-1"] = _FORMAT
+    model: Name
+    by: Name | None = None
+    link: Link | None = None
+    licence: Name | None = None
+    weights: Literal["open", "closed"] | None = None
+    benchmark: Name
+    dataset: Hash
+    traits: dict[str, Any]
+    samples: Annotated[list[Sample], Field(min_length=1)]
+    missing: list[dict[str, Any]] = []
+    parameters: dict[Name, Line | int | float | bool]
+    contract: Line
+    made_by: Line
+    created_at: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d[0-9:.+Z-]{0,30}$")]
+    cost_usd: float | None = None
+    answers: list[dict[str, Any]]
+    judgements: list[dict[str, Any]] = []
+    scores: list[ScoreClaim]
+
+    @property
+    def board(self) -> tuple[str, str]:
+        """What submissions share that can be ranked together."""
+        return self.benchmark, self.dataset
+
+    def opened(self) -> Benchmark:
+        """The samples as a benchmark that cannot be heard.
+
+        Raises:
+            ValueError: A number is none that a store keeps.
+        """
+        numbers = [(one.position, one.clip.rate, one.clip.channels) for one in self.samples]
+        if not all(0 <= one < 2**31 for sample in numbers for one in sample):
+            raise ValueError("a sample has a number that is out of range")
+        return Benchmark(
+            self.benchmark,
+            Path(),
+            map(_unheard, self.samples),
+            [MissingClip.model_validate(one) for one in self.missing],
+            Traits.from_dict(self.traits),
+        )
+
+    def outcomes(self) -> list[Outcome]:
+        """An outcome for every sample; those without an answer are skipped.
+
+        Raises:
+            ValueError: An answer is none, is there twice, or belongs to no sample.
+        """
+        found = {one.sample_id: one for one in map(parse_outcome, self.answers)}
+        known = {one.id: one for one in self.samples}
+        if len(found) < len(self.answers) or len(known) < len(self.samples) or found.keys() - known:
+            raise ValueError("a sample or an answer is there twice, or an answer is of no sample")
+        for key, one in found.items():
+            self._check_reply(one.reply, known[key])
+        none = Reply("", Status.SKIPPED, "the submission has no answer")
+        return [found.get(key) or Outcome(key, none, None, 0.0, 0.0, attempts=0) for key in known]
+
+    def _check_reply(self, reply: Reply, sample: Sample) -> None:
+        who, says = f"the answer to {sample.id!r:.80}", bool(reply.text.strip())
+        if max(len(reply.text), len(reply.error or "")) > _LONGEST:
+            raise ValueError(f"{who} is longer than {_LONGEST:,} characters")
+        # Of an answer that was cut the text is kept, and not scored.
+        if says != (reply.status is Status.OK) and reply.status is not Status.TRUNCATED:
+            raise ValueError(f"{who} is {reply.status}, and its text says otherwise")
+        if reply.withheld is not None:
+            own = self.model.startswith("control/") and len(set(sample.references)) > 1
+            if not own or not 0 <= reply.withheld < len(sample.references):
+                raise ValueError(f"{who} withholds a reference, as only controls do")
+
+    def verdicts(self) -> list[Judgement]:
+        """What judges said of answers.
+
+        Raises:
+            ValueError: A judgement is none, is there twice, or belongs to no sample.
+        """
+        found = list(map(parse_judgement, self.judgements))
+        known = {one.id for one in self.samples}
+        if len({(one.judge, one.sample_id, one.repeat) for one in found}) < len(found):
+            raise ValueError("a judgement is there twice")
+        for one in found:
+            within = all(0 <= score <= 10 for score in one.scores.values())
+            whole = bool(one.scores) == (one.status is Status.OK)
+            if one.sample_id not in known or not within or not whole:
+                raise ValueError(f"the judgement of {one.sample_id!r:.80} is of no sample, or none")
+            _name(one.judge)
+        return found
+
+
+def make_submission(
+    store: Store, run_id: int, *, judgements: bool = True, **about: str | None
+) -> Submission:
+    """A stored run as a submission, with every score that it has.
+
+    Args:
+        judgements: Whether to add what judges said of each answer; without, their scores are
+            claims that nobody can check.
+        **about: Whose it is: ``model``, ``by``, ``link``, ``licence`` and ``weights``.
+
+    Raises:
+        ReportError: The run has no scores, or says something that no submission may.
+    """
+    data = gather(stored_summaries(store, [run_id]))
+    (one,) = data.runs
+    run, table = one.run, one.table
+    verdicts = store.judgements(run_id) if judgements else []
+    content = {name: getattr(run, name) for name in ("model", "benchmark", "contract")} | {
+        "dataset": Benchmark("", Path(), table.samples, traits=table.traits).fingerprint,
+        "traits": table.traits.to_dict(),
+        "samples": [asdict(_unheard(sample)) for sample in table.samples],
+        "missing": list(map(dict, store.dataset(run.dataset, run.benchmark).missing)),
+        "parameters": dict(run.parameters),
+        "made_by": run.made_by,
+        "created_at": run.created_at,
+        "cost_usd": table.cost_usd,
+        "answers": [
+            asdict(replace(answer, reply=replace(answer.reply, raw=None)))
+            for key in run.sample_ids
+            if (answer := table.outcomes.get(key)) is not None
+        ],
+        "judgements": [asdict(said) | {"signature": str(said.signature)} for said in verdicts],
+        "scores": [
+            {"scorer": scorer.name, "dimension": scorer.dimension, "category": name}
+            | {"value": found.value, "interval": found.interval, "n": found.n}
+            | {"signature": str(found.signature)}
+            for scorer in data.scorers
+            for name in (None, *table.categories)
+            if (found := one.estimate(scorer, name)) is not None and found.value is not None
+        ],
+    }
+    given = {name: value for name, value in about.items() if value is not None}
+    return _validated(content | given, f"run {run_id}")
+
+
+def read_submission(path: Path) -> Submission:
+    """Read a submission and check all that can be checked without computing a score.
+
+    Raises:
+        ReportError: It is none; the message is one line that says what is wrong.
+    """
+    with os_errors(path, "read"):
+        if not path.is_file() or path.stat().st_size > _LARGEST:
+            raise ReportError(f"{path}: is no file of at most {_LARGEST >> 20} MiB")
+        content = path.read_bytes()
+    if content[:2] in (b"PK", b"\x1f\x8b"):
+        raise ReportError(f"{path}: is an archive; a submission is one JSON file, not compressed")
+    value = parse_json(content, path.name)
+    if isinstance(value, Problem):
+        raise ReportError(f"{path}: {value.what}")
+    return _validated(value, str(path))
+
+
+def _validated(value: Any, where: str) -> Submission:
+    """A submission whose parts fit together."""
+    try:
+        found = Submission.model_validate_json(json.dumps(value, default=str))
+        if found.opened().fingerprint != found.dataset:
+            raise ValueError("the hash of the dataset is not that of its samples")
+        found.outcomes()
+        found.verdicts()
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))[:80] or "it"
+        raise ReportError(escape_controls(f"{where}: {place}: {first['msg']}")) from None
+    except (ValueError, TypeError, LookupError, AudioCapBenchError) as error:
+        reason = " ".join(str(error).split())[:300]
+        raise ReportError(escape_controls(f"{where}: {reason}")) from None
+    return found
+
+
+def _unheard(sample: Sample) -> Sample:
+    """A sample whose clip lies nowhere."""
+    return replace(sample, clip=replace(sample.clip, path=Path(sample.id)))

@@ -1,0 +1,272 @@
+"""The leaderboard site in a real browser: filtered, sorted, on any path and from a disk."""
+
+import functools
+import http.server
+import json
+import shlex
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser import Opener, Visit, launched, needs_axe, needs_browser, visits
+from command import run_command
+from four_models import JUDGE
+from printed import blocks
+from printed import page as page_of
+from report_pages import EVIL
+from site_files import changed, write_submissions
+
+with_browser = needs_browser
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with submissions and the site of them; one answer is hostile."""
+    folder = tmp_path_factory.mktemp("site")
+    alpha, *_ = write_submissions(folder)
+    document = json.loads(alpha.read_text(encoding="utf-8"))
+    answers = document["answers"]
+    answers[0]["reply"]["text"] = EVIL
+    # Only a judge's words stay: what metrics gave belongs to the answer as it was.
+    scores = [one for one in document["scores"] if one["dimension"] is not None]
+    changed(alpha, alpha, answers=answers, scores=scores)
+    done = build(folder, folder / "board" / "site")
+    assert done == f"{folder / 'board' / 'site' / 'index.html'}: 4 models, 0.6 MB\n"
+    return folder
+
+
+def build(folder: Path, out: Path, *words: str) -> str:
+    given = ("--submissions", str(folder / "submissions"), "--out", str(out))
+    done = run_command("site", *given, "--title", "Our board", *words)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_site_is_the_same_each_time_and_old_pages_go(folder: Path, tmp_path: Path) -> None:
+    site = folder / "board" / "site"
+    pages = {one.relative_to(site): one.read_bytes() for one in site.rglob("*") if one.is_file()}
+    out = tmp_path / "site"
+    out.mkdir()
+    build(folder, out)
+    (out / "models" / "gone-00000000.html").write_text("old", encoding="utf-8")
+    build(folder, out)
+    assert {one.relative_to(out) for one in out.rglob("*") if one.is_file()} == set(pages)
+    for name, content in pages.items():
+        assert (out / name).read_bytes() == content
+    board = json.loads(pages[Path("leaderboard.json")])["boards"][0]
+    assert board["models"][0]["page"].split("-")[-2] in ("alpha", "beta")
+    assert sum(map(len, pages.values())) < 800_000
+
+
+def test_nothing_is_written_over_what_is_no_site(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
+    given = ("site", "--submissions", str(folder / "submissions"))
+    done = run_command(*given, "--out", str(tmp_path))
+    assert (done.returncode, "is not empty" in done.stderr) == (2, True)
+    assert [one.name for one in tmp_path.iterdir()] == ["mine.txt"]
+    wrong = changed(folder / "submissions" / "beta.json", tmp_path / "wrong.json", by="<b>")
+    done = run_command(*given, "--submissions", str(wrong), "--out", str(tmp_path / "new"))
+    assert (done.returncode, done.stderr.startswith(f"{wrong}: by: ")) == (2, True)
+    assert not (tmp_path / "new").exists()
+    done = run_command("site", "--out", str(tmp_path / "new"))
+    assert (done.returncode, "say what to show" in done.stderr) == (2, True)
+
+
+def test_one_model_is_shown_once_and_others_of_its_name_by_their_authors(
+    folder: Path, tmp_path: Path
+) -> None:
+    beta = folder / "submissions" / "beta.json"
+    copy = changed(beta, tmp_path / "copy.json")
+    words = ("--submissions", str(beta), "--submissions", str(copy))
+    done = run_command("site", *words, "--out", str(tmp_path / "site"))
+    assert done.returncode == 2
+    assert "are of one model with the same settings" in done.stderr
+    changed(beta, copy, by="Somebody else")
+    done = run_command("site", *words, "--out", str(tmp_path / "site"))
+    assert done.returncode == 0, done.stderr
+    board = json.loads((tmp_path / "site" / "leaderboard.json").read_text())["boards"][0]
+    names = {one["label"] for one in board["models"]}
+    assert names == {"acme/beta (Team B)", "acme/beta (Somebody else)"}
+
+
+def test_runs_of_a_store_and_several_benchmarks_share_a_site(folder: Path, tmp_path: Path) -> None:
+    store = ("--store", str(tmp_path / "runs.db"))
+    run_command("run", "demo", "--model", "control/safe", "--limit", "12", *store)
+    build(folder, tmp_path / "site", "--runs", "1", *store)
+    boards = json.loads((tmp_path / "site" / "leaderboard.json").read_text())["boards"]
+    assert [(one["benchmark"], len(one["models"])) for one in boards] == [("made", 4), ("demo", 1)]
+    done = run_command("site", "--runs", "1,x", "--out", str(tmp_path / "other"), *store)
+    assert (done.returncode, "numbers such as 1,2" in done.stderr) == (2, True)
+
+
+@pytest.fixture(scope="module")
+def browser(folder: Path) -> Iterator[Any]:
+    pytest.importorskip("playwright", reason="playwright drives the browser; see CONTRIBUTING.md")
+    yield from launched()
+
+
+@pytest.fixture
+def visit(browser: Any) -> Iterator[Opener]:
+    yield from visits(browser)
+
+
+@pytest.fixture
+def page(folder: Path) -> str:
+    return (folder / "board" / "site" / "index.html").as_uri()
+
+
+def models(seen: Visit) -> list[str]:
+    heads = seen.page.locator("#leaderboard .card >> nth=0 >> tbody th.model a.link")
+    found: list[str] = heads.all_inner_texts()
+    return found
+
+
+def counted(seen: Visit, words: str) -> None:
+    seen.until(f"document.getElementById('count').textContent === {json.dumps(words)}")
+
+
+@with_browser
+def test_models_are_filtered_ranked_and_sorted(visit: Opener, page: str) -> None:
+    seen = visit(page)
+    shown = seen.page
+    everyone = models(seen)
+    assert set(everyone[:2]) == {"acme/alpha", "acme/beta"}
+    assert len(everyone) == 4
+    assert shown.locator("td.tie .lines i:not(.none)").count() >= 2
+    assert "claimed" in shown.inner_text("tr:has-text('zeta/gamma')")
+    shown.check("#control")
+    counted(seen, "3 of 4 models")
+    assert "control/safe" not in models(seen)
+    shown.select_option("#weights", "closed")
+    counted(seen, "1 of 4 models")
+    assert models(seen) == ["acme/beta"]
+    assert "hide=control" in shown.url
+    shown.click("button[type=reset]")
+    counted(seen, "4 of 4 models")
+    shown.fill("#q", "gamma")
+    counted(seen, "1 of 4 models")
+    assert models(seen) == ["zeta/gamma"]
+    shown.fill("#q", "nobody")
+    seen.says("#leaderboard", "No model fits")
+    shown.fill("#q", "")
+    counted(seen, "4 of 4 models")
+    shown.click("#leaderboard .card >> nth=0 >> button.sort >> text=model")
+    assert models(seen) == sorted(everyone)
+    shown.click("#leaderboard .card >> nth=0 >> button.sort >> text=rank")
+    assert models(seen) == everyone
+
+
+@with_browser
+def test_a_score_and_a_category_have_ranks_of_their_own(visit: Opener, page: str) -> None:
+    seen = visit(page)
+    seen.page.select_option("#score", "rouge_l")
+    seen.says("#leaderboard h2", "rouge_l, 0 to 1")
+    cells = seen.page.locator("#leaderboard .card >> nth=0 >> td.lead").all_inner_texts()
+    values = [float(one.split()[0]) for one in cells]
+    assert values == sorted(values, reverse=True)
+    seen.page.select_option("#category", "music")
+    seen.says("#chips", "20 samples")
+    assert "20/20" in seen.page.inner_text("#leaderboard .card >> nth=0")
+    assert seen.page.locator("#leaderboard .panel h3").all_inner_texts() == ["music 20 samples"]
+    again = visit(seen.page.url)
+    assert again.page.input_value("#category") == "music"
+    assert again.page.input_value("#score") == "rouge_l"
+    assert models(again) == models(seen)
+
+
+@with_browser
+def test_a_row_leads_to_its_page_and_back(visit: Opener, page: str) -> None:
+    seen = visit(page)
+    more = seen.page.locator("a", has_text="more").first
+    assert more.get_attribute("href") == "https://example.org/a"
+    assert "nofollow" in more.get_attribute("rel")
+    seen.page.click("a.link >> text=acme/alpha >> nth=0")
+    seen.page.wait_for_selector("body[data-shown=leaderboard]")
+    assert seen.page.inner_text("h1") == "acme/alpha"
+    assert "By Team A, licence MIT, weights open" in seen.page.inner_text("#leaderboard")
+    seen.page.click("#tab-explore")
+    seen.counted("40 samples")
+    assert seen.page.evaluate("window.hit") is None
+    seen.page.click("#home a")
+    seen.page.wait_for_selector("#controls")
+    assert len(models(seen)) == 4
+
+
+@with_browser
+def test_costs_and_how_it_was_made_are_shown_of_the_models_that_fit(
+    visit: Opener, page: str
+) -> None:
+    seen = visit(f"{page}#costs&hide=control")
+    assert seen.page.locator("#costs tbody tr").count() == 3
+    seen.page.click("#tab-made")
+    seen.says("#made h2", "Signatures")
+    assert JUDGE in seen.page.inner_text("#made")
+
+
+@with_browser
+def test_it_works_under_a_path_and_asks_for_nothing_else(browser: Any, folder: Path) -> None:
+    handler = functools.partial(QuietHandler, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/board/site"
+        opened = visits(browser, (f"{address}/",))
+        seen = next(opened)(f"{address}/index.html")
+        seen.page.click("a.link >> text=acme/beta >> nth=0")
+        seen.page.wait_for_selector("body[data-shown=leaderboard]")
+        assert seen.page.url.startswith(f"{address}/models/acme-beta-")
+        assert next(opened, None) is None
+        server.shutdown()
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    """A web server of files, as any is."""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+@with_browser
+@pytest.mark.parametrize("width", [390, 1440])
+def test_it_fits_a_phone_and_works_without_scripts(visit: Opener, page: str, width: int) -> None:
+    for address in (page, f"{page}#costs"):
+        seen = visit(address, viewport={"width": width, "height": 800})
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
+    bare = visit(page, java_script_enabled=False)
+    assert "Scripts are off" in bare.page.content()
+    assert "acme/alpha" in bare.page.content()
+
+
+@with_browser
+@needs_axe
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_wrong(visit: Opener, page: str, scheme: str) -> None:
+    for tab in ("leaderboard", "costs", "made"):
+        seen = visit(f"{page}#{tab}", color_scheme=scheme, bypass_csp=True)
+        assert seen.violations() == [], tab
+
+
+def test_the_recipes_for_hosts_are_whole_and_their_commands_run(
+    folder: Path, tmp_path: Path
+) -> None:
+    yaml = pytest.importorskip("yaml", reason="the extra docs brings a reader of YAML")
+    workflow, space = (yaml.safe_load_all(one) for one in blocks(page_of("docs/site.md"), "yaml"))
+    jobs = next(workflow)["jobs"]
+    commands = [step["run"] for step in jobs["check"]["steps"] if "run" in step]
+    assert commands.pop(0) == "pip install audiocapbench"
+    copy = tmp_path / "submissions"
+    shutil.copytree(folder / "submissions", copy)
+    dataset = json.loads((copy / "beta.json").read_text())["dataset"]
+    for command in commands:
+        words = shlex.split(command.replace("4abe9dfb5708", dataset[:12]))
+        done = run_command(*words[1:], cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    uploaded = jobs["check"]["steps"][-1]
+    assert (tmp_path / uploaded["with"]["path"] / "index.html").is_file()
+    assert jobs["publish"]["needs"] == "check"
+    settings = next(space)
+    assert settings["sdk"] == "static"
+    assert (tmp_path / "site" / settings["app_file"]).is_file()

@@ -1,0 +1,299 @@
+"""Submissions come from strangers: what they say is computed anew, or refused in one line."""
+
+import gzip
+import io
+import json
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiocapbench.store import Store
+from command import run_command
+from four_models import JUDGE
+from site_files import ABOUT, changed, write_submissions
+
+Document = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return {one.stem: one for one in write_submissions(tmp_path_factory.mktemp("site"))}
+
+
+@pytest.fixture(scope="module")
+def alpha(files: dict[str, Path]) -> Document:
+    document: Document = json.loads(files["alpha"].read_text(encoding="utf-8"))
+    return document
+
+
+def refusals(folder: Path, contents: Mapping[str, Document | bytes], *words: str) -> list[str]:
+    """What each of some submissions is refused with, a line each; all are written and checked."""
+    paths = []
+    for number, one in enumerate(contents.values()):
+        paths.append(folder / f"{number:03}.json")
+        paths[-1].write_bytes(one if isinstance(one, bytes) else json.dumps(one).encode())
+    done = run_command("site", "check", str(folder), *words)
+    assert done.returncode == 2, done.stdout
+    assert done.stdout == ""
+    lines = dict(reversed([line.split(".json: ", 1) for line in done.stderr.splitlines()]))
+    assert set(lines) == {str(path.with_suffix("")) for path in paths}, done.stderr
+    return [lines[str(path.with_suffix(""))] for path in paths]
+
+
+def refused(path: Path, *words: str) -> str:
+    """The one line that a submission is refused with."""
+    done = run_command("site", "check", str(path), *words)
+    assert done.returncode == 2, done.stdout
+    (line,) = done.stderr.splitlines()
+    return line.removeprefix(f"{path}: ")
+
+
+def test_a_run_is_written_as_a_submission_that_passes(files: dict[str, Path]) -> None:
+    folder = files["alpha"].parent.parent
+    out = folder / "again.json"
+    store = ("--store", str(folder / "runs.db"))
+    facts = [word for name, text in ABOUT["alpha"].items() for word in (f"--{name}", text)]
+    done = run_command("submission", "1", "--out", str(out), *facts, *store)
+    assert done.returncode == 0, done.stderr
+    assert out.read_bytes() == files["alpha"].read_bytes()
+    document = json.loads(out.read_text(encoding="utf-8"))
+    assert len(document["answers"]) == len(document["samples"]) == 40
+    assert document["cost_usd"] == pytest.approx(0.16)
+    assert not any(one["reply"]["raw"] for one in document["answers"])
+    assert all(one["signature"] for one in document["scores"])
+    done = run_command("site", "check", str(folder / "submissions"), "--json")
+    assert done.returncode == 0, done.stderr
+    claimed = {
+        Path(one["file"]).stem: one["claimed"] for one in json.loads(done.stdout)["submissions"]
+    }
+    # Four scores of a judge whose words are not there, on the whole and on two categories.
+    assert claimed == {"alpha": 0, "beta": 0, "gamma": 12, "safe": 0}
+
+
+def test_of_a_part_of_the_samples_the_hash_is_another(tmp_path: Path) -> None:
+    store = ("--store", str(tmp_path / "runs.db"))
+    hashes = []
+    for number, words in enumerate((("--limit", "4"), ()), 1):
+        run_command("run", "demo", "--model", "control/safe", *words, *store)
+        out = tmp_path / f"{number}.json"
+        run_command("submission", str(number), "--out", str(out), *store)
+        hashes.append(json.loads(out.read_text(encoding="utf-8"))["dataset"])
+    assert hashes[0] != hashes[1]
+    with Store.open(store[1]) as kept:
+        assert hashes[1] == kept.run(2).dataset
+
+
+def no_answer(document: Document) -> None:
+    del document["answers"][0]
+
+
+def same_answer_twice(document: Document) -> None:
+    document["answers"].append(document["answers"][0])
+
+
+def first_score(**fields: Any) -> Callable[[Document], None]:
+    def change(document: Document) -> None:
+        metric = next(one for one in document["scores"] if one["scorer"] == "rouge_l")
+        metric |= fields
+
+    return change
+
+
+def first_reply(**fields: Any) -> Callable[[Document], None]:
+    return lambda document: document["answers"][0]["reply"].update(fields)
+
+
+def first(part: str, **fields: Any) -> Callable[[Document], None]:
+    return lambda document: document[part][0].update(fields)
+
+
+def better(document: Document) -> None:
+    for one in document["scores"]:
+        if one["dimension"] == "overall":
+            one["value"] += 1e-6
+
+
+FORGERIES = {
+    "a better score": (first_score(value=0.9), "rouge_l: says 0.9"),
+    "of fewer samples": (first_score(n=30), "of 30 samples"),
+    "a narrower interval": (first_score(interval=[0.1, 0.11]), "says the interval"),
+    "no interval": (first_score(interval=None), "says the interval"),
+    "another way": (first_score(signature="rouge_l|protocol:9"), "was made by rouge_l|protocol:9"),
+    "no category": (first_score(category="nothing"), "no such score"),
+    "a sum that is none": (better, f"{JUDGE}: overall: says"),
+    "an answer left out": (no_answer, "of 40 samples, the answers give"),
+    "an answer twice": (same_answer_twice, "there twice"),
+    "of no sample": (first("answers", sample_id="nobody's"), "of no sample"),
+    "a failure with text": (first_reply(status="failed"), "its text says otherwise"),
+    "an answer without": (first_reply(text=" "), "its text says otherwise"),
+    "a reference left out": (first_reply(withheld=0), "as only controls do"),
+    "a long answer": (first_reply(text="a " * 20_000), "longer than"),
+    "no status": (first_reply(status="splendid"), "status"),
+    "a judgement above ten": (first("judgements", scores={"accuracy": 11.0}), "the judgement of"),
+    "a judgement of nothing": (first("judgements", sample_id="nobody's"), "the judgement of"),
+    "another reference": (first("samples", references=["A dog."]), "hash of the dataset"),
+    "a large number": (first("samples", position=2**80), "out of range"),
+    "a NUL": (first("samples", instruction="a\0b"), "hash of the dataset"),
+    "no samples": (lambda document: document.update(samples=[]), "samples"),
+    "more than there is": (lambda document: document.update(script="x"), "script"),
+    "another form": (lambda document: document.update(format="2"), "format"),
+    "bad traits": (lambda document: document["traits"].update(run="rm"), "run"),
+    "no time": (lambda document: document.update(created_at="<b>"), "created_at"),
+}
+
+
+def test_what_the_answers_do_not_give_is_refused(tmp_path: Path, alpha: Document) -> None:
+    forged = {}
+    for name, (change, _) in FORGERIES.items():
+        forged[name] = json.loads(json.dumps(alpha))
+        change(forged[name])
+    for line, (name, (_, words)) in zip(refusals(tmp_path, forged), FORGERIES.items(), strict=True):
+        assert words in line, name
+
+
+NAMES = [
+    "<img src=x onerror=alert(1)>",
+    "a\nb",
+    "a\u202eb",
+    "a\x1b[31m",
+    "",
+    " ",
+    "n" * 201,
+    "a\u2028b",
+]
+LINKS = """javascript:alert(1) data:text/html,x file:///etc/passwd //example.org https:// http://a@b/
+https://exa"mple.org ftp://example.org https://exämple.org HTTPS://x https:///path""".split()
+
+
+def test_a_name_that_could_deceive_is_refused(tmp_path: Path, alpha: Document) -> None:
+    pairs = [(field, name) for field in ("model", "by", "licence", "benchmark") for name in NAMES]
+    odd = {f"{field} {name}": alpha | {field: name} for field, name in pairs}
+    for line, (field, _) in zip(refusals(tmp_path, odd), pairs, strict=True):
+        assert line.startswith(f"{field}: ")
+        assert line.isprintable()
+
+
+def test_a_link_that_is_no_web_address_is_refused(tmp_path: Path, alpha: Document) -> None:
+    links = [*LINKS, "https://example.org/a b", "https://example.org/\n"]
+    for line in refusals(tmp_path, {one: alpha | {"link": one} for one in links}):
+        assert line.startswith("link: Value error, a link is an address")
+
+
+def _zip(content: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("../../escaped.json", content)
+    return packed.getvalue()
+
+
+def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
+    odd = {
+        "is an archive": _zip(b"0" * 10_000_000),
+        "is an archive;": gzip.compress(b"{}"),
+        "is not JSON": b"",
+        "model: Field required": b"{}",
+        "it: ": b"[]",
+        "is not JSON (NaN": b'{"model": NaN}',
+        "stands twice": b'{"model": "a", "model": "b"}',
+        "nested too deeply": b"[" * 100_000,
+        "UTF-8": b"\xff\xfe\xfd",
+        "surrogate": b'{"model": "\\ud800"}',
+    }
+    for line, words in zip(refusals(tmp_path, odd), odd, strict=True):
+        assert words in line
+
+
+def test_a_huge_file_and_one_that_is_not_there_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "huge.json"
+    with path.open("wb") as stream:
+        stream.truncate(65 << 20)
+    assert "64 MiB" in refused(path)
+    assert "is no file" in refused(tmp_path / "missing.json")
+    done = run_command("site", "check", str(tmp_path / "empty"), cwd=tmp_path)
+    assert done.returncode == 2
+
+
+def test_only_samples_of_the_wanted_hash_pass(files: dict[str, Path], alpha: Document) -> None:
+    wanted = alpha["dataset"][:12]
+    assert run_command("site", "check", str(files["alpha"]), "--dataset", wanted).returncode == 0
+    assert "and not 000000000000" in refused(files["alpha"], "--dataset", "0" * 12)
+
+
+def test_a_sample_without_an_answer_counts_as_missing(tmp_path: Path, alpha: Document) -> None:
+    path = tmp_path / "part.json"
+    path.write_text(json.dumps(alpha | {"answers": alpha["answers"][1:], "judgements": []}))
+    document = json.loads(path.read_text(encoding="utf-8"))
+    assert "of 40 samples, the answers give" in run_command("site", "check", str(path)).stderr
+    claims = [one for one in document["scores"] if one["dimension"] is not None]
+    path.write_text(json.dumps(document | {"scores": claims}), encoding="utf-8")
+    done = run_command("site", "check", str(path))
+    assert done.returncode == 2  # nothing of it can be computed: there is no score at all
+    path.write_text(json.dumps(document | {"scores": [*claims, _rouge(path)]}), encoding="utf-8")
+    done = run_command("site", "check", str(path))
+    assert done.returncode == 0, done.stderr
+    assert "39 answers to 40 samples" in done.stdout
+
+
+def _rouge(path: Path) -> Document:
+    """The score of rouge_l as the refusal of a wrong one says it."""
+    document = json.loads(path.read_text(encoding="utf-8"))
+    wrong = {"scorer": "rouge_l", "value": 2.0, "n": 39, "signature": "?"}
+    path.write_text(json.dumps(document | {"scores": [wrong]}), encoding="utf-8")
+    made = run_command("site", "check", str(path)).stderr.partition("and here by ")[2].strip()
+    wrong["signature"] = made
+    path.write_text(json.dumps(document | {"scores": [wrong]}), encoding="utf-8")
+    said = run_command("site", "check", str(path)).stderr.partition("answers give ")[2].split()
+    wrong["value"] = float(said[0])
+    path.write_text(json.dumps(document | {"scores": [wrong]}), encoding="utf-8")
+    ends = run_command("site", "check", str(path)).stderr.partition("answers give (")[2]
+    low, high = ends.strip().rstrip(")").split(", ")
+    return wrong | {"interval": [float(low), float(high)]}
+
+
+def test_scores_that_nothing_here_can_compute_are_claims(tmp_path: Path, alpha: Document) -> None:
+    """Neither a name with options nor a plug-in's makes the check read a file or ask for one."""
+    claim = {"value": 0.5, "n": 40, "signature": "x"}
+    names = ["similarity[encoder=/etc/passwd]", "clap", "unheard_of", "spice"]
+    scores = [*alpha["scores"], *({"scorer": name} | claim for name in names)]
+    path = tmp_path / "claims.json"
+    path.write_text(json.dumps(alpha | {"scores": scores}), encoding="utf-8")
+    done = run_command("site", "check", str(path))
+    assert done.returncode == 0, done.stderr
+    assert "4 of them claimed" in done.stdout
+    scores.append({"scorer": "somebody", "dimension": "overall"} | claim | {"value": 11})
+    path.write_text(json.dumps(alpha | {"scores": scores}), encoding="utf-8")
+    assert refused(path) == "somebody: no judge gives 11"
+
+
+def test_judgements_of_the_free_judge_are_made_anew(tmp_path: Path) -> None:
+    store = ("--store", str(tmp_path / "runs.db"))
+    run_command(
+        "run", "demo", "--model", "control/safe", "--limit", "12", "--judge", "elements", *store
+    )
+    path = tmp_path / "safe.json"
+    assert run_command("submission", "1", "--out", str(path), *store).returncode == 0
+    assert run_command("site", "check", str(path)).returncode == 0
+    document = json.loads(path.read_text(encoding="utf-8"))
+    for one in document["judgements"]:
+        one["scores"] = dict.fromkeys(one["scores"], 10.0)
+    for score in document["scores"]:
+        if score["dimension"]:
+            score["value"] = 10.0
+    path.write_text(json.dumps(document), encoding="utf-8")
+    done = run_command("site", "check", str(path))
+    assert done.returncode == 2
+    assert "elements: overall: says 10.0 of 12 samples" in done.stderr
+
+
+def test_two_submissions_may_not_tell_of_different_samples(
+    tmp_path: Path, files: dict[str, Path], alpha: Document
+) -> None:
+    """What a hash does not cover, such as a sample's details, must be the same in all."""
+    samples = [one | {"details": {"clip": "another"}} for one in alpha["samples"]]
+    other = changed(files["beta"], tmp_path / "beta.json", samples=samples)
+    done = run_command("site", "check", str(files["alpha"]), str(other))
+    assert done.returncode == 2
+    assert done.stderr == f"{other}: says other things about the samples than one before it\n"
