@@ -21,7 +21,10 @@ from command import COMMAND, run_command
 from plugin import environment, install_package
 
 ROOT = Path(__file__).resolve().parents[1]
-REMOTE = ("--model openai/", "--judge openai/", "--llm openai/", "audiocapbench build ", "hf://")
+REMOTE = (
+    *("--model openai/", "--judge openai/", "--llm openai/"),
+    *("audiocapbench build ", "hf://", "--push"),
+)
 """What a block of commands has that needs a provider or the Hub."""
 
 
@@ -193,11 +196,12 @@ def local_providers(place: Path) -> Iterator[dict[str, str]]:
     key = "sk-test-0123456789abcdef"
     write_lists(place / "ids")
     everything = repositories() | mecat_repositories()
-    with HubServer(everything) as hub, OpenAIServer(key=key) as openai:
+    with HubServer(everything, token=key) as hub, OpenAIServer(key=key) as openai:
         openai.reply = reply
         yield {
             "HF_ENDPOINT": hub.url,
             "HF_HOME": str(place / "home"),
+            "HF_TOKEN": key,
             "XDG_CACHE_HOME": str(place / "cache"),
             "OPENAI_API_KEY": key,
             "OPENAI_BASE_URL": openai.base_url,

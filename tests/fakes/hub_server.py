@@ -1,7 +1,9 @@
 """A Hub of small repositories on loopback: looks them up, redirects large files, serves ranges."""
 
+import base64
 import hashlib
 import io
+import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -66,6 +68,8 @@ class HubServer(HttpServer):
 
     def _answer(self, request: Request) -> Response:
         path = unquote(urlsplit(request.path).path)
+        if request.method == "POST":
+            return self._write(request, path)
         if found := re.fullmatch(r"/api/datasets/([^/]+/[^/]+)(?:/revision/(.+))?", path):
             return self._info(request, found[1], found[2])
         if found := re.fullmatch(r"/api/datasets/([^/]+/[^/]+)/tree/(.+)", path):
@@ -99,6 +103,33 @@ class HubServer(HttpServer):
                 "siblings": siblings,
             }
         )
+
+    def _write(self, request: Request, path: str) -> Response:
+        """Make repositories and commits, as the Hub does for who has the token."""
+        if request.headers.get("authorization") != f"Bearer {self.token}":
+            return _error(401, "Unauthorized")
+        if path == "/api/validate-yaml":
+            return json_response({"errors": [], "warnings": []})
+        if path == "/api/repos/create":
+            name = f"{request.json['organization']}/{request.json['name']}"
+            hidden = request.json.get("private") or request.json.get("visibility") == "private"
+            assert hidden, "nothing is made public unasked"
+            self.repositories.setdefault(name, Repository({}))
+            return json_response({"url": f"{self.url}/datasets/{name}", "name": name})
+        name = "/".join(path.split("/")[3:5])
+        if "/preupload/" in path:
+            files = [
+                {**one, "uploadMode": "regular", "shouldIgnore": False}
+                for one in request.json["files"]
+            ]
+            return json_response({"files": files})
+        repository = self.repositories[name]
+        for line in map(json.loads, request.body.splitlines()):
+            if line["key"] == "file":
+                value = line["value"]
+                repository.files[value["path"]] = base64.b64decode(value["content"])
+        url = f"{self.url}/datasets/{name}/commit/{repository.commit}"
+        return json_response({"success": True, "commitOid": repository.commit, "commitUrl": url})
 
     def _entries(self, repository: Repository) -> list[dict[str, Any]]:
         """Its files as the Hub lists them: large ones have a SHA-256."""

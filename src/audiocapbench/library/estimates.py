@@ -2,35 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
-from audiocapbench.report.exports import Heading, Page, Record
-from audiocapbench.scores.estimate import Estimate
-from audiocapbench.scores.groups import ALL, category
+from audiocapbench.report.exports import Heading, Page
+from audiocapbench.scores.groups import category
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.table import ScoreTable
-
-WHOLE = "all"
-
-
-def estimate_records(table: ScoreTable, scorers: Iterable[Scorer]) -> list[Record]:
-    """A row for each scorer and group."""
-    # A list, because a category may be called as the whole is.
-    keys = [(WHOLE, ALL), *((name, category(name)) for name in table.categories)]
-    return [
-        _record(scorer, group, table.estimate(scorer, key))
-        for scorer in scorers
-        for group, key in keys
-    ]
-
-
-def _record(scorer: Scorer, group: str, one: Estimate) -> Record:
-    return {
-        "scorer": scorer.label,
-        "group": group,
-        **one.flat(),
-        "n": one.n,
-        "samples": one.coverage.total,
-        "signature": str(one.signature),
-    }
 
 
 def estimate_page(

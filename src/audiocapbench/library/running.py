@@ -35,7 +35,7 @@ from audiocapbench.judges import (
     judge_run,
 )
 from audiocapbench.library.arguments import ArgumentError, check_options, metric_names, run_number
-from audiocapbench.library.estimates import estimate_page, estimate_records, find_scorer
+from audiocapbench.library.estimates import estimate_page, find_scorer
 from audiocapbench.library.result import Result
 from audiocapbench.models import Model, ModelSettings, create_model
 from audiocapbench.models.registry import price_of
@@ -44,6 +44,7 @@ from audiocapbench.scores.estimate import Estimate, interval_words
 from audiocapbench.scores.run_table import keep_estimates
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.scores.summary import RunSummary, summarise
+from audiocapbench.scores.table import estimate_records
 from audiocapbench.store import DEFAULT_STORE, Run, Store
 
 StoreLike = str | PathLike[str] | Store

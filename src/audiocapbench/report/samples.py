@@ -20,6 +20,8 @@ _REFERENCES, _REFERENCE = "references", "reference"
 
 Row = dict[str, Any]
 
+_NONE: Mapping[str, str] = {}
+
 
 def write_samples(
     path: Path, tables: Iterable[ScoreTable], texts: Mapping[str, str] | None = None
@@ -36,7 +38,7 @@ def write_samples(
         tables: Scores of runs, or of files.
         texts: Answers by id, where scores are of files.
     """
-    rows = [row for one in tables for row in _rows(one, texts or {})]
+    rows = [row for one in tables for row in sample_rows(one, texts or {})]
     if path.suffix.lower() in JSON_LINES:
         lines = (json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
         write_file(path, "".join(f"{line}\n" for line in lines))
@@ -59,7 +61,8 @@ def _flat(row: Row, most: int) -> Row:
     return flat
 
 
-def _rows(table: ScoreTable, texts: Mapping[str, str]) -> Iterable[Row]:
+def sample_rows(table: ScoreTable, texts: Mapping[str, str] = _NONE) -> Iterable[Row]:
+    """What was answered to each sample, and every score."""
     run = {"run": table.run.id, "model": table.run.model} if isinstance(table, RunTable) else {}
     details = [name for name in _DETAILS if any(name in one.details for one in table.samples)]
     metrics = {scorer: one for scorer, one in table.scores.items() if scorer.judge is None}

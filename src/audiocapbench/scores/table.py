@@ -170,3 +170,25 @@ class ScoreTable:
 
 def _documents(estimates: Estimates) -> dict[str, Any]:
     return {name: one.to_dict() for name, one in estimates.items()}
+
+
+def estimate_records(table: ScoreTable, scorers: Iterable[Scorer]) -> list[Mapping[str, Any]]:
+    """A row for each scorer and group."""
+    # A list, because a category may be called as the whole is.
+    keys = [("all", ALL), *((name, category(name)) for name in table.categories)]
+    return [
+        _record(scorer, group, table.estimate(scorer, key))
+        for scorer in scorers
+        for group, key in keys
+    ]
+
+
+def _record(scorer: Scorer, group: str, one: Estimate) -> dict[str, Any]:
+    return {
+        "scorer": scorer.label,
+        "group": group,
+        **one.flat(),
+        "n": one.n,
+        "samples": one.coverage.total,
+        "signature": str(one.signature),
+    }

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from audiocapbench.audio import sha256
-from audiocapbench.credentials import redacted
+from audiocapbench.credentials import credential, redacted
 from audiocapbench.errors import DatasetError
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
@@ -99,6 +99,16 @@ class Hub:
                 (root / path).unlink()
                 what = "came with another SHA-256 than the Hub has; run again to download it anew"
                 raise HubError(f"{repository.name}: {path} {what}")
+
+    def upload(self, name: str, folder: Path, message: str) -> str:
+        """Put a folder into a dataset repository, made private where it is new; its address."""
+        token = credential("HF_TOKEN")
+        api = hub_library().HfApi(endpoint=self.endpoint, token=token)
+        make = partial(api.create_repo, name, repo_type="dataset", private=True, exist_ok=True)
+        self._patiently(name, None, make, FIRST_PAUSES_S)
+        put = partial(api.upload_folder, repo_id=name, folder_path=folder, repo_type="dataset")
+        self._patiently(name, None, partial(put, commit_message=message))
+        return f"{self.endpoint}/datasets/{name}"
 
     def fetch(self, repository: Repository, path: str, start: int, end: int) -> bytes:
         """The bytes of a file from start up to end."""

@@ -1,0 +1,127 @@
+"""A run as a dataset folder that ``datasets`` loads: answers, scores and a card."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from audiocapbench import audio
+from audiocapbench.data import Clip
+from audiocapbench.data.build.hub import hub_library
+from audiocapbench.data.problems import os_errors
+from audiocapbench.errors import AudioError, ReportError
+from audiocapbench.files import encodable, write_file
+from audiocapbench.report.exports import markdown, write_parquet
+from audiocapbench.report.samples import sample_rows
+from audiocapbench.scores.run_table import RunTable
+from audiocapbench.scores.table import estimate_records
+from audiocapbench.version import VERSION
+
+_ANSWERS, _SCORES = "data/test-00000-of-00001.parquet", "scores.parquet"
+_AT_A_TIME = 50
+
+
+def write_dataset(table: RunTable, out: Path) -> int:
+    """Write a run's clips, references, answers and scores, and a card that says how it was made.
+
+    Returns:
+        Of how many samples the clip is not on this disk as it was.
+
+    Raises:
+        ReportError: The folder holds something else, or cannot be written.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())) and not (out / _SCORES).is_file():
+        raise ReportError(f"{out}: holds something else; choose another folder")
+    with os_errors(out, "written"):
+        (out / _ANSWERS).parent.mkdir(parents=True, exist_ok=True)
+        lost = _write_answers(table, out / _ANSWERS)
+    judged = [one for judge in table.judgements for one in table.dimensions(judge)]
+    records = estimate_records(table, [*table.scorers, *judged])
+    write_parquet(out / _SCORES, records)
+    write_file(out / "README.md", _card(table, records, lost))
+    return lost
+
+
+def _write_answers(table: RunTable, path: Path) -> int:
+    """Write a row a sample, some at a time; returns how many have no clip."""
+    datasets, pyarrow = hub_library("datasets"), hub_library("pyarrow")
+    rows = []
+    for sample, row in zip(table.samples, sample_rows(table), strict=True):
+        outcome = table.outcomes.get(sample.id)
+        spent = ("input_tokens", "output_tokens", "cost_usd")
+        more = {name: outcome and getattr(outcome.reply, name) for name in spent}
+        asked = {"instruction": sample.instruction, "latency_s": outcome and outcome.latency_s}
+        rows.append({"file_name": sample.clip.file_name, **row, **asked, **more})
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    kinds = {name: _feature(datasets, [row.get(name) for row in rows]) for name in names}
+    heard = any(not one.clip.is_absent for one in table.samples)
+    features = datasets.Features(({"audio": datasets.Audio()} if heard else {}) | kinds)
+    lost = 0
+    with hub_library("pyarrow.parquet").ParquetWriter(path, features.arrow_schema) as writer:
+        for start in range(0, len(rows), _AT_A_TIME):
+            part = rows[start : start + _AT_A_TIME]
+            for sample, row in zip(table.samples[start:], part, strict=False):
+                content = _content(sample.clip)
+                lost += content is None
+                row["audio"] = content and {"bytes": content, "path": Path(row["file_name"]).name}
+            made = pyarrow.Table.from_pylist(part, features.arrow_schema)
+            writer.write_table(made)
+            for row in part:
+                del row["audio"]
+    return lost
+
+
+def _feature(datasets: Any, values: Sequence[Any]) -> Any:
+    """What a column is for ``datasets``: a number, a list of texts, or a text."""
+    known = next((one for one in values if one is not None), "")
+    if isinstance(known, list):
+        return [datasets.Value("string")]
+    return datasets.Value("float64" if isinstance(known, int | float) else "string")
+
+
+def _content(clip: Clip) -> bytes | None:
+    """The bytes of a clip; nothing where it is not there, or not what it was."""
+    try:
+        content = audio.read_bytes(clip.path, audio.MOST_BYTES)
+    except AudioError:
+        return None
+    return content if audio.sha256(content) == clip.sha256 else None
+
+
+def _card(table: RunTable, records: Sequence[Any], lost: int) -> str:
+    run, title = table.run, f"{table.run.model} on {table.run.benchmark}"
+    parts = {"answers": (_ANSWERS, True), "scores": (_SCORES, False)}
+    configs = [
+        {"config_name": name, "data_files": [{"split": "test", "path": path}], "default": default}
+        for name, (path, default) in parts.items()
+    ]
+    # JSON is YAML, too, and nothing in a name can break out of it.
+    head = {"pretty_name": title, "tags": ["audiocapbench", "audio-captioning"], "configs": configs}
+    statuses = Counter(str(one.reply.status) for one in table.outcomes.values())
+    made = {
+        "Model": run.model,
+        "Parameters": json.dumps(dict(run.parameters), sort_keys=True),
+        "Benchmark": f"{run.benchmark}, {len(table.samples):,} samples",
+        "SHA-256 of the benchmark": run.dataset,
+        "Answers": ", ".join(f"{count:,} {name}" for name, count in statuses.most_common()),
+        "Clips not included": f"{lost:,}",
+        "Made": f"{run.created_at} by AudioCapBench {run.made_by}, written by {VERSION}",
+    }
+    lines = [f"- {name}: {markdown(value)}" for name, value in made.items()]
+    rows = [
+        f"| {markdown(str(one['scorer']))} | {_number(one['score'])} | "
+        f"{_number(one['low'])}–{_number(one['high'])} | {one['n']}/{one['samples']} | "
+        f"{markdown(str(one['signature']))} |"
+        for one in records
+        if one["group"] == "all"
+    ]
+    table_head = "| scorer | score | 95 % | scored | signature |\n|---|---|---|---|---|"
+    words = "A failure is a status and never a 0. The licence is that of the benchmark's clips."
+    text = [f"# {markdown(title)}", "\n".join(lines), "\n".join([table_head, *rows]), words]
+    front = json.dumps(head, indent=1, ensure_ascii=False)
+    return encodable(f"---\n{front}\n---\n\n" + "\n\n".join(text) + "\n")
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
