@@ -34,15 +34,15 @@ def test_a_draft_in_a_thought_is_no_verdict(begin: str, end: str, before: str) -
         before = ""
     thought = f"{before}{begin}Perhaps {DRAFT}, or A?{end}"
     assert CONTRACT.parse(f"{thought}\n{GOOD}").scores["accuracy"] == 8
-    assert read_answer(f"{thought}\nB", "A dog.", "A cat.").choice is Choice.SECOND
+    assert read_answer(f"{thought}\nB", "A dog.", "A cat.") is Choice.SECOND
     assert read_word(f"{thought}\n1") is read_word("1")
     with pytest.raises(ReplyError, match="no JSON object"):
         CONTRACT.parse(thought)
-    assert read_answer(thought, "A dog.", "A cat.").choice is Choice.UNKNOWN
+    assert read_answer(thought, "A dog.", "A cat.") is Choice.UNKNOWN
     unclosed = f"{before}{begin}Perhaps {DRAFT}. The answer is A."
     with pytest.raises(ReplyError, match="before its thinking does"):
         CONTRACT.parse(unclosed)
-    assert read_answer(unclosed, "A dog.", "A cat.").choice is Choice.UNKNOWN
+    assert read_answer(unclosed, "A dog.", "A cat.") is Choice.UNKNOWN
 
 
 def test_several_thoughts_nested_ones_and_one_begun_in_the_prompt_are_left_out() -> None:

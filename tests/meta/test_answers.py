@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from audiocapbench.meta.answers.marks import Labels
-from audiocapbench.meta.answers.parser import LONGEST, AnswerReading, read_answer
+from audiocapbench.meta.answers.parser import LONGEST, read_answer
 from audiocapbench.meta.answers.patterns import nearest
 from audiocapbench.meta.scorers.scorer import Choice
 
@@ -35,7 +35,7 @@ def labelled_answers(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def readings(name: str) -> list[tuple[dict[str, Any], AnswerReading]]:
+def readings(name: str) -> list[tuple[dict[str, Any], Choice]]:
     found = []
     for one in labelled_answers(name):
         first, second = one.get("captions", (DOG, RAIN))
@@ -67,7 +67,7 @@ def test_a_third_of_the_labelled_answers_is_held_apart() -> None:
 )
 def test_what_is_certain_is_right_and_the_rest_is_left_to_a_reader(name: str, least: float) -> None:
     found = readings(name)
-    certain = [(one, own.choice.name.lower()) for one, own in found if own.certain]
+    certain = [(one, own.name.lower()) for one, own in found if own is not Choice.UNKNOWN]
     wrong = [(one["answer"], choice) for one, choice in certain if choice != one["choice"]]
     assert len(wrong) <= 0.01 * len(certain), wrong
     opposite = [
@@ -75,7 +75,7 @@ def test_what_is_certain_is_right_and_the_rest_is_left_to_a_reader(name: str, le
     ]
     assert not opposite
     meant = [own for one, own in found if one["choice"] != "unknown"]
-    assert sum(own.certain for own in meant) >= least * len(meant)
+    assert sum(own is not Choice.UNKNOWN for own in meant) >= least * len(meant)
 
 
 @pytest.mark.parametrize(
@@ -92,12 +92,11 @@ def test_ordinary_answers_are_certain_and_misleading_ones_mislead_nobody(
 ) -> None:
     found = readings(name)
     said = [(one, own) for one, own in found if one["kind"] == "ordinary"]
-    ordinary = [own.certain for one, own in said if one["choice"] != "unknown"]
+    ordinary = [own is not Choice.UNKNOWN for one, own in said if one["choice"] != "unknown"]
     assert sum(ordinary) >= least * len(ordinary)
-    assert all(own.choice.name.lower() == one["choice"] for one, own in said if own.certain)
-    certain = [(one, own) for one, own in found if one["kind"] == "misleading" and own.certain]
-    assert not [one["answer"] for one, own in certain if own.choice.name.lower() != one["choice"]]
-    assert len(certain) <= 0.05 * len(found)
+    certain = [(one, own) for one, own in found if own is not Choice.UNKNOWN]
+    assert not [one["answer"] for one, own in certain if own.name.lower() != one["choice"]]
+    assert sum(one["kind"] == "misleading" for one, _ in certain) <= 0.05 * len(found)
 
 
 def test_the_labels_hold_two_hundred_answers_and_no_text() -> None:
@@ -105,23 +104,6 @@ def test_the_labels_hold_two_hundred_answers_and_no_text() -> None:
     assert Counter(one["file"] for one in labels) == {"GAMA": 100, "LTU": 100}
     assert len({(one["file"], one["index"]) for one in labels}) == 200
     assert {frozenset(one) for one in labels} == {frozenset({"file", "index", "label"})}
-
-
-@pytest.mark.parametrize(
-    ("answer", "choice"),
-    [
-        ("Both describe a noise, but it is more likely to be a dog that barks twice near a car "
-         "than rain.", Choice.FIRST),
-        ("Both name a noise. However, I hear what is more likely rain on a tin roof, thunder that "
-         "falls and rolls, than a dog.", Choice.SECOND),
-        ("Both describe a noise, but it is more likely to be a bell than a siren.", Choice.TIE),
-        ("Both describe a noise, but a dog that barks twice near a car is there.", Choice.TIE),
-    ],
-)  # fmt: skip
-def test_both_is_no_tie_where_the_words_of_one_are_called_more_likely(
-    answer: str, choice: Choice
-) -> None:
-    assert read_answer(answer, DOG, RAIN).choice is choice
 
 
 @pytest.mark.parametrize(("model", "least"), [("GAMA", 0.98), ("LTU", 0.72)])
@@ -136,7 +118,7 @@ def test_real_answers_are_certain_or_left_to_a_reader(
         if one["file"] == model
         for row in [rows[one["index"]]]
     ]
-    certain = [(label, own.choice.name.lower()) for label, own in found if own.certain]
+    certain = [(label, own.name.lower()) for label, own in found if own is not Choice.UNKNOWN]
     assert len(certain) >= least * len(found)
     assert all(label == choice for label, choice in certain)
 
@@ -151,22 +133,8 @@ def test_an_answer_with_the_names_exchanged_chooses_the_other_caption() -> None:
             continue
         other = re.sub(r"\b[AB]\b", lambda found: _MIRROR[found[0]], text)
         here, there = (read_answer(each, DOG, RAIN, LETTERS) for each in (text, other))
-        if here.certain and there.certain:
-            assert here.choice is there.choice.swapped, text
-
-
-@pytest.mark.parametrize("model", ["GAMA", "LTU"])
-def test_the_parser_reads_real_answers_as_a_careful_reader_does(shared: Path, model: str) -> None:
-    path = shared / "brace" / f"res_AudioCaps_Main_v0_{model}.json"
-    answers = json.loads(path.read_text("utf-8"))
-    wrong = []
-    labels = [one for one in labelled() if one["file"] == model]
-    for one in labels:
-        row = answers[one["index"]]
-        choice = read_answer(row["output"], row["caption_0"], row["caption_1"], FROM_ZERO).choice
-        if choice.name.lower() != one["label"]:
-            wrong.append((one["index"], one["label"], choice.name.lower()))
-    assert len(wrong) <= 0.03 * len(labels), wrong
+        if Choice.UNKNOWN not in (here, there):
+            assert here is there.swapped, text
 
 
 @pytest.mark.parametrize(
@@ -195,20 +163,12 @@ def test_the_parser_reads_real_answers_as_a_careful_reader_does(shared: Path, mo
         ("The second caption is less accurate than the first.", Choice.FIRST),
         ("I would choose option A over option B.", Choice.FIRST),
         ("Not the first but the second.", Choice.SECOND),
-        ("I don't think the first caption is better.", Choice.SECOND),
         ("The first caption does not match the audio.", Choice.SECOND),
-        ("Caption A is no better than caption B.", Choice.TIE),
         ("Neither caption is better than the other.", Choice.TIE),
         ("Both describe it, but B is inaccurate.", Choice.FIRST),
         ("B\nCaption A is more detailed but wrong.", Choice.SECOND),
         ("I'd go with B, since A mentions a car that cannot be heard.", Choice.SECOND),
-        ("Both are correct. However, the first caption is more specific.", Choice.FIRST),
-        ("The first is more accurate. Therefore, both captions are equally good.", Choice.TIE),
         ("“Rain falls on a tin roof while thunder rolls” fits best.", Choice.SECOND),
-        ("The caption that describes the barking dog is more accurate.", Choice.FIRST),
-        ("Rain on a tin roof with thunder.", Choice.SECOND),
-        ("Both tell of it, but the first one also mentions a car.", Choice.FIRST),
-        ("The first also mentions a car, which is not present in the clip.", Choice.SECOND),
         ("It is not possible to determine which caption is better.", Choice.UNKNOWN),
         ("I cannot hear the audio.", Choice.UNKNOWN),
         ("A dog barks in the rain on a roof, with a car and thunder.", Choice.UNKNOWN),
@@ -217,7 +177,26 @@ def test_the_parser_reads_real_answers_as_a_careful_reader_does(shared: Path, mo
     ],
 )
 def test_answers_are_read_as_they_are_meant(answer: str, choice: Choice) -> None:
-    assert read_answer(answer, DOG, RAIN, LETTERS).choice is choice
+    assert read_answer(answer, DOG, RAIN, LETTERS) is choice
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I don't think the first caption is better.",
+        "Caption A is no better than caption B.",
+        "Both are correct. However, the first caption is more specific.",
+        "The first is more accurate. Therefore, both captions are equally good.",
+        "The caption that describes the barking dog is more accurate.",
+        "Rain on a tin roof with thunder.",
+        "Both tell of it, but the first one also mentions a car.",
+        "The first also mentions a car, which is not present in the clip.",
+        "Both describe a noise, but it is more likely to be a dog that barks twice than rain.",
+        "Both describe a noise, but it is more likely to be a bell than a siren.",
+    ],
+)
+def test_what_only_a_careful_reader_can_read_is_left_to_one(answer: str) -> None:
+    assert read_answer(answer, DOG, RAIN, LETTERS) is Choice.UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -235,28 +214,28 @@ def test_answers_are_read_as_they_are_meant(answer: str, choice: Choice) -> None
 def test_captions_are_counted_as_the_prompt_or_else_the_answer_counts(
     answer: str, choice: Choice
 ) -> None:
-    assert read_answer(answer, DOG, RAIN, FROM_ZERO).choice is choice
+    assert read_answer(answer, DOG, RAIN, FROM_ZERO) is choice
 
 
 def test_a_letter_that_stands_for_nothing_in_the_prompt_is_no_tie() -> None:
-    assert read_answer("C", DOG, RAIN, Labels("A", "B")).choice is Choice.UNKNOWN
+    assert read_answer("C", DOG, RAIN, Labels("A", "B")) is Choice.UNKNOWN
 
 
 def test_the_words_of_a_quoted_caption_win_over_a_wrong_number_before_them() -> None:
     answer = f'The first caption, "{RAIN}", better matches the audio.'
-    assert read_answer(answer, DOG, RAIN, LETTERS).choice is Choice.SECOND
+    assert read_answer(answer, DOG, RAIN, LETTERS) is Choice.SECOND
 
 
 def test_a_caption_with_the_words_of_a_verdict_does_not_choose_itself() -> None:
     trap = "Caption A is better than Caption B."
-    assert read_answer(f'"{DOG}" is more accurate than "{trap}"', trap, DOG, LETTERS).choice is (
+    assert read_answer(f'"{DOG}" is more accurate than "{trap}"', trap, DOG, LETTERS) is (
         Choice.SECOND
     )
 
 
 def test_equal_captions_cannot_be_told_apart_by_their_words() -> None:
     assert nearest("a dog barks", DOG, DOG) is None
-    assert read_answer(f'"{DOG}" is better.', DOG, DOG, LETTERS).choice is Choice.UNKNOWN
+    assert read_answer(f'"{DOG}" is better.', DOG, DOG, LETTERS) is Choice.UNKNOWN
 
 
 _PIECES = st.sampled_from(
@@ -271,7 +250,7 @@ _PIECES = st.sampled_from(
 @settings(max_examples=300, deadline=None)
 def test_no_answer_and_no_caption_breaks_the_parser(answer: str, first: str, second: str) -> None:
     for labels in (LETTERS, FROM_ZERO):
-        assert read_answer(answer, first, second, labels).choice in Choice
+        assert read_answer(answer, first, second, labels) in Choice
 
 
 @given(st.text(alphabet=string.ascii_letters + " .,", max_size=200))
@@ -281,15 +260,15 @@ def test_reading_is_a_function_of_its_input(answer: str) -> None:
 
 @pytest.mark.parametrize("piece", ["'a ", '"a', "[a", "which one ", "not ", "than the ", "B, "])
 def test_answers_of_a_hundred_thousand_characters_are_read(piece: str) -> None:
-    assert read_answer((piece * 100_000)[:100_000], DOG, RAIN).choice in Choice
+    assert read_answer((piece * 100_000)[:100_000], DOG, RAIN) in Choice
 
 
 def test_of_a_very_long_answer_only_the_ends_are_read() -> None:
     filler = "Let me think. " * (LONGEST // 14)
     buried = f"{filler}The second caption is better. {filler}"
-    assert read_answer(buried, DOG, RAIN).choice is Choice.UNKNOWN
+    assert read_answer(buried, DOG, RAIN) is Choice.UNKNOWN
 
 
 def test_a_choice_at_the_end_of_a_very_long_answer_is_found() -> None:
     answer = "Let me think. " * 10_000 + "Therefore, the second caption is better."
-    assert read_answer(answer, DOG, RAIN).choice is Choice.SECOND
+    assert read_answer(answer, DOG, RAIN) is Choice.SECOND

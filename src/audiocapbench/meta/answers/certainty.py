@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from audiocapbench.meta.answers.marks import FIRST, SECOND, kinds
 from audiocapbench.meta.answers.patterns import SOUND_WORDS, VERDICT_WORDS, P, content_words
-from audiocapbench.meta.answers.statements import AnswerClause, Discourse, Weight
+from audiocapbench.meta.answers.statements import AnswerClause, Weight, read_clauses
 from audiocapbench.meta.scorers.scorer import Choice
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?|[\ue000-\ue006]|\d+")
@@ -25,20 +25,17 @@ class _Beside(NamedTuple):
     granted: bool
 
 
-def certain_choice(
-    marked: str, said: Discourse, captions: tuple[str, str], form: Choice | None
-) -> Choice | None:
+def certain_choice(marked: str, captions: tuple[str, str], form: Choice | None) -> Choice | None:
     """What an answer chooses for certain, or None.
 
     Args:
         marked: The answer with a letter in the place of every mention of a caption.
-        said: Its clauses and what they say.
         captions: The first caption and the second.
         form: What stands in it as a form, such as "Answer: B".
     """
     if P["turns_round"].search(P["harmless"].sub(" i ", marked)):
         return None
-    clauses = [one for one in said.clauses if _WORD.search(P["opening"].sub("", one.text))]
+    clauses = [one for one in read_clauses(marked) if _WORD.search(P["opening"].sub("", one.text))]
     parts = []
     for one, after in pairwise([*clauses, AnswerClause("")]):
         granted = one.concedes or bool(P["turn"].match(after.text))

@@ -1,25 +1,12 @@
-"""Reads which caption a model's free-text answer chooses, and says whether that is certain.
+"""Reads which caption a model's free-text answer chooses for certain.
 
 A choice that is stated in so many words counts, not the reasons for it. What contradicts itself, is
-hedged or refuses is not certain: it is left to a reader, or stays unknown.
+hedged or refuses is left to a reader, or stays unknown.
 """
 
-from typing import NamedTuple
-
 from audiocapbench.meta.answers.certainty import certain_choice
-from audiocapbench.meta.answers.marks import (
-    BOTH,
-    FIRST,
-    GUESSED,
-    NEITHER,
-    SECOND,
-    UNDECIDED,
-    Labels,
-    kinds,
-    mark,
-)
-from audiocapbench.meta.answers.patterns import P, content_words, nearest
-from audiocapbench.meta.answers.statements import Statement, Weight, read_clauses
+from audiocapbench.meta.answers.marks import GUESSED, Labels, kinds, mark
+from audiocapbench.meta.answers.patterns import P, content_words
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.models.thoughts import without_thoughts
 
@@ -42,40 +29,32 @@ _OFTEN = {
 }
 
 
-class AnswerReading(NamedTuple):
-    """A choice, and whether it is certain; a guess that is not certain may be wrong."""
+def read_answer(answer: str, first: str, second: str, labels: Labels | None = None) -> Choice:
+    """What an answer to a question about two captions chooses for certain, else unknown.
 
-    choice: Choice
-    certain: bool
-
-
-_UNREAD = AnswerReading(Choice.UNKNOWN, certain=False)
-
-
-def read_answer(
-    answer: str, first: str, second: str, labels: Labels | None = None
-) -> AnswerReading:
-    """Read one answer to a question about two captions, which it called A and B by default."""
+    The question called the captions A and B, or as the labels say.
+    """
     labels = labels or Labels()
-    stated = without_thoughts(answer)
-    if stated is None or not stated.strip():
-        return _UNREAD
-    text = ends_of(stated, LONGEST, "\n").strip()
+    text = ends_of(without_thoughts(answer) or "", LONGEST, "\n").strip()
     form = _formal(text, labels)
+    if form is not None and (
+        _labelled(text.rpartition("\n")[2], labels) is form or _is_document(text)
+    ):
+        return form
     marked = mark(text, first, second, labels)
-    said = read_clauses(marked.rstrip(GUESSED))
-    doubtful = GUESSED in marked or P["relabelled"].match(text)
-    plain = None if doubtful else certain_choice(marked, said, (first, second), form)
-    if form is not None:
-        last = _labelled(text.rpartition("\n")[2], labels)
-        certain = form is not Choice.UNKNOWN and (form in (plain, last) or _is_document(text))
-        return AnswerReading(form, certain)
-    if plain is not None:
-        return AnswerReading(plain, certain=True)
-    choice = _resolved(said.found)
-    if choice is Choice.UNKNOWN:
-        return _by_words(text, marked, first, second)
-    return AnswerReading(choice, certain=False)
+    if GUESSED in marked or P["relabelled"].match(P["quoted"].sub(" ", text)):
+        return Choice.UNKNOWN
+    choice = certain_choice(marked, (first, second), form)
+    if choice is None and content_words(text) and not kinds(marked):
+        choice = _repeated(content_words(text), content_words(first), content_words(second))
+    return choice if form in (None, choice) and choice else Choice.UNKNOWN
+
+
+def _repeated(said: frozenset[str], first: frozenset[str], second: frozenset[str]) -> Choice | None:
+    """The caption whose words an answer repeats, and no more."""
+    if first == second or said not in (first, second):
+        return None
+    return Choice.FIRST if said == first else Choice.SECOND
 
 
 def ends_of(answer: str, longest: int, between: str) -> str:
@@ -122,48 +101,3 @@ def _meaning(label: str, labels: Labels) -> Choice:
     small = label.lower()
     own = called.get(label.upper())
     return _CALLED.get(small) or own or _OFTEN.get(small, Choice.UNKNOWN)
-
-
-def _resolved(found: list[Statement]) -> Choice:
-    """What the firmest statements come to, if they agree."""
-    found = found[max((place for place, one in enumerate(found) if one.resets), default=0) :]
-    for weight in sorted(Weight, reverse=True):
-        level = [one for one in found if one.weight is weight]
-        level = [
-            one
-            for place, one in enumerate(level)
-            if one.sign or not any(later.sign and later.turns for later in level[place:])
-        ]
-        if level:
-            choices = {one.choice for one in level}
-            return choices.pop() if len(choices) == 1 else Choice.UNKNOWN
-    return Choice.UNKNOWN
-
-
-def _by_words(text: str, marked: str, first: str, second: str) -> AnswerReading:
-    """What an answer without a comparison says: by whose words it uses; certain if it repeats."""
-    named = kinds(marked)
-    if named & {BOTH, NEITHER}:
-        return AnswerReading(_compared(text, first, second) or Choice.TIE, certain=False)
-    if UNDECIDED in named or {FIRST, SECOND} <= named:
-        return _UNREAD
-    if named:
-        return AnswerReading(Choice.FIRST if FIRST in named else Choice.SECOND, certain=False)
-    said = [one.lower() for one in P["sentence_end"].split(text)]
-    affirmed = " ".join(
-        P["not_so"].split(one, maxsplit=1)[0] for one in said if not P["denied"].search(one)
-    )
-    choice = nearest(affirmed, first, second)
-    if choice is None:
-        return _UNREAD
-    words = content_words(text)
-    return AnswerReading(choice, words in (content_words(first), content_words(second)))
-
-
-def _compared(text: str, first: str, second: str) -> Choice | None:
-    """Whose words are weighed more: "both …, but it is more likely to be a drill than a torch"."""
-    found = P["compared"].search(text.lower())
-    if found is None:
-        return None
-    chosen = nearest(found["more"], first, second)
-    return None if nearest(found["less"], first, second) is chosen else chosen

@@ -28,16 +28,12 @@ class Statement:
     Attributes:
         who: The caption's letter; empty where both are called alike.
         plain: The sign without negation, for "… but the other does not".
-        turns: Whether it turns against what was said before it.
-        resets: Whether what was said before it is taken back.
     """
 
     who: str
     sign: int
     weight: Weight
     plain: int = 1
-    turns: bool = False
-    resets: bool = False
 
     @property
     def choice(self) -> Choice:
@@ -66,25 +62,24 @@ class AnswerClause(NamedTuple):
 
 
 @dataclass(slots=True)
-class Discourse:
-    """What was said so far: statements, who was spoken of last, and whether it is taken back."""
+class _Discourse:
+    """What was said so far, what was the last of it, and of whom."""
 
-    found: list[Statement] = field(default_factory=list)
     clauses: list[AnswerClause] = field(default_factory=list)
+    before: Statement | None = None
     topic: str = ""
-    resets: bool = False
 
 
-def read_clauses(marked: str) -> Discourse:
+def read_clauses(marked: str) -> list[AnswerClause]:
     """What an answer says, in its order; of a question nothing."""
-    said = Discourse()
+    said = _Discourse()
     start = 0
     ends = [(one.start(), one.end(), one[0]) for one in P["sentence_end"].finditer(marked)]
     for stop, after, mark in [*ends, (len(marked), len(marked), "")]:
         if "?" not in mark:
             _read_sentence(marked[start:stop], said)
         start = after
-    return said
+    return said.clauses
 
 
 class _Frame(NamedTuple):
@@ -92,7 +87,6 @@ class _Frame(NamedTuple):
 
     concludes: bool = False
     aspect: bool = False
-    turns: bool = False
     narrow: bool = False
 
     def entered(self, clause: str) -> "_Frame":
@@ -101,7 +95,6 @@ class _Frame(NamedTuple):
         return _Frame(
             self.concludes or bool(P["concludes"].search(clause)),
             (self.aspect and not turned) or bool(P["aspect"].search(clause)),
-            self.turns or turned,
             (self.narrow and not turned) or bool(P["narrow"].search(clause)),
         )
 
@@ -113,57 +106,25 @@ class _Frame(NamedTuple):
         return min(weight, Weight.TRUTH) if self.aspect or reason else weight
 
 
-def _read_sentence(sentence: str, said: Discourse) -> None:
-    """Add what a sentence says; what a condition or an example hangs on is nothing."""
+def _read_sentence(sentence: str, said: _Discourse) -> None:
+    """Add what a sentence says; what hangs on a condition says nothing."""
     sentence = P["unbeaten"].sub(" excellent ", P["inserted"].sub(" ", sentence))
-    supposes = P["sentence_if"].search(P["not_supposed"].sub(" ", sentence))
-    if supposes or P["for_example"].search(sentence) or P["cleft"].search(sentence):
-        said.clauses.append(AnswerClause(sentence))
-        return
     starts = [0, *(one.start() for one in P["clause_start"].finditer(sentence)), len(sentence)]
     parts = [sentence[one:two] for one, two in pairwise(starts)]
     frame = _Frame()
-    limited, mute = False, set[str]()
-    kept: list[Statement] = []
-    conceded: list[Statement] = []
     for place, clause in enumerate(one for one in parts if one.strip(" ,")):
         frame = frame.entered(clause)
-        said.resets = said.resets or bool(P["resets"].search(clause))
-        named = set(_ONE.findall(P["comparand"].sub(_without_comparand, clause)))
-        topic = said.topic
-        said.topic = (next(iter(named)) if len(named) == 1 else "") if named else topic
         supposed = P["supposed"].search(P["not_supposed"].sub(" ", clause))
-        said.clauses.append(AnswerClause(clause, opens=not place))
-        if P["earlier"].search(clause) or (supposed and not P["even"].search(clause)):
-            continue
-        before = [*said.found, *conceded, *kept]
-        own = list(_of_clause(clause, before[-1] if before else None, topic))
-        mute |= set() if own else named
-        bare = len(own) == 1 and P["bare"].search(clause) and not frame.concludes
-        if bare and mute - {own[0].who}:
-            continue  # "my ranking: B, A"
-        concedes = P["concession"].search(clause) or (
-            not place and P["opening_while"].search(clause)
+        own = [] if supposed else list(_of_clause(clause, said.before, said.topic))
+        full = tuple(replace(one, weight=frame.weight(clause, one.weight)) for one in own)
+        named = set(_ONE.findall(P["comparand"].sub(_without_comparand, clause)))
+        if named:
+            said.topic = named.pop() if len(named) == 1 else ""
+        said.before = full[-1] if full else said.before
+        concedes = bool((P["concession"] if place else P["opening_concession"]).search(clause))
+        said.clauses.append(
+            AnswerClause(clause, full, frame.concludes, concedes, frame.narrow, not place)
         )
-        full = [
-            replace(
-                one,
-                weight=frame.weight(clause, one.weight),
-                turns=frame.turns,
-                resets=said.resets and not earlier,
-            )
-            for earlier, one in enumerate(own)
-        ]
-        (conceded if concedes else kept).extend(full)
-        said.clauses[-1] = AnswerClause(
-            clause, tuple(full), frame.concludes, bool(concedes), frame.narrow, not place
-        )
-        said.resets, limited = said.resets and not own, limited or (bool(own) and frame.aspect)
-    if limited and mute - {one.who for one in kept}:
-        return  # "A is better at some things, B at others"
-    if conceded and not any(one.sign for one in kept):
-        kept += [replace(one, turns=True) for one in conceded]
-    said.found.extend(kept)
 
 
 def _of_clause(clause: str, before: Statement | None, topic: str) -> Iterator[Statement]:

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.meta.answers.marks import Labels
-from audiocapbench.meta.answers.parser import AnswerReading, read_answer
+from audiocapbench.meta.answers.parser import read_answer
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.scorer import Choice
@@ -21,7 +21,6 @@ from audiocapbench.models.thoughts import without_thoughts
 AnswerForm = Literal["text", "schema", "logprobs"]
 ANSWER_FORMS: tuple[AnswerForm, ...] = get_args(AnswerForm)
 
-_UNREAD = AnswerReading(Choice.UNKNOWN, certain=False)
 _TOP = 20
 
 
@@ -59,8 +58,8 @@ def instruction_in(form: AnswerForm, labels: Labels) -> str:
     return f"\n\nAnswer with one character and nothing else: {letters}." * (form == "logprobs")
 
 
-def read_reply(reply: Reply, pair: CaptionPair, form: AnswerForm, labels: Labels) -> AnswerReading:
-    """The choice of a reply in the form that was asked for."""
+def read_reply(reply: Reply, pair: CaptionPair, form: AnswerForm, labels: Labels) -> Choice:
+    """The choice of a reply in the form that was asked for; unknown where it is not certain."""
     text = without_thoughts(reply.text) or ""
     if form == "text":
         return read_answer(text, pair.first, pair.second, labels)
@@ -69,10 +68,9 @@ def read_reply(reply: Reply, pair: CaptionPair, form: AnswerForm, labels: Labels
     try:
         found = json.loads(text.strip().removeprefix("```json").strip("`\n "))
     except ValueError:
-        return _UNREAD
+        return Choice.UNKNOWN
     said = str(found.get("choice")).strip().upper() if isinstance(found, dict) else ""
-    choice = _meanings(labels).get(said)
-    return _UNREAD if choice is None else AnswerReading(choice, certain=True)
+    return _meanings(labels).get(said, Choice.UNKNOWN)
 
 
 def _meanings(labels: Labels) -> dict[str, Choice]:
@@ -80,13 +78,13 @@ def _meanings(labels: Labels) -> dict[str, Choice]:
     return known if labels.tie is None else {**known, labels.tie: Choice.TIE}
 
 
-def _likeliest(raw: str, labels: Labels) -> AnswerReading:
-    """The label whose token is the likeliest; both alike are a tie, and none is unread."""
+def _likeliest(raw: str, labels: Labels) -> Choice:
+    """The label whose token is the likeliest; both alike are a tie, and none is unknown."""
     try:
         first: Any = json.loads(raw)["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
         likely = [(str(one["token"]), math.exp(float(one["logprob"]))) for one in first]
     except (ValueError, LookupError, TypeError):
-        return _UNREAD
+        return Choice.UNKNOWN
     known = _meanings(labels)
     shares = dict.fromkeys(known.values(), 0.0)
     for token, share in likely:
@@ -95,6 +93,5 @@ def _likeliest(raw: str, labels: Labels) -> AnswerReading:
             shares[choice] += share
     best, *others = sorted(shares, key=lambda choice: -shares[choice])
     if not shares[best]:
-        return _UNREAD
-    tied = shares[best] == shares[others[0]]
-    return AnswerReading(Choice.TIE if tied else best, certain=True)
+        return Choice.UNKNOWN
+    return Choice.TIE if shares[best] == shares[others[0]] else best

@@ -50,7 +50,6 @@ class _ParserResult(NamedTuple):
     choices: list[Choice]
     failures: Counter[str]
     unread: list[tuple[CaptionPair, str]]
-    certainties: list[bool]
 
 
 class PairwiseScorer:
@@ -196,14 +195,16 @@ class PairwiseScorer:
         if not benchmark.samples:
             return OrderChoices([], Counter())
         outcomes = self._settings.ask(benchmark, self._model, self.name)
-        choices, failures, unread, certainties = self._parse(pairs, outcomes)
-        if self._settings.answer != "text" and certainties and not any(certainties):
+        choices, failures, unread = self._parse(pairs, outcomes)
+        answered = len(choices) - failures.total()
+        certain = sum(one is not Choice.UNKNOWN for one in choices)
+        if self._settings.answer != "text" and answered and not certain:
             form = self._settings.answer
             raise TrialError(
-                f"{self.name} answered {len(certainties):,} questions and none of them in the form "
+                f"{self.name} answered {answered:,} questions and none of them in the form "
                 f"of --answer {form}: its server may not know it; use --answer text"
             )
-        reader, certain = self._reader, sum(certainties)
+        reader = self._reader
         if reader is None or not unread:
             return OrderChoices(choices, failures, certain)
         questions = reading_questions(unread, self._prompt.labels, benchmark.name)
@@ -224,7 +225,7 @@ class PairwiseScorer:
     def _parse(
         self, pairs: Sequence[CaptionPair], outcomes: Mapping[str, Outcome]
     ) -> _ParserResult:
-        found = choices, failures, unread, certainties = _ParserResult([], Counter(), [], [])
+        found = choices, failures, unread = _ParserResult([], Counter(), [])
         reader = self._reader
         for pair in pairs:
             outcome = outcomes.get(pair.id)
@@ -234,10 +235,9 @@ class PairwiseScorer:
                 continue
             text = without_thoughts(outcome.reply.text) or ""
             form = self._settings.answer
-            choice, certain = read_reply(outcome.reply, pair, form, self._prompt.labels)
-            choices.append(choice if certain else Choice.UNKNOWN)
-            certainties.append(certain)
-            for_reader = reader is not None and (reader.reads_all or not certain)
+            choices.append(read_reply(outcome.reply, pair, form, self._prompt.labels))
+            open_to_reader = choices[-1] is Choice.UNKNOWN
+            for_reader = reader is not None and (reader.reads_all or open_to_reader)
             if for_reader and text.strip():
                 unread.append((pair, text))
         return found

@@ -18,7 +18,7 @@ import numpy as np
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import read_records, renamed
 from audiocapbench.meta.answers.marks import Labels
-from audiocapbench.meta.answers.parser import RULES, AnswerReading, read_answer
+from audiocapbench.meta.answers.parser import RULES, read_answer
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair, normalised
 from audiocapbench.meta.scorers.scorer import (
@@ -76,13 +76,13 @@ class ChoicesFile:
                 "tie; write a, b and tie"
             )
         rows = _rows_of(pairs, known, self._path)
-        readings = [_choice(*one) for one in rows]
+        found = [_choice(*one) for one in rows]
         missing = sum(row is None for _, row, _ in rows)
         note = f"{missing:,} pairs are not in the file" if missing else ""
-        certain = sum(one.certain for one in readings)
+        certain = sum(one is not Choice.UNKNOWN for one in found)
         data = {"certain": certain, "read_decided": 0, "asked": len(pairs)}
         self._diagnostics = Diagnostics((note,) if note else (), data, missing)
-        return [one.choice if one.certain else Choice.UNKNOWN for one in readings]
+        return found
 
     def diagnostics(
         self, _pairs: Sequence[CaptionPair], _headline: str, _measure: Measure
@@ -178,17 +178,16 @@ def _plain(said: object) -> str:
     return (str(int(said)) if whole else str(said)).strip().casefold()  # type: ignore[call-overload]
 
 
-def _choice(pair: CaptionPair, row: _Row | None, turned: bool) -> AnswerReading:
-    """A choice, and whether it is certain; an answer in words is read as a model's is."""
+def _choice(pair: CaptionPair, row: _Row | None, turned: bool) -> Choice:
+    """A choice that is certain, or unknown; an answer in words is read as a model's is."""
     if row is None:
-        return AnswerReading(Choice.UNKNOWN, certain=False)
-    known = _CHOICES.get(_plain(row.value))
-    found = AnswerReading(known or Choice.UNKNOWN, known is not Choice.UNKNOWN)
-    if known is None:
+        return Choice.UNKNOWN
+    found = _CHOICES.get(_plain(row.value))
+    if found is None:
         labels = Labels("0", "1") if row.from_zero else Labels()
         shown = pair.swapped() if turned else pair
         found = read_answer(str(row.value).strip(), shown.first, shown.second, labels)
-    return found._replace(choice=found.choice.swapped) if turned else found
+    return found.swapped if turned else found
 
 
 def _scores(fields: dict[str, Any]) -> list[float] | None:
