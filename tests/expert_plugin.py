@@ -8,6 +8,7 @@ from plugin import install_package
 _MODULE = """
 import os
 import signal
+import time
 
 
 class Diary:
@@ -19,6 +20,8 @@ class Diary:
     def analyse(self, clip):
         with open(os.environ["EXPERT_DIARY"], "a") as diary:
             diary.write(clip.clip.file_name + "\\n")
+        while os.environ.get("EXPERT_WAITS") and not os.path.exists(os.environ["EXPERT_WAITS"]):
+            time.sleep(0.02)
         if clip.clip.file_name == os.environ.get("EXPERT_FAILS"):
             raise RuntimeError("cannot bear this one")
         if clip.clip.file_name == os.environ.get("EXPERT_EXITS"):

@@ -7,7 +7,7 @@ among those that remain. A check that cannot be made is not run, and that is sai
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -16,9 +16,10 @@ import numpy as np
 
 from audiocapbench.annotate.contract import Annotation
 from audiocapbench.annotate.errors import AnnotationError
-from audiocapbench.annotate.merge import findings_of, merged_clips
+from audiocapbench.annotate.merge import findings_of, merged_clips, stage_benchmark
 from audiocapbench.annotate.phantoms import plain_words
 from audiocapbench.annotate.rules import RULES, ClipCase
+from audiocapbench.annotate.stage_run import StageRun
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES
 from audiocapbench.errors import MetricError, meant
 from audiocapbench.metrics.clap import LAION, Slide, load_encoder
@@ -31,7 +32,7 @@ from audiocapbench.store import Store
 from audiocapbench.store.annotations import StageRecord
 
 MarginUnit = Literal["points", "sd"]
-_BLOCK = 1024
+_BLOCK, _COMPARED = 1024, 256
 _DUPLICATE, _SIMILARITY = "near-duplicate", "similarity"
 
 
@@ -101,32 +102,53 @@ def check(
     merged = merged_clips(store, project)
     heard = store.stage_records(project, "hear")
     cases = _cases(store, project, merged, heard)
-    failed: dict[str, dict[str, list[str]]] = {clip: {} for clip in cases}
-    for clip, case in cases.items():
-        for name, rule in RULES.items():
-            if reasons := list(rule(case)):
-                failed[clip][name] = reasons
-    not_run: dict[str, str] = {}
-    margins: dict[str, float] = {}
-    left = {clip: merged[clip].captions["long"][0] for clip in cases if not failed[clip]}
-    for clip, other in near_duplicates(left, settings.duplicate).items():
-        failed[clip][_DUPLICATE] = [f"says nearly the same as {other}"]
-    left = {clip: text for clip, text in left.items() if not failed[clip]}
-    try:
-        margins = clap_margins(root, left, store, settings, progress)
-    except MetricError as error:
-        not_run[_SIMILARITY] = str(error)
-    for clip, margin in margins.items():
-        if not margin > settings.margin:
-            words = f"{margin:.2f} {settings.unit} above other captions, not {settings.margin:g}"
-            failed[clip][_SIMILARITY] = [f"clip and caption are alike by {words}"]
-    records = {clip: _record(clip, reasons, margins.get(clip)) for clip, reasons in failed.items()}
+    questions = stage_benchmark("check", dict.fromkeys(cases, project))
+    with StageRun(store, questions, settings.clap or "rules") as stage:
+        records, not_run = _checked(root, cases, store, settings, progress, stage)
     store.put_stage(project, "check", list(records.values()))
     told = asdict(settings) | {"not_run": not_run}
     store.put_settings(project, "check", told)
     kept = [merged[clip] for clip, one in records.items() if one.status == "ok"]
     steps, shares = survival(store, project), difficulty_shares(kept)
+    failed = {clip: one.document["failed"] for clip, one in records.items()}
     return CheckResult(records, steps, _reasons(failed), not_run, shares)
+
+
+def _checked(
+    root: Path,
+    cases: Mapping[str, ClipCase],
+    store: Store,
+    settings: CheckSettings,
+    progress: Callable[[str, int, int], None],
+    stage: StageRun,
+) -> tuple[dict[str, StageRecord], dict[str, str]]:
+    """How each clip stands, told as soon as it is known, and which check could not be made."""
+    captions = {clip: one.annotation.captions["long"][0] for clip, one in cases.items()}
+    records: dict[str, StageRecord] = {}
+
+    def settle(clip: str, failed: Mapping[str, Sequence[str]], margin: float | None = None) -> None:
+        records[clip] = _record(clip, failed, margin)
+        stage.tell(clip, captions[clip], records[clip].error)
+
+    for clip, case in cases.items():
+        failed = {name: own for name, rule in RULES.items() if (own := list(rule(case)))}
+        if failed:
+            settle(clip, failed)
+    left = {clip: text for clip, text in captions.items() if clip not in records}
+    for clip, other in near_duplicates(left, settings.duplicate).items():
+        settle(clip, {_DUPLICATE: [f"says nearly the same as {other}"]})
+    left = {clip: text for clip, text in left.items() if clip not in records}
+    not_run: dict[str, str] = {}
+    try:
+        for clip, margin in clap_margins(root, left, store, settings, progress):
+            words = f"{margin:.2f} {settings.unit} above other captions, not {settings.margin:g}"
+            reasons = [f"clip and caption are alike by {words}"]
+            settle(clip, {} if margin > settings.margin else {_SIMILARITY: reasons}, margin)
+    except MetricError as error:
+        not_run[_SIMILARITY] = str(error)
+        for clip in left:  # also those that were compared before it could not be gone on with
+            settle(clip, {})
+    return {clip: records[clip] for clip in cases}, not_run
 
 
 def _refuse_unknown(encoder: str | None) -> None:
@@ -187,7 +209,7 @@ def clap_margins(
     store: Store,
     settings: CheckSettings,
     progress: Callable[[str, int, int], None],
-) -> dict[str, float]:
+) -> Iterator[tuple[str, float]]:
     """How far each clip is more like its caption than like those of some others, by lot.
 
     Raises:
@@ -201,20 +223,21 @@ def clap_margins(
         )
     name = parse_name(settings.clap)
     encoder = load_encoder(name.name, name.options)
+    start, clips = 0, list(captions)
     embedder = Embedder(
         encoder,
         Slide(encoder.windows),
         store=store,
-        progress=lambda done, total: progress("clips compared", done, total),
+        progress=lambda done, _: progress("clips compared", start + done, len(clips)),
     )
-    clips = list(captions)
     texts = dict(zip(clips, embedder.texts(list(captions.values())), strict=True))
-    sounds = embedder.clips([root / clip for clip in clips])
-    if sounds.missing:
-        path, reason = next(iter(sounds.missing.items()))
-        raise MetricError(f"{path.name} cannot be read any more ({reason})")
-    margins = {}
-    for clip in clips:
+    for place, clip in enumerate(clips):
+        if place % _COMPARED == 0:
+            start = place
+            sounds = embedder.clips([root / one for one in clips[start : start + _COMPARED]])
+            if sounds.missing:
+                path, reason = next(iter(sounds.missing.items()))
+                raise MetricError(f"{path.name} cannot be read any more ({reason})")
         sound = sounds.vectors[root / clip][0]
         sound = sound / max(float(np.linalg.norm(sound)), 1e-12)
         lot = hashlib.sha256(f"{settings.seed}\0{clip}".encode()).hexdigest()
@@ -222,8 +245,8 @@ def clap_margins(
         others = np.array([float(sound @ texts[one]) for one in drawn])
         apart = float(sound @ texts[clip]) - float(others.mean())
         spread = float(others.std(ddof=1)) if settings.others > 1 else 0.0
-        margins[clip] = 100 * apart if settings.unit == "points" else apart / max(spread, 1e-9)
-    return margins
+        yield clip, 100 * apart if settings.unit == "points" else apart / max(spread, 1e-9)
+    progress("clips compared", len(clips), len(clips))
 
 
 def survival(store: Store, project: str) -> list[SurvivalStep]:

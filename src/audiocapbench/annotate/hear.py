@@ -1,13 +1,14 @@
 """The first stage: experts hear every clip, and its domain is decided.
 
 Clips are decoded ahead in threads while experts are at work on others, each once for all of them.
-What an expert finds is committed batch by batch: the same command goes on after a kill.
+What an expert finds is committed batch by batch: the same command goes on after a kill, and
+commands that hear the same clips at once share them.
 """
 
 import json
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -20,6 +21,7 @@ from audiocapbench.annotate.errors import AnnotationError
 from audiocapbench.annotate.expert import BatchExpert, ClipAudio, Expert, signature_of
 from audiocapbench.annotate.experts import ExpertPanel, set_up
 from audiocapbench.annotate.prompts import prompt
+from audiocapbench.annotate.stage_run import StageRun
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, Sample
@@ -36,6 +38,8 @@ from audiocapbench.store.annotations import Finding, StageRecord
 DESCRIBE = "describe"
 OK, FAILED, NOT_RUN = "ok", "failed", "not_run"
 _BATCH = 16
+_LOOK_AGAIN_S = 1.0
+_SHOWN = 80
 _LARGEST = 200_000
 
 
@@ -59,13 +63,19 @@ class HearingResult:
 
 def describe_questions(folder: ClipFolder) -> Benchmark:
     """What a model that hears is asked of every clip, which are asked about once."""
-    words, clips = prompt("describe").text, {one.clip.sha256: one for one in folder.clips}
+    own = prompt(DESCRIBE)
+    clips = {one.clip.sha256: (one.clip, DESCRIBE) for one in folder.clips}
+    return _benchmark(f"describe/{own.hash}", folder, own.text, clips)
+
+
+def _benchmark(
+    name: str, folder: ClipFolder, words: str, clips: Mapping[str, tuple[Clip, str]]
+) -> Benchmark:
     samples = [
-        Sample(digest, one.clip, words, ("-",), DESCRIBE, place)
-        for place, (digest, one) in enumerate(clips.items())
+        Sample(digest, clip, words, ("-",), category, place)
+        for place, (digest, (clip, category)) in enumerate(clips.items())
     ]
-    name = f"{TRIAL}annotate/describe/{prompt('describe').hash}"
-    return Benchmark(name, folder.root, samples, kind="trial")
+    return Benchmark(f"{TRIAL}annotate/{name}", folder.root, samples, kind="trial")
 
 
 def preview_describe(folder: ClipFolder, model: Model, settings: TrialSettings) -> Preview:
@@ -153,9 +163,9 @@ class HearingTask(NamedTuple):
 
 
 class BatchFindings(NamedTuple):
-    """What experts found in a batch, of how many clips, and why some could not be decoded."""
+    """What experts found in a batch, of which clips, and why some could not be decoded."""
 
-    clips: int
+    clips: list[str]
     findings: list[Finding]
     undecoded: dict[str, str]
 
@@ -177,7 +187,7 @@ def listen(
             said[finding.clip][expert.name] = finding
             found.append(finding)
     undecoded = {one.clip.sha256: one.heard for one in tasks if isinstance(one.heard, str)}
-    return BatchFindings(len(tasks), found, undecoded)
+    return BatchFindings([one.clip.sha256 for one in tasks], found, undecoded)
 
 
 def _lacks(expert: Expert, said: Said, rules: DomainRules, given: str | None) -> bool:
@@ -223,53 +233,110 @@ class _RemoteListener:
 
 
 class _Hearing:
-    """One call of ``hear``: which clip still lacks whom."""
+    """One call of ``hear``: which clip still lacks whom, and who of several commands hears it."""
 
     def __init__(
         self, folder: ClipFolder, panel: ExpertPanel, rules: DomainRules, settings: TrialSettings
     ) -> None:
-        self._rules, self._panel, self._settings = rules, panel, settings
+        self._folder, self._rules, self._panel, self._settings = folder, rules, panel, settings
         # The first of several that are the same is the one that counts.
         self._clips = {one.clip.sha256: one for one in reversed(folder.clips)}
-        signatures = {one.name: signature_of(one) for one in panel.experts}
-        self.said = settings.store.findings(signatures, list(self._clips))
+        self._signatures = {one.name: signature_of(one) for one in panel.experts}
+        self.said: dict[str, dict[str, Finding]] = {}
         self.undecoded: dict[str, str] = {}
+        self._left: list[str] = []
+        self._elsewhere: list[str] = []
+        self._done = 0
 
     def run(self, engine: str) -> None:
         """Have all that is missing heard, here or on a cluster."""
         from audiocapbench.engine.ray_cluster import ActorPool, joined
 
-        wanted = [digest for digest in reversed(self._clips) if self._is_wanted(digest)]
-        if not wanted:
-            self._commit((), 0)
-            return
-        with joined(engine) as cluster:
-            if cluster is None:
-                read = (self._task(*one) for one in read_ahead(self._read, wanted))
-                batches = _batches(read, _BATCH)
-                experts = self._panel.experts
-                self._commit((listen(experts, self._rules, one) for one in batches), len(wanted))
+        clips = {
+            digest: (self._clips[digest].clip, self._clips[digest].about.get("domain") or "any")
+            for digest in reversed(self._clips)
+        }
+        questions = _benchmark("hear", self._folder, "-", clips)
+        how = self._rules._asdict() | self._signatures
+        store, experts = self._settings.store, self._panel.experts
+        with StageRun(store, questions, "experts", how, shared=True) as self._stage:
+            self._plan()
+            if not self._left:
                 return
-            work = _RemoteListener(self._panel.names, self._rules)
-            pool = ActorPool[list[HearingTask], BatchFindings](cluster, work, name="experts")
-            try:
-                sent = (self._task(*one) for one in read_ahead(self._bytes, wanted))
-                self._commit(pool.map(_batches(sent, _BATCH)), len(wanted))
-            finally:
-                pool.close()
+            with joined(engine) as cluster:
+                if cluster is None:
+                    self._hear_all(
+                        self._read, lambda some: (listen(experts, self._rules, one) for one in some)
+                    )
+                    return
+                work = _RemoteListener(self._panel.names, self._rules)
+                pool = ActorPool[list[HearingTask], BatchFindings](cluster, work, name="experts")
+                try:
+                    self._hear_all(self._bytes, pool.map)
+                finally:
+                    pool.close()
 
-    def _commit(self, results: Iterable[BatchFindings], wanted: int) -> None:
-        """Keep what comes, batch by batch."""
-        total = len(self._clips)
-        done = total - wanted
-        self._settings.progress("clips heard", done, total)
-        for clips, findings, undecoded in results:
-            self._settings.store.add_findings(findings)
-            for one in findings:
-                self.said.setdefault(one.clip, {})[one.expert] = one
-            self.undecoded |= undecoded
-            done += clips
-            self._settings.progress("clips heard", done, total)
+    def _plan(self) -> None:
+        """Find out what is missing; of the rest, that it is done."""
+        self.said |= self._settings.store.findings(self._signatures, list(self._clips))
+        for digest in reversed(self._clips):
+            if self._is_wanted(digest):
+                self._left.append(digest)
+            elif self._stage.is_new(digest):
+                self._stage.tell(digest, self._words(digest))
+        self._done = len(self._clips) - len(self._left)
+        self._settings.progress("clips heard", self._done, len(self._clips))
+
+    def _hear_all(
+        self,
+        read: Callable[[str], ClipAudio | bytes | str],
+        work: Callable[[Iterator[list[HearingTask]]], Iterable[BatchFindings]],
+    ) -> None:
+        """Hear what no other command hears; what others have is theirs until they are done."""
+        while before := len(self._left):
+            tasks = (self._task(*one) for one in read_ahead(read, self._claimed()))
+            for found in work(_batches(tasks, _BATCH)):
+                self._commit(found)
+            if len(self._left) == before:
+                time.sleep(_LOOK_AGAIN_S)
+        self.said |= self._settings.store.findings(self._signatures, self._elsewhere)
+        for digest, reply in self._stage.outcomes(self._elsewhere).items():
+            if reply.status is Status.SKIPPED:
+                self.undecoded[digest] = reply.error or ""
+
+    def _claimed(self) -> Iterator[str]:
+        """Clips that nobody else hears right now, a few at a time."""
+        wanted, self._left = self._left, []
+        for start in range(0, len(wanted), _BATCH):
+            some = wanted[start : start + _BATCH]
+            taken, done = self._stage.claim(some)
+            self._elsewhere += done
+            self._done += len(done)
+            self._left += [one for one in some if one not in taken and one not in done]
+            yield from taken
+
+    def _commit(self, batch: BatchFindings) -> None:
+        """Keep what was found."""
+        self._settings.store.add_findings(batch.findings)
+        for one in batch.findings:
+            self.said.setdefault(one.clip, {})[one.expert] = one
+        self.undecoded |= batch.undecoded
+        for digest in batch.clips:
+            failed = [one for one in self.said.get(digest, {}).values() if one.status != OK]
+            reason = "; ".join(f"{one.expert}: {one.error}" for one in failed)
+            if digest in batch.undecoded:
+                self._stage.tell(digest, "", batch.undecoded[digest], Status.SKIPPED)
+            else:
+                self._stage.tell(digest, self._words(digest), reason or None)
+        self._stage.write()
+        self._done += len(batch.clips)
+        self._settings.progress("clips heard", self._done, len(self._clips))
+
+    def _words(self, digest: str) -> str:
+        """What experts said of a clip, for whoever looks on."""
+        own = self.said.get(digest, {}).items()
+        said = [f"{name} {json.dumps(dict(one.document))[:_SHOWN]}" for name, one in own]
+        return f"{self._clips[digest].id}: {'; '.join(sorted(said))}"
 
     def _is_wanted(self, digest: str) -> bool:
         said, given = self.said.get(digest, {}), self._clips[digest].about.get("domain")

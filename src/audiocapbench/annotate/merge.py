@@ -112,10 +112,11 @@ def merge_questions(
     for clip, record in heard.items():
         told = json.dumps(clip_input(record, found[clip]), ensure_ascii=False, indent=1)
         texts[clip] = f"{own[0]}\n\n{fill(own[1], input=told, fields=fields)}"
-    return _benchmark("merge", texts)
+    return stage_benchmark("merge", texts)
 
 
-def _benchmark(name: str, texts: Mapping[str, str]) -> Benchmark:
+def stage_benchmark(name: str, texts: Mapping[str, str]) -> Benchmark:
+    """What is asked or looked at, clip by clip, without its sound."""
     samples = [
         Sample(clip, Clip.absent(clip), text, ("-",), "merge", place)
         for place, (clip, text) in enumerate(texts.items())
@@ -161,7 +162,7 @@ def merge(
             records[clip] = record = _record(clip, outcome, model, turn)
             if record.status != "ok" and outcome.reply.status in _AGAIN:
                 again[clip] = _repair(asked[clip], outcome, str(record.error))
-        questions = _benchmark(f"repair-{turn + 1}", again)
+        questions = stage_benchmark(f"repair-{turn + 1}", again)
     store.put_stage(project, "merge", [records[clip] for clip in heard])
     known = [one for one in costs if one is not None]
     return MergeResult(records, tuple(rounds), sum(known) if known else None)
@@ -189,6 +190,14 @@ def _record(clip: str, outcome: Outcome, model: Model, turn: int) -> StageRecord
     except ReplyError as error:
         return StageRecord(clip, "merge", "unparsed", document, str(error))
     return StageRecord(clip, "merge", "ok", document | {"annotation": made.model_dump()})
+
+
+def written_caption(reply: str) -> str | None:
+    """The long caption in a reply; None where it breaks the contract."""
+    try:
+        return read_annotation(reply).captions["long"][0]
+    except ReplyError:
+        return None
 
 
 def annotation_of(record: StageRecord) -> Annotation:

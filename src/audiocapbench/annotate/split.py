@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 from audiocapbench import audio
 from audiocapbench.annotate.contract import Annotation
 from audiocapbench.annotate.errors import AnnotationError
-from audiocapbench.annotate.merge import findings_of, merged_clips
+from audiocapbench.annotate.merge import findings_of, merged_clips, stage_benchmark
 from audiocapbench.annotate.provenance import provenance
+from audiocapbench.annotate.stage_run import StageRun
 from audiocapbench.benchmarks.mecat.groups import DOMAINS
 from audiocapbench.data.build.ledger import Ledger
 from audiocapbench.files import write_file
@@ -178,6 +179,24 @@ def split(
     clips = kept_clips(store, project, shares, seed)
     _refuse_other_splits(out, {one.split for one in clips})
     label = re.sub(r"[^A-Za-z0-9_.-]+", "-", name or root.resolve().name) or "own"
+    questions = stage_benchmark("split", {one.id: project for one in clips})
+    with StageRun(store, questions, label) as stage:
+        _write_splits(root, out, clips, label, progress, stage)
+    records = [
+        StageRecord(one.id, "split", "ok", {"split": one.split, "key": one.key}) for one in clips
+    ]
+    store.put_stage(project, "split", records)
+    return SplitResult(out, tuple(clips))
+
+
+def _write_splits(
+    root: Path,
+    out: Path,
+    clips: Sequence[KeptClip],
+    label: str,
+    progress: Callable[[str, int, int], None],
+    stage: StageRun,
+) -> None:
     done = 0
     for part in dict.fromkeys(one.split for one in clips):
         own = [one for one in clips if one.split == part]
@@ -191,14 +210,11 @@ def split(
                 for position, (one, row) in enumerate(wanted):
                     if row["id"] not in ledger.clips:
                         ledger.keep(row | {"position": position}, _content(root, one))
+                    if kind == "qa":
+                        stage.tell(one.id, one.annotation.captions["long"][0])
             done += len(own)
             progress("clips written", done, 2 * len(clips))
         _write_lines(place / "mecat", own)
-    records = [
-        StageRecord(one.id, "split", "ok", {"split": one.split, "key": one.key}) for one in clips
-    ]
-    store.put_stage(project, "split", records)
-    return SplitResult(out, tuple(clips))
 
 
 def _refuse_other_splits(out: Path, splits: set[str]) -> None:

@@ -10,6 +10,8 @@ from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import Any
 
+from audiocapbench.annotate.merge import written_caption
+from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import SCORED
 from audiocapbench.errors import StoreError
 from audiocapbench.store import RunLine, Store
@@ -83,6 +85,11 @@ class LiveFeed:
         ]
 
 
+def _stage(line: RunLine) -> str:
+    """Which stage of ``annotate`` a run is, if any."""
+    return line.benchmark.partition(f"{TRIAL}annotate/")[2].partition("/")[0]
+
+
 def _recent(rows: Sequence[Any]) -> bool:
     return any(one.recent for one in rows)
 
@@ -98,6 +105,7 @@ def _task(line: RunLine, judge: str, rows: Sequence[Any], held: TaskLine | None)
         "model": line.model,
         "benchmark": line.benchmark,
         "trial": line.is_trial,
+        "stage": _stage(line),
         "judge": judge,
         "done": done,
         "total": total,
@@ -115,11 +123,16 @@ def _newest(store: Store, lines: Mapping[int, RunLine]) -> list[dict[str, Any]]:
             "model": lines[row.run].model,
             "sample": row.sample,
             "status": row.status,
-            "text": (row.text or row.error or "")[:_LONGEST],
+            "text": (_said(row, lines[row.run]) or row.error or "")[:_LONGEST],
             "at": row.answered_at[11:19],
         }
         for row in store.newest(lines, _NEWEST)
     ]
+
+
+def _said(row: Any, line: RunLine) -> str:
+    merges = _stage(line).startswith(("merge", "repair"))
+    return (written_caption(row.text) if merges else None) or row.text
 
 
 async def events(feed: LiveFeed, version: Any, gone: Any) -> AsyncIterator[str]:

@@ -81,8 +81,9 @@ class Live {
     for (const one of now.tasks) {
       const bar = stacked([["done", one.done - one.failed, "status-ok"], ["failed", one.failed, "status-failed"], ["to do", Math.max(0, one.total - one.done), "status-none"]], plain(one.model));
       const facts = [`${one.done.toLocaleString("en")} / ${one.total.toLocaleString("en")}`, one.rate ? `${one.rate.toFixed(1)} a second` : "", isNumber(one.left_s) ? `${duration(one.left_s)} left` : "", one.failed ? count(one.failed, "failure") : "", isNumber(one.cost) ? dollars(one.cost) : ""].filter(Boolean);
-      const name = one.judge ? `${plain(one.judge)} judges ${plain(one.model)}` : `${plain(one.model)}${one.trial ? " on trial" : ""}`;
-      tasks.append(make("div", "task", foreign("b", "", name), foreign("span", "soft", plain(one.benchmark)), bar, make("span", "soft", facts.join(" · "))));
+      const model = plain(one.model);
+      const name = one.judge ? `${plain(one.judge)} judges ${model}` : one.stage ? `annotate: ${plain(one.stage)}` : `${model}${one.trial ? " on trial" : ""}`;
+      tasks.append(make("div", "task", foreign("b", "", name), foreign("span", "soft", one.stage ? model : plain(one.benchmark)), bar, make("span", "soft", facts.join(" · "))));
     }
     if (now.newest.length) {
       parts.push(make("h3", "", "Newest answers"));
