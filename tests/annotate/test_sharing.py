@@ -15,6 +15,8 @@ from audiocapbench.store import Store
 from audiocapbench.web.live import LiveFeed
 from command import COMMAND, run_command
 
+pytestmark = pytest.mark.slow
+
 EXPERTS = ["--expert", "signal", "--expert", "diary"]
 
 

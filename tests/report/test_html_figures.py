@@ -148,7 +148,7 @@ def test_bars_stand_in_proportion_to_their_scores() -> None:
 
 def test_a_scatter_of_one_point_without_spread_can_be_drawn() -> None:
     point = Point("only <one>", "a", Span(5.0, 5.0, 5.0), Span(10.0, 10.0, 10.0))
-    drawn = draw_scatter([point], ["a"], "name").html()
+    drawn = draw_scatter([point], ["a"], "name", 880.0).html()
     assert "nan" not in drawn
     assert "only &lt;one&gt;" in drawn
 

@@ -19,6 +19,8 @@ from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from four_models import put_models
 
+pytestmark = pytest.mark.slow
+
 ANSWERED = 5
 
 

@@ -13,6 +13,8 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="the server needs the extra web")
 
+from audiocapbench.data.outcome import Outcome, Reply
+from audiocapbench.engine import score_run
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.report_data import ReportData
 from audiocapbench.scores.scorer import Scorer
@@ -20,7 +22,7 @@ from audiocapbench.store import Store
 from audiocapbench.web import board as web_board
 from command import COMMAND, run_command
 from folders import write_folder
-from four_models import IDS, JUDGE, SAMPLES, put_models
+from four_models import IDS, JUDGE, SAMPLES, put_models, put_unscored
 from report_pages import gathered_runs, scored_runs
 from showing import Shown, showing
 
@@ -174,7 +176,7 @@ def test_two_runs_are_counted_against_each_other(data: ReportData, shown: Shown)
         ("list", {"sort": "sideways", "first": 0, "last": 5}),
         ("list", {"low": "nan", "first": 0, "last": 5}),
         ("list", {"run": "9" * 40, "first": 0, "last": 5}),
-        ("board", {"benchmark": "other"}),
+        ("list", {"benchmark": "other", "first": 0, "last": 5}),
         ("duel", {"a": "one", "b": 2}),
     ],
 )
@@ -182,6 +184,26 @@ def test_a_strange_request_is_refused(shown: Shown, what: str, query: Any) -> No
     status, told = shown.ask(what, **query)
     assert status == 422
     assert set(told) == {"error"}
+
+
+def test_a_benchmark_that_is_not_there_is_said_calmly(shown: Shown) -> None:
+    status, told = shown.ask("board", benchmark="other<b>")
+    assert (status, told["board"], told["benchmarks"]) == (200, None, ["made"])
+    assert "there is no benchmark other<b> in the store" in told["error"]
+
+
+def test_samples_that_a_run_was_not_asked_about_yet_are_found(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "runs.db")) as store:
+        put_models(store)
+        run = put_unscored(store, "new/model")
+        for one in IDS[:30]:
+            store.add_outcome(run.id, Outcome(one, Reply("A dog."), None, 5.0, 0.5))
+        score_run(store, run, ["rouge_l"])
+        with showing(store) as shown:
+            assert "not asked" in shown.ask("board")[1]["present"]
+            query = {"score": "rouge_l", "status": "not asked"}
+            assert listed(shown, runs=f"1,{run.id}", **query) == IDS[30:]
+            assert listed(shown, runs="1,2", **query) == []
 
 
 def test_sound_is_what_was_asked_about_or_none(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def by_judge(judgements: Iterable[Judgement], how: How = "mean") -> ByJudge:
         if one.status is Status.OK:
             rounds[one.judge][one.sample_id].append(one.scores)
     return {
-        judge: {sample: _together(given, how) for sample, given in samples.items()}
+        judge: {sample: together(given, how) for sample, given in samples.items()}
         for judge, samples in rounds.items()
     }
 
@@ -90,7 +90,7 @@ def panel(opinions: ByJudge, how: How = "mean") -> dict[str, PanelScore]:
         raise JudgeError("judges of one panel must judge the same dimensions")
     return {
         sample: PanelScore(
-            _together(scores, how),
+            together(scores, how),
             len(scores),
             stdev(map(overall, scores)) if len(scores) > 1 else None,
         )
@@ -98,5 +98,6 @@ def panel(opinions: ByJudge, how: How = "mean") -> dict[str, PanelScore]:
     }
 
 
-def _together(given: Sequence[Scores], how: How) -> Scores:
+def together(given: Sequence[Scores], how: How = "mean") -> Scores:
+    """Scores of several rounds or judges as one."""
     return {name: aggregate([one[name] for one in given], how) for name in given[0]}

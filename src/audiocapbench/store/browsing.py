@@ -1,15 +1,30 @@
 """The store's part for whoever looks into it: parts of runs, a page at a time, and what goes on."""
 
+import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Engine, func, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Engine,
+    Float,
+    Integer,
+    Text,
+    cast,
+    func,
+    literal,
+    or_,
+    select,
+    type_coerce,
+)
 
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome, Status
+from audiocapbench.signature import Signature
 from audiocapbench.store import rows, schema
+from audiocapbench.store.cells import DamagedCellError, read_json
 from audiocapbench.store.connect import fetch, reading
 from audiocapbench.store.judgements import Judgement, read_judgement
 from audiocapbench.store.records import Dataset
@@ -33,6 +48,15 @@ class TaskLine(NamedTuple):
     run: int
     judge: str
     owners: int
+
+
+class RoundScores(NamedTuple):
+    """What a judge gave samples in one of its rounds."""
+
+    samples: Sequence[str]
+    repeat: int
+    signature: Signature
+    scores: Mapping[str, float]
 
 
 class BrowsingStore:
@@ -125,27 +149,42 @@ class BrowsingStore:
         query = select(table).where(table.c.run.in_(set(run_ids)), table.c.sample == sample)
         return {row.run: rows.outcome(row) for row in fetch(self._engine, query)}
 
-    def statuses(self, run_id: int) -> dict[str, str]:
-        """How each sample of a run ended."""
-        table = schema.outcomes.c
-        query = select(table.sample, table.status).where(table.run == run_id)
-        return {row.sample: row.status for row in fetch(self._engine, query)}
+    def ended(self, run_ids: Iterable[int], status: str | None = None) -> set[str]:
+        """Samples that ended so, or in any way, in any of the runs."""
+        own = schema.outcomes.c
+        query = select(own.sample).where(own.run.in_(set(run_ids))).distinct()
+        query = query if status is None else query.where(own.status == status)
+        return {row.sample for row in fetch(self._engine, query)}
+
+    def sample_texts(self, heads: Iterable[SampleHead]) -> dict[tuple[str, str], str]:
+        """What a search looks through of samples, in small letters, by dataset and id."""
+        own = schema.samples.c
+        columns = (own.dataset, own.id, own.category, own.file_name, own.references, own.details)
+        query = select(*columns).where(own.dataset.in_({one.dataset for one in heads}))
+        return {
+            (row.dataset, row.id): "\n".join(
+                (*row[1:4], *row.references, _words(row.details))
+            ).lower()
+            for row in fetch(self._engine, query)
+        }
 
     def score_values(
         self,
         run_ids: Iterable[int],
         metrics: Iterable[str] | None = None,
         ids: Iterable[str] | None = None,
-    ) -> list[tuple[int, str, str, float]]:
+    ) -> Sequence[Any]:
         """Runs, samples, metrics and values: of single samples and metrics, or of all."""
-        table = schema.scores.c
-        query = select(table.run, table.sample, table.metric, table.value)
-        query = query.where(table.run.in_(set(run_ids)))
-        if metrics is not None:
-            query = query.where(table.metric.in_(set(metrics)))
-        if ids is not None:
-            query = query.where(table.sample.in_(set(ids)))
-        return [tuple(row) for row in fetch(self._engine, query)]
+        own, wanted = schema.scores.c, {"run": run_ids, "metric": metrics, "sample": ids}
+        kinds: dict[Any, Any] = {own.run: Integer, own.sample: Text, own.metric: Text}
+        plain = [type_coerce(one, kind) for one, kind in (kinds | {own.value: Float}).items()]
+        same = (own[name].in_(set(given)) for name, given in wanted.items() if given is not None)
+        with reading(self._engine) as connection:
+            found = connection.execute(select(*plain).where(*same)).all()
+            # There may be very many: they are checked together.
+            if strange := {type(row[3]) for row in found} - {float, int}:
+                raise DamagedCellError(f"{strange} stand where scores should")
+            return found
 
     def some_judgements(
         self, run_ids: Iterable[int], judge: str | None = None, ids: Iterable[str] | None = None
@@ -165,26 +204,39 @@ class BrowsingStore:
                 found[row.run].append(read_judgement(row, signatures))
         return found
 
-    def judge_values(self, run_id: int, judge: str) -> list[Judgement]:
-        """What a judge scored of a run, without its words."""
-        own = schema.judgements.c
-        columns = (own.sample, own.repeat, own.signature, own["values"].label("made"))
-        same = (own.run == run_id, own.judge == judge, own.status == str(Status.OK))
-        query = select(*columns).where(*same).order_by(own.sample, own.repeat)
+    def judge_column(self, run_ids: Iterable[int], judge: str) -> dict[int, list[RoundScores]]:
+        """What a judge scored of all samples of runs, without its words; equal scores together."""
+        own, between = schema.judgements.c, "\x1f\x1e"
+        keys = (own.run, own.repeat, own.signature, cast(own["values"], Text))
+        samples = func.aggregate_strings(own.sample, between)
+        same = (own.run.in_(set(run_ids)), own.judge == judge, own.status == str(Status.OK))
+        query = select(*keys, samples).where(*same).group_by(*keys).order_by(own.run, own.repeat)
+        kind: Any = own["values"].type
+        found: dict[int, list[RoundScores]] = defaultdict(list)
+        known: dict[str, dict[str, float]] = {}
         with reading(self._engine) as connection:
             signatures = signatures_by_number(connection)
-            return [
-                Judgement(judge, sample, repeat, signatures[number], Status.OK, made)
-                for sample, repeat, number, made in connection.execute(query)
-            ]
+            for run, repeat, number, text, names in connection.execute(query):
+                if text not in known:
+                    known[text] = kind.process_result_value(read_json(text), connection.dialect)
+                verdict = RoundScores(names.split(between), repeat, signatures[number], known[text])
+                found[run].append(verdict)
+        return found
 
-    def mentions(self, run_ids: Sequence[int], word: str) -> set[str]:
-        """Samples whose answers, errors or judges' reasons have a word, in letters of any size."""
+    def mentions(
+        self, run_ids: Sequence[int], word: str, ids: Iterable[str] | None = None
+    ) -> set[str]:
+        """Samples whose answers, errors or judges' reasons have a word, in letters of any size.
+
+        Of all samples, or of those with one of the ids.
+        """
         made, judged = schema.outcomes.c, schema.judgements.c
         found: set[str] = set()
         for own, texts in ((made, (made.text, made.error)), (judged, (judged.reasoning,))):
-            same = (own.run.in_(run_ids), _has(texts, word, self._engine.dialect.name))
-            query = select(own.sample).where(*same).distinct()
+            query = select(own.sample).where(own.run.in_(run_ids)).distinct()
+            query = query.where(_has(texts, word, self._engine.dialect.name))
+            if ids is not None:
+                query = query.where(own.sample.in_(ids))
             found.update(row.sample for row in fetch(self._engine, query))
         return found
 
@@ -198,20 +250,21 @@ class BrowsingStore:
         return [TaskLine(row.run, row.judge, row.owners) for row in found]
 
     def counted(self, run_ids: Iterable[int], since: str) -> list[Any]:
-        """Outcomes by run, status and cost, and how many of them came since a moment."""
-        own = schema.outcomes.c
-        recent = func.count().filter(own.answered_at > since).label("recent")
-        columns = (func.count().label("number"), func.sum(own.cost_usd).label("cost"), recent)
-        query = select(own.run, own.status, *columns).where(own.run.in_(set(run_ids)))
-        return list(fetch(self._engine, query.group_by(own.run, own.status)))
+        """Outcomes and judgements by run, judge (none for the run's own model) and status.
 
-    def counted_judgements(self, run_ids: Iterable[int], since: str) -> list[Any]:
-        """The same of judgements, by run, judge and status."""
-        own = schema.judgements.c
-        recent = func.count().filter(own.judged_at > since).label("recent")
-        columns = (func.count().label("number"), func.sum(own.cost_usd).label("cost"), recent)
-        query = select(own.run, own.judge, own.status, *columns).where(own.run.in_(set(run_ids)))
-        return list(fetch(self._engine, query.group_by(own.run, own.judge, own.status)))
+        With what they cost, and how many of them came since a moment.
+        """
+        found: list[Any] = []
+        made, judged = schema.outcomes.c, schema.judgements.c
+        for own, judge, at in (
+            (made, literal("").label("judge"), made.answered_at),
+            (judged, judged.judge, judged.judged_at),
+        ):
+            recent = func.count().filter(at > since).label("recent")
+            counts = (func.count().label("number"), func.sum(own.cost_usd).label("cost"), recent)
+            query = select(own.run, judge, own.status, *counts).where(own.run.in_(set(run_ids)))
+            found += fetch(self._engine, query.group_by(own.run, judge, own.status))
+        return found
 
     def newest(self, run_ids: Iterable[int], limit: int) -> list[Any]:
         """The newest outcomes of runs, newest first."""
@@ -219,6 +272,10 @@ class BrowsingStore:
         columns = (own.run, own.sample, own.status, own.text, own.error, own.answered_at)
         query = select(*columns).where(own.run.in_(set(run_ids)))
         return list(fetch(self._engine, query.order_by(own.answered_at.desc()).limit(limit)))
+
+
+def _words(details: Mapping[str, Any]) -> str:
+    return json.dumps(details, ensure_ascii=False) if details else ""
 
 
 def _has(texts: Sequence[ColumnElement[Any]], word: str, dialect: str) -> ColumnElement[bool]:

@@ -1,19 +1,17 @@
 """The pages of ``view``: the report's own front end, fed by requests that only ever read."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from audiocapbench.errors import AudioCapBenchError, AudioError, StoreError
+from audiocapbench.errors import AudioError, StoreError
 from audiocapbench.report.page.html import SERVED_SCRIPTS, STYLES, joined
 from audiocapbench.report.page_file import render
 from audiocapbench.scores.scorer import Scorer
-from audiocapbench.store.connect import patience
 from audiocapbench.web.board import Boards
 from audiocapbench.web.board_list import SORTS, ListQuery, QueryError
 from audiocapbench.web.live import LiveFeed, events
-from audiocapbench.web.server import bare_app
+from audiocapbench.web.server import Route, answered, bare_app, fixed
 
-_PATIENCE_S = 5.0
 _LONGEST_SEARCH = 500
 _MOST_ROWS = 500
 _ICON = (
@@ -33,7 +31,7 @@ def make_app(boards: Boards, feed: LiveFeed) -> Any:
         ("/page.css", joined(STYLES), "text/css"),
         ("/favicon.ico", _ICON, "image/svg+xml"),
     ):
-        app.add_route(path, _fixed(text, kind), methods=["GET"])
+        app.add_route(path, fixed(text, kind), methods=["GET"])
     asked = _BoardRequests(boards)
     for name in ("board", "list", "find", "clip", "duel", "audio"):
         app.add_route(f"/api/{name}", _answered(getattr(asked, name)), methods=["GET"])
@@ -41,16 +39,7 @@ def make_app(boards: Boards, feed: LiveFeed) -> Any:
     return app
 
 
-def _fixed(text: str, kind: str) -> Callable[[Any], Awaitable[Any]]:
-    async def show(_request: Any) -> Any:
-        from starlette.responses import Response
-
-        return Response(text, media_type=kind)
-
-    return show
-
-
-def _live(boards: Boards, feed: LiveFeed) -> Callable[[Any], Awaitable[Any]]:
+def _live(boards: Boards, feed: LiveFeed) -> Route:
     async def stream(request: Any) -> Any:
         from starlette.responses import StreamingResponse
 
@@ -60,28 +49,14 @@ def _live(boards: Boards, feed: LiveFeed) -> Callable[[Any], Awaitable[Any]]:
     return stream
 
 
-def _answered(work: Callable[[Mapping[str, str]], Any]) -> Callable[[Any], Awaitable[Any]]:
-    """A route that works in a thread, as the store may have to be waited for."""
+def _answered(work: Callable[[Mapping[str, str]], Any]) -> Route:
+    return answered(lambda request, _body: work(request.query_params), _refusal)
 
-    async def route(request: Any) -> Any:
-        from anyio import to_thread
-        from starlette.responses import JSONResponse, Response
 
-        def answer() -> Any:
-            with patience(_PATIENCE_S):
-                return work(request.query_params)
-
-        try:
-            found = await to_thread.run_sync(answer)
-        except QueryError as error:
-            return JSONResponse({"error": str(error)}, 422)
-        except StoreError as error:
-            return JSONResponse({"error": str(error)}, 503)
-        except AudioCapBenchError as error:
-            return JSONResponse({"error": str(error)}, 500)
-        return found if isinstance(found, Response) else JSONResponse(found)
-
-    return route
+def _refusal(error: Exception) -> tuple[int, dict[str, Any]]:
+    known = {QueryError: 422, StoreError: 503}
+    status = next((code for kind, code in known.items() if isinstance(error, kind)), 500)
+    return status, {"error": str(error)}
 
 
 class _BoardRequests:

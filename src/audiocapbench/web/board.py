@@ -18,6 +18,7 @@ from audiocapbench.report.page.board import (
     headline_ranks,
     ranking_document,
 )
+from audiocapbench.report.page.explorer.content import NOT_ASKED
 from audiocapbench.report.page.report_data import gather, stored_summaries
 from audiocapbench.scores.run_table import TableReader, keep_estimates
 from audiocapbench.scores.scorer import Scorer
@@ -63,6 +64,10 @@ class Boards:
     def document(self, benchmark: str = "") -> Document:
         """What a page shows of a benchmark, by default of the one that was run last."""
         lines = self._lines()
+        others = list(dict.fromkeys(one.benchmark for one in lines if not one.is_trial))
+        if benchmark and benchmark not in others:
+            why = f"there is no benchmark {benchmark[:80]} in the store; {len(others)} others are"
+            return {"board": None, "benchmarks": others, "error": why, "version": self.version}
         board, own = self._board(lines, benchmark)
         revision = self._revision(board.runs)
         if own and board.quick_revision != revision:
@@ -72,8 +77,9 @@ class Boards:
         if board.revision != revision and quick is not None:
             self._begin(board, revision)
         best = board.full if board.full is not None else quick
-        others = list(dict.fromkeys(one.benchmark for one in lines if not one.is_trial))
         statuses = sorted({status for one in own for status in one.statuses})
+        if any(one.asked < len(board.samples.heads) for one in own):
+            statuses.append(NOT_ASKED)
         return {
             "board": None if best is None else best | {"trial_runs": _trials(lines)},
             "partial": board.full is None or board.revision != revision,
@@ -164,9 +170,11 @@ class Boards:
         if first is None:
             return None
         headline = first["scorers"][first["headline"]]
-        for run in board.runs:  # what sorts by the headline; from here on at once
-            judge, label = headline["judge"], headline["label"]
-            board.samples.column(run, Scorer(judge, headline["column"]) if judge else Scorer(label))
+        judge, label = headline["judge"], headline["label"]
+        # What sorts by the headline; from here on at once.
+        board.samples.columns(
+            board.runs, Scorer(judge, headline["column"]) if judge else Scorer(label)
+        )
         for run in board.runs:
             kept = {(one.scorer, one.group) for one in store.estimates(run)}
             if not all((one["label"], "all") in kept for one in first["scorers"]):

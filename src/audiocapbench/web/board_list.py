@@ -3,24 +3,24 @@
 What a page shows is read by key; orders and filters read a column of scores once for each run.
 """
 
-import json
 import time
-from collections import OrderedDict, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.data.outcome import Status
 from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.judges.aggregation import by_judge
+from audiocapbench.judges.aggregation import OVERALL, together
 from audiocapbench.report.page.explorer.content import NOT_ASKED, details_of, note_of, words_of
 from audiocapbench.report.page.explorer.sound import MEDIA_TYPES
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.signature import Signature
 from audiocapbench.store import Store
-from audiocapbench.store.browsing import SampleHead
+from audiocapbench.store.browsing import RoundScores, SampleHead
 from audiocapbench.store.judgements import Judgement, overall_of
 
 Column = NDArray[np.float64]
@@ -29,6 +29,8 @@ _MOST_ROWS = 500
 _ORDERS_KEPT = 16
 _LOOK_S = 0.5
 _MOST_SOUND = 200_000_000
+_FEW = 2_000
+_NONE = (None, None)
 
 
 class QueryError(AudioCapBenchError):
@@ -59,7 +61,6 @@ class BoardList:
         self._categories = np.array([one.category for one in self.heads], dtype=object)
         self._seconds = np.array([one.seconds for one in self.heads])
         self._columns: dict[tuple[int, Scorer], tuple[int, Column]] = {}
-        self._statuses: dict[int, tuple[int, NDArray[Any]]] = {}
         self._texts: list[str] | None = None
         self._orders: OrderedDict[Any, NDArray[np.int64]] = OrderedDict()
         self._ways: dict[tuple[int, str], tuple[int, Signature | None]] = {}
@@ -110,7 +111,8 @@ class BoardList:
 
     def duel(self, first: int, second: int, scorer: Scorer) -> dict[str, int]:
         """On how many samples one run scores higher than another, the same, or lower."""
-        gap = self.column(first, scorer) - self.column(second, scorer)
+        own = self.columns((first, second), scorer)
+        gap = own[0] - own[1]
         gap = gap[~np.isnan(gap)]
         counts = {"wins": gap > 0, "ties": gap == 0, "losses": gap < 0}
         return {name: int(found.sum()) for name, found in counts.items()}
@@ -130,8 +132,8 @@ class BoardList:
         for run, given in judged.items():
             for judge in dict.fromkeys(one.judge for one in given):
                 current = [one for one in given if one.judge == judge]
-                for key, value in _scores(current, self._way(run, judge)).items():
-                    values[run, Scorer(judge, key[1])] = value
+                for _, own in _scores(_verdicts(current), self._way(run, judge)):
+                    values |= {(run, Scorer(judge, name)): value for name, value in own.items()}
         answers = {}
         for run in self._runs:
             outcome = outcomes.get(run)
@@ -174,30 +176,31 @@ class BoardList:
         content = audio.read_bytes(clip.path, _MOST_SOUND)
         return content if audio.sha256(content) == clip.sha256 else None
 
-    def column(self, run: int, scorer: Scorer) -> Column:
-        """A run's scores of every sample; NaN where there is none."""
-        revision = self._state(run)
-        kept = self._columns.get((run, scorer))
-        if kept is not None and kept[0] == revision:
-            return kept[1]
-        if scorer.judge is None:
-            told = {(one[1], ""): one[3] for one in self._store.score_values([run], [scorer.name])}
-            self._keep(run, scorer, revision, told, "")
-        else:
-            given = self._store.judge_values(run, scorer.judge)
-            told = _scores(given, _most_common(given))
-            for name in {dimension for _, dimension in told} | {scorer.dimension or ""}:
-                self._keep(run, Scorer(scorer.name, name), revision, told, name)
-        return self._columns[run, scorer][1]
+    def columns(self, runs: Sequence[int], scorer: Scorer) -> Column:
+        """Scores of every sample, a row a run; NaN where there is none."""
+        states = {run: self._state(run) for run in runs}
+        stale = [run for run in runs if self._columns.get((run, scorer), _NONE)[0] != states[run]]
+        if scorer.judge is None and stale:
+            values = {run: self._empty() for run in stale}
+            for run, sample, _, value in self._store.score_values(stale, [scorer.name]):
+                if sample in self._places:
+                    values[run][self._places[sample]] = value
+            self._columns |= {(run, scorer): (states[run], values[run]) for run in stale}
+        elif stale:
+            judged = self._store.judge_column(stale, scorer.name)
+            for run in stale:
+                by_name = defaultdict(self._empty, {scorer.column: self._empty()})
+                for samples, scores in _scores(judged.get(run, ())):
+                    places = [self._places[one] for one in samples if one in self._places]
+                    for name, value in scores.items():
+                        by_name[name][places] = value
+                for name, column in by_name.items():
+                    self._columns[run, Scorer(scorer.name, name)] = (states[run], column)
+        found = [self._columns[run, scorer][1] for run in runs]
+        return np.array(found).reshape(len(runs), len(self.heads))
 
-    def _keep(
-        self, run: int, scorer: Scorer, revision: int, told: dict[tuple[str, str], float], name: str
-    ) -> None:
-        column = np.full(len(self.heads), np.nan)
-        for (sample, dimension), value in told.items():
-            if dimension == name and sample in self._places:
-                column[self._places[sample]] = value
-        self._columns[run, scorer] = (revision, column)
+    def _empty(self) -> Column:
+        return np.full(len(self.heads), np.nan)
 
     def _some_values(self, query: ListQuery, ids: Sequence[str]) -> dict[tuple[int, str], float]:
         """The scores that a page shows, by run and sample."""
@@ -208,9 +211,9 @@ class BoardList:
             return {(run, sample): value for run, sample, _, value in found}
         values = {}
         for run, given in self._store.some_judgements(runs, scorer.judge, ids).items():
-            for (sample, name), value in _scores(given, self._way(run, scorer.name)).items():
-                if name == scorer.dimension:
-                    values[run, sample] = value
+            for (sample,), own in _scores(_verdicts(given), self._way(run, scorer.name)):
+                if scorer.column in own:
+                    values[run, sample] = own[scorer.column]
         return values
 
     def _way(self, run: int, judge: str) -> Signature | None:
@@ -224,13 +227,17 @@ class BoardList:
         return kept[1]
 
     def _order(self, query: ListQuery) -> NDArray[np.int64]:
-        states = tuple(self._state(run) for run in self._runs)
-        key = (query, states)
+        chosen = self._kept(query._replace(sort=""), lambda: np.flatnonzero(self._chosen(query)))
+        return self._kept(query, lambda: self._sorted(query, chosen))
+
+    def _kept(self, query: ListQuery, make: Callable[[], NDArray[np.int64]]) -> NDArray[np.int64]:
+        """What was made of a query before, unless a run has changed since."""
+        key = (query, tuple(self._state(run) for run in self._runs))
         with self._lock:
             if key in self._orders:
                 self._orders.move_to_end(key)
                 return self._orders[key]
-        found = self._sorted(query, np.flatnonzero(self._chosen(query)))
+        found = make()
         with self._lock:
             self._orders[key] = found
             while len(self._orders) > _ORDERS_KEPT:
@@ -243,36 +250,37 @@ class BoardList:
         if query.category:
             chosen &= self._categories == query.category
         if query.status:
-            ended = [self._ended(run) == query.status for run in runs]
-            chosen &= np.any(ended, axis=0) if ended else False
+            chosen &= self._ended(runs, query.status)
         if query.low is not None or query.high is not None:
             low = -np.inf if query.low is None else query.low
             high = np.inf if query.high is None else query.high
-            columns = [self.column(run, query.scorer) for run in runs]
-            inside = [(one >= low) & (one <= high) for one in columns]
-            chosen &= np.any(inside, axis=0) if inside else False
-        for word in query.search.lower().split():
-            chosen &= self._mentioned(word)
+            table = self.columns(runs, query.scorer)
+            chosen &= ((table >= low) & (table <= high)).any(axis=0)
+        # The longest word is the rarest, most likely; the others are looked for where it is.
+        for word in sorted(query.search.lower().split(), key=len, reverse=True):
+            chosen &= self._mentioned(word, chosen)
         return chosen
 
-    def _ended(self, run: int) -> NDArray[Any]:
-        revision = self._state(run)
-        kept = self._statuses.get(run)
-        if kept is None or kept[0] != revision:
-            told = self._store.statuses(run)
-            ended = np.array([told.get(one.id, NOT_ASKED) for one in self.heads], dtype=object)
-            kept = self._statuses[run] = (revision, ended)
-        return kept[1]
+    def _among(self, samples: Collection[str]) -> NDArray[np.bool_]:
+        found = np.zeros(len(self.heads), dtype=bool)
+        found[[self._places[one] for one in samples if one in self._places]] = True
+        return found
 
-    def _mentioned(self, word: str) -> NDArray[np.bool_]:
+    def _ended(self, runs: Sequence[int], status: str) -> NDArray[np.bool_]:
+        if status != NOT_ASKED:
+            return self._among(self._store.ended(runs, status))
+        asked = [self._among(self._store.ended([run])) for run in runs]
+        return ~np.all(asked, axis=0) if asked else self._among(())
+
+    def _mentioned(self, word: str, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Samples that say a word: themselves, an answer to them, or what a judge said of it."""
         if self._texts is None:
-            whole = self._store.some_samples(self.heads)
-            self._texts = [_text(whole[one.id]).lower() for one in self.heads]
-        found = np.array([word in text for text in self._texts], dtype=bool)
-        for sample in self._store.mentions(self._runs, word):
-            if sample in self._places:
-                found[self._places[sample]] = True
+            known = self._store.sample_texts(self.heads)
+            self._texts = [known[one.dataset, one.id] for one in self.heads]
+        few = np.flatnonzero(chosen) if chosen.sum() <= _FEW else None
+        ids = None if few is None else [self.heads[place].id for place in few]
+        found = self._among(self._store.mentions(self._runs, word, ids))
+        found |= np.array([word in text for text in self._texts], dtype=bool)
         return found
 
     def _sorted(self, query: ListQuery, found: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -282,7 +290,7 @@ class BoardList:
             keys = self._seconds[found]
         else:
             runs = query.runs if query.run is None or query.sort == "differ" else (query.run,)
-            table = np.array([self.column(run, query.scorer)[found] for run in runs])
+            table = self.columns(runs, query.scorer)[:, found]
             keys = _across(table, differ=query.sort == "differ")
         sign = -1 if query.sort in ("highest", "differ", "longest") else 1
         # Samples without the score come last, whichever way; equal ones in the benchmark's order.
@@ -301,27 +309,35 @@ def _across(table: Column, *, differ: bool) -> Column:
         return np.where(count > 0, np.nansum(table, axis=0) / np.maximum(count, 1), np.nan)
 
 
-def _scores(given: Iterable[Judgement], made: Signature | None) -> dict[tuple[str, str], float]:
-    """A judge's scores by sample and dimension, of those judgements that were made in one way."""
-    own = list(given)
-    made = made if made is not None else _most_common(own)
-    found: dict[tuple[str, str], float] = {}
-    for verdicts in by_judge(one for one in own if one.signature == made).values():
-        for sample, scores in verdicts.items():
-            found |= {(sample, name): value for name, value in scores.items()}
-            if made is not None:
-                found[sample, "overall"] = overall_of(scores, made)
-    return found
+def _verdicts(given: Iterable[Judgement]) -> list[RoundScores]:
+    return [
+        RoundScores((one.sample_id,), one.repeat, one.signature, one.scores)
+        for one in given
+        if one.status is Status.OK
+    ]
 
 
-def _most_common(given: Sequence[Judgement]) -> Signature | None:
-    counts: dict[Signature, int] = defaultdict(int)
+def _scores(
+    given: Sequence[RoundScores], made: Signature | None = None
+) -> list[tuple[Sequence[str], Mapping[str, float]]]:
+    """Samples with their scores by dimension, of verdicts made in one way, or in the usual one."""
+    ways = Counter[Signature]()
     for one in given:
-        counts[one.signature] += 1
-    return max(counts, key=counts.__getitem__) if counts else None
-
-
-def _text(sample: Any) -> str:
-    """What a search looks through of a sample itself."""
-    parts = [sample.id, sample.category, sample.clip.file_name, *sample.references]
-    return "\n".join([*parts, json.dumps(sample.details, ensure_ascii=False)])
+        ways[one.signature] += len(one.samples)
+    way = made if made is not None else max(ways, key=ways.__getitem__, default=None)
+    own = [one for one in given if one.signature == way]
+    groups: list[tuple[Sequence[str], list[Mapping[str, float]]]]
+    if len({one.repeat for one in own}) < 2:
+        groups = [(one.samples, [one.scores]) for one in own]
+    else:
+        rounds: dict[str, list[Mapping[str, float]]] = defaultdict(list)
+        for one in own:
+            for sample in one.samples:
+                rounds[sample].append(one.scores)
+        groups = [((sample,), several) for sample, several in rounds.items()]
+    whole = ((samples, together(several)) for samples, several in groups)
+    return [
+        (samples, {**scores, OVERALL: overall_of(scores, way)})
+        for samples, scores in whole
+        if way is not None
+    ]

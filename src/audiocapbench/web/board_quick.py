@@ -8,15 +8,20 @@ from typing import Any
 
 from audiocapbench.benchmarks import stored_traits
 from audiocapbench.judges.aggregation import OVERALL
-from audiocapbench.report.page.board import Document
-from audiocapbench.report.page.figure_data import provider_of, providers_of
+from audiocapbench.report.page.board import (
+    Document,
+    document_head,
+    group_document,
+    model_head,
+    scorer_document,
+    scorer_groups,
+)
+from audiocapbench.report.page.figure_data import providers_of
 from audiocapbench.report.page.report_data import headline_of
 from audiocapbench.scores.groups import ALL, CATEGORY
 from audiocapbench.scores.scorer import Scorer, judge_order, metrics_in_order
-from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, ROUNDS, SEED
 from audiocapbench.store import RunLine, Store, StoredEstimate
 from audiocapbench.store.browsing import SampleHead
-from audiocapbench.version import VERSION
 
 Kept = dict[tuple[str, str], StoredEstimate]
 
@@ -47,26 +52,24 @@ def quick_document(
     ordered = list(lines)
     if not ranked:
         ordered.sort(key=lambda one: _standing(kept[one.id].get((headline.label, whole))))
-    judges = list(dict.fromkeys(one.judge for one in scorers if one.judge is not None))
-    groups = [[one for one in scorers if one.judge == judge] for judge in (*judges, None)]
-    groups.sort(key=lambda group: headline not in group)
     sizes: dict[str, int] = {}
     for one in samples:
         sizes[one.category] = sizes.get(one.category, 0) + 1
     return {
-        "title": lines[0].benchmark,
-        "benchmark": lines[0].benchmark,
-        "version": VERSION,
-        "asked": _dates(lines),
-        "datasets": sorted({row.dataset[:12] for row in heads.values()}),
+        **document_head(lines[0].benchmark, lines[0].benchmark, list(heads.values())),
         "samples": len(samples),
         "clips": len(samples),
         "missing_clips": len(dataset.missing),
         "headline": scorers.index(headline),
-        "scorers": [_scorer(one) for one in scorers],
+        "scorers": [scorer_document(one) for one in scorers],
         "providers": providers_of([one.model for one in ordered]),
         "models": [_model(one, heads[one.id], lines) for one in ordered],
-        "boards": [_group(group, scorers, ordered) for group in groups if group],
+        "boards": [
+            group_document(group, scorers)
+            | {"coverage": "answered", "note": ""}
+            | {"covered": [one.statuses.get("ok", 0) for one in ordered]}
+            for group in scorer_groups(scorers, headline)
+        ],
         "estimates": [
             [_cell(kept[run.id].get((one.label, whole))) for run in ordered] for one in scorers
         ],
@@ -82,11 +85,9 @@ def quick_document(
             for name, count in sizes.items()
         ],
         "ranking": {"ranked": False, "by_zero": False, "places": [], "pairs": []},
-        "judge_of_both": next(iter(judges), None),
+        "judge_of_both": next((one.judge for one in scorers if one.judge), None),
         "notes": [],
         "warnings": [],
-        "method": f"{METHODS}; {ROUNDS:,} rounds, seed {SEED}",
-        "fewest": FEWEST_FOR_INTERVAL,
         "signatures": sorted({str(one.signature) for own in kept.values() for one in own.values()}),
     }
 
@@ -111,27 +112,9 @@ def _standing(one: StoredEstimate | None) -> tuple[bool, float]:
     return (value is None, -(value or 0.0))
 
 
-def _dates(lines: Sequence[RunLine]) -> str:
-    days = sorted({one.created_at[:10] for one in lines})
-    return " to ".join(dict.fromkeys((days[0], days[-1])))
-
-
-def _scorer(one: Scorer) -> Document:
-    own = {"label": one.label, "column": one.column, "judge": one.judge, "best": None}
-    return own | {"max": one.max_value, "digits": one.digits}
-
-
 def _model(one: RunLine, head: Any, lines: Sequence[RunLine]) -> Document:
     twice = sum(other.model == one.model for other in lines) > 1
-    return {
-        "label": f"{one.model} (run {one.id})" if twice else one.model,
-        "provider": provider_of(one.model),
-        "control": one.model.startswith("control/"),
-        "run": one.id,
-        "begun": one.created_at[:16].replace("T", " "),
-        "parameters": ", ".join(f"{key} {value}" for key, value in head.parameters.items()),
-        "audio": head.contract,
-        "made": head.made_by,
+    return model_head(head, f"{one.model} (run {one.id})" if twice else one.model) | {
         "asked": one.asked,
         "answered": one.statuses.get("ok", 0),
         "total": one.sample_count,
@@ -140,17 +123,6 @@ def _model(one: RunLine, head: Any, lines: Sequence[RunLine]) -> Document:
         "cost_estimated": False,
         "judging": None,
         "latency": None,
-    }
-
-
-def _group(group: Sequence[Scorer], scorers: Sequence[Scorer], runs: Sequence[RunLine]) -> Document:
-    judge = group[0].judge
-    return {
-        "title": "Metrics" if judge is None else f"Judge {judge}",
-        "scorers": [scorers.index(one) for one in group],
-        "coverage": "answered",
-        "covered": [one.statuses.get("ok", 0) for one in runs],
-        "note": "",
     }
 
 

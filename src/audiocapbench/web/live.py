@@ -74,8 +74,6 @@ class LiveFeed:
         """How far each run got with its model, and with each judge that is at work or was."""
         rows: dict[tuple[int, str], list[Any]] = {}
         for one in self._store.counted(lines, since):
-            rows.setdefault((one.run, ""), []).append(one)
-        for one in self._store.counted_judgements(lines, since):
             rows.setdefault((one.run, one.judge), []).append(one)
         keys = sorted({*tasks, *(key for key, own in rows.items() if _recent(own))})
         return [

@@ -1,10 +1,18 @@
 """The server behind ``view``: an application without anything of its own, and how it is served."""
 
 import socket
+from collections.abc import Awaitable, Callable
 from typing import Any
 
+from pydantic import ValidationError
+
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.store.connect import patience
 from audiocapbench.web.guard import Application
+
+Route = Callable[[Any], Awaitable[Any]]
+
+_PATIENCE_S = 5.0
 
 
 class ServerError(AudioCapBenchError):
@@ -29,6 +37,47 @@ def bare_app() -> Any:
     from fastapi import FastAPI
 
     return FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+
+
+def fixed(content: str | bytes, kind: str) -> Route:
+    """A route that always gives the same."""
+
+    async def show(_request: Any) -> Any:
+        from starlette.responses import Response
+
+        return Response(content, media_type=kind)
+
+    return show
+
+
+def answered(
+    work: Callable[[Any, bytes], Any], refusal: Callable[[Exception], tuple[int, dict[str, Any]]]
+) -> Route:
+    """A route that works in a thread, as the store may have to be waited for.
+
+    Args:
+        work: Given the request and its body; a document, or a response.
+        refusal: What is said of an error of ours, and with which status.
+    """
+
+    async def route(request: Any) -> Any:
+        from anyio import to_thread
+        from starlette.responses import JSONResponse, Response
+
+        body = await request.body()
+
+        def answer() -> Any:
+            with patience(_PATIENCE_S):
+                return work(request, body)
+
+        try:
+            found = await to_thread.run_sync(answer)
+        except (AudioCapBenchError, ValidationError) as error:
+            status, document = refusal(error)
+            return JSONResponse(document, status)
+        return found if isinstance(found, Response) else JSONResponse(found)
+
+    return route
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -35,16 +35,12 @@ def board_document(store: Store, data: ReportData, title: str) -> Document:
     checks = store.judge_checks([one.run.id for one in data.runs], data.judges)
     told = [*(one.warning for one in checks if one.warning), *_judge_failures(data), *_unlike(data)]
     return {
-        "title": title,
-        "benchmark": data.benchmark,
-        "version": VERSION,
-        "asked": _dates(data),
-        "datasets": sorted({one.run.dataset[:12] for one in data.runs}),
+        **document_head(title, data.benchmark, [one.run for one in data.runs]),
         "samples": len(data.samples),
         "clips": data.clips,
         "missing_clips": max(one.table.missing_clips for one in data.runs),
         "headline": data.scorers.index(data.headline),
-        "scorers": [_scorer(data, one) for one in data.scorers],
+        "scorers": [scorer_document(one, _best(data, one)) for one in data.scorers],
         "providers": list(figures.providers),
         "rows": order,
         "models": [*(_model(one) for one in runs), *_published_models(data)],
@@ -80,8 +76,6 @@ def board_document(store: Store, data: ReportData, title: str) -> Document:
         "judge_of_both": figures.judge,
         "notes": [*notes, *_marks(data), *data.notes],
         "warnings": told,
-        "method": f"{METHODS}; {ROUNDS:,} rounds, seed {SEED}",
-        "fewest": FEWEST_FOR_INTERVAL,
         "signatures": sorted(map(str, set().union(*map(data.signatures, data.scorers)))),
     }
 
@@ -108,20 +102,37 @@ def headline_ranks(data: ReportData) -> tuple[Ranking, list[str]]:
     return found, list(board_notes(found, entries, data.aggregation, Correction.HOLM))
 
 
-def _dates(data: ReportData) -> str:
-    """When the runs began: a day, or the first and the last."""
-    days = sorted({one.run.created_at[:10] for one in data.runs})
-    return " to ".join(dict.fromkeys((days[0], days[-1])))
-
-
-def _scorer(data: ReportData, one: Scorer) -> Document:
+def document_head(title: str, benchmark: str, runs: Sequence[Any]) -> Document:
+    """What stands above every board, and how its intervals are made."""
+    days = sorted({one.created_at[:10] for one in runs})
     return {
-        "label": one.label,
-        "column": one.column,
-        "judge": one.judge,
-        "max": one.max_value,
-        "digits": one.digits,
-        "best": _best(data, one),
+        "title": title,
+        "benchmark": benchmark,
+        "version": VERSION,
+        "asked": " to ".join(dict.fromkeys((days[0], days[-1]))),
+        "datasets": sorted({one.dataset[:12] for one in runs}),
+        "method": f"{METHODS}; {ROUNDS:,} rounds, seed {SEED}",
+        "fewest": FEWEST_FOR_INTERVAL,
+    }
+
+
+def scorer_document(one: Scorer, best: float | None = None) -> Document:
+    """A scorer, and the best score where scores can be compared."""
+    own = {"label": one.label, "column": one.column, "judge": one.judge, "best": best}
+    return own | {"max": one.max_value, "digits": one.digits}
+
+
+def model_head(stored: Any, label: str) -> Document:
+    """A model, and how it was asked."""
+    return {
+        "label": label,
+        "provider": provider_of(stored.model),
+        "control": stored.model.startswith(_CONTROL),
+        "run": stored.id,
+        "begun": stored.created_at[:16].replace("T", " "),
+        "parameters": ", ".join(f"{key} {value}" for key, value in stored.parameters.items()),
+        "audio": stored.contract,
+        "made": stored.made_by,
     }
 
 
@@ -130,15 +141,7 @@ def _model(run: ReportRun) -> Document:
     table, stored = run.table, run.run
     judging = [one.cost_usd for one in run.summary.judges.values() if one.cost_usd is not None]
     order = [str(status) for status in Status]
-    return {
-        "label": run.label,
-        "provider": provider_of(stored.model),
-        "control": stored.model.startswith(_CONTROL),
-        "run": stored.id,
-        "begun": stored.created_at[:16].replace("T", " "),
-        "parameters": ", ".join(f"{key} {value}" for key, value in stored.parameters.items()),
-        "audio": stored.contract,
-        "made": stored.made_by,
+    return model_head(stored, run.label) | {
         "asked": table.statuses.total(),
         "answered": table.coverage.answered,
         "total": table.coverage.total,
@@ -165,20 +168,28 @@ def _published_models(data: ReportData) -> list[Document]:
 
 def _boards(data: ReportData, runs: Sequence[ReportRun]) -> list[Document]:
     """One for each judge and one for the metrics; what the models are ranked by comes first."""
-    groups = [[one for one in data.scorers if one.judge == judge] for judge in data.judges]
-    groups.append([one for one in data.scorers if one.judge is None])
-    groups.sort(key=lambda group: data.headline not in group)
     return [
-        {
-            "title": "Metrics" if group[0].judge is None else f"Judge {group[0].judge}",
-            "scorers": [data.scorers.index(one) for one in group],
+        group_document(group, data.scorers)
+        | {
             "coverage": "answered" if group[0].judge is None else "judged",
             "covered": [_covered(one, group[0]) for one in runs],
             "note": _note(data, group),
         }
-        for group in groups
-        if group
+        for group in scorer_groups(data.scorers, data.headline)
     ]
+
+
+def scorer_groups(scorers: Sequence[Scorer], headline: Scorer) -> list[list[Scorer]]:
+    """The scorers of each judge, and the metrics; those with the headline first."""
+    judges = dict.fromkeys(one.judge for one in scorers if one.judge is not None)
+    groups = [[one for one in scorers if one.judge == judge] for judge in (*judges, None)]
+    return sorted(filter(None, groups), key=lambda group: headline not in group)
+
+
+def group_document(group: Sequence[Scorer], scorers: Sequence[Scorer]) -> Document:
+    """What a board of some scorers is called, and whose they are."""
+    title = "Metrics" if group[0].judge is None else f"Judge {group[0].judge}"
+    return {"title": title, "scorers": [scorers.index(one) for one in group]}
 
 
 def _cells(runs: Sequence[ReportRun], scorer: Scorer) -> list[Document | None]:

@@ -22,7 +22,6 @@ _PANEL, _TITLE = 104, 22
 _SCATTER, _LEFT, _RIGHT, _TOP, _BOTTOM = 420, 7.0, 97.0, 26, 380
 _CURVES, _MAP = 160, 480
 _LONGEST = 48
-_WIDE = 880.0  # Pixels for which a page's names are placed; below, numbers stand in.
 
 _SHAPES = (
     "M-5 0A5 5 0 1 0 5 0A5 5 0 1 0 -5 0Z",
@@ -95,12 +94,7 @@ def draw_bars(
     step = nice_step(top)
     scale = _Scale(0.0, step * max(1, -(-top // step)), 0.0, _PLOT, step)
     bottom = _ROW * len(bars)
-    parts = []
-    for tick in scale.ticks:
-        x = scale.at(tick)
-        parts.append(f'<line class="grid" x1="{x}%" x2="{x}%" y1="0" y2="{bottom}"/>')
-        anchor = "start" if tick == 0 else "middle"
-        parts.append(text(f"{tick:g}", f"{x}%", bottom + 15, "tick", anchor))
+    parts = _grid(scale, 0, bottom)
     for index, bar in enumerate(bars):
         parts += _bar(bar, scale, _ROW * index, shown, colour_of(bar.provider, colours))
     if line is not None:
@@ -140,19 +134,12 @@ def draw_histogram(one: Histogram, unit: str, name: str) -> Drawing:
 
 
 def draw_scatter(
-    points: Sequence[Point], providers: Sequence[str], name: str, wide: float = _WIDE
+    points: Sequence[Point], providers: Sequence[str], name: str, wide: float
 ) -> Drawing:
-    """Models between accuracy (across) and hallucination (up), with both intervals.
-
-    Names are placed for a drawing that is so many pixels wide.
-    """
+    """Models between accuracy (across) and hallucination (up), so many pixels wide."""
     across = _around([one.accuracy for one in points], _LEFT, _RIGHT)
     up = _around([one.hallucination for one in points], _BOTTOM, _TOP)
-    parts = []
-    for tick in across.ticks:
-        x = across.at(tick)
-        parts.append(f'<line class="grid" x1="{x}%" x2="{x}%" y1="{_TOP}" y2="{_BOTTOM}"/>')
-        parts.append(text(f"{tick:g}", f"{x}%", _BOTTOM + 15, "tick", "middle"))
+    parts = _grid(across, _TOP, _BOTTOM)
     for tick in up.ticks:
         y = up.at(tick)
         parts.append(f'<line class="grid" x1="{_LEFT}%" x2="{_RIGHT}%" y1="{y}" y2="{y}"/>')
@@ -165,22 +152,24 @@ def draw_scatter(
     ]
     names = [short(one.label) for one in points]
     bounds = (_LEFT / 100 * wide, float(_TOP), _RIGHT / 100 * wide, float(_BOTTOM))
-    lines = [line for one in points for line in _spread(one, across, up, wide)]
+    spreads = [_spread(one, across, up, wide) for one in points]
+    lines = [line for own in spreads for line in own]
     widths = [7.0 * len(label) for label in names]
     places = place_labels(centres, widths, 13.0, bounds, lines)
-    for number, (one, place) in enumerate(zip(points, places, strict=True), start=1):
+    for one, place, own in zip(points, places, spreads, strict=True):
         shape = colour_of(one.provider, providers)
-        parts += _cross(one, across, up, shape)
+        for left, top, right, low in own:
+            ends = f'x1="{left:.2f}" x2="{right:.2f}" y1="{top}" y2="{low}"'
+            parts.append(f'<line class="spread s{shape}" {ends}/>')
         mark = f'<path d="{_SHAPES[shape % len(_SHAPES)]}" class="mark c{shape}"/>'
         title = f"<title>{escape(escape_controls(one.label))}</title>"
         anchor = "start" if place.right else "end"
-        words = text(short(one.label), f"{place.dx}", place.dy, "name wide", anchor)
-        digit = text(str(number), "7", -6, "name narrow", "start")
+        words = text(short(one.label), f"{place.dx}", place.dy, "name", anchor)
         if place.far:
             ends = f'x2="{place.dx}" y2="{place.dy - 4}"'
-            words = f'<line class="lead wide" x1="0" y1="0" {ends}/>{words}'
+            words = f'<line class="lead" x1="0" y1="0" {ends}/>{words}'
         x, y = across.at(one.accuracy.score), up.at(one.hallucination.score)
-        parts.append(f'<svg x="{x}%" y="{y}" overflow="visible">{title}{mark}{words}{digit}</svg>')
+        parts.append(f'<svg x="{x}%" y="{y}" overflow="visible">{title}{mark}{words}</svg>')
     return Drawing("".join(parts), _SCATTER, name)
 
 
@@ -191,12 +180,7 @@ def draw_shifts(rows: Sequence[tuple[str, Span]], every: Sequence[Span], name: s
     """
     scale = _around([Span(0.0, 0.0, 0.0), *every], 2.0, _RIGHT)
     bottom, zero = _ROW * len(rows), scale.at(0.0)
-    parts = []
-    for tick in scale.ticks:
-        x = scale.at(tick)
-        parts.append(f'<line class="grid" x1="{x}%" x2="{x}%" y1="0" y2="{bottom}"/>')
-        # Adding up steps leaves dust where there should be a 0.
-        parts.append(text(f"{round(tick, 6) + 0.0:g}", f"{x}%", bottom + 15, "tick", "middle"))
+    parts = _grid(scale, 0, bottom)
     parts.append(f'<line class="axis" x1="{zero}%" x2="{zero}%" y1="0" y2="{bottom}"/>')
     for index, (label, span) in enumerate(rows):
         y, score = _ROW * index, scale.at(span.score)
@@ -215,11 +199,7 @@ def draw_curves(groups: Mapping[str, FloatArray], name: str) -> Drawing:
     across = _around([Span(low, low, high)], 0, 100)
     shares = np.linspace(0, 1, 101)
     parts = [f'<line class="axis" x1="0" x2="100%" y1="{_CURVES}" y2="{_CURVES}"/>']
-    for tick in across.ticks:
-        x = across.at(tick)
-        parts.append(f'<line class="grid" x1="{x}%" x2="{x}%" y1="0" y2="{_CURVES}"/>')
-        anchor = "start" if tick == across.low else "end" if tick == across.high else "middle"
-        parts.append(text(f"{round(tick, 6):g}", f"{x}%", _CURVES + 15, "tick", anchor))
+    parts += _grid(across, 0, _CURVES)
     for number, values in enumerate(groups.values()):
         places = [across.at(float(value)) for value in np.quantile(values, shares)]
         points = " ".join(f"{x},{100 - 100 * y:.0f}" for x, y in zip(places, shares, strict=True))
@@ -253,6 +233,18 @@ def draw_key(number: int) -> str:
     )
 
 
+def _grid(scale: _Scale, top: float, bottom: float) -> list[str]:
+    """Lines at the ticks of a scale across, and their numbers below."""
+    parts = []
+    for tick in scale.ticks:
+        x = scale.at(tick)
+        anchor = "start" if x < 1 else "end" if x > 99 else "middle"
+        parts.append(f'<line class="grid" x1="{x}%" x2="{x}%" y1="{top}" y2="{bottom}"/>')
+        # Adding up steps leaves dust where there should be a 0.
+        parts.append(text(f"{round(tick, 6) + 0.0:g}", f"{x}%", bottom + 15, "tick", anchor))
+    return parts
+
+
 def _bar(bar: Bar, scale: _Scale, y: int, shown: Callable[[float], str], colour: int) -> list[str]:
     label = text(short(bar.label), "0", y + 13, "name", "start")
     if bar.span is None:
@@ -281,16 +273,6 @@ def _bar(bar: Bar, scale: _Scale, y: int, shown: Callable[[float], str], colour:
         f'<svg x="{max(score, high)}%" y="{middle}" overflow="visible">'
         + text(value, "6", 4, "value", "start")
         + "</svg>",
-    ]
-
-
-def _cross(point: Point, across: _Scale, up: _Scale, colour: int) -> list[str]:
-    x, y = across.at(point.accuracy.score), up.at(point.hallucination.score)
-    left, right = across.at(point.accuracy.low), across.at(point.accuracy.high)
-    low, high = up.at(point.hallucination.low), up.at(point.hallucination.high)
-    return [
-        f'<line class="spread s{colour}" x1="{left}%" x2="{right}%" y1="{y}" y2="{y}"/>',
-        f'<line class="spread s{colour}" x1="{x}%" x2="{x}%" y1="{low}" y2="{high}"/>',
     ]
 
 

@@ -59,11 +59,6 @@ class Panel(NamedTuple):
     samples: int
     bars: tuple[Bar, ...]
 
-    @property
-    def certain(self) -> bool:
-        """Whether every score has an interval."""
-        return all(bar.span.certain for bar in self.bars if bar.span is not None)
-
 
 class Point(NamedTuple):
     """A model between accuracy and hallucination."""

@@ -4,15 +4,14 @@ A request says who it is from by a token in its ``Authorization`` header, never 
 people may rate in two tabs of one browser, and no other site can speak for them.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
 from pydantic import ValidationError
 
-from audiocapbench.errors import AudioCapBenchError, StoreAwayError, StoreError
+from audiocapbench.errors import StoreAwayError, StoreError
 from audiocapbench.store import Store
-from audiocapbench.store.connect import patience
 from audiocapbench.store.ratings import ADMINISTRATOR
 from audiocapbench.web.guard import GuessLimit, bearer
 from audiocapbench.web.rating.desk import BackRequest, RatingDesk, RatingRequest
@@ -21,7 +20,7 @@ from audiocapbench.web.rating.items import load_items
 from audiocapbench.web.rating.kinds import RatingError
 from audiocapbench.web.rating.project import RatingProject
 from audiocapbench.web.rating.summary import summarise
-from audiocapbench.web.server import bare_app
+from audiocapbench.web.server import Route, answered, bare_app, fixed
 
 PATH = "/rate/"
 
@@ -32,7 +31,6 @@ _PAGES = {
     "rate.js": ("rate.js", "text/javascript"),
     "admin.js": ("admin.js", "text/javascript"),
 }
-_PATIENCE_S = 5.0
 
 
 def open_desk(project: RatingProject, store: Store) -> tuple[RatingDesk, dict[str, str], list[str]]:
@@ -61,55 +59,27 @@ def add_rating(app: Any, desk: RatingDesk) -> None:
     """Add a project's pages and their requests to a FastAPI application."""
     asked = _Requests(desk)
     for name, (file, kind) in _PAGES.items():
-        app.add_route(f"{PATH}{name}", _page(file, kind), methods=["GET"])
+        content = files("audiocapbench.web").joinpath("pages", file).read_bytes()
+        app.add_route(f"{PATH}{name}", fixed(content, kind), methods=["GET"])
     for name in ("next", "back", "save"):
-        app.add_route(f"{PATH}api/{name}", asked.answered(getattr(asked, name)), methods=["POST"])
+        app.add_route(f"{PATH}api/{name}", asked.route(getattr(asked, name)), methods=["POST"])
     for name in ("progress", "export"):
-        work = asked.answered(getattr(asked, name), admin=True)
+        work = asked.route(getattr(asked, name), admin=True)
         app.add_route(f"{PATH}api/{name}", work, methods=["GET"])
-    app.add_route(f"{PATH}api/audio/{{item}}", asked.answered(asked.audio), methods=["GET"])
-
-
-def _page(file: str, kind: str) -> Callable[[Any], Awaitable[Any]]:
-    content = files("audiocapbench.web").joinpath("pages", file).read_bytes()
-
-    async def show(_request: Any) -> Any:
-        from starlette.responses import Response
-
-        return Response(content, media_type=kind)
-
-    return show
+    app.add_route(f"{PATH}api/audio/{{item}}", asked.route(asked.audio), methods=["GET"])
 
 
 class _Requests:
-    """What the pages may ask for; each runs in a thread, as the store may have to be waited for."""
+    """What the pages may ask for."""
 
     def __init__(self, desk: RatingDesk) -> None:
         self._desk, self._limit = desk, GuessLimit()
 
-    def answered(
-        self, work: Callable[[str, Any, bytes], Any], *, admin: bool = False
-    ) -> Callable[[Any], Awaitable[Any]]:
-        """A route that knows who asks, and answers for whatever goes wrong."""
-
-        async def route(request: Any) -> Any:
-            from anyio import to_thread
-            from starlette.responses import JSONResponse, Response
-
-            body = await request.body()
-
-            def answer() -> Any:
-                with patience(_PATIENCE_S):
-                    return work(self._person(request, admin=admin), request, body)
-
-            try:
-                found = await to_thread.run_sync(answer)
-            except (AudioCapBenchError, ValidationError) as error:
-                status, document = _refusal(error)
-                return JSONResponse(document, status)
-            return found if isinstance(found, Response) else JSONResponse(found)
-
-        return route
+    def route(self, work: Callable[[str, Any, bytes], Any], *, admin: bool = False) -> Route:
+        """A route that knows who asks."""
+        return answered(
+            lambda request, body: work(self._person(request, admin=admin), request, body), _refusal
+        )
 
     def _person(self, request: Any, *, admin: bool) -> str:
         token = bearer({"authorization": request.headers.get("authorization", "")})
