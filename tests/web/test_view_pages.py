@@ -80,6 +80,13 @@ def test_samples_are_searched_sorted_and_read(visit: Opener, shown: Shown) -> No
     again.counted("3 of 40 samples")
     wrong = "sort=constructor&score=__proto__&model=toString&low=abc&hide=__proto__&q=%zz"
     visit(f"{shown.address}/#explore&{wrong}").counted("0 of 40 samples")
+    for odd in ("low=1e999", "low=-1e300&high=-1e299", "q=%00", "q=" + "x%20" * 900, "status=%00"):
+        visit(f"{shown.address}/#explore&{odd}").counted("0 of 40 samples")
+
+
+def test_a_link_to_a_benchmark_that_is_not_there_says_so(visit: Opener, shown: Shown) -> None:
+    seen = visit(f"{shown.address}/?benchmark=other%3Cb%3E#explore")
+    seen.says("main .live", "there is no benchmark other<b> in the store")
 
 
 def test_two_models_are_compared(visit: Opener, shown: Shown) -> None:

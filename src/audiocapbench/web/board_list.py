@@ -256,8 +256,10 @@ class BoardList:
             high = np.inf if query.high is None else query.high
             table = self.columns(runs, query.scorer)
             chosen &= ((table >= low) & (table <= high)).any(axis=0)
+        words = set(query.search.lower().split())
+        words -= {one for one in words if any(one in other for other in words - {one})}
         # The longest word is the rarest, most likely; the others are looked for where it is.
-        for word in sorted(query.search.lower().split(), key=len, reverse=True):
+        for word in sorted(words, key=len, reverse=True):
             chosen &= self._mentioned(word, chosen)
         return chosen
 

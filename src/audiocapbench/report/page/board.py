@@ -8,7 +8,7 @@ from typing import Any
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.report.leaderboard.board import RunEntry
-from audiocapbench.report.leaderboard.notes import board_notes
+from audiocapbench.report.leaderboard.notes import LETTERS, board_notes
 from audiocapbench.report.leaderboard.ranking import Placement, Ranking, rank_runs
 from audiocapbench.report.page.figure_data import figure_data, provider_of
 from audiocapbench.report.page.metric_judge import correlations
@@ -24,6 +24,12 @@ from audiocapbench.version import VERSION
 Document = dict[str, Any]
 
 _CONTROL = "control/"
+_DRAWN = {
+    LETTERS: "Rows that a line joins",
+    "'ranks' are": "In brackets are",
+    "to letter; --format json has every test": "to draw; 'Every pair' has the tests",
+    "without a common letter": "not joined",
+}
 
 
 def board_document(store: Store, data: ReportData, title: str) -> Document:
@@ -99,7 +105,10 @@ def headline_ranks(data: ReportData) -> tuple[Ranking, list[str]]:
         RunEntry(run.label, run.table, scorer, place, {})
         for run, place in zip(data.runs, found.runs, strict=True)
     ]
-    return found, list(board_notes(found, entries, data.aggregation, Correction.HOLM))
+    notes = list(board_notes(found, entries, data.aggregation, Correction.HOLM))
+    for words, drawn in _DRAWN.items():  # a page draws what a table has letters for
+        notes = [one.replace(words, drawn) for one in notes]
+    return found, notes
 
 
 def document_head(title: str, benchmark: str, runs: Sequence[Any]) -> Document:

@@ -26,10 +26,12 @@ class TrialsView {
       bar.append(fill);
       return make("td", "num", shown(spearman), isNumber(kendall) ? make("small", "", `τ ${shown(kendall)}`) : null, isNumber(spearman) ? bar : null);
     };
-    const rows = this.app.board.correlations.map((one) => row(rowHead(plain(one.metric)), plain(one.judge), cell(one.answers), cell(one.within), cell(one.models), make("td", "num", one.pairs.toLocaleString("en"))));
-    const heads = ["metric", "judge", ...["all answers", "within models", "models", "answers with both"].map((one) => make("th", "num", one))];
+    const { correlations } = this.app.board;
+    const several = new Set(correlations.map((one) => one.judge)).size > 1;
+    const rows = correlations.map((one) => row(rowHead(plain(one.metric)), ...(several ? [plain(one.judge)] : []), cell(one.answers), cell(one.within), cell(one.models), make("td", "num", one.pairs.toLocaleString("en"))));
+    const heads = ["metric", ...(several ? ["judge"] : []), ...["all answers", "within models", "models", "answers with both"].map((one) => make("th", "num", one))];
     return card(
-      "Do the metrics agree with the judges?",
+      several ? "Do the metrics agree with the judges?" : foreign("span", "", `Do the metrics agree with ${plain(correlations[0].judge)}?`),
       "Spearman's rank correlation between a metric and a judge's overall score, and below it Kendall's τ-b: over all answers; over each model's own answers, so that differences between models do not count; and over the models' scores, for four models or more.",
       table("Correlations, table", heads, rows, "board"),
     );

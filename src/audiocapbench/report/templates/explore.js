@@ -78,7 +78,7 @@ class ExploreView {
     const hidden = new Set(state.get("hide").split(".").map(Number));
     for (const box of this.boxes()) box.checked = !hidden.has(board.models[Number(box.value)].run);
     const measure = Math.max(0, state.get("score") ? board.scorers.findIndex((one) => one.label === state.get("score")) : board.headline);
-    const number = (name) => (state.get(name) === "" || Number.isNaN(Number(state.get(name))) ? null : Number(state.get(name)));
+    const number = (name) => (state.get(name) === "" || Number.isNaN(Number(state.get(name))) ? null : Math.max(-1e9, Math.min(1e9, Number(state.get(name)))));
     const fields = { search: state.get("q"), category: state.get("category"), status: state.get("status"), measure: board.scorers[measure].label, model: state.get("model"), low: state.get("low"), high: state.get("high"), sort: state.get("sort") || "order" };
     for (const [id, value] of Object.entries(fields)) if (at(id).value !== value) at(id).value = value;
     const shown = this.boxes().filter((box) => box.checked).map((box) => Number(box.value));
