@@ -33,6 +33,8 @@ def test_the_offline_commands_of_a_page_run_one_after_another(
         # Files that a reader downloads are real data, which is not part of the repository.
         shared: Path = request.getfixturevalue("shared")
         (place / published).symlink_to(next(shared.glob(f"*/{published}")))
+    for tracker in re.findall(r"--track (\w+)", " ".join(local)):
+        pytest.importorskip(tracker, reason=f"{tracker} is an extra of its own")
     if any(" figures " in one for one in local):
         pytest.importorskip("vl_convert", reason="figures need the extra plots")
     if name == "docs/bridges.md":

@@ -25,22 +25,6 @@ from audiocapbench.audio.waveform import (
 
 EXTENSIONS = frozenset({".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aif", ".aiff"})
 
-__all__ = [
-    "EXTENSIONS",
-    "MOST_BYTES",
-    "AudioInfo",
-    "AudioStream",
-    "Samples",
-    "Waveform",
-    "decode",
-    "decoding",
-    "encode",
-    "open_stream",
-    "pcm16",
-    "probe",
-    "probe_and_hash",
-    "read_bytes",
-    "sha256",
-    "wav",
-    "windows",
-]
+__all__ = ["EXTENSIONS", "MOST_BYTES", "AudioInfo", "AudioStream", "Samples", "Waveform", "decode"]
+__all__ += ["decoding", "encode", "open_stream", "pcm16", "probe", "probe_and_hash", "read_bytes"]
+__all__ += ["sha256", "wav", "windows"]

@@ -7,15 +7,5 @@ from audiocapbench.benchmarks.registry import BenchmarkEntry, list_benchmarks, o
 from audiocapbench.benchmarks.traits import Traits, stored_traits
 from audiocapbench.models.controls import ControlRules
 
-__all__ = [
-    "Aggregation",
-    "Benchmark",
-    "BenchmarkEntry",
-    "ControlRules",
-    "Selection",
-    "Traits",
-    "captioning",
-    "list_benchmarks",
-    "open_benchmark",
-    "stored_traits",
-]
+__all__ = ["Aggregation", "Benchmark", "BenchmarkEntry", "ControlRules", "Selection", "Traits"]
+__all__ += ["captioning", "list_benchmarks", "open_benchmark", "stored_traits"]

@@ -79,22 +79,17 @@ def _run_numbers(ctx: typer.Context, given: Any) -> Any:
 
 
 _SEE = "by number, name, tag or model (its newest); see 'audiocapbench runs'."
-RunArgument = Annotated[
-    int,
-    typer.Argument(parser=_number, callback=_run_numbers, metavar="RUN", help=f"A run {_SEE}"),
-]
-MaybeRun = Annotated[
-    int | None,
-    typer.Argument(parser=_number, callback=_run_numbers, metavar="[RUN]", help=f"A run {_SEE}"),
-]
-MaybeRuns = Annotated[
-    list[int] | None,
-    typer.Argument(parser=_number, callback=_run_numbers, metavar="[RUN]", help=f"Runs {_SEE}"),
-]
-RunsArgument = Annotated[
-    list[int],
-    typer.Argument(parser=_number, callback=_run_numbers, metavar="RUN", help=f"Runs {_SEE}"),
-]
+
+
+def _runs(metavar: str, what: str) -> Any:
+    words = f"{what} {_SEE}"
+    return typer.Argument(parser=_number, callback=_run_numbers, metavar=metavar, help=words)
+
+
+RunArgument = Annotated[int, _runs("RUN", "A run")]
+MaybeRun = Annotated[int | None, _runs("[RUN]", "A run")]
+MaybeRuns = Annotated[list[int] | None, _runs("[RUN]", "Runs")]
+RunsArgument = Annotated[list[int], _runs("RUN", "Runs")]
 Store = Annotated[
     str,
     Option(
@@ -119,6 +114,13 @@ Engine = Annotated[
         metavar="ENGINE",
         callback=_engine,
         help="Who does the work: local, this process, or ray[=ADDRESS], a Ray cluster.",
+    ),
+]
+Track = Annotated[
+    list[str] | None,
+    Option(
+        metavar="TRACKER",
+        help="Log with wandb[=PROJECT], mlflow[=EXPERIMENT] or tensorboard[=DIR].",
     ),
 ]
 Limit = Annotated[int | None, Option(min=1, metavar="N", help="Only the first so many samples.")]

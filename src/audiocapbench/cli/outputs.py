@@ -1,10 +1,47 @@
-"""Files that commands write: never one that the same command reads."""
+"""Where results go besides the terminal: files, never one that is also read, and trackers."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from audiocapbench.cli.console import say
 from audiocapbench.errors import AudioCapBenchError
+
+if TYPE_CHECKING:
+    from audiocapbench.scores.table import ScoreTable
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What a command is to do with its results: a file of samples, trackers, and JSON."""
+
+    per_sample: Path | None
+    track: Sequence[str]
+    json: bool
+
+    def __post_init__(self) -> None:
+        """Refuse trackers that cannot be told anything, before anybody is asked."""
+        if self.track:
+            from audiocapbench.bridges.trackers import check_trackers
+
+            check_trackers(self.track)
+
+    def write(
+        self,
+        results: Sequence[tuple[dict[str, Any], "ScoreTable"]],
+        texts: Mapping[str, str] | None = None,
+    ) -> None:
+        """Write the samples of results, and tell trackers of them."""
+        if self.per_sample is not None:
+            from audiocapbench.report.samples import write_samples
+
+            write_samples(self.per_sample, [table for _, table in results], texts)
+        if self.track and results:
+            from audiocapbench.bridges.trackers import run_log, track
+
+            say(*track(self.track, [run_log(*one, texts) for one in results]))
 
 
 def refuse_overwriting(out: Path | None, inputs: Iterable[Path]) -> None:

@@ -10,7 +10,7 @@ from typer import Option
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, WRONG_USE, app, code_of
 from audiocapbench.cli.console import print_json, say
-from audiocapbench.cli.outputs import refuse_overwriting, store_file
+from audiocapbench.cli.outputs import Outputs, refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def run(
     yes: options.Yes = False,
     fresh: bool = False,
     per_sample: Path | None = None,
+    track: options.Track = None,
     store: options.Store = options.DEFAULT_STORE,
     json: options.Json = False,
 ) -> None:
@@ -86,6 +87,7 @@ def run(
     from audiocapbench.models import ModelSettings, create_models
     from audiocapbench.store import Store
 
+    out = Outputs(per_sample, track or (), json)
     refuse_overwriting(per_sample, [store_file(store)])
     settings = ModelSettings(temperature, max_tokens, timeout, system)
     models = create_models(model, settings, published=protocol == "published")
@@ -127,7 +129,6 @@ def run(
     )
     # Loaded by now, while answers were awaited; nothing before the first question needs them.
     from audiocapbench.cli.results import print_tables, warn_about
-    from audiocapbench.report.samples import write_samples
     from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.scores.summary import summarise
 
@@ -135,8 +136,6 @@ def run(
     summaries = [
         summarise(kept, end.run, names, judge_names, stopped=end.stop is not None) for end in ends
     ]
-    if per_sample is not None:
-        write_samples(per_sample, [one.table for one in summaries])
     if json:
         print_json(_document(kept, summaries, purse))
     elif summaries:
@@ -149,6 +148,7 @@ def run(
         explain_end(end, kept)
     explain_spending(purse)
     say_where([end.run for end in ends], kept)
+    out.write([(one.to_dict(), one.table) for one in summaries])
     say(*dict.fromkeys(f"audiocapbench: {error}" for error in refused))
     if refused:
         raise typer.Exit(WRONG_USE)

@@ -12,7 +12,7 @@ from typer import Option
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, WRONG_USE, app, code_of
 from audiocapbench.cli.console import SHOWN, print_json, say, show_lines, signature_lines, some
-from audiocapbench.cli.outputs import reference_files, refuse_overwriting, store_file
+from audiocapbench.cli.outputs import Outputs, reference_files, refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError, BenchmarkError, DatasetError
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def score(
     yes: options.Yes = False,
     credentials: options.Credentials = None,
     per_sample: Path | None = None,
+    track: options.Track = None,
     store: options.Store = options.DEFAULT_STORE,
     json: options.Json = False,
 ) -> None:
@@ -80,23 +81,22 @@ def score(
         raise AudioCapBenchError("--model says whose --predictions these are; add them")
     ways = options.judge_ways(protocol, judge_prompt)
     asked = _Panel(judge or [], judge_hears, repeats, budget, prices, timeout, yes, ways)
+    out = Outputs(per_sample, track or (), json)
     if run is not None and predictions is None and references is None and benchmark is None:
         refuse_overwriting(per_sample, [store_file(store)])
-        _score_run(run, metrics, asked, store, per_sample, json=json)
+        _score_run(run, metrics, asked, store, out)
     elif run is not None or not predictions or references is None:
         raise AudioCapBenchError("score needs a RUN, or --predictions and --references")
     elif judge:
-        _judge_files(
-            predictions, references, benchmark, model, metrics, asked, store, per_sample, json
-        )
+        _judge_files(predictions, references, benchmark, model, metrics, asked, store, out)
     elif benchmark is not None:
         names = split_names(_MECAT if metrics is None else metrics)
-        _score_mecat(benchmark, predictions, references, names, per_sample, json=json)
+        _score_mecat(benchmark, predictions, references, names, out)
     elif len(predictions) > 1:
         raise AudioCapBenchError("only a --benchmark takes several files of --predictions")
     else:
         names = split_names(_OF_FILES if metrics is None else metrics)
-        _score_files(Path(predictions[0]), references, model, names, per_sample, json=json)
+        _score_files(Path(predictions[0]), references, model, names, out)
 
 
 class _Panel(NamedTuple):
@@ -115,9 +115,7 @@ def _score_run(
     metrics: str | None,
     panel: _Panel,
     store: str,
-    per_sample: Path | None,
-    *,
-    json: bool,
+    out: Outputs,
 ) -> None:
     from audiocapbench.benchmarks import stored_traits
     from audiocapbench.benchmarks.corpora import check_metrics
@@ -127,7 +125,6 @@ def _score_run(
     from audiocapbench.engine import Budget, score_run
     from audiocapbench.judges import judge_run, missing_judgements, preview_judging
     from audiocapbench.metrics.names import split_names
-    from audiocapbench.report.samples import write_samples
     from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.scores.summary import summarise
     from audiocapbench.store import Store
@@ -161,13 +158,13 @@ def _score_run(
         raise KeyboardInterrupt
     judge_names = [one.name for one in judges]
     summary = summarise(kept, found, names, judge_names, stopped=end.stop is not None)
-    if per_sample is not None:
-        write_samples(per_sample, [summary.table])
-    if json:
-        print_json(summary.to_dict())
+    document = summary.to_dict()
+    if out.json:
+        print_json(document)
     else:
         print_tables([summary], names, traits.headline)
     keep_estimates(kept, [summary.table])
+    out.write([(document, summary.table)])
     warn_about(kept, summary.judge_names, [number], advise=any(missing))
     explain_spending(purse)
     say(*(f"audiocapbench: {error}" for error in end.refusals))
@@ -197,8 +194,7 @@ def _judge_files(
     metrics: str | None,
     panel: _Panel,
     store: str,
-    per_sample: Path | None,
-    json: bool,
+    out: Outputs,
 ) -> None:
     """Keep predictions as a run, where judges find them, and score that."""
     from audiocapbench.benchmarks.corpora import check_metrics
@@ -216,14 +212,14 @@ def _judge_files(
     _judges(panel, about.traits)
     given = read_files(predictions, about, model)
     files = [source_of(about.name, one).path for one in predictions]
-    refuse_overwriting(per_sample, [store_file(store), references, *files])
+    refuse_overwriting(out.per_sample, [store_file(store), references, *files])
     told = model is not None or given.predictions.head or given.predictions.system
     said = model if told else files[0].stem
     with Store.open(store) as kept:
         end = import_run(kept, about, given, model_name(said, given.predictions))
         say(f"The predictions are kept as run {end.run.id} in {kept.name}.")
     explain_import(end)
-    _score_run(end.run.id, metrics, panel, store, per_sample, json=json)
+    _score_run(end.run.id, metrics, panel, store, out)
     if end.bad:
         raise typer.Exit(SOME_FAILED)
 
@@ -233,34 +229,33 @@ def _score_files(
     references: Path,
     model: str | None,
     names: list[str],
-    per_sample: Path | None,
-    *,
-    json: bool,
+    out: Outputs,
 ) -> None:
     from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.cli.tables import show_page
     from audiocapbench.data.tables import read_predictions, read_references
-    from audiocapbench.report.samples import write_samples
     from audiocapbench.report.tables import score_table
     from audiocapbench.scores.file_scores import score_files
 
     check_metrics(None, names, audio=False)
-    refuse_overwriting(per_sample, [predictions, references])
+    refuse_overwriting(out.per_sample, [predictions, references])
     answers = read_predictions(predictions, model)
     if model not in (None, answers.system):
         raise AudioCapBenchError(f"--model names what a --judge is shown; {predictions} names none")
     scores = score_files(answers, read_references(references), names)
     bad = [str(problem) for problem in answers.bad]
-    if per_sample is not None:
-        write_samples(per_sample, [scores.table], scores.texts)
-    if json:
-        print_json(scores.to_dict() | {"bad_lines": bad})
+    document = scores.to_dict() | {"bad_lines": bad}
+    if out.json:
+        print_json(document)
     else:
         if scores.ids:
             show_page(score_table(scores))
         else:
             show_lines(f"Nothing was scored: {predictions} holds no prediction that can be read.")
         show_lines(*_signatures(scores))
+    out.write(
+        [({"model": answers.system or predictions.stem, **document}, scores.table)], scores.texts
+    )
     _say_blank(answers.texts)
     say(*([f"{scores.note}."] if scores.note else []), *bad[:SHOWN])
     if len(bad) > SHOWN:
@@ -276,9 +271,7 @@ def _score_mecat(
     predictions: Sequence[str],
     references: Path,
     metrics: Sequence[str],
-    per_sample: Path | None,
-    *,
-    json: bool,
+    out: Outputs,
 ) -> None:
     """Score answers to MECAT from files, group by group."""
     from audiocapbench.benchmarks.corpora import check_metrics
@@ -295,7 +288,6 @@ def _score_mecat(
     )
     from audiocapbench.benchmarks.registry import options_of
     from audiocapbench.cli.results import print_groups
-    from audiocapbench.report.samples import write_samples
     from audiocapbench.scores.estimate import counted
     from audiocapbench.scores.file_scores import score_groups
 
@@ -309,7 +301,7 @@ def _score_mecat(
     check_metrics(aggregation, metrics, audio=False)
     sources = [source_of(benchmark, text) for text in predictions]
     given = (source.path for source in sources)
-    refuse_overwriting(per_sample, chain(given, reference_files(references)))
+    refuse_overwriting(out.per_sample, chain(given, reference_files(references)))
     items = read_items(benchmark, references)
     answers = read_answers(benchmark, sources, items)
     if not answers.texts:
@@ -320,10 +312,9 @@ def _score_mecat(
             f"no prediction belongs to any of the references; nothing was scored{hint}"
         )
     scores = score_groups(aggregation, metrics, items, answers.texts)
-    if per_sample is not None:
-        write_samples(per_sample, [scores.table], scores.texts)
-    if json:
-        print_json({"benchmark": benchmark, **_facts(answers), **scores.to_dict()})
+    document = {"benchmark": benchmark, **_facts(answers), **scores.to_dict()}
+    if out.json:
+        print_json(document)
     else:
         title = f"{benchmark}: {counted(len(scores.ids), 'answer')}"
         print_groups(scores.table, metrics, metrics, title)
@@ -332,6 +323,7 @@ def _score_mecat(
     for source in sources if asks_for_captions(benchmark) else ():
         what = source.subtask or "all sub-tasks"
         say(f"{source.path.name}: read as answers to {what}, but for lines that name their own.")
+    out.write([({"model": sources[0].path.stem, **document}, scores.table)], scores.texts)
     _say_blank(answers.texts)
     _say_what_does_not_fit(answers)
     if answers.bad or answers.missing:

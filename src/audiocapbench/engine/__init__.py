@@ -17,26 +17,7 @@ from audiocapbench.engine.runner import (
 from audiocapbench.engine.scoring import AnsweredSample, RunScores, answered, score_run
 from audiocapbench.engine.worker_pool import Stop
 
-__all__ = [
-    "AnsweredSample",
-    "Budget",
-    "Preview",
-    "Progress",
-    "RateLimits",
-    "RetryPolicy",
-    "RunEnd",
-    "RunOptions",
-    "RunScores",
-    "Spending",
-    "Stop",
-    "answered",
-    "arun_benchmark",
-    "as_questions",
-    "cached_answers",
-    "find_run",
-    "likely_cost",
-    "missing_samples",
-    "preview_questions",
-    "run_benchmark",
-    "score_run",
-]
+__all__ = ["AnsweredSample", "Budget", "Preview", "Progress", "RateLimits", "RetryPolicy", "RunEnd"]
+__all__ += ["RunOptions", "RunScores", "Spending", "Stop", "answered", "arun_benchmark"]
+__all__ += ["as_questions", "cached_answers", "find_run", "likely_cost", "missing_samples"]
+__all__ += ["preview_questions", "run_benchmark", "score_run"]

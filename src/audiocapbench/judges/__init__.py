@@ -33,41 +33,10 @@ from audiocapbench.judges.sensitivity import (
     study_sensitivity,
 )
 
-__all__ = [
-    "BatchJudge",
-    "Case",
-    "Contract",
-    "ContractEntry",
-    "Judge",
-    "JudgeCheck",
-    "JudgeEnd",
-    "JudgeEntry",
-    "JudgeError",
-    "JudgeOptions",
-    "JudgeProgress",
-    "JudgeSensitivity",
-    "JudgeTask",
-    "JudgingEnd",
-    "ModelJudge",
-    "ReplyError",
-    "ReplyField",
-    "TextJudge",
-    "Verdict",
-    "ajudge_run",
-    "check_judge",
-    "check_prices",
-    "create_judge",
-    "create_judges",
-    "expected_answers",
-    "find_contract",
-    "judge_run",
-    "judge_variants",
-    "list_contracts",
-    "list_judges",
-    "missing_judgements",
-    "preview_check",
-    "preview_judging",
-    "preview_sensitivity",
-    "select_answers",
-    "study_sensitivity",
-]
+__all__ = ["BatchJudge", "Case", "Contract", "ContractEntry", "Judge", "JudgeCheck", "JudgeEnd"]
+__all__ += ["JudgeEntry", "JudgeError", "JudgeOptions", "JudgeProgress", "JudgeSensitivity"]
+__all__ += ["JudgeTask", "JudgingEnd", "ModelJudge", "ReplyError", "ReplyField", "TextJudge"]
+__all__ += ["Verdict", "ajudge_run", "check_judge", "check_prices", "create_judge", "create_judges"]
+__all__ += ["expected_answers", "find_contract", "judge_run", "judge_variants", "list_contracts"]
+__all__ += ["list_judges", "missing_judgements", "preview_check", "preview_judging"]
+__all__ += ["preview_sensitivity", "select_answers", "study_sensitivity"]

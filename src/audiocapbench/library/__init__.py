@@ -14,24 +14,6 @@ from audiocapbench.library.result import Result
 from audiocapbench.library.running import RunResult, ajudge, arun, judge, run
 from audiocapbench.library.scoring import ScoreResult, ascore, score
 
-__all__ = [
-    "AudioCaptionMetric",
-    "ComparisonResult",
-    "ImportResult",
-    "LeaderboardResult",
-    "Result",
-    "RunResult",
-    "ScoreResult",
-    "acompare",
-    "aimport_run",
-    "ajudge",
-    "aleaderboard",
-    "arun",
-    "ascore",
-    "compare",
-    "import_run",
-    "judge",
-    "leaderboard",
-    "run",
-    "score",
-]
+__all__ = ["AudioCaptionMetric", "ComparisonResult", "ImportResult", "LeaderboardResult", "Result"]
+__all__ += ["RunResult", "ScoreResult", "acompare", "aimport_run", "ajudge", "aleaderboard", "arun"]
+__all__ += ["ascore", "compare", "import_run", "judge", "leaderboard", "run", "score"]

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 class CaptionEntry(NamedTuple):
-    """One sample of a loop; ``text`` is None where no caption was made."""
+    """One sample of a loop; its text is None where no caption was made."""
 
     id: str | None
     text: str | None
-    references: tuple[str, ...]
+    references: list[str]
 
 
 class AudioCaptionMetric:
@@ -39,10 +39,6 @@ class AudioCaptionMetric:
         metrics: Names as ``audiocapbench metrics`` lists them, in a list or between commas.
         sync_on_compute: Whether ``compute`` is over all processes of ``torch.distributed``, where
             it runs; each of them then has to call it.
-
-    Raises:
-        MetricError: There is no such metric, or what it needs is missing.
-        ArgumentError: It is a judge.
     """
 
     def __init__(self, metrics: str | Iterable[str], *, sync_on_compute: bool = True) -> None:
@@ -62,10 +58,6 @@ class AudioCaptionMetric:
             references: For each sample one reference or several.
             ids: The id of each sample, a text or whole number. A sample that comes again under its
                 id counts once, such as those that ``DistributedSampler`` repeats to fill batches.
-
-        Raises:
-            ArgumentError: It is no list, or the lengths differ.
-            DatasetError: A caption is no text, or a reference is missing.
         """
         self._parts[0] += _batch(predictions, references, ids)
 
@@ -79,29 +71,21 @@ class AudioCaptionMetric:
         return batch.compute()
 
     def compute(self) -> ScoreResult:
-        """Score all samples since the last ``reset``, of all processes.
-
-        Samples are put in order first, so that intervals do not depend on how they came.
-
-        Raises:
-            DatasetError: There are none, or one id stands for two samples.
-        """
+        """Score all samples since the last ``reset``, of all processes."""
         entries, note = _distinct(self._gathered())
         if not entries:
             raise DatasetError("there is nothing to score; call update() with captions first")
+        # In an order of their own, so that intervals do not depend on how they came.
         entries.sort(key=lambda one: (one.id or "", one.text is None, *one[1:]))
         keyed = {str(place) if one.id is None else one.id: one for place, one in enumerate(entries)}
         texts = {key: one.text for key, one in keyed.items() if one.text is not None}
-        references = References({key: list(one.references) for key, one in keyed.items()})
+        references = References({key: one.references for key, one in keyed.items()})
         scores = score_files(Predictions(texts), references, self.metrics)
         return ScoreResult(replace(scores, metrics=self.metrics, note=note))
 
     def state_dict(self) -> dict[str, Any]:
         """All samples as plain lists and texts, to be kept, sent or merged."""
-        return {
-            "metrics": list(self.metrics),
-            "parts": [[[*one[:2], list(one.references)] for one in part] for part in self._parts],
-        }
+        return {"metrics": self.metrics, "parts": [list(map(list, one)) for one in self._parts]}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take the place of the metric whose ``state_dict`` this is."""
@@ -122,14 +106,8 @@ class AudioCaptionMetric:
         try:
             from audiocapbench.library.torch_metric import TorchCaptionMetric
         except ImportError:
-            raise AudioCapBenchError(
-                "as_torchmetrics() needs torchmetrics: pip install torchmetrics"
-            ) from None
+            raise AudioCapBenchError("this needs torchmetrics: pip install torchmetrics") from None
         return TorchCaptionMetric(self)
-
-    def __repr__(self) -> str:
-        count = counted(sum(map(len, self._parts)), "sample")
-        return f"AudioCaptionMetric({','.join(self.metrics)!r}: {count})"
 
     def _gathered(self) -> list[list[CaptionEntry]]:
         """What all processes have; what this one has where there are no others."""
@@ -148,16 +126,13 @@ class AudioCaptionMetric:
         if tuple(state["metrics"]) != self.metrics:
             theirs, ours = ", ".join(state["metrics"]), ", ".join(self.metrics)
             raise ArgumentError(f"this is a state of {theirs}; one of {ours} is needed")
-        return [
-            [CaptionEntry(key, text, tuple(captions)) for key, text, captions in part]
-            for part in state["parts"]
-        ]
+        return [[CaptionEntry(*one) for one in part] for part in state["parts"]]
 
 
 def _checked(metrics: str | Iterable[str]) -> tuple[str, ...]:
     """The metrics of names, each of which can be computed here without hearing a clip."""
     given: Any = [metrics] if isinstance(metrics, str) else metrics
-    given = list(given) if isinstance(given, Iterable) else given
+    given = list(given) if isinstance(given, Iterable) else given  # which may be read only once
     try:
         names = metric_names(given)
         check_metrics(None, names, audio=False)
@@ -166,7 +141,7 @@ def _checked(metrics: str | Iterable[str]) -> tuple[str, ...]:
             if is_judge_name(name):
                 raise ArgumentError(
                     f"{name} is a judge, which is asked about a run and may cost money; a loop is "
-                    "scored by metrics, and import_run(…, judge=…) has its captions judged"
+                    "scored by metrics. import_run() makes a run of captions, judge() judges it"
                 ) from None
         raise
     return tuple(names)
@@ -195,10 +170,9 @@ def _distinct(parts: Sequence[Sequence[CaptionEntry]]) -> tuple[list[CaptionEntr
                     "give each sample an id of its own"
                 )
             differing += first.text != one.text
-    if len(found) == len(entries):
-        return entries, ""
+    again = counted(len(entries) - len(found), "sample")
     others = f", {differing:,} with another caption" if differing else ""
-    note = f"{counted(len(entries) - len(found), 'sample')} came again{others}; the first counts"
+    note = f"{again} came again{others}; the first counts" if len(found) < len(entries) else ""
     return list(found.values()), note
 
 
@@ -216,15 +190,12 @@ def _batch(predictions: Any, references: Any, ids: Any) -> list[CaptionEntry]:
             raise ArgumentError(f"{name!r:.60} is no id; it must be a text or a whole number")
     if not texts:
         return []
-    known = references_of(captions).texts.values()
-    return [
-        CaptionEntry(
-            None if name is None else str(name),
-            None if text is None else text_of(text, str(place)),
-            tuple(own),
-        )
-        for place, (name, text, own) in enumerate(zip(names, texts, known, strict=True))
+    known = references_of(captions).texts
+    checked = [
+        None if one is None else text_of(one, key) for key, one in zip(known, texts, strict=True)
     ]
+    keys = [None if one is None else str(one) for one in names]
+    return list(map(CaptionEntry, keys, checked, known.values()))
 
 
 def _listed(given: Any, what: str) -> list[Any]:

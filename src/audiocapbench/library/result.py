@@ -56,7 +56,15 @@ class Result(ABC):
         Raises:
             ReportError: Neither is installed.
         """
-        return frame(self.records())
+        records = self.records()
+        for name in ("pandas", "polars"):
+            try:
+                library = import_module(name)
+            except ImportError:
+                continue
+            names = list(records[0]) if records else []
+            return library.DataFrame({name: [row.get(name) for row in records] for name in names})
+        raise ReportError("a data frame needs pandas or polars: pip install pandas")
 
     def __str__(self) -> str:
         return page_text(self.pages())
@@ -65,22 +73,6 @@ class Result(ABC):
 
     def _repr_html_(self) -> str:
         return "".join(map(page_html, self.pages()))
-
-
-def frame(records: Sequence[Record]) -> Any:
-    """Rows as a data frame of whichever library is there.
-
-    Raises:
-        ReportError: Neither pandas nor polars is installed.
-    """
-    for name in ("pandas", "polars"):
-        try:
-            library = import_module(name)
-        except ImportError:
-            continue
-        names = list(records[0]) if records else []
-        return library.DataFrame({name: [row.get(name) for row in records] for name in names})
-    raise ReportError("a data frame needs pandas or polars: pip install pandas")
 
 
 def page_text(pages: Sequence[Page], width: int = _WIDTH) -> str:

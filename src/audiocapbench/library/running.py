@@ -309,7 +309,7 @@ def judge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) 
     with opened_store(options.get("store", DEFAULT_STORE), create=False) as store:
         found, judges, asking = _judging(store, run, judge, options)
         end = judge_run(store, found, judges, **asking)
-        return _judged(store, found, judges, end)
+        return _result(store, found, list(store.scores(found.id)), judges, end)
 
 
 async def ajudge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) -> RunResult:
@@ -318,7 +318,8 @@ async def ajudge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSett
     with opened_store(options.get("store", DEFAULT_STORE), create=False) as store:
         found, judges, asking = await to_thread.run_sync(_judging, store, run, judge, options)
         end = await ajudge_run(store, found, judges, **asking)
-        return await to_thread.run_sync(_judged, store, found, judges, end)
+        metrics = await to_thread.run_sync(store.scores, found.id)
+        return await to_thread.run_sync(_result, store, found, list(metrics), judges, end)
 
 
 def _judging(
@@ -337,10 +338,6 @@ def _judging(
         "fresh": options.get("fresh", False),
     }
     return found, judges, asking
-
-
-def _judged(store: Store, run: Run, judges: Sequence[Judge], end: JudgingEnd) -> RunResult:
-    return _result(store, run, list(store.scores(run.id)), judges, end)
 
 
 def _result(

@@ -11,13 +11,11 @@ from audiocapbench.library.scoring import ScoreResult
 class TorchCaptionMetric(Metric):  # type: ignore[misc]
     """The values of ``captions``, an ``AudioCaptionMetric``, for collections and Lightning."""
 
-    is_differentiable = False
     higher_is_better = True
     full_state_update = False
 
     def __init__(self, captions: Any) -> None:
-        # The captions find their other processes themselves; nothing here is a state of tensors.
-        super().__init__(sync_on_compute=False)
+        super().__init__(sync_on_compute=False)  # the captions find their other processes
         self.captions = captions
 
     def update(self, preds: Any, target: Any, ids: Any = None) -> None:
@@ -40,8 +38,6 @@ class TorchCaptionMetric(Metric):  # type: ignore[misc]
 
 
 def _tensors(result: ScoreResult) -> dict[str, torch.Tensor]:
-    values = {name: result[name].value for name in result.scores.metrics}
-    return {
-        name: torch.tensor(float("nan") if one is None else one, dtype=torch.float64)
-        for name, one in values.items()
-    }
+    values = {one: result[one].value for one in result.scores.metrics}
+    numbers = {name: float("nan") if one is None else one for name, one in values.items()}
+    return {name: torch.tensor(one, dtype=torch.float64) for name, one in numbers.items()}

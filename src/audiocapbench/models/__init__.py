@@ -12,19 +12,6 @@ from audiocapbench.models.registry import (
 )
 from audiocapbench.models.settings import ModelSettings
 
-__all__ = [
-    "AudioContract",
-    "BatchModel",
-    "KnownModel",
-    "Model",
-    "ModelEntry",
-    "ModelSettings",
-    "Provider",
-    "Question",
-    "SentAudio",
-    "SimpleModel",
-    "create_model",
-    "create_models",
-    "list_models",
-    "published_models",
-]
+__all__ = ["AudioContract", "BatchModel", "KnownModel", "Model", "ModelEntry", "ModelSettings"]
+__all__ += ["Provider", "Question", "SentAudio", "SimpleModel", "create_model", "create_models"]
+__all__ += ["list_models", "published_models"]

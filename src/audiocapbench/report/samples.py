@@ -43,7 +43,8 @@ def write_samples(
         lines = (json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
         write_file(path, "".join(f"{line}\n" for line in lines))
         return
-    flat = [_flat(row, max((len(one[_REFERENCES]) for one in rows), default=0)) for row in rows]
+    most = max((len(one[_REFERENCES]) for one in rows), default=0)
+    flat = [_flat(row, most) for row in rows]
     names = list(dict.fromkeys(name for row in flat for name in row)) or ["id"]
     cells = [[row.get(name) for name in names] for row in flat]
     write_file(path, csv_text([names, *cells], DELIMITERS.get(path.suffix.lower(), ",")))

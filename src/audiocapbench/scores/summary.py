@@ -181,6 +181,7 @@ class RunSummary:
         """The run as a JSON object."""
         run, coverage = self.run, self.table.coverage
         scores = self.table.to_dict(self.metrics)
+        replies = [one.reply for one in self.table.outcomes.values()]
         return {
             "run": run.id,
             "benchmark": run.benchmark,
@@ -190,6 +191,10 @@ class RunSummary:
             "answered": coverage.answered,
             "missing_clips": self.table.missing_clips,
             "statuses": dict(self.table.statuses),
+            "cost_usd": self.table.cost_usd,
+            "latency_s": self.table.latency_s,
+            "input_tokens": sum(one.input_tokens or 0 for one in replies),
+            "output_tokens": sum(one.output_tokens or 0 for one in replies),
             "metrics": scores["metrics"],
             "by_group": scores["by_group"],
             "judges": {name: one.to_dict() for name, one in self.judges.items()},

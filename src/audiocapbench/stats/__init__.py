@@ -9,11 +9,4 @@ from audiocapbench.stats.bootstrap import (
 )
 from audiocapbench.stats.shares import Interval
 
-__all__ = [
-    "FEWEST_FOR_INTERVAL",
-    "METHODS",
-    "ROUNDS",
-    "SEED",
-    "Interval",
-    "mean_interval",
-]
+__all__ = ["FEWEST_FOR_INTERVAL", "METHODS", "ROUNDS", "SEED", "Interval", "mean_interval"]

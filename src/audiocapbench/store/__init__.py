@@ -13,16 +13,5 @@ from audiocapbench.store.records import (
 )
 from audiocapbench.store.store import Store, cache_key
 
-__all__ = [
-    "DEFAULT_STORE",
-    "Dataset",
-    "Run",
-    "RunKind",
-    "RunLine",
-    "RunSpec",
-    "ScorerLine",
-    "Store",
-    "StoredEstimate",
-    "StoredScore",
-    "cache_key",
-]
+__all__ = ["DEFAULT_STORE", "Dataset", "Run", "RunKind", "RunLine", "RunSpec", "ScorerLine"]
+__all__ += ["Store", "StoredEstimate", "StoredScore", "cache_key"]

@@ -1,0 +1,247 @@
+"""Trackers: wandb, mlflow and TensorBoard are told of runs, each in its own way.
+
+They get what ``--json`` prints, and the answers, some with their audio; no prompt, no key and no
+store's address. What goes wrong once there are answers is said, and takes nothing from them.
+"""
+
+import hashlib
+import json
+import logging
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from time import time
+from typing import Any, NamedTuple
+
+from audiocapbench.audio import decode, wav
+from audiocapbench.credentials import redacted
+from audiocapbench.data import Sample
+from audiocapbench.errors import AudioCapBenchError, meant
+from audiocapbench.report.samples import sample_rows
+from audiocapbench.scores.run_table import RunTable
+from audiocapbench.scores.table import ScoreTable
+
+MOST_ANSWERS, MOST_CLIPS, MOST_BYTES = 1_000, 40, 40_000_000
+_PROJECT = "audiocapbench"
+_ENDS = {"ci": ("ci_low", "ci_high"), "bounds": ("worst", "best")}
+
+
+class RunLog(NamedTuple):
+    """A run as trackers are told of it; ``id`` is the same whenever it is logged again.
+
+    ``answers`` are rows of cells, some with their clip, and ``limits`` says what was left out.
+    """
+
+    id: str
+    name: str
+    config: dict[str, str]
+    numbers: dict[str, float]
+    columns: list[str]
+    answers: list[tuple[list[Any], Path | None]]
+    limits: str
+
+
+def check_trackers(names: Sequence[str]) -> None:
+    """Refuse trackers that are unknown or not installed, before anybody is asked."""
+    for name in names:
+        kind, equals, place = name.partition("=")
+        if kind not in _TRACKERS or (equals and not place):
+            near = meant(kind, _TRACKERS, "there are")
+            raise AudioCapBenchError(f"there is no tracker {name!r}{near}")
+        found = find_spec(kind)
+        # A folder of that name, such as wandb itself leaves behind, has no origin.
+        if found is None or found.origin is None:
+            raise AudioCapBenchError(f"--track {kind} needs: pip install 'audiocapbench[{kind}]'")
+
+
+def track(names: Sequence[str], logs: Sequence[RunLog]) -> Iterator[str]:
+    """Log runs with every tracker named, and say where they are, or why they are not."""
+    for name in names:
+        kind, _, place = name.partition("=")
+        try:
+            with _quiet():
+                where = [f"{_TRACKERS[kind](one, place)}{one.limits}" for one in logs]
+            yield f"Logged with {kind}: {', '.join(where)}."
+        except Exception as error:
+            words = redacted(" ".join(str(error).split()))[:300] or type(error).__name__
+            yield f"Warning: {kind} has not got all of this ({words}). The results stand."
+
+
+def run_log(
+    document: Mapping[str, Any], table: ScoreTable, texts: Mapping[str, str] | None = None
+) -> RunLog:
+    """What there is to say of a run, or of texts that were scored without one."""
+    found = dict(_leaves(document))
+    numbers = {name: one for name, one in found.items() if not isinstance(one, str)}
+    config = {name: redacted(one) for name, one in found.items() if isinstance(one, str)}
+    key: Any = [texts, [(one.id, one.references) for one in table.samples]]
+    if isinstance(table, RunTable):
+        run = table.run
+        key = [run.id, run.created_at, run.dataset, run.model]
+        settings = {name: one for name, one in run.parameters.items() if name != "system"}
+        config |= {"dataset": run.dataset, "settings": redacted(json.dumps(settings))}
+    rows = list(sample_rows(table, texts or {}))
+    clips = _clips(table)
+    limits = (
+        f" ({min(len(rows), MOST_ANSWERS):,} of {len(rows):,} answers, {len(clips)} with audio)"
+    )
+    return RunLog(
+        hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16],
+        " on ".join(config[one] for one in ("model", "benchmark") if one in config),
+        config,
+        numbers,
+        list(rows[0]),
+        [(list(map(_cell, one.values())), clips.get(one["id"])) for one in rows[:MOST_ANSWERS]],
+        limits if len(clips) < len(rows) else "",
+    )
+
+
+def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """The numbers and texts of a document under names that every tracker takes."""
+    if isinstance(value, Mapping):
+        for key, one in value.items():
+            if key in _ENDS:
+                ends = zip(_ENDS[key], one or (), strict=False)
+                yield from ((f"{name}/{end}", number) for end, number in ends)
+            else:
+                part = re.sub(r"[^\w.-]+", "_", str(key)).strip("_.")
+                yield from _leaves(one, f"{name}/{part}" if name else part)
+    elif isinstance(value, int | float) or (isinstance(value, str) and name[:3] != "by_"):
+        yield name, value
+
+
+def _cell(value: Any) -> Any:
+    text = "\n".join(value) if isinstance(value, list) else value
+    return redacted(text) if isinstance(text, str) else text
+
+
+def _clips(table: ScoreTable) -> dict[str, Path]:
+    """The first clips that are still where they were, up to a number and a size."""
+    found: dict[str, Path] = {}
+    left = MOST_BYTES
+    for sample in table.samples[:MOST_ANSWERS]:
+        path = sample.clip.path if isinstance(sample, Sample) else None
+        if path is None or not path.is_file() or len(found) == MOST_CLIPS:
+            continue
+        if (size := path.stat().st_size) <= left:
+            found[sample.id], left = path, left - size
+    return found
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep what the packages log off the terminal, telemetry at home, and waiting short."""
+    own = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "3"}
+    for name, value in {**own, "WANDB_ERROR_REPORTING": "false"}.items():
+        os.environ.setdefault(name, value)
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)
+
+
+def _wandb(log: RunLog, project: str) -> str:
+    import wandb
+
+    # Neither what the terminal shows nor the command line, the machine and the code, where secrets
+    # may stand; and an end, should the network be down.
+    off = ("disable_git", "x_disable_meta", "x_disable_machine_info", "x_disable_stats")
+    how: dict[str, Any] = {**dict.fromkeys(off, True), "silent": True, "console": "off"}
+    how |= {"save_code": False, "x_save_requirements": False, "finish_timeout_raises": True}
+    settings = wandb.Settings(init_timeout=30, finish_timeout=300, **how)
+    online = wandb.setup().settings.mode not in ("offline", "disabled", "dryrun")
+    if online and not wandb.login(prompt=False, verify=False):
+        raise AudioCapBenchError("there is no login; run 'wandb login', or set WANDB_MODE=offline")
+    project = project or os.environ.get("WANDB_PROJECT") or _PROJECT
+    same: dict[str, Any] = {"id": log.id, "resume": "allow", "allow_val_change": True}
+    about = {"name": log.name, "config": log.config, "settings": settings}
+    with wandb.init(project=project, **same, **about) as run:
+        answers = wandb.Table(columns=[*log.columns, "audio"], allow_mixed_types=True)
+        for row, path in log.answers:
+            answers.add_data(*row, path and wandb.Audio(str(path)))
+        run.log({**log.numbers, "answers": answers})
+        return str(run.url if online else Path(run.dir).parent)
+
+
+def _mlflow(log: RunLog, experiment: str) -> str:
+    import mlflow
+    from mlflow.entities import Metric, Param
+
+    client = mlflow.MlflowClient()
+    name = experiment or os.environ.get("MLFLOW_EXPERIMENT_NAME") or _PROJECT
+    found = client.get_experiment_by_name(name)
+    place = found.experiment_id if found is not None else client.create_experiment(name)
+    tag = f"{_PROJECT}.id"
+    known = client.search_runs([place], f"tags.`{tag}` = '{log.id}'", max_results=1)
+    run = known[0] if known else client.create_run(place, run_name=log.name, tags={tag: log.id})
+    key = run.info.run_id
+    # What was said of a run cannot be said otherwise later; config.json always has it as it is.
+    params = [Param(one, text) for one, text in log.config.items() if one not in run.data.params]
+    client.log_batch(key, params=params[:100])
+    numbers = [Metric(one, value, int(time() * 1000), 0) for one, value in log.numbers.items()]
+    for start in range(0, len(numbers), 500):
+        client.log_batch(key, metrics=numbers[start : start + 500])
+    client.log_dict(key, log.config, "config.json")
+    # As log_table writes it, which would add the rows to those of the last time.
+    table: dict[str, list[Any]] = {"columns": [*log.columns, "audio"], "data": []}
+    for place, (row, path) in enumerate(log.answers):
+        table["data"].append([*row, path and f"audio/{place}/{path.name}"])
+        if path is not None:
+            client.log_artifact(key, str(path), f"audio/{place}")
+    client.log_dict(key, table, "answers.json")
+    listed = json.dumps([{"path": "answers.json", "type": "table"}])
+    client.set_tag(key, "mlflow.loggedArtifacts", listed)
+    client.set_terminated(key)
+    return f"run {key} of experiment {name}"
+
+
+def _tensorboard(log: RunLog, folder: str) -> str:
+    import numpy as np
+    from tensorboard.compat.proto.event_pb2 import Event
+    from tensorboard.compat.proto.summary_pb2 import Summary
+    from tensorboard.plugins.text.metadata import create_summary_metadata
+    from tensorboard.summary.writer.event_file_writer import EventFileWriter
+    from tensorboard.util.tensor_util import make_tensor_proto
+
+    place = Path(folder or "runs") / "-".join([*re.findall(r"[\w.-]+", log.name), log.id])
+    old = list(place.glob("events.out.tfevents.*"))
+    writer = EventFileWriter(str(place))
+
+    def write(tag: str, **value: Any) -> None:
+        summary = Summary(value=[Summary.Value(tag=tag, **value)])
+        writer.add_event(Event(wall_time=time(), step=0, summary=summary))
+
+    for tag, number in log.numbers.items():
+        write(tag, simple_value=number)
+    rows: list[Sequence[Any]] = [log.columns, *(row for row, _ in log.answers)]
+    settings: list[Sequence[Any]] = list(log.config.items())
+    for tag, cells in (("config", settings), ("answers", rows)):
+        texts = [["" if one is None else str(one) for one in row] for row in cells]
+        tensor = make_tensor_proto(np.array(texts, dtype=object))
+        write(tag, tensor=tensor, metadata=create_summary_metadata(tag, ""))
+    for row, path in log.answers:
+        if path is not None:
+            sound = decode(path, mono=True, rate=16_000).first(30.0)
+            about = {"length_frames": len(sound.samples), "content_type": "audio/wav"}
+            about |= {"sample_rate": sound.rate, "num_channels": 1}
+            audio = Summary.Audio(encoded_audio_string=wav(sound), **about)
+            write(f"audio/{row[0]}", audio=audio)
+    writer.close()
+    for one in old:
+        one.unlink()
+    return str(place)
+
+
+_TRACKERS: dict[str, Callable[[RunLog, str], str]] = {
+    "wandb": _wandb,
+    "mlflow": _mlflow,
+    "tensorboard": _tensorboard,
+}
