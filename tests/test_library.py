@@ -220,16 +220,27 @@ def test_the_docs_import_only_public_names() -> None:
             assert set(public_imports(block)) <= set(acb.__all__), name
 
 
-def test_the_examples_of_the_library_s_page_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("docs/library.md", ["Run 1: control/right on demo", "meteor|variant:nltk", "'meteor'?"]),
+        ("docs/recipes.md", ["2000 ", "step-1000", "step-2000"]),
+    ],
+)
+def test_the_examples_of_pages_about_the_library_run(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    words: list[str],
 ) -> None:
-    monkeypatch.chdir(lay_out(tmp_path, "{}"))
+    clips = blocks(page("docs/benchmarks/your-own.md"), "json")[0]
+    monkeypatch.chdir(lay_out(tmp_path, clips))
     names: dict[str, Any] = {}
-    for block in blocks(page("docs/library.md"), "python"):
-        exec(compile(block, "docs/library.md", "exec"), names)
+    for block in blocks(page(name), "python"):
+        exec(compile(block, name, "exec"), names)
     shown = capsys.readouterr().out
-    assert "Run 1: control/right on demo" in shown
-    assert "meteor|variant:nltk" in shown
+    assert [one for one in words if one not in shown] == []
 
 
 def test_the_notebook_runs_in_a_real_kernel(tmp_path: Path) -> None:
