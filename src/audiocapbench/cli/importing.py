@@ -36,7 +36,8 @@ def import_predictions(
 
     Args:
         files (FILE): CSV, TSV, JSONL, JSON or Parquet with id (or file_name) and prediction;
-            the published tool's result JSON; of MECAT also TXT, and long=FILE for a sub-task.
+            the published tool's result JSON; a log of inspect_ai; of MECAT also TXT, and long=FILE
+            for a sub-task.
         benchmark (NAME): What the captions are about: a benchmark, or a folder of clips.
         data (DIR): The folder that 'audiocapbench build' made.
         references (FILE): Instead of a benchmark: references with id, without audio; with
@@ -47,24 +48,24 @@ def import_predictions(
         metrics (A,B): Comma-separated metrics. [default: the benchmark's own]
     """
     from audiocapbench.benchmarks.corpora import check_metrics
-    from audiocapbench.benchmarks.reference_files import subject
+    from audiocapbench.bridges.inspect_logs import read_imports
     from audiocapbench.cli.progress import bars_on_stderr
     from audiocapbench.cli.results import print_tables
     from audiocapbench.engine import score_run
-    from audiocapbench.engine.importing import import_run, model_name, read_files
+    from audiocapbench.engine.importing import import_run
     from audiocapbench.metrics.names import split_names
     from audiocapbench.scores.estimate import counted
     from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.scores.summary import summarise
     from audiocapbench.store import Store
 
-    about = subject(files, benchmark, data, references, follow_links=follow_links)
+    about, given, whose = read_imports(
+        files, benchmark, data, references, model, follow_links=follow_links
+    )
     say(*about.notes)
     names = split_names(metrics) if metrics is not None else list(about.traits.metrics)
     heard = not any(one.clip.is_absent for one in about.samples)
     check_metrics(about.traits.aggregation, names, audio=heard)
-    given = read_files(files, about, model)
-    whose = model_name(model, given.predictions)
     kept = Store.open(store)
     end = import_run(kept, about, given, whose, judge)
     with bars_on_stderr():

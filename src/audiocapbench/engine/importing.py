@@ -68,12 +68,16 @@ class ImportEnd(NamedTuple):
 
 
 class PredictionSet(NamedTuple):
-    """The predictions of some files for a benchmark, and the hash of those files."""
+    """The predictions of some files for a benchmark, and the hash of those files.
+
+    ``outcomes`` are had from a log, which says more of each than a file does.
+    """
 
     predictions: Predictions
     sha256: str
     note: str = ""
     surplus: tuple[str, ...] = ()
+    outcomes: Mapping[str, Outcome] = {}
 
 
 def read_files(
@@ -221,7 +225,7 @@ def import_run(
     found = given.predictions
     listed = set(found.ids)
     samples = benchmark.samples
-    if found.head is not None:
+    if found.head is not None or given.outcomes:
         by_id = {one.id: one for one in samples}
         samples = tuple(by_id[key] for key in found.fields if key in by_id)
     spec = RunSpec(
@@ -238,7 +242,7 @@ def import_run(
     is_new = store.find_run(spec) is None
     run = store.begin_run(spec, dataset_of(benchmark))
     if len(store.outcomes(run.id)) < len(samples):
-        outcomes = [_outcome(one.id, found) for one in samples]
+        outcomes = [given.outcomes.get(one.id) or _outcome(one.id, found) for one in samples]
         for start in range(0, len(outcomes), _AT_A_TIME):
             part = outcomes[start : start + _AT_A_TIME]
             store.add_records(run.id, [AnswerRecord(one) for one in part])

@@ -1,0 +1,198 @@
+"""For inspect_ai: benchmarks as tasks, and metrics and judges as scorers, ``audiocapbench/NAME``.
+
+A metric is a scorer there where a sample's score depends on nothing else and the whole is the mean;
+others score an imported log. What has no answer, or no verdict, is unscored and never a 0.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from anyio import to_thread
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset
+from inspect_ai.dataset import Sample as TaskSample
+from inspect_ai.model import ChatMessageUser, ContentAudio, ContentText, get_model
+from inspect_ai.scorer import Score, mean, metric, scorer
+from inspect_ai.solver import generate
+
+from audiocapbench.benchmarks import Benchmark, open_benchmark
+from audiocapbench.bridges.inspect_logs import ABOUT, status_of
+from audiocapbench.data import Clip
+from audiocapbench.data.outcome import SCORED
+from audiocapbench.engine.prepare import prepare
+from audiocapbench.errors import MetricError
+from audiocapbench.files import cache_folder, write_file
+from audiocapbench.judges import Case, ReplyError, TextJudge, Verdict, create_judge, find_contract
+from audiocapbench.judges.judge import judge_texts
+from audiocapbench.metrics import compute
+from audiocapbench.metrics.names import ScorerName, split_names
+from audiocapbench.metrics.registry import METRICS
+from audiocapbench.metrics.result import first_column
+from audiocapbench.models import AudioContract
+from audiocapbench.scores.scorer import Scorer
+from audiocapbench.stats import mean_interval
+
+Grade = Callable[[Case], Awaitable[tuple[float, str] | str]]
+"""A score and what explains it, or why there is none."""
+
+Metrics = str | list[str] | None
+
+_PLAYED = {".wav": "wav", ".mp3": "mp3"}
+
+
+def _interval(scorer_name: str) -> Callable[[Sequence[Any]], dict[str, float]]:
+    """The 95 % interval of a mean, as everywhere in the toolkit."""
+    own = Scorer(scorer_name) if scorer_name in METRICS else Scorer(scorer_name, "overall")
+
+    def measure(scores: Sequence[Any]) -> dict[str, float]:
+        values = np.array([[one.score.as_float()] for one in scores])
+        found = mean_interval(values, first_column, bounds=(own.min_value, own.max_value))
+        return dict(zip(("low", "high"), found or (float("nan"),) * 2, strict=True))
+
+    return measure
+
+
+interval = metric(name="interval")(_interval)
+
+
+def _registered(name: str, grader: Callable[..., Grade]) -> Any:
+    """A scorer of inspect's whose options are those of the grader."""
+
+    def make(**options: Any) -> Any:
+        grade = grader(**options)
+
+        async def score(state: Any, target: Any) -> Any:
+            text, status = state.output.completion, status_of(state.output)
+            if status not in SCORED:
+                words = f"the answer is {status}"
+                return Score.unscored(reason=str(status), answer=text, explanation=words)
+            about = dict(state.metadata)
+            named = (about.get("category", "other"), about.get("instruction", ""))
+            case = Case(
+                str(state.sample_id), text, tuple(target), *named, about.get("transcript"), about
+            )
+            given = await grade(case)
+            if isinstance(given, str):
+                return Score.unscored(reason="grader_failed", answer=text, explanation=given)
+            return Score(value=given[0], answer=text, explanation=given[1])
+
+        return score
+
+    return scorer([mean(), interval(name)], name=name)(make)
+
+
+def _by_metric(name: str) -> Callable[..., Grade]:
+    def grader(**options: str) -> Grade:
+        async def grade(case: Case) -> tuple[float, str]:
+            asked = ([str(ScorerName(name, options))], [case.prediction], [case.references])
+            (result,) = await to_thread.run_sync(compute, *asked)
+            return float(result.samples[0]), str(result.signature)
+
+        return grade
+
+    return grader
+
+
+def _by_elements() -> Grade:
+    judge = create_judge("elements")
+
+    async def grade(case: Case) -> tuple[float, str] | str:
+        (verdict,) = judge_texts(judge, [case]) if isinstance(judge, TextJudge) else ("no judge",)
+        return _told(verdict) if isinstance(verdict, Verdict) else verdict
+
+    return grade
+
+
+def _by_model(model: str, contract: str = "audiocapbench") -> Grade:
+    """A model of inspect's that is held to one of our contracts: its prompt and its parser."""
+    held = find_contract(contract)
+
+    async def grade(case: Case) -> tuple[float, str] | str:
+        prompt, problem = held.prompt(case), ""
+        if known := held.without_asking(case):
+            return _told(known)
+        for _ in range(held.asked_at_most):
+            reply = await get_model(model).generate(prompt)
+            try:
+                return _told(held.parse(reply.completion))
+            except ReplyError as error:
+                problem, prompt = str(error), held.prompt_again(case, str(error))
+        return f"unparsed: {problem}; asked {held.asked_at_most} times"
+
+    return grade
+
+
+def _told(verdict: Verdict) -> tuple[float, str]:
+    parts = ", ".join(f"{name} {value:g}" for name, value in verdict.scores.items())
+    return verdict.overall, f"{parts}: {verdict.reasoning}"
+
+
+SCORERS: Mapping[str, Callable[..., Any]] = {
+    name: _registered(name, _by_metric(name))
+    for name, one in METRICS.items()
+    if not (one.of_corpus or one.hears) and one.aggregate is first_column
+} | {"elements": _registered("elements", _by_elements), "judge": _registered("judge", _by_model)}
+
+
+def _task_of(
+    benchmark: Benchmark, about: Mapping[str, Any], metrics: Metrics, judge: str | None
+) -> Any:
+    fit = [name for name in benchmark.traits.metrics if name in SCORERS]
+    given = [metrics] if isinstance(metrics, str) else metrics  # inspect splits at commas itself
+    names = split_names(",".join(given)) if given else fit or ["fluent_similarity"]
+    for name in names:
+        if name not in SCORERS:
+            raise MetricError(
+                f"{name} scores samples together, or is unknown: 'audiocapbench import LOG', then "
+                f"'audiocapbench score RUN --metrics {name}'; inspect has {', '.join(SCORERS)}"
+            )
+    chosen = [SCORERS[name]() for name in names]
+    if judge is not None:
+        asked = {"model": judge, "contract": benchmark.traits.judge}
+        chosen.append(SCORERS[judge]() if judge in SCORERS else SCORERS["judge"](**asked))
+    samples = [
+        TaskSample(
+            input=[ChatMessageUser(content=[ContentText(text=one.instruction), _audio(one.clip)])],
+            target=list(one.references),
+            id=one.id,
+            metadata={**one.details, "category": one.category, "instruction": one.instruction},
+        )
+        for one in benchmark.samples
+    ]
+    return Task(
+        dataset=MemoryDataset(samples, name=benchmark.name),
+        solver=generate(),
+        scorer=chosen,
+        metadata={ABOUT: {**about, "fingerprint": benchmark.fingerprint}},
+    )
+
+
+def _audio(clip: Clip) -> Any:
+    """A clip as inspect takes it: WAV and MP3 as they are, others as WAV in the cache."""
+    kind, path = _PLAYED.get(clip.path.suffix.lower()), clip.path
+    if kind is None:
+        kind, path = "wav", cache_folder() / "inspect" / f"{clip.sha256}.wav"
+        if not path.is_file() and (sent := prepare(clip, AudioContract("wav", mono=False))):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_file(path, sent.content)
+    return ContentAudio(audio=str(path), format=kind)
+
+
+def _registered_task(name: str) -> Any:
+    def make(data: str | None = None, metrics: Metrics = None, judge: str | None = None) -> Any:
+        place = None if data is None else str(Path(data).resolve())
+        about = (
+            {"benchmark": place or "."} if name == "folder" else {"benchmark": name, "data": place}
+        )
+        given = about.get("data")
+        opened = open_benchmark(str(about["benchmark"]), Path(given) if given else None)
+        return _task_of(opened, about, metrics, judge)
+
+    return task(name=name)(make)
+
+
+TASKS = [
+    _registered_task(one) for one in "demo folder audiocapbench mecat-caption mecat-qa".split()
+]
