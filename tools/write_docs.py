@@ -15,6 +15,7 @@ import typer
 
 from audiocapbench.benchmarks.published_results import published_results
 from audiocapbench.cli.app import EXIT_CODES, app, load_commands
+from audiocapbench.cli.examples import examples
 from audiocapbench.engine.question_cost import likely_cost, thoughts
 from audiocapbench.judges.audiocapbench import contract
 from audiocapbench.judges.contract import Case
@@ -181,6 +182,7 @@ def _command(command: Any, name: str, level: int) -> Iterator[str]:
     words = [name, *(_argument(one) for one in arguments), *(["[OPTIONS]"] if options else [])]
     yield from ("", f"{'#' * level} {name}", "", "```text", " ".join(words), "```", "")
     yield from (" ".join(part.split()) + "\n" for part in (command.help or "").split("\n\n"))
+    yield from ("```text", *examples(command, name.partition(" ")[2]), "```", "")
     if arguments or options:
         yield from ("| | |", "|---|---|")
     for one in arguments:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 from typer import Option
-from typer.core import TyperGroup
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, app
 from audiocapbench.cli.console import print_json, say, show, show_lines, some, table
+from audiocapbench.cli.examples import ExampleGroup
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _WHOLE = "all"
 _PROMPTS = ("mecat_merge", "input", "repair")
 
 
-class _Stages(TyperGroup):
+class _Stages(ExampleGroup):
     """Stages by name; whatever else stands first is the folder of the whole way."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -6,9 +6,9 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from audiocapbench.cli.console import say, show_lines
+from audiocapbench.cli.examples import ExampleGroup
 from audiocapbench.errors import AudioCapBenchError, StoppedError
 from audiocapbench.version import VERSION
 
@@ -59,7 +59,7 @@ def explained() -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
 
 
-class Commands(TyperGroup):
+class Commands(ExampleGroup):
     """The commands, in the order of a first visit, with their errors explained."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -78,7 +78,6 @@ app = typer.Typer(
     epilog=EXIT_CODES,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

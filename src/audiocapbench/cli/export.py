@@ -26,7 +26,7 @@ def export(
     """Write a run in another tool's form.
 
     A run that was imported from a result JSON is written as it was there, unless a judge or
-    metrics are chosen. Such as: audiocapbench export 1 --to published --out result.json
+    metrics are chosen.
 
     Args:
         to: The published tool's result JSON, or a dataset folder of Hugging Face with the clips,

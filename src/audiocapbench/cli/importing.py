@@ -30,8 +30,6 @@ def import_predictions(
 ) -> None:
     """Make a run of captions that you already have, to judge, compare and show like any other.
 
-    Such as: audiocapbench import captions.csv --references refs.csv --model mine
-
     The same file is the same run; a sample without a caption is counted as skipped.
 
     Args:

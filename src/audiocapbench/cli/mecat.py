@@ -12,6 +12,7 @@ from typer import Option
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, app
 from audiocapbench.cli.console import SHOWN, say, show_lines, signature_lines
+from audiocapbench.cli.examples import ExampleGroup
 from audiocapbench.cli.outputs import reference_files, refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.report.exports import Format
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from audiocapbench.report.mecat.scored import ScoredAnswers
 
 mecat_app = typer.Typer(
+    cls=ExampleGroup,
     help="Analyses of MECAT: standings, weightings, stability, split, drop and silence.",
     no_args_is_help=True,
     rich_markup_mode=None,

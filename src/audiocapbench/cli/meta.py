@@ -11,6 +11,7 @@ from typer import Option
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, WRONG_USE, app, code_of
 from audiocapbench.cli.console import print_json, say, show_lines, signature_lines
+from audiocapbench.cli.examples import ExampleGroup
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError, FatalError
 
@@ -36,6 +37,7 @@ _KINDS = {
 }
 
 meta_app = typer.Typer(
+    cls=ExampleGroup,
     help="Put scorers on trial: metrics, judges and models against what people say.",
     no_args_is_help=True,
     rich_markup_mode=None,

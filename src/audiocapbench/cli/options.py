@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from copy import copy
+from importlib import import_module
 from inspect import Parameter, Signature, getdoc, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin
@@ -11,6 +12,7 @@ import typer
 from typer import Option
 from typer.models import ParameterInfo
 
+from audiocapbench.cli.examples import ExampleCommand, ExampleGroup
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.report.exports import Format
 
@@ -60,6 +62,10 @@ def _number(given: str) -> Any:
     return int(given) if given.isdecimal() else given
 
 
+def _listed(given: str) -> Any:
+    return [_number(one.strip()) for one in given.split(",")]
+
+
 def _run_numbers(ctx: typer.Context, given: Any) -> Any:
     """Numbers of runs, for names, tags and models too, while the arguments are parsed."""
     if isinstance(given, list | tuple):
@@ -90,6 +96,10 @@ RunArgument = Annotated[int, _runs("RUN", "A run")]
 MaybeRun = Annotated[int | None, _runs("[RUN]", "A run")]
 MaybeRuns = Annotated[list[int] | None, _runs("[RUN]", "Runs")]
 RunsArgument = Annotated[list[int], _runs("RUN", "Runs")]
+RunList = Annotated[
+    Any,  # of Typer's types none is a list with commas
+    Option(parser=_listed, callback=_run_numbers, metavar="1,2", help=f"Runs {_SEE}"),
+]
 Store = Annotated[
     str,
     Option(
@@ -180,6 +190,24 @@ Correction = Annotated[
 DEFAULT_STORE = "audiocapbench.db"
 
 
+def _completion(module: str, listing: str) -> Callable[[str], list[str]]:
+    def complete(incomplete: str) -> list[str]:
+        """Names that the last word of a list may become, with the words before it."""
+        before = incomplete[: incomplete.rfind(",") + 1]
+        every = getattr(import_module(f"audiocapbench.{module}.registry"), listing)()
+        return [before + one.name for one in every if (before + one.name).startswith(incomplete)]
+
+    return complete
+
+
+_COMPLETIONS = {
+    "metrics": _completion("metrics", "list_metrics"),
+    "metric": _completion("metrics", "list_metrics"),
+    "judge": _completion("judges", "list_judges"),
+    "model": _completion("models", "list_models"),
+}
+
+
 def command(
     add: Callable[..., Any], name: str | None = None, **how: Any
 ) -> Callable[[Function], Function]:
@@ -201,7 +229,8 @@ def command(
         ]
         vars(function)["__signature__"] = Signature(parameters)
         named = {} if name is None else {"name": name}
-        add(**named, help=text, **how)(function)
+        kind = ExampleGroup if add.__name__ == "callback" else ExampleCommand
+        add(**named, cls=kind, help=text, **how)(function)
         return function
 
     return decorate
@@ -233,6 +262,7 @@ def _declared(parameter: Parameter, helps: dict[str, tuple[str | None, str]]) ->
         info.default = f"--{parameter.name.replace('_', '-')}"  # where typer keeps the names
     if parameter.name in helps:
         info.metavar, info.help = helps[parameter.name]
+    info.autocompletion = info.autocompletion or _COMPLETIONS.get(parameter.name)
     return parameter.replace(annotation=Annotated[kind, info])
 
 

@@ -66,7 +66,7 @@ def site(
     ctx: typer.Context,
     *,
     submissions: list[Path] | None = None,
-    runs: str | None = None,
+    runs: options.RunList = None,
     out: Path | None = None,
     title: str = "Leaderboard",
     dataset: str | None = None,
@@ -79,7 +79,6 @@ def site(
 
     Args:
         submissions (FILE): A file of 'audiocapbench submission', or a folder of them.
-        runs (1,2): Runs of the store, comma-separated.
         out (DIR): The folder to write.
         title (TEXT): What stands above it.
         dataset (HASH): Only samples with this hash; its first 12 digits will do.
@@ -95,7 +94,7 @@ def site(
     given = []
     if runs:
         with Store.open(store, create=False) as kept:
-            given = [(f"run {one}", make_submission(kept, one)) for one in _numbers(runs)]
+            given = [(f"run {one}", make_submission(kept, one)) for one in runs]
     with _checked(submissions or (), given, dataset) as (checking, checked):
         size = write_site(checking, checked, out, title)
     page = out / "index.html"
@@ -131,13 +130,6 @@ def check_site(
         answers = f"{one['answers']:,} answers to {one['samples']:,} samples"
         scores = f"{one['scores']:,} scores, {one['claimed']:,} of them claimed"
         show_lines(f"{one['file']}: {one['model']}, {answers}, {scores}")
-
-
-def _numbers(runs: str) -> list[int]:
-    try:
-        return [int(one) for one in runs.split(",")]
-    except ValueError:
-        raise AudioCapBenchError(f"--runs takes numbers such as 1,2, not {runs!r}") from None
 
 
 @contextmanager

@@ -1,0 +1,131 @@
+"""The help of every command ends with an example that parses, and shells complete its words."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from audiocapbench.cli.app import app, load_commands
+from audiocapbench.cli.examples import examples
+from command import run_command
+
+PROGRAM = "audiocapbench"
+
+
+def tree(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command and sub-command."""
+    yield path, command
+    for name, one in getattr(command, "commands", {}).items():
+        yield from tree(one, (*path, name))
+
+
+@pytest.fixture(scope="module")
+def root() -> Any:
+    load_commands()
+    return typer.main.get_command(app)
+
+
+@pytest.fixture(scope="module")
+def everything(root: Any) -> dict[tuple[str, ...], Any]:
+    return dict(tree(root))
+
+
+def parse(command: Any, words: list[str], parent: Any = None) -> None:
+    """Read a command line as it would be read, and do nothing."""
+    context = command.make_context(words[0], words[1:], parent=parent)
+    left = [*getattr(context, "_protected_args", ()), *context.args]
+    if left and hasattr(command, "commands"):
+        _, inner, rest = command.resolve_command(context, left)
+        parse(inner, [left[0], *rest], context)
+
+
+def test_every_command_has_an_example_that_parses(
+    root: Any, everything: dict[tuple[str, ...], Any], tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert len(everything) > 50
+    for path, command in everything.items():
+        found = examples(command, " ".join(path))
+        assert found, path
+        for line in found:
+            words = shlex.split(line)
+            assert words[: len(path) + 1] == [PROGRAM, *path]
+            parse(root, words)
+
+
+def test_every_example_is_of_a_command_that_is_there(
+    everything: dict[tuple[str, ...], Any],
+) -> None:
+    shown = {
+        line for path, one in everything.items() for line in examples(one, " ".join(path)) if path
+    }
+    source = Path(sys.modules["audiocapbench.cli.examples"].__file__ or "")
+    assert shown == set(source.with_suffix(".txt").read_text(encoding="utf-8").splitlines())
+
+
+def test_the_help_ends_with_the_example_and_h_is_short_for_it(
+    root: Any, everything: dict[tuple[str, ...], Any]
+) -> None:
+    for path, command in everything.items():
+        context = typer.Context(root, info_name=PROGRAM, **root.context_settings)
+        for place in range(len(path)):
+            one = everything[path[: place + 1]]
+            context = typer.Context(one, parent=context, info_name=path[place])
+        own = "".join(f"  {line}\n" for line in examples(command, " ".join(path)))
+        assert command.get_help(context).endswith(f"\nExample:\n{own}".rstrip()), path
+        assert set(command.get_help_option(context).opts) == {"-h", "--help"}, path
+    long, short = (run_command("judges", "check", option) for option in ("--help", "-h"))
+    assert (long.returncode, long.stdout) == (0, short.stdout)
+    assert long.stdout.endswith("Example:\n  audiocapbench judges check elements\n")
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment in which the command is found by its name, as an installed one is."""
+    place = tmp_path_factory.mktemp("bin")
+    script = place / PROGRAM
+    script.write_text(f"#!{sys.executable}\nfrom audiocapbench.cli import main\nmain()\n")
+    script.chmod(0o755)
+    return os.environ | {"PATH": f"{place}{os.pathsep}{os.environ['PATH']}"}
+
+
+COMPLETED = {
+    "lea": "leaderboard",
+    "run demo --metr": "--metrics",
+    "score 1 --metrics meteor,fluent": "meteor,fluent_similarity",
+    "run demo --judge elem": "elements",
+    "run demo --model control/s": "control/safe",
+}
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+def test_bash_completes_commands_options_and_names(program: dict[str, str]) -> None:
+    """What it offers for the last word, by the script that is installed."""
+    lines = [f"source <(_AUDIOCAPBENCH_COMPLETE=source_bash {PROGRAM})"]
+    for words in COMPLETED:
+        lines += [f"COMP_WORDS=({PROGRAM} {words}); COMP_CWORD={len(words.split())}"]
+        lines += [f"_audiocapbench_completion {PROGRAM}", 'echo "${COMPREPLY[@]}"']
+    done = subprocess.run(
+        ["bash", "-c", "\n".join(lines)],
+        env=program,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert (done.stdout.splitlines(), done.stderr) == (list(COMPLETED.values()), "")
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_have_a_script_too(program: dict[str, str], shell: str) -> None:
+    settings = program | {"_AUDIOCAPBENCH_COMPLETE": f"source_{shell}"}
+    done = subprocess.run([PROGRAM], env=settings, capture_output=True, text=True, check=False)
+    assert "_AUDIOCAPBENCH_COMPLETE" in done.stdout
+    assert PROGRAM in done.stdout
