@@ -12,7 +12,8 @@ BIN := $(VENV)/bin
 # What needs torch or a browser has floors too; to try them as well: make test-floor LOWEST=test,local,sbert
 FLOOR := .venv-floor
 LOWEST ?= test,openai,dashscope,gemini,hub,postgres
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# pip says what it fetches; in CI, where nobody watches, only what goes wrong.
+PIP := $(BIN)/python -m pip install --disable-pip-version-check $(if $(CI),--quiet)
 AXE := axe-core@4.10.3
 # As many processes as there are processors; the tests of a file stay together.
 PARALLEL ?= --numprocesses=auto --dist=loadfile
@@ -87,5 +88,5 @@ $(VENV)/.axe: Makefile | $(BIN)/python
 $(FLOOR)/.floor: pyproject.toml
 	python3.11 -m venv $(FLOOR)
 	$(FLOOR)/bin/python tools/floors.py > $(FLOOR)/floors.txt
-	$(FLOOR)/bin/python -m pip install --quiet -c $(FLOOR)/floors.txt -e '.[$(LOWEST)]'
+	$(FLOOR)/bin/python -m pip install $(if $(CI),--quiet) -c $(FLOOR)/floors.txt -e '.[$(LOWEST)]'
 	touch $@
