@@ -226,6 +226,31 @@ def test_only_so_many_clips_and_bytes_are_logged_and_that_is_said(
     assert "(3 of 3 answers, 1 with audio)" in done.stderr
 
 
+def test_clips_that_cannot_be_played_and_names_that_look_alike_lose_nothing_else(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("tensorboard", reason="tensorboard is an extra of its own")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    tones = write_folder(tmp_path / "tones", 4)
+    lines = [json.loads(one) for one in (tones / "metadata.jsonl").read_text().splitlines()]
+    for row, category in zip(lines, ("a b", "a_b", "a_b", "wind"), strict=True):
+        row["category"] = category
+    (tones / "metadata.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in lines))
+    asked = ("run", "tones", "--model", "control/right", "--metrics", "rouge_l")
+    assert run_command(*asked, cwd=tmp_path).returncode == 0
+    (tones / "clips" / "0.wav").write_bytes(b"no sound")
+    (tones / "clips" / "1.wav").unlink()
+    done = run_command("score", "1", "--metrics", "rouge_l", "--track", "tensorboard", cwd=tmp_path)
+    assert "Logged with tensorboard" in done.stderr, done.stderr
+    (folder,) = (tmp_path / "runs").iterdir()
+    board = EventAccumulator(str(folder))
+    board.Reload()
+    assert len(board.Tags()["audio"]) == 2
+    names = [one for one in board.Tags()["scalars"] if one.startswith("by_group/")]
+    assert {one.rpartition("/")[2] for one in names} >= {"score", "score_"}
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [

@@ -11,7 +11,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from time import time
@@ -58,11 +58,17 @@ def check_trackers(names: Sequence[str]) -> None:
             raise AudioCapBenchError(f"--track {kind} needs: pip install 'audiocapbench[{kind}]'")
 
 
-def track(names: Sequence[str], logs: Sequence[RunLog]) -> Iterator[str]:
-    """Log runs with every tracker named, and say where they are, or why they are not."""
+def track(
+    names: Sequence[str],
+    results: Sequence[tuple[Mapping[str, Any], ScoreTable]],
+    texts: Mapping[str, str] | None = None,
+) -> Iterator[str]:
+    """Log results with every tracker named, and say where they are, or why they are not."""
+    logs: list[RunLog] = []
     for name in names:
         kind, _, place = name.partition("=")
         try:
+            logs = logs or [run_log(*one, texts) for one in results]
             with _quiet():
                 where = [f"{_TRACKERS[kind](one, place)}{one.limits}" for one in logs]
             yield f"Logged with {kind}: {', '.join(where)}."
@@ -75,7 +81,11 @@ def run_log(
     document: Mapping[str, Any], table: ScoreTable, texts: Mapping[str, str] | None = None
 ) -> RunLog:
     """What there is to say of a run, or of texts that were scored without one."""
-    found = dict(_leaves(document))
+    found: dict[str, Any] = {}
+    for name, value in _leaves(document):
+        # Two may be written alike once they are written plainly.
+        alike = sum(one.rstrip("_") == name.rstrip("_") for one in found) if name in found else 0
+        found[name + "_" * alike] = value
     numbers = {name: one for name, one in found.items() if not isinstance(one, str)}
     config = {name: redacted(one) for name, one in found.items() if isinstance(one, str)}
     key: Any = [texts, [(one.id, one.references) for one in table.samples]]
@@ -157,7 +167,10 @@ def _wandb(log: RunLog, project: str) -> str:
     how: dict[str, Any] = {**dict.fromkeys(off, True), "silent": True, "console": "off"}
     how |= {"save_code": False, "x_save_requirements": False, "finish_timeout_raises": True}
     settings = wandb.Settings(init_timeout=30, finish_timeout=300, **how)
-    online = wandb.setup().settings.mode not in ("offline", "disabled", "dryrun")
+    mode = wandb.setup().settings
+    online = not mode._offline
+    if mode._noop:
+        raise AudioCapBenchError("it is disabled by WANDB_MODE")
     if online and not wandb.login(prompt=False, verify=False):
         raise AudioCapBenchError("there is no login; run 'wandb login', or set WANDB_MODE=offline")
     project = project or os.environ.get("WANDB_PROJECT") or _PROJECT
@@ -184,18 +197,18 @@ def _mlflow(log: RunLog, experiment: str) -> str:
     run = known[0] if known else client.create_run(place, run_name=log.name, tags={tag: log.id})
     key = run.info.run_id
     # What was said of a run cannot be said otherwise later; config.json always has it as it is.
-    params = [Param(one, text) for one, text in log.config.items() if one not in run.data.params]
-    client.log_batch(key, params=params[:100])
+    new = [(one, text[:6_000]) for one, text in log.config.items() if one not in run.data.params]
+    client.log_batch(key, params=[Param(*one) for one in new[:100]])
     numbers = [Metric(one, value, int(time() * 1000), 0) for one, value in log.numbers.items()]
     for start in range(0, len(numbers), 500):
         client.log_batch(key, metrics=numbers[start : start + 500])
     client.log_dict(key, log.config, "config.json")
     # As log_table writes it, which would add the rows to those of the last time.
     table: dict[str, list[Any]] = {"columns": [*log.columns, "audio"], "data": []}
-    for place, (row, path) in enumerate(log.answers):
-        table["data"].append([*row, path and f"audio/{place}/{path.name}"])
+    for number, (row, path) in enumerate(log.answers):
+        table["data"].append([*row, path and f"audio/{number}/{path.name}"])
         if path is not None:
-            client.log_artifact(key, str(path), f"audio/{place}")
+            client.log_artifact(key, str(path), f"audio/{number}")
     client.log_dict(key, table, "answers.json")
     listed = json.dumps([{"path": "answers.json", "type": "table"}])
     client.set_tag(key, "mlflow.loggedArtifacts", listed)
@@ -227,8 +240,8 @@ def _tensorboard(log: RunLog, folder: str) -> str:
         texts = [["" if one is None else str(one) for one in row] for row in cells]
         tensor = make_tensor_proto(np.array(texts, dtype=object))
         write(tag, tensor=tensor, metadata=create_summary_metadata(tag, ""))
-    for row, path in log.answers:
-        if path is not None:
+    for row, path in ((row, path) for row, path in log.answers if path is not None):
+        with suppress(AudioCapBenchError):  # what cannot be decoded, nobody could play
             sound = decode(path, mono=True, rate=16_000).first(30.0)
             about = {"length_frames": len(sound.samples), "content_type": "audio/wav"}
             about |= {"sample_rate": sound.rate, "num_channels": 1}

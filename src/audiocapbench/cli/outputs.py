@@ -39,9 +39,9 @@ class Outputs:
 
             write_samples(self.per_sample, [table for _, table in results], texts)
         if self.track and results:
-            from audiocapbench.bridges.trackers import run_log, track
+            from audiocapbench.bridges.trackers import track
 
-            say(*track(self.track, [run_log(*one, texts) for one in results]))
+            say(*track(self.track, results, texts))
 
 
 def refuse_overwriting(out: Path | None, inputs: Iterable[Path]) -> None:
