@@ -18,14 +18,18 @@ import old_store
 from audiocapbench.errors import StoreAwayError
 from audiocapbench.signature import sign
 from audiocapbench.store import Store, StoredEstimate
+from audiocapbench.store.claims import TaskKey, Worker
 from audiocapbench.store.connect import patience, reading, writing
 from audiocapbench.store.ratings import Rating, RatingLoad
+from audiocapbench.web.live import LiveFeed
 from command import run_command
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
+from four_models import IDS, JUDGE, put_models, put_unscored
 from made_store import MadeRun, made_samples, put_run
 from postgres_server import NoServerError, PostgresServer
+from showing import showing
 from whole_run import finish, said, start, wait_until
 
 psycopg = pytest.importorskip("psycopg", reason="the extra postgres is not installed")
@@ -236,6 +240,35 @@ def test_ctrl_c_twice_ends_at_once_though_only_one_table_is_locked(
         end = finish(tmp_path, *options)
         assert end.code == 0, end.err
         assert len(fake.requests) == 6
+
+
+def test_pages_list_samples_and_tell_what_goes_on_as_on_sqlite(
+    cluster: PostgresServer, tmp_path: Path
+) -> None:
+    pytest.importorskip("uvicorn", reason="the server needs the extra web")
+    told = []
+    for url in (cluster.create("pages"), str(tmp_path / "runs.db")):
+        with Store.open(url) as store:
+            put_models(store)
+            with showing(store) as shown:
+                told.append([shown.ask("list", **query) for query in page_queries()])
+            run = put_unscored(store, "new/model")
+            store.claim(run.id, Worker(30.0), [TaskKey("", IDS[0])], {})
+            told[-1].append(LiveFeed(store).look()["tasks"])
+    assert told[0] == told[1]
+    assert [status for status, _ in told[0][:-1]] == [200] * len(page_queries())
+
+
+def page_queries() -> list[dict[str, Any]]:
+    base = {"score": f"{JUDGE}\toverall", "runs": "1,2,3,4", "first": 0, "last": 40}
+    odd: list[dict[str, Any]] = [
+        {"sort": "lowest"},
+        {"sort": "differ"},
+        {"search": "BARKS 2 times S0007"},
+    ]
+    odd += [{"search": "\0"}, {"search": "100%_"}, {"status": "refused"}, {"status": "a\0b"}]
+    odd += [{"status": "not asked"}, {"low": 6, "high": 7, "run": 1}]
+    return [base | one for one in [*odd, {"score": "rouge_l", "sort": "highest"}]]
 
 
 def test_people_rate_at_once_and_nothing_is_lost_or_doubled(server: str) -> None:

@@ -14,7 +14,8 @@ from audiocapbench.engine import score_run
 from audiocapbench.store import Store
 from audiocapbench.store.claims import TaskKey, Worker
 from browser import Opener, launched, needs_axe, needs_browser, visits
-from four_models import IDS, put_models, put_unscored
+from four_models import IDS, SAMPLES, put_models, put_unscored
+from made_store import MadeRun, begin_run
 from report_pages import EVIL, write_hostile_page
 from showing import Shown, showing
 
@@ -82,6 +83,16 @@ def test_samples_are_searched_sorted_and_read(visit: Opener, shown: Shown) -> No
     visit(f"{shown.address}/#explore&{wrong}").counted("0 of 40 samples")
     for odd in ("low=1e999", "low=-1e300&high=-1e299", "q=%00", "q=" + "x%20" * 900, "status=%00"):
         visit(f"{shown.address}/#explore&{odd}").counted("0 of 40 samples")
+
+
+def test_a_store_of_trials_alone_shows_them(visit: Opener, tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "runs.db")) as store:
+        begin_run(store, MadeRun("some/judge", kind="trial"), SAMPLES, "trial/pairs")
+        with showing(store) as shown:
+            seen = visit(f"{shown.address}/", bypass_csp=True)
+            seen.says(".live table", "trial/pairs")
+            assert seen.violations() == []
+            seen.page.close()
 
 
 def test_a_link_to_a_benchmark_that_is_not_there_says_so(visit: Opener, shown: Shown) -> None:

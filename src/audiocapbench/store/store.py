@@ -113,6 +113,11 @@ class Store(
         return shown(self._engine.url)
 
     @property
+    def url(self) -> str:
+        """What opens it, with its password; for processes of ours, never for people."""
+        return self._engine.url.render_as_string(hide_password=False)
+
+    @property
     def option(self) -> str:
         """`` --store NAME`` for commands that are suggested; nothing where it is the default."""
         return store_option(self._engine.url)

@@ -11,20 +11,15 @@ from threading import Lock, Timer
 from typing import Any
 
 from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.report.page.board import (
-    Document,
-    board_document,
-    by_rank,
-    headline_ranks,
-    ranking_document,
-)
+from audiocapbench.report.page.board import Document, board_document
 from audiocapbench.report.page.explorer.content import NOT_ASKED
 from audiocapbench.report.page.report_data import gather, stored_summaries
-from audiocapbench.scores.run_table import TableReader, keep_estimates
+from audiocapbench.scores.run_table import keep_estimates
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.store import RunLine, Store
 from audiocapbench.web.board_list import BoardList, QueryError
 from audiocapbench.web.board_quick import quick_document
+from audiocapbench.web.large_board import ranked_elsewhere
 
 MOST_AT_ONCE = 60_000
 """Answers of a board that are read into memory together, for correlations and the like."""
@@ -66,7 +61,7 @@ class Boards:
         lines = self._lines()
         others = list(dict.fromkeys(one.benchmark for one in lines if not one.is_trial))
         if benchmark and benchmark not in others:
-            why = f"there is no benchmark {benchmark[:80]} in the store; {len(others)} others are"
+            why = f"there is no benchmark {benchmark[:80]} in the store"
             return {"board": None, "benchmarks": others, "error": why, "version": self.version}
         board, own = self._board(lines, benchmark)
         revision = self._revision(board.runs)
@@ -81,7 +76,8 @@ class Boards:
         if any(one.asked < len(board.samples.heads) for one in own):
             statuses.append(NOT_ASKED)
         return {
-            "board": None if best is None else best | {"trial_runs": _trials(lines)},
+            "board": best,
+            "trial_runs": _trials(lines),
             "partial": board.full is None or board.revision != revision,
             "error": board.error,
             "benchmarks": others,
@@ -163,36 +159,16 @@ class Boards:
         return document
 
     def _large(self, board: BoardState) -> Document | None:
-        """Estimates of one run after the other, then ranks by the headline alone."""
-        lines = [one for one in self._store.runs() if one.id in board.runs]
-        heads, store = board.samples.heads, self._store
-        first = quick_document(store, lines, heads, self._by)
-        if first is None:
+        quick = board.quick
+        if quick is None:
             return None
-        headline = first["scorers"][first["headline"]]
+        headline = quick["scorers"][quick["headline"]]
         judge, label = headline["judge"], headline["label"]
         # What sorts by the headline; from here on at once.
         board.samples.columns(
             board.runs, Scorer(judge, headline["column"]) if judge else Scorer(label)
         )
-        for run in board.runs:
-            kept = {(one.scorer, one.group) for one in store.estimates(run)}
-            if not all((one["label"], "all") in kept for one in first["scorers"]):
-                table = TableReader(store).read(store.run(run))
-                for scorer in table.scores:
-                    table.estimate(scorer)
-                    for key in table.groups if scorer.label == headline["label"] else ():
-                        table.estimate(scorer, key)
-                keep_estimates(store, [table])
-        only = headline["judge"] or headline["label"]
-        data = gather(stored_summaries(store, board.runs, only), headline["label"])
-        ranking, notes = headline_ranks(data)
-        rows = by_rank(ranking)
-        by_id = {one.id: one for one in lines}
-        ordered = [by_id[data.runs[row].run.id] for row in rows]
-        document = quick_document(store, ordered, heads, self._by, ranked=True)
-        told = {"ranking": ranking_document(ranking.reordered(rows)), "notes": notes}
-        return None if document is None else document | told
+        return ranked_elsewhere(self._store.url, board.runs, self._by)
 
 
 def _trials(lines: Sequence[RunLine]) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ class TrialsView {
     if (board.correlations?.length) cards.push(this.correlations());
     if (board.checks?.length) cards.push(this.checks());
     for (const one of board.trials ?? []) cards.push(this.trial(one));
-    if (board.trial_runs?.length) cards.push(this.runs());
+    if (this.app.source.trialRuns?.length) cards.push(trialRuns(this.app.source.trialRuns));
     if (!cards.length) cards.push(card("No scorer was on trial here", "With a judge and a metric on the same answers this view shows how far they agree; 'audiocapbench judges check' adds how reliable a judge is, 'audiocapbench meta' how far scorers agree with people."));
     box.replaceChildren(...cards);
   }
@@ -42,11 +42,6 @@ class TrialsView {
     return card("How reliable are the judges?", "What their own checks found, on this benchmark or on another.", table("Checks of judges, table", ["judge", "benchmark", "checked", "found"], rows, "board"));
   }
 
-  runs() {
-    const rows = this.app.board.trial_runs.map((one) => row(rowHead(plain(one.model)), plain(one.benchmark), make("td", "num", `${one.asked.toLocaleString("en")}/${one.total.toLocaleString("en")}`), make("td", "words", Object.entries(one.statuses).map(([name, number]) => `${number.toLocaleString("en")} ${name}`).join(", ")), make("td", "num", dollars(one.cost)), one.begun));
-    return card("Models that were asked to compare captions", "What the store has of trials and checks.", table("Runs of trials, table", ["model", "trial", make("th", "num", "asked"), "statuses", make("th", "num", "cost"), "begun"], rows, "board"));
-  }
-
   // Scorers against people: the published measure, with the line of the best constant answer.
   trial(one) {
     const scorer = { max: 100, digits: 2 };
@@ -69,6 +64,12 @@ class TrialsView {
       table(`${plain(one.title)}, table`, heads, rows, "board"),
     );
   }
+}
+
+// What served trials, checks of judges and annotation.
+function trialRuns(runs) {
+  const rows = runs.map((one) => row(rowHead(plain(one.model)), plain(one.benchmark), make("td", "num", `${one.asked.toLocaleString("en")}/${one.total.toLocaleString("en")}`), make("td", "words", Object.entries(one.statuses).map(([name, number]) => `${number.toLocaleString("en")} ${name}`).join(", ")), make("td", "num", dollars(one.cost)), one.begun));
+  return card("Runs for trials, checks and annotation", "What was asked for something else than a benchmark's captions.", table("Runs of trials, table", ["model", "trial", make("th", "num", "asked"), "statuses", make("th", "num", "cost"), "begun"], rows, "board"));
 }
 
 const STATUS_ORDER = ["ok", "empty", "refused", "filtered", "truncated", "unparsed", "failed", "skipped"];

@@ -28,11 +28,12 @@ class Live {
   // Other benchmarks of the store, where there are any.
   boards() {
     const names = this.source.benchmarks ?? [];
-    if (names.length < 2) return;
+    const shown = this.source.board?.benchmark ?? "";
+    if (names.length < (shown ? 2 : 1)) return;
     const select = make("select");
     select.setAttribute("aria-label", "Benchmark");
-    choices(select, names.map((name) => [plain(name), name]));
-    select.value = this.source.board?.benchmark ?? names.at(-1);
+    choices(select, [...(shown ? [] : [["choose a benchmark", ""]]), ...names.map((name) => [plain(name), name])]);
+    select.value = shown;
     select.addEventListener("change", () => location.assign(`?benchmark=${encodeURIComponent(select.value)}`));
     at("chips").before(select);
   }
@@ -89,6 +90,7 @@ class Live {
       parts.push(make("h3", "", "Newest answers"));
       parts.push(make("ol", "newest", ...now.newest.map((one) => make("li", "", make("time", "", one.at), " ", foreign("b", "", plain(one.model)), " ", foreign("span", "soft", beginning(plain(one.sample), 40)), one.status === "ok" ? null : make("span", "badge bad", one.status), foreign("span", "text", one.text)))));
     }
+    if (this.source.board === null && this.source.trialRuns.length) parts.push(trialRuns(this.source.trialRuns));
     this.card.replaceChildren(...parts);
   }
 

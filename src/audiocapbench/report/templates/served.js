@@ -13,6 +13,7 @@ class Served {
 
   take(told) {
     this.board = told.board;
+    this.trialRuns = told.trial_runs ?? [];
     this.benchmarks = told.benchmarks;
     this.categories = told.categories;
     this.present = told.present;
