@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from audiocapbench.benchmarks import Aggregation, Traits
 from audiocapbench.store import Store
 from command import run_command
 from four_models import JUDGE
+from mecat_runs import items, stored_run
 from site_files import ABOUT, changed, write_submissions
 
 Document = dict[str, Any]
@@ -116,6 +118,12 @@ def better(document: Document) -> None:
             one["value"] += 1e-6
 
 
+def _aggregation() -> Document:
+    options = {"sound": {"encoder": "/etc"}, "music": {"encoder": "/etc"}}
+    made = Aggregation("total", {"sound": 0.5, "music": 0.5}, options)
+    return Traits(aggregation=made).to_dict()["aggregation"]  # type: ignore[no-any-return]
+
+
 FORGERIES = {
     "a better score": (first_score(value=0.9), "rouge_l: says 0.9"),
     "of fewer samples": (first_score(n=30), "of 30 samples"),
@@ -136,11 +144,17 @@ FORGERIES = {
     "a judgement of nothing": (first("judgements", sample_id="nobody's"), "the judgement of"),
     "another reference": (first("samples", references=["A dog."]), "hash of the dataset"),
     "a large number": (first("samples", position=2**80), "out of range"),
-    "a NUL": (first("samples", instruction="a\0b"), "hash of the dataset"),
+    "a NUL": (first("samples", instruction="a\0b"), "NUL"),
     "no samples": (lambda document: document.update(samples=[]), "samples"),
     "more than there is": (lambda document: document.update(script="x"), "script"),
     "another form": (lambda document: document.update(format="2"), "format"),
     "bad traits": (lambda document: document["traits"].update(run="rm"), "run"),
+    "a path for a metric": (
+        lambda document: document["traits"].update(aggregation=_aggregation()),
+        "in a way that no benchmark here does",
+    ),
+    "deep details": (first("samples", details=json.loads("[" * 90 + "]" * 90)), "details"),
+    "a NUL in details": (first("samples", details={"a": "\0"}), "NUL"),
     "no time": (lambda document: document.update(created_at="<b>"), "created_at"),
 }
 
@@ -297,3 +311,38 @@ def test_two_submissions_may_not_tell_of_different_samples(
     done = run_command("site", "check", str(files["alpha"]), str(other))
     assert done.returncode == 2
     assert done.stderr == f"{other}: says other things about the samples than one before it\n"
+
+
+def test_one_that_was_judged_in_another_way_only_claims_its_scores(
+    tmp_path: Path, files: dict[str, Path], alpha: Document
+) -> None:
+    """So that nobody can take the ranks from all others by asking the judge otherwise."""
+    judged = [one | {"signature": "judge-other|protocol:1"} for one in alpha["judgements"]]
+    scores = [
+        one | ({"signature": "judge-other|protocol:1"} if one["dimension"] else {})
+        for one in alpha["scores"]
+    ]
+    changed(files["alpha"], tmp_path / "other.json", judgements=judged, scores=scores)
+    names = [str(files[name]) for name in ("beta", "safe")]
+    done = run_command("site", "check", str(tmp_path / "other.json"), *names, "--json")
+    assert done.returncode == 0, done.stderr
+    assert [one["claimed"] for one in json.loads(done.stdout)["submissions"]] == [12, 0, 0]
+
+
+@pytest.mark.slow
+def test_scores_that_add_up_over_groups_are_checked_and_shown(tmp_path: Path) -> None:
+    """MECAT's samples make groups, each scored by itself, and its number is their sum."""
+    store = ("--store", str(tmp_path / "runs.db"))
+    with Store.open(store[1]) as kept:
+        for model in ("made/one", "made/two"):
+            stored_run(kept, model=model, asked=items(2), metrics=("similarity", "date"))
+    for number in ("1", "2"):
+        done = run_command("submission", number, "--out", str(tmp_path / f"{number}.json"), *store)
+        assert done.returncode == 0, done.stderr
+    done = run_command("site", "check", str(tmp_path), "--json")
+    assert done.returncode == 0, done.stderr
+    claimed = {one["model"]: one["claimed"] for one in json.loads(done.stdout)["submissions"]}
+    assert claimed == {"made/one": 0, "made/two": 0}
+    words = ("--submissions", str(tmp_path), "--out", str(tmp_path / "site"))
+    done = run_command("site", *words)
+    assert done.returncode == 0, done.stderr

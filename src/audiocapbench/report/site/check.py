@@ -4,6 +4,7 @@ That is every metric that needs the texts alone, the judge ``elements``, and the
 words where they are there. Any other score is a claim: it is shown as one, and never ranked.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -17,7 +18,9 @@ from audiocapbench.metrics import METRICS
 from audiocapbench.report.page.report_data import ReportRun, gather, stored_summaries
 from audiocapbench.report.site.submission import ScoreClaim, Submission
 from audiocapbench.scores.scorer import Scorer
+from audiocapbench.signature import Signature
 from audiocapbench.store import Run, RunSpec, Store
+from audiocapbench.store.judgements import Judgement
 from audiocapbench.store.unsaved import AnswerRecord
 
 _ELEMENTS = "elements"
@@ -54,13 +57,19 @@ def check_submissions(
     """
     first: dict[tuple[str, str], Submission] = {}
     names: dict[tuple[str, str], set[str]] = {}
+    ways: dict[tuple[str, str], Counter[tuple[str, Signature]]] = {}
     for _, own in submissions:
         first.setdefault(own.board, own)
         names.setdefault(own.board, set()).update(claim.scorer for claim in own.scores)
+        said = {(one.judge, one.signature) for one in own.verdicts()}
+        ways.setdefault(own.board, Counter()).update(said)
     checked = []
     for name, own in submissions:
-        run, known = _keep(store, own), first[own.board]
-        made = _score(store, run, names[own.board]) | {said.judge for said in own.verdicts()}
+        # The way in which most were judged counts, so that one submission cannot unrank all.
+        usual = dict(key for key, _ in reversed(ways[own.board].most_common()))
+        verdicts = [one for one in own.verdicts() if usual[one.judge] == one.signature]
+        run, known = _keep(store, own, verdicts), first[own.board]
+        made = _score(store, run, names[own.board]) | {one.judge for one in verdicts}
         claims = [one for one in own.scores if one.scorer not in made]
         problems = _differences(store, run, [one for one in own.scores if one.scorer in made])
         problems += [
@@ -76,13 +85,13 @@ def check_submissions(
     return checked
 
 
-def _keep(store: Store, one: Submission) -> Run:
+def _keep(store: Store, one: Submission, verdicts: Sequence[Judgement]) -> Run:
     benchmark, outcomes = one.opened(), one.outcomes()
     ids = tuple(answer.sample_id for answer in outcomes)
     head = (one.benchmark, one.dataset, one.model, one.parameters, one.contract)
     run = store.begin_run(RunSpec(*head, ids, "imported"), dataset_of(benchmark), fresh=True)
     store.add_records(run.id, list(map(AnswerRecord, outcomes)))
-    store.add_judgements(run.id, [said for said in one.verdicts() if said.judge != _ELEMENTS])
+    store.add_judgements(run.id, [said for said in verdicts if said.judge != _ELEMENTS])
     return run
 
 

@@ -12,10 +12,11 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from audiocapbench.benchmarks import Benchmark, Traits
+from audiocapbench.benchmarks.mecat.traits import TRAITS
 from audiocapbench.data import MissingClip, Problem, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.data.problems import os_errors
-from audiocapbench.data.records import parse_json
+from audiocapbench.data.records import check_storable, parse_json
 from audiocapbench.errors import AudioCapBenchError, ReportError
 from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.page.report_data import gather, stored_summaries
@@ -30,7 +31,7 @@ _LONGEST = 20_000
 
 def _name(text: str) -> str:
     """What a page may show anywhere: one line, without marks that hide or turn it."""
-    if not text.strip() or not text.isprintable() or set("<>") & set(text):
+    if not text or text != text.strip() or not text.isprintable() or set("<>") & set(text):
         raise ValueError("a name is one line of visible letters, without < and >")
     return text
 
@@ -95,28 +96,19 @@ class Submission(_StrictModel):
         return self.benchmark, self.dataset
 
     def opened(self) -> Benchmark:
-        """The samples as a benchmark that cannot be heard.
-
-        Raises:
-            ValueError: A number is none that a store keeps.
-        """
+        """The samples as a benchmark that cannot be heard; ValueError where they are none."""
         numbers = [(one.position, one.clip.rate, one.clip.channels) for one in self.samples]
         if not all(0 <= one < 2**31 for sample in numbers for one in sample):
             raise ValueError("a sample has a number that is out of range")
-        return Benchmark(
-            self.benchmark,
-            Path(),
-            map(_unheard, self.samples),
-            [MissingClip.model_validate(one) for one in self.missing],
-            Traits.from_dict(self.traits),
-        )
+        traits, samples = Traits.from_dict(self.traits), map(_unheard, self.samples)
+        # An aggregation gives options to metrics, and a stranger's could name a file or a download.
+        if traits.aggregation not in [None, *(one.aggregation for one in TRAITS.values())]:
+            raise ValueError("its scores add up in a way that no benchmark here does")
+        missing = [MissingClip.model_validate(one) for one in self.missing]
+        return Benchmark(self.benchmark, Path(), samples, missing, traits)
 
     def outcomes(self) -> list[Outcome]:
-        """An outcome for every sample; those without an answer are skipped.
-
-        Raises:
-            ValueError: An answer is none, is there twice, or belongs to no sample.
-        """
+        """An outcome for every sample, skipped where there is no answer; ValueError if wrong."""
         found = {one.sample_id: one for one in map(parse_outcome, self.answers)}
         known = {one.id: one for one in self.samples}
         if len(found) < len(self.answers) or len(known) < len(self.samples) or found.keys() - known:
@@ -139,11 +131,7 @@ class Submission(_StrictModel):
                 raise ValueError(f"{who} withholds a reference, as only controls do")
 
     def verdicts(self) -> list[Judgement]:
-        """What judges said of answers.
-
-        Raises:
-            ValueError: A judgement is none, is there twice, or belongs to no sample.
-        """
+        """What judges said of answers; ValueError where something else is there."""
         found = list(map(parse_judgement, self.judgements))
         known = {one.id for one in self.samples}
         if len({(one.judge, one.sample_id, one.repeat) for one in found}) < len(found):
@@ -223,6 +211,7 @@ def read_submission(path: Path) -> Submission:
 def _validated(value: Any, where: str) -> Submission:
     """A submission whose parts fit together."""
     try:
+        check_storable(value)
         found = Submission.model_validate_json(json.dumps(value, default=str))
         if found.opened().fingerprint != found.dataset:
             raise ValueError("the hash of the dataset is not that of its samples")
@@ -232,7 +221,7 @@ def _validated(value: Any, where: str) -> Submission:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))[:80] or "it"
         raise ReportError(escape_controls(f"{where}: {place}: {first['msg']}")) from None
-    except (ValueError, TypeError, LookupError, AudioCapBenchError) as error:
+    except (ValueError, TypeError, LookupError, RecursionError, AudioCapBenchError) as error:
         reason = " ".join(str(error).split())[:300]
         raise ReportError(escape_controls(f"{where}: {reason}")) from None
     return found
