@@ -116,6 +116,9 @@ def test_columns_are_named_in_brackets_and_what_is_unclear_is_refused(tmp_path: 
 
 
 def test_rows_of_one_id_are_captions_of_one_clip_and_never_of_two(tmp_path: Path) -> None:
+    numbers = [{**row, "id": number} for number, row in enumerate(rows(2))]
+    made = open_benchmark(str(table(tmp_path, numbers, "numbers.parquet")))
+    assert [one.id for one in made.samples] == ["0", "1"]
     same = [{"id": "x", "audio": tone(1), "caption": f"Caption {n}."} for n in range(3)]
     made = open_benchmark(str(table(tmp_path, [*same, {**same[0], "id": "y"}])))
     assert [one.id for one in made.samples] == ["x", "y"]

@@ -165,7 +165,7 @@ def test_what_failed_is_a_status_in_both_and_never_a_zero(place: Path) -> None:
     imported(place, log, "--metrics", "rouge_l")
     with Store.open(str(place / f"{log.stem}.db")) as store:
         kept = store.run(1)
-        assert kept.benchmark == "file/odd"
+        assert kept.benchmark == "file/results"
         outcomes = store.outcomes(kept.id)
         statuses = {key: str(one.reply.status) for key, one in outcomes.items()}
         assert statuses == dict(
@@ -187,7 +187,7 @@ def test_logs_that_are_damaged_or_about_something_else_are_refused(
     for words, said in (
         (["torn.eval"], "inspect_ai cannot read it"),
         (["none.eval"], "none.eval"),
-        ([str(log), "--references", "references.csv"], "none of its samples is one of"),
+        ([str(log), "--references", "references.csv"], "no prediction has references under its id"),
     ):
         done = run_command("import", *words, cwd=tmp_path)
         assert done.returncode == 2

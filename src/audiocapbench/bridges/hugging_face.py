@@ -65,8 +65,7 @@ def _write_answers(table: RunTable, path: Path) -> int:
                 content = _content(sample.clip)
                 lost += content is None
                 row["audio"] = content and {"bytes": content, "path": Path(row["file_name"]).name}
-            made = pyarrow.Table.from_pylist(part, features.arrow_schema)
-            writer.write_table(made)
+            writer.write_table(pyarrow.Table.from_pylist(part, features.arrow_schema))
             for row in part:
                 del row["audio"]
     return lost
@@ -91,10 +90,9 @@ def _content(clip: Clip) -> bytes | None:
 
 def _card(table: RunTable, records: Sequence[Any], lost: int) -> str:
     run, title = table.run, f"{table.run.model} on {table.run.benchmark}"
-    parts = {"answers": (_ANSWERS, True), "scores": (_SCORES, False)}
     configs = [
-        {"config_name": name, "data_files": [{"split": "test", "path": path}], "default": default}
-        for name, (path, default) in parts.items()
+        {"config_name": name, "data_files": [{"split": "test", "path": path}], "default": first}
+        for name, path, first in (("answers", _ANSWERS, True), ("scores", _SCORES, False))
     ]
     # JSON is YAML, too, and nothing in a name can break out of it.
     head = {"pretty_name": title, "tags": ["audiocapbench", "audio-captioning"], "configs": configs}
@@ -102,26 +100,25 @@ def _card(table: RunTable, records: Sequence[Any], lost: int) -> str:
     made = {
         "Model": run.model,
         "Parameters": json.dumps(dict(run.parameters), sort_keys=True),
-        "Benchmark": f"{run.benchmark}, {len(table.samples):,} samples",
-        "SHA-256 of the benchmark": run.dataset,
+        "Benchmark": f"{run.benchmark}, {len(table.samples):,} samples, SHA-256 {run.dataset}",
         "Answers": ", ".join(f"{count:,} {name}" for name, count in statuses.most_common()),
         "Clips not included": f"{lost:,}",
         "Made": f"{run.created_at} by AudioCapBench {run.made_by}, written by {VERSION}",
+        "Licence": "that of the benchmark's clips",
     }
-    lines = [f"- {name}: {markdown(value)}" for name, value in made.items()]
-    rows = [
-        f"| {markdown(str(one['scorer']))} | {_number(one['score'])} | "
-        f"{_number(one['low'])}–{_number(one['high'])} | {one['n']}/{one['samples']} | "
-        f"{markdown(str(one['signature']))} |"
-        for one in records
-        if one["group"] == "all"
-    ]
-    table_head = "| scorer | score | 95 % | scored | signature |\n|---|---|---|---|---|"
-    words = "A failure is a status and never a 0. The licence is that of the benchmark's clips."
-    text = [f"# {markdown(title)}", "\n".join(lines), "\n".join([table_head, *rows]), words]
+    whole = [one for one in records if one["group"] == "all"]
+    columns = ("scorer", "score", "low", "high", "n", "samples", "signature")
+    cells = [[_shown(one[name]) for name in columns] for one in whole]
+    lines = ["| " + " | ".join(one) + " |" for one in (columns, ["---"] * len(columns), *cells)]
+    about = [f"- {name}: {markdown(value)}" for name, value in made.items()]
+    text = [f"# {markdown(title)}", "\n".join(about), "\n".join(lines)]
     front = json.dumps(head, indent=1, ensure_ascii=False)
     return encodable(f"---\n{front}\n---\n\n" + "\n\n".join(text) + "\n")
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+def _shown(value: Any) -> str:
+    return (
+        f"{value:.3f}"
+        if isinstance(value, float)
+        else markdown(str("–" if value is None else value))
+    )

@@ -5,6 +5,7 @@ others score an imported log. What has no answer, or no verdict, is unscored and
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,8 @@ from inspect_ai.scorer import Score, mean, metric, scorer
 from inspect_ai.solver import generate
 
 from audiocapbench.benchmarks import Benchmark, open_benchmark
-from audiocapbench.bridges.inspect_logs import ABOUT, status_of
-from audiocapbench.data import Clip
+from audiocapbench.bridges.inspect_logs import ABOUT, PLACE, status_of
+from audiocapbench.data import UNCATEGORISED, Clip
 from audiocapbench.data.outcome import SCORED
 from audiocapbench.engine.prepare import prepare
 from audiocapbench.errors import MetricError
@@ -39,16 +40,19 @@ Grade = Callable[[Case], Awaitable[tuple[float, str] | str]]
 
 Metrics = str | list[str] | None
 
+_CLIP = "clip_sha256"
 _PLAYED = {".wav": "wav", ".mp3": "mp3"}
 
 
 def _interval(scorer_name: str) -> Callable[[Sequence[Any]], dict[str, float]]:
     """The 95 % interval of a mean, as everywhere in the toolkit."""
-    own = Scorer(scorer_name) if scorer_name in METRICS else Scorer(scorer_name, "overall")
+    own = Scorer(scorer_name, None if scorer_name in METRICS else "overall")
 
     def measure(scores: Sequence[Any]) -> dict[str, float]:
         values = np.array([[one.score.as_float()] for one in scores])
-        found = mean_interval(values, first_column, bounds=(own.min_value, own.max_value))
+        clips = [str((one.sample_metadata or {}).get(_CLIP, one.sample_id)) for one in scores]
+        bounds = (own.min_value, own.max_value)
+        found = mean_interval(values, first_column, bounds=bounds, clusters=clips)
         return dict(zip(("low", "high"), found or (float("nan"),) * 2, strict=True))
 
     return measure
@@ -64,16 +68,12 @@ def _registered(name: str, grader: Callable[..., Grade]) -> Any:
         grade = grader(**options)
 
         async def score(state: Any, target: Any) -> Any:
-            text, status = state.output.completion, status_of(state.output)
+            text, status, about = state.output.completion, status_of(state.output), state.metadata
             if status not in SCORED:
-                words = f"the answer is {status}"
-                return Score.unscored(reason=str(status), answer=text, explanation=words)
-            about = dict(state.metadata)
-            named = (about.get("category", "other"), about.get("instruction", ""))
-            case = Case(
-                str(state.sample_id), text, tuple(target), *named, about.get("transcript"), about
-            )
-            given = await grade(case)
+                return Score.unscored(reason=str(status), answer=text)
+            known = {"category": UNCATEGORISED, "instruction": "", "transcript": None, **about}
+            named = (known["category"], known["instruction"], known["transcript"], about)
+            given = await grade(Case(str(state.sample_id), text, tuple(target), *named))
             if isinstance(given, str):
                 return Score.unscored(reason="grader_failed", answer=text, explanation=given)
             return Score(value=given[0], answer=text, explanation=given[1])
@@ -83,16 +83,13 @@ def _registered(name: str, grader: Callable[..., Grade]) -> Any:
     return scorer([mean(), interval(name)], name=name)(make)
 
 
-def _by_metric(name: str) -> Callable[..., Grade]:
-    def grader(**options: str) -> Grade:
-        async def grade(case: Case) -> tuple[float, str]:
-            asked = ([str(ScorerName(name, options))], [case.prediction], [case.references])
-            (result,) = await to_thread.run_sync(compute, *asked)
-            return float(result.samples[0]), str(result.signature)
+def _by_metric(metric_name: str, **options: str) -> Grade:
+    async def grade(case: Case) -> tuple[float, str]:
+        asked = ([str(ScorerName(metric_name, options))], [case.prediction], [case.references])
+        (result,) = await to_thread.run_sync(compute, *asked)
+        return float(result.samples[0]), str(result.signature)
 
-        return grade
-
-    return grader
+    return grade
 
 
 def _by_elements() -> Grade:
@@ -130,7 +127,7 @@ def _told(verdict: Verdict) -> tuple[float, str]:
 
 
 SCORERS: Mapping[str, Callable[..., Any]] = {
-    name: _registered(name, _by_metric(name))
+    name: _registered(name, partial(_by_metric, name))
     for name, one in METRICS.items()
     if not (one.of_corpus or one.hears) and one.aggregate is first_column
 } | {"elements": _registered("elements", _by_elements), "judge": _registered("judge", _by_model)}
@@ -157,7 +154,12 @@ def _task_of(
             input=[ChatMessageUser(content=[ContentText(text=one.instruction), _audio(one.clip)])],
             target=list(one.references),
             id=one.id,
-            metadata={**one.details, "category": one.category, "instruction": one.instruction},
+            metadata={
+                **one.details,
+                _CLIP: one.clip.sha256,
+                "category": one.category,
+                "instruction": one.instruction,
+            },
         )
         for one in benchmark.samples
     ]
@@ -182,13 +184,10 @@ def _audio(clip: Clip) -> Any:
 
 def _registered_task(name: str) -> Any:
     def make(data: str | None = None, metrics: Metrics = None, judge: str | None = None) -> Any:
-        place = None if data is None else str(Path(data).resolve())
-        about = (
-            {"benchmark": place or "."} if name == "folder" else {"benchmark": name, "data": place}
-        )
-        given = about.get("data")
-        opened = open_benchmark(str(about["benchmark"]), Path(given) if given else None)
-        return _task_of(opened, about, metrics, judge)
+        place = data if data is None or "://" in data else str(Path(data).resolve())
+        given = (place or ".", None) if name == "folder" else (name, place)
+        opened = open_benchmark(given[0], Path(given[1]) if given[1] else None)
+        return _task_of(opened, dict(zip(PLACE, given, strict=True)), metrics, judge)
 
     return task(name=name)(make)
 

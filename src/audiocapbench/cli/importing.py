@@ -46,24 +46,27 @@ def import_predictions(
         metrics (A,B): Comma-separated metrics. [default: the benchmark's own]
     """
     from audiocapbench.benchmarks.corpora import check_metrics
-    from audiocapbench.bridges.inspect_logs import read_imports
+    from audiocapbench.benchmarks.reference_files import subject
+    from audiocapbench.bridges.inspect_logs import as_results
     from audiocapbench.cli.progress import bars_on_stderr
     from audiocapbench.cli.results import print_tables
     from audiocapbench.engine import score_run
-    from audiocapbench.engine.importing import import_run
+    from audiocapbench.engine.importing import import_run, model_name, read_files
     from audiocapbench.metrics.names import split_names
     from audiocapbench.scores.estimate import counted
     from audiocapbench.scores.run_table import keep_estimates
     from audiocapbench.scores.summary import summarise
     from audiocapbench.store import Store
 
-    about, given, whose = read_imports(
-        files, benchmark, data, references, model, follow_links=follow_links
-    )
+    with as_results(files) as (read, own):
+        about = own if benchmark is None and references is None else None
+        about = about or subject(read, benchmark, data, references, follow_links=follow_links)
+        given = read_files(read, about, model)
     say(*about.notes)
     names = split_names(metrics) if metrics is not None else list(about.traits.metrics)
     heard = not any(one.clip.is_absent for one in about.samples)
     check_metrics(about.traits.aggregation, names, audio=heard)
+    whose = model_name(model, given.predictions)
     kept = Store.open(store)
     end = import_run(kept, about, given, whose, judge)
     with bars_on_stderr():

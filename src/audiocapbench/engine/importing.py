@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,16 +69,12 @@ class ImportEnd(NamedTuple):
 
 
 class PredictionSet(NamedTuple):
-    """The predictions of some files for a benchmark, and the hash of those files.
-
-    ``outcomes`` are had from a log, which says more of each than a file does.
-    """
+    """The predictions of some files for a benchmark, and the hash of those files."""
 
     predictions: Predictions
     sha256: str
     note: str = ""
     surplus: tuple[str, ...] = ()
-    outcomes: Mapping[str, Outcome] = {}
 
 
 def read_files(
@@ -225,7 +222,7 @@ def import_run(
     found = given.predictions
     listed = set(found.ids)
     samples = benchmark.samples
-    if found.head is not None or given.outcomes:
+    if found.head is not None:
         by_id = {one.id: one for one in samples}
         samples = tuple(by_id[key] for key in found.fields if key in by_id)
     spec = RunSpec(
@@ -242,7 +239,7 @@ def import_run(
     is_new = store.find_run(spec) is None
     run = store.begin_run(spec, dataset_of(benchmark))
     if len(store.outcomes(run.id)) < len(samples):
-        outcomes = [given.outcomes.get(one.id) or _outcome(one.id, found) for one in samples]
+        outcomes = [_outcome(one.id, found) for one in samples]
         for start in range(0, len(outcomes), _AT_A_TIME):
             part = outcomes[start : start + _AT_A_TIME]
             store.add_records(run.id, [AnswerRecord(one) for one in part])
@@ -251,7 +248,7 @@ def import_run(
     if judgements and not store.judgements(run.id, judgements[0].judge):
         store.add_judgements(run.id, judgements)
     missing = tuple(one.id for one in samples if one.id not in listed)
-    note = given.note
+    note = "; ".join(filter(None, [given.note, str((found.head or {}).get("note") or "")]))
     if judgements and judgements[0].judge == UNNAMED_JUDGE:
         unnamed = f"the file does not say who judged, so its judge is {UNNAMED_JUDGE!r}"
         note = "; ".join(filter(None, [note, f"{unnamed}; --judge names it"]))
@@ -273,6 +270,10 @@ def _outcome(key: str, found: Predictions) -> Outcome:
         reply = Reply(text, status, error, raw=raw)
     else:
         reply = Reply("", Status.SKIPPED, "there is no prediction for it in the file")
+    spent = [_number(fields.get(name)) for name in ("input_tokens", "output_tokens")]
+    counts = [None if one is None else int(one) for one in spent]
+    cost = _number(fields.get("cost_usd"))
+    reply = replace(reply, input_tokens=counts[0], output_tokens=counts[1], cost_usd=cost)
     asked = seconds is not None and seconds >= 0
     return Outcome(key, reply, None, 0.0, seconds or 0.0 if asked else 0.0, attempts=int(asked))
 

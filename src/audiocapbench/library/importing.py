@@ -8,9 +8,10 @@ from typing import Any, TypedDict, Unpack
 
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.corpora import check_metrics
-from audiocapbench.bridges.inspect_logs import read_imports
+from audiocapbench.benchmarks.reference_files import subject
+from audiocapbench.bridges.inspect_logs import as_results
 from audiocapbench.engine import score_run
-from audiocapbench.engine.importing import ImportEnd
+from audiocapbench.engine.importing import ImportEnd, model_name, read_files
 from audiocapbench.engine.importing import import_run as keep_predictions
 from audiocapbench.library.arguments import check_options, metric_names
 from audiocapbench.library.result import in_thread
@@ -79,19 +80,25 @@ def import_run(files: Files, **options: Unpack[ImportSettings]) -> ImportResult:
     """
     check_options(options, ImportSettings)
     names = [str(one) for one in ([files] if isinstance(files, str | PathLike) else files)]
-    about = options.get("benchmark")
-    benchmark, given, model = read_imports(
-        names,
-        about if about is None or isinstance(about, Benchmark) else str(about),
-        _path(options.get("data")),
-        _path(options.get("references")),
-        options.get("model"),
-        follow_links=options.get("follow_links", False),
-    )
+    benchmark = options.get("benchmark")
+    references = _path(options.get("references"))
+    with as_results(names) as (read, own):
+        if benchmark is None and references is None:
+            benchmark = own
+        if not isinstance(benchmark, Benchmark):
+            benchmark = subject(
+                read,
+                None if benchmark is None else str(benchmark),
+                _path(options.get("data")),
+                references,
+                follow_links=options.get("follow_links", False),
+            )
+        given = read_files(read, benchmark, options.get("model"))
     metrics = options.get("metrics")
     chosen = list(benchmark.traits.metrics) if metrics is None else metric_names(metrics)
     heard = not any(one.clip.is_absent for one in benchmark.samples)
     check_metrics(benchmark.traits.aggregation, chosen, audio=heard)
+    model = model_name(options.get("model"), given.predictions)
     with opened_store(options.get("store", DEFAULT_STORE)) as store:
         end = keep_predictions(store, benchmark, given, model, options.get("judge"))
         score_run(store, end.run, chosen)

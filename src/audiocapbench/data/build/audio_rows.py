@@ -33,7 +33,7 @@ ROLES: Mapping[str, tuple[str, ...]] = {
 COMPLETE, COLUMNS = "complete", "columns"
 """What the manifest's origin has when every row was read."""
 
-_AT_A_TIME = 8
+_AT_A_TIME, _BUFFER = 8, 4 << 20
 _OURS = {"file_name", "position", "duration_s", *ROLES}
 _LIKE_CAPTIONS = ("caption", "description", "reference", "sentence", "text")
 
@@ -60,7 +60,9 @@ def parquet_table(name: str, paths: Sequence[Path]) -> AudioTable:
 
     def read(columns: Sequence[str]) -> Iterator[Row]:
         for path in paths:
-            with _reading(path), parquet.ParquetFile(path) as table:
+            # Without these, a whole file of clips would be in memory at once.
+            lean = {"pre_buffer": False, "buffer_size": _BUFFER}
+            with _reading(path), parquet.ParquetFile(path, **lean) as table:
                 for batch in table.iter_batches(_AT_A_TIME, columns=list(columns)):
                     yield from batch.to_pylist()
 
@@ -167,13 +169,14 @@ def build_rows(ledger: Ledger, name: str, table: AudioTable, given: Mapping[str,
     number = 0
     with ledger.building(name, ledger.missing.values):
         for number, cells in enumerate(table.read([*used, *details]), start=1):
-            given_id = cells.get(columns["id"][0]) if columns["id"] else next(names, None)
-            key = str(given_id) if str(given_id or "").strip() else f"row {number}"
-            content = audio_bytes(cells.get(columns["audio"][0]))
+            content = audio_bytes(cells.pop(columns["audio"][0], None))
+            digest = audio.sha256(content)
+            named = cells.get(columns["id"][0]) if columns["id"] else next(names, None)
+            key = str(named) if named is not None and str(named).strip() else f"row {number}"
             row = {"id": key, **_fields(json_value(cells), columns, details), "position": len(seen)}
             texts = row.pop("references")
-            known, digest = seen.setdefault(key, (row | {"references": []}, audio.sha256(content)))
-            if digest != audio.sha256(content):
+            known, first = seen.setdefault(key, (row | {"references": []}, digest))
+            if first != digest:
                 raise DatasetError(
                     f"{table.name}: row {number} has another clip than the row before it with the "
                     f"id {shown(key)!r}; name another column for the id: '…[id=COLUMN]'"
