@@ -2,9 +2,10 @@
 
 The whole way is that of ``clap_scores``: hashing, decoding, mixing down, resampling, copying,
 cutting, log-mel and the audio tower. The bare model gets pictures that lie on the GPU already, in
-batches of the same size. Reading alone says what the processor's cores could feed. Weights are
-random, of the published size: speed does not depend on them. How far scores and choices move from
-``exact`` is counted with random directions in place of captions, two for each clip.
+batches of the same size. "Samples in memory" leaves out the reading, and reading alone says what
+the processor's cores could feed. Weights are random, of the published size: speed does not depend
+on them. How far scores and choices move from ``exact`` is counted with random directions in place
+of captions, two for each clip.
 
 ``python perf/gpu.py`` needs a GPU; ``--sentences FOLDER`` names a sentence-transformers folder.
 """
@@ -21,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from audiocapbench.metrics.clap import Slide, load_encoder
+from audiocapbench.metrics.clap.batch_encoder import BatchEncoder
 from audiocapbench.metrics.clap.embedding import Embedder
 from audiocapbench.metrics.clap.reading import reading_processes
 from audiocapbench.metrics.encoders import load
@@ -29,7 +31,7 @@ from audiocapbench.metrics.encoders.encoder import Vectors
 from audiocapbench.metrics.read_ahead import read_ahead
 
 MODES = ({}, {"precision": "tf32"}, {"precision": "bf16"}, {"precision": "bf16", "compile": "yes"})
-CLIPS = ((2_500, 0, 400), (3_500, 0, 700), (3_500, 0, 0), (5_000, 2_000, 1_000))
+CLIPS = ((2_500, 0, 400), (3_500, 0, 700), (3_500, 0, 0), (10_000, 2_000, 1_000))
 WORDS = """a the dog barks loudly while man speaks and rain falls on metal roof then car engine
 starts birds sing in background children laugh water flows into sink wind blows hard door closes
 bell rings twice crowd cheers music plays softly woman talks over radio train passes by""".split()
@@ -116,15 +118,27 @@ def embed(encoder: Any, paths: Sequence[Path]) -> tuple[Vectors, float]:
     return np.concatenate([found[0].vectors[path] for path in paths]), took
 
 
+def memory_rate(encoder: Any, paths: Sequence[Path], rounds: int = 6) -> float:
+    """Windows a second where all samples are at hand: what is left is copying and computing."""
+    processes: Any = reading_processes()
+    rate, room = encoder.windows.rate, encoder.room
+    sounds = [sound for path in paths for sound in processes.sounds([path], rate, room)]
+    views = [next(Slide(encoder.windows).views(one, "", ["x"])).cuts for one in sounds]
+    cuts = [cut for _ in range(rounds) for some in views for cut in some]
+    return len(cuts) / seconds_of(lambda: list(BatchEncoder(encoder).cuts(cuts)))
+
+
 def reading_rate(encoder: Any, paths: Sequence[Path]) -> float:
     """Clips a second that the processor alone hashes, decodes and holds ready."""
-    processes, rate = reading_processes(), encoder.windows.rate
+    processes: Any = reading_processes()
+    rate = encoder.windows.rate
 
-    def read(path: Path) -> object:
-        processes.hash(path)
-        return processes.samples(path, rate, encoder.room)
+    def read(group: Sequence[Path]) -> object:
+        processes.hashes(group)
+        return processes.sounds(group, rate, encoder.room)
 
-    return len(paths) / seconds_of(lambda: [None for _ in read_ahead(read, paths)])
+    groups = [paths[start : start + 8] for start in range(0, len(paths), 8)]
+    return len(paths) / seconds_of(lambda: [None for _ in read_ahead(read, groups)])
 
 
 def moved(exact: Vectors, other: Vectors) -> str:
@@ -155,11 +169,12 @@ def clap(folder: Path) -> None:
     for mode, counts in zip(MODES, CLIPS, strict=True):
         encoder: Any = load_encoder("laion", {"path": str(folder / "model"), **mode}, "cuda")
         name = "+".join(mode.values()).replace("yes", "compiled") or "exact"
-        warm = seconds_of(lambda e=encoder: embed(e, clips[0][-700:]))
-        bare = tower_rate(encoder, mode)
-        print(f"{name}: batch {encoder.batch}, ready in {warm:.0f} s, bare tower {bare:,.0f}/s")
+        warm = seconds_of(lambda e=encoder: embed(e, clips[0][-1500:]))
+        bare, held = tower_rate(encoder, mode), memory_rate(encoder, clips[0][:512])
+        print(f"{name}: batch {encoder.batch}, ready in {warm:.0f} s")
+        print(f"  bare tower {bare:,.0f}/s; samples in memory {held:,.0f}/s")
         for way, paths, count in zip(ways, clips, counts, strict=True):
-            if count:
+            for _ in range(2 if count else 0):
                 vectors, took = embed(encoder, paths[:count])
                 whole = count * windows_of(way, encoder) / took
                 print(f"  {way.name}: {whole:,.0f} windows/s, {whole / bare:.2f} of the bare tower")
@@ -203,7 +218,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sentences", default="", help="also measure this sentence encoder")
-    parser.add_argument("--folder", help="where clips are written for the time, 16 GB")
+    parser.add_argument("--folder", help="where clips are written for the time, 29 GB")
     options = parser.parse_args()
     import torch
 

@@ -57,6 +57,13 @@ def save_tiny_clap(folder: Path, seed: int = 0, *, fused: bool = False) -> Path:
     return folder
 
 
+def pictures(log_mel: Any, waves: Any) -> Any:
+    """Log-mel pictures of whole inputs, one a row."""
+    count, length = waves.shape
+    flat = waves.reshape(-1)
+    return log_mel(flat, log_mel.frames(range(0, len(flat), length), [length] * count, len(flat)))
+
+
 def _tokenizer() -> Any:
     """One token a byte: it reads any text and needs no vocabulary file."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors

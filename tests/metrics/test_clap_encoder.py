@@ -17,7 +17,7 @@ from audiocapbench.metrics.clap import AudioTextEncoder, clap_scores, identity, 
 from audiocapbench.metrics.clap.laion import LogMel
 from audiocapbench.store import Store
 from folders import write_tone
-from tiny_clap import RATE, save_tiny_clap
+from tiny_clap import RATE, pictures, save_tiny_clap
 
 torch = pytest.importorskip("torch", reason="the extra local is not installed")
 transformers = pytest.importorskip("transformers", reason="the extra local is not installed")
@@ -59,7 +59,7 @@ def plain_embedding(folder: Path, window: np.ndarray) -> np.ndarray:
 def test_pictures_equal_those_of_the_feature_extractor(truncation: str) -> None:
     extractor = transformers.ClapFeatureExtractor(truncation=truncation, max_length_s=2)
     waves = sounds(48_000, 2)
-    ours = LogMel(extractor, "cpu")(torch.from_numpy(waves)).numpy()
+    ours = pictures(LogMel(extractor, "cpu"), torch.from_numpy(waves)).numpy()
     theirs = extractor(list(waves), sampling_rate=48_000, return_tensors="np")["input_features"]
     assert ours.shape == theirs.shape == (7, 1 if truncation == "rand_trunc" else 4, 201, 64)
     np.testing.assert_allclose(ours, theirs, atol=1e-3)

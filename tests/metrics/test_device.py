@@ -13,12 +13,17 @@ from audiocapbench.errors import AudioError, MetricError
 from audiocapbench.metrics.clap import AudioTextEncoder, clap_scores, identity, load_encoder
 from audiocapbench.metrics.clap.embedding import Embedder
 from audiocapbench.metrics.clap.laion import Computing, LaionEncoder, LogMel
-from audiocapbench.metrics.clap.reading import ReadingProcesses, read_hash, read_samples
+from audiocapbench.metrics.clap.reading import (
+    ReadingProcesses,
+    read_hash,
+    read_samples,
+    read_sound,
+)
 from audiocapbench.metrics.clap.windows import Cut, Slide, loop_into
 from audiocapbench.metrics.encoders.device import check_precision, computing, in_parts
 from audiocapbench.metrics.read_ahead import read_ahead
 from folders import write_tone
-from tiny_clap import RATE, save_tiny_clap
+from tiny_clap import RATE, pictures, save_tiny_clap
 
 torch = pytest.importorskip("torch", reason="the extra local is not installed")
 pytest.importorskip("transformers", reason="the extra local is not installed")
@@ -107,10 +112,9 @@ def test_cuts_of_several_clips_are_looped_as_by_hand(encoder: Any) -> None:
     rows = np.empty((len(cuts), length), np.float32)
     for row, cut in zip(rows, cuts, strict=True):
         loop_into(row, cut)
-    flat, (starts, lengths) = encoder._sent(cuts)
-    assert flat.shape == (56_091 + 7 + 80_000,)
-    found = flat[starts[:, None] + encoder._times % lengths[:, None]]
-    np.testing.assert_array_equal(found.numpy(), rows)
+    by_hand = [Cut(row, 0, length) for row in rows]
+    ours, plain = (encoder._log_mel(*encoder._sent(some)) for some in (cuts, by_hand))
+    np.testing.assert_array_equal(ours, plain)
 
 
 @pytest.mark.parametrize("room", [1, 3, 5])
@@ -217,8 +221,10 @@ def test_pictures_in_single_precision_are_near(folder: Path) -> None:
 
     extractor = ClapFeatureExtractor.from_pretrained(folder)
     waves = torch.from_numpy(np.random.default_rng(0).normal(0, 0.1, (3, 10 * RATE)))
-    single = LogMel(extractor, "cpu", double=False)(waves)
-    torch.testing.assert_close(single, LogMel(extractor, "cpu")(waves), atol=1e-2, rtol=0)
+    single, double = (
+        pictures(LogMel(extractor, "cpu", double=one), waves) for one in (False, True)
+    )
+    torch.testing.assert_close(single, double, atol=1e-2, rtol=0)
 
 
 @pytest.fixture
@@ -229,34 +235,90 @@ def processes() -> Iterator[ReadingProcesses]:
 
 
 def test_a_process_reads_as_we_do(processes: ReadingProcesses, tmp_path: Path) -> None:
-    write_tone(tmp_path / "ä\n1.wav", 300, 1)
-    (tmp_path / "broken.wav").write_bytes(b"RIFF")
-    for name in ("ä\n1.wav", "broken.wav", "nowhere.wav"):
-        path = tmp_path / name
-        ours, theirs = read_samples(path, 16_000), processes.samples(path, 16_000, _room)
-        if isinstance(ours, AudioError):
-            assert str(ours) == str(theirs)
-        else:
-            assert isinstance(theirs, np.ndarray)
-            np.testing.assert_array_equal(theirs, ours)
-        assert str(processes.hash(path)) == str(read_hash(path))
+    names = ("ä\n1.wav", "broken.wav", "nowhere.wav", "2.wav", "3.flac")
+    paths = [tmp_path / name for name in names]
+    for path in (paths[0], paths[3], paths[4]):
+        write_tone(path, 300, 1)
+    paths[1].write_bytes(b"RIFF")
+    for rate in (16_000, RATE, 44_100):
+        theirs = processes.sounds(paths, rate, _room)
+        for path, found in zip(paths, theirs, strict=True):
+            ours = read_sound(path, rate)
+            if isinstance(ours, AudioError):
+                assert str(ours) == str(found)
+            else:
+                np.testing.assert_array_equal(found, ours)
+    assert [*map(str, processes.hashes(paths))] == [str(read_hash(path)) for path in paths]
 
 
 def test_a_process_that_dies_costs_its_clip_alone(
     processes: ReadingProcesses, tmp_path: Path
 ) -> None:
-    write_tone(tmp_path / "a.wav", 300, 1)
+    paths = [tmp_path / "a.wav", tmp_path / "b.wav"]
+    for path in paths:
+        write_tone(path, 300, 1)
+    kills = [True, True, False]  # with both clips, with the first again, and then no more
 
     def kill(count: int) -> np.ndarray:
+        if not kills.pop(0):
+            return np.empty(count, np.float32)
         for process in processes.running:
             os.kill(process.pid, 9)
             process.wait()
-        return np.empty(10 * count, np.float32)  # more than it has sent
+        return np.empty(100 * count, np.float32)  # more than it has sent
 
-    died = processes.samples(tmp_path / "a.wav", 16_000, kill)
+    died, found = processes.sounds(paths, 16_000, kill)
     assert isinstance(died, AudioError)
-    assert "the process that decoded it died" in str(died)
-    assert isinstance(processes.samples(tmp_path / "a.wav", 16_000, _room), np.ndarray)
+    assert f"{paths[0]}: the process that decoded it died" in str(died)
+    assert isinstance(found, np.ndarray)
+
+
+@pytest.mark.parametrize("subtype", ["PCM_16", "PCM_24", "FLOAT"])
+@pytest.mark.parametrize("channels", [1, 2, 3])
+def test_samples_as_they_lie_in_a_file_sound_as_decoded(
+    encoder: Any, tmp_path: Path, subtype: str, channels: int
+) -> None:
+    import soundfile
+
+    noise = np.random.default_rng(0).uniform(-1, 1, (7 * RATE + 3, channels))
+    path = tmp_path / "a.wav"
+    soundfile.write(path, noise, RATE, subtype=subtype)
+    raw, decoded = read_sound(path, RATE), read_samples(path, RATE)
+    assert isinstance(raw, np.ndarray)
+    assert isinstance(decoded, np.ndarray)
+    assert raw.ndim == (2 if subtype == "PCM_16" and channels < 3 else 1)
+    for cuts in ([(0, len(raw))], [(5, 900), (1_000, 50_000)]):
+        ours, plain = (
+            encoder._sent([Cut(one, *cut) for cut in cuts])[0][: cuts[-1][1] - cuts[0][0]]
+            for one in (raw, decoded)
+        )
+        np.testing.assert_array_equal(ours, plain)
+    path.write_bytes(path.read_bytes()[:-1])  # in doubt, the decoder decides
+    assert str(read_sound(path, RATE)) == str(read_samples(path, RATE))
+
+
+def test_clips_of_any_kind_share_a_batch(encoder: Any) -> None:
+    drawn = np.random.default_rng(0)
+    sounds = [drawn.integers(-9_000, 9_000, (90_000, one)).astype(np.int16) for one in (1, 2)]
+    sounds.append(drawn.normal(0, 0.1, 90_000).astype(np.float32))
+    plain = [one.mean(1, dtype=np.float32) / 32768 if one.ndim > 1 else one for one in sounds]
+    places = [(0, 0, 56_000), (1, 8_000, 64_000), (2, 0, 56_000), (0, 8_000, 64_000), (1, 3, 90)]
+    mixed, mono = ([Cut(some[n], *cut) for n, *cut in places] for some in (sounds, plain))
+    np.testing.assert_array_equal(encoder.begin(mixed)(), encoder.begin(mono)())
+
+
+def test_windows_that_overlap_share_their_frames(encoder: Any) -> None:
+    samples = np.random.default_rng(0).normal(0, 0.1, 20 * RATE).astype(np.float32)
+    hop, window = RATE, 7 * RATE
+    cuts = [Cut(samples, start, start + window) for start in range(0, 13 * RATE, hop)]
+    _, (_, others) = encoder._sent(cuts)
+    assert others.shape[1] < 5 * len(cuts)
+    odd = [
+        Cut(samples, start + number, start + window) for number, (_, start, _) in enumerate(cuts)
+    ]
+    for some in (cuts, odd):
+        alone = np.concatenate([encoder._log_mel(*encoder._sent([cut])) for cut in some])
+        np.testing.assert_array_equal(encoder._log_mel(*encoder._sent(some)), alone)
 
 
 def _room(count: int) -> np.ndarray:

@@ -24,7 +24,8 @@ def read_ahead(
 ) -> Iterator[tuple[_Key, _Read]]:
     """Read things ahead in threads; they come out in the order of the keys.
 
-    ``ahead`` is how many, one more than readers unless given; of arrays no more than 512 MB.
+    ``ahead`` is how many, one more than readers unless given; of arrays, or lists of them, no more
+    than 512 MB.
     """
     most = ahead or readers + 1
     waiting: deque[tuple[_Key, Future[_Read]]] = deque()
@@ -38,20 +39,22 @@ def read_ahead(
             gate.wait_for(lambda: held < _AHEAD_BYTES or number <= taken + readers)
         found = read(key)
         with gate:
-            held += getattr(found, "nbytes", 0)
+            held += _size(found)
         return found
 
     try:
         left = enumerate(keys)
         while True:
-            for number, key in islice(left, most - len(waiting)):
+            # A key may have to be waited for too, and what was read meanwhile should not.
+            more = 2 if taken else readers
+            for number, key in islice(left, min(most - len(waiting), more)):
                 waiting.append((key, pool.submit(read_one, number, key)))
             if not waiting:
                 return
             first, done = waiting.popleft()
             found = done.result()
             with gate:
-                held -= getattr(found, "nbytes", 0)
+                held -= _size(found)
                 taken += 1
                 gate.notify_all()
             yield first, found
@@ -61,3 +64,7 @@ def read_ahead(
             taken = sys.maxsize
             gate.notify_all()
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _size(found: object) -> int:
+    return sum(map(_size, found)) if isinstance(found, list) else getattr(found, "nbytes", 0)

@@ -1,6 +1,5 @@
 """What a model that embeds audio and text in one space promises."""
 
-from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -8,7 +7,7 @@ from numpy.typing import NDArray
 
 from audiocapbench.audio import Samples
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.clap.windows import Cut, Windows, loop_into
+from audiocapbench.metrics.clap.windows import Windows
 from audiocapbench.metrics.encoders.encoder import Vectors
 
 DEVICES = ("auto", "cpu", "cuda")
@@ -20,7 +19,8 @@ class AudioTextEncoder(Protocol):
     """Embeds windows of audio and sentences in one space.
 
     Embeddings are kept under its name and its fingerprint, which stands for weights and settings:
-    another one, another model.
+    another one, another model. One that cuts windows on its device, and computes while clips are
+    read, has more, as ``LaionEncoder`` has: ``begin``, ``batch``, ``in_flight`` and ``room``.
     """
 
     @property
@@ -37,46 +37,6 @@ class AudioTextEncoder(Protocol):
 
     def encode_text(self, texts: list[str]) -> NDArray[Any]:
         """Embed sentences, none of them blank; returns shape (n, dimensions)."""
-
-
-@runtime_checkable
-class Pipeline(Protocol):
-    """What an encoder has that cuts windows on its device, and computes while clips are read."""
-
-    @property
-    def in_flight(self) -> int:
-        """How many batches it computes while another is prepared."""
-
-    @property
-    def batch(self) -> int:
-        """How many windows it takes at once, unless one says."""
-
-    def room(self, count: int) -> Samples:
-        """An array for the samples of a clip, where the device can fetch it; called in threads."""
-
-    def begin(self, cuts: Sequence[Cut]) -> Callable[[], Vectors]:
-        """Begin to embed cuts, looped to the input; what is returned waits for the embeddings."""
-
-
-class Rows:
-    """Cuts for an encoder that takes windows as rows, and computes while it is waited for."""
-
-    in_flight, batch = 0, DEFAULT_BATCH
-
-    def __init__(self, encoder: AudioTextEncoder) -> None:
-        self._encoder = encoder
-
-    def room(self, count: int) -> Samples:
-        """Plain memory."""
-        return np.empty(count, np.float32)
-
-    def begin(self, cuts: Sequence[Cut]) -> Callable[[], Vectors]:
-        """Embed cuts; nothing remains to be waited for."""
-        rows = np.empty((len(cuts), self._encoder.windows.input), dtype=np.float32)
-        for row, cut in zip(rows, cuts, strict=True):
-            loop_into(row, cut)
-        vectors = self._encoder.encode_audio(rows)
-        return lambda: vectors
 
 
 def identity(encoder: AudioTextEncoder) -> str:

@@ -1,11 +1,12 @@
 """LAION's CLAP by transformers' ClapModel, from a folder on disk; torch is loaded here."""
 
 import json
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property
-from itertools import groupby
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,14 +15,14 @@ import numpy as np
 from audiocapbench.audio import Samples
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.clap.encoder import DEFAULT_BATCH, choose_device
-from audiocapbench.metrics.clap.windows import PRESETS, Cut, Windows
+from audiocapbench.metrics.clap.windows import PRESETS, Cut, Sound, Windows, trimmed
 from audiocapbench.metrics.encoders.device import check_precision, computing, count_that_fits
 from audiocapbench.metrics.encoders.encoder import Vectors, fingerprint
 from audiocapbench.metrics.encoders.hub import label_of, loading, require, snapshot
 
 _DEFINING = ("config.json", "preprocessor_config.json", "processor_config.json", "tokenizer.json")
-_AT_ONCE = {"cpu": 16, "cuda": 64}
-_LARGEST = 512
+_TRIED, _LARGEST = 64, 512
+_FRAMES = 1 << 15
 _LONGEST_HELD = 1 << 24
 _FLOOR = 1e-10
 _YES_NO = {"yes": True, "no": False}
@@ -43,11 +44,18 @@ class Computing(NamedTuple):
 EXACT = Computing()
 
 
+Frames = tuple[Any, Any]
+"""Of each frame of each cut its row, of those that cuts share and then the others; and of each of
+the others, where its cut begins, how long that is, and where the centre of the frame is in it."""
+
+
 class LogMel:
-    """Log-mel pictures as a ClapFeatureExtractor makes them, in batches on any device.
+    """Log-mel pictures of looped cuts as a ClapFeatureExtractor makes them, on any device.
 
     It is computed in double precision: quiet bands beside a loud tone would otherwise be noise.
-    Values equal the extractor's to within 1e-3 dB.
+    Values equal the extractor's to within 1e-3 dB. Cuts that overlap share the frames that lie
+    wholly in them, where they begin a whole number of frames apart; at the ends of a cut, and
+    wherever else it is not so, a frame is computed for that cut alone.
     """
 
     def __init__(self, extractor: Any, device: str, *, double: bool = True) -> None:
@@ -55,25 +63,64 @@ class LogMel:
 
         fused = extractor.truncation == "fusion"
         filters = extractor.mel_filters if fused else extractor.mel_filters_slaney
-        self._length = int(extractor.fft_window_size)
-        self._hop = int(extractor.hop_length)
+        self._length, self.hop = int(extractor.fft_window_size), int(extractor.hop_length)
+        self._half, self._input = self._length // 2, int(extractor.nb_max_samples)
+        # The first frame whose centre is a multiple of the hop begins here.
+        self._offset = -self._half % self.hop
+        self._device = device
         how: dict[str, Any] = {"dtype": torch.float64 if double else torch.float32}
         self._filters = torch.as_tensor(filters, device=device, **how)
         self._window = torch.hann_window(self._length, device=device, **how)
+        self._around = torch.arange(self._length, device=device) - self._half
         # A fusion model looks at four pictures; those of a clip that fits are all the same.
         self._pictures = 4 if fused else 1
 
-    def __call__(self, waves: Any) -> Any:
-        """Pictures of shape (n, pictures, frames, bands) for waves of shape (n, samples)."""
+    def frames(self, starts: Sequence[int], lengths: Sequence[int], total: int) -> Frames:
+        """Where the frames of cuts are found, of samples that lie one after another."""
         import torch
 
-        how = {"center": True, "pad_mode": "reflect", "return_complex": True}
-        waves = waves.to(self._window.dtype)
-        spectrum = torch.stft(waves, self._length, self._hop, window=self._window, **how)
+        first, sizes = np.array(starts), np.array(lengths)
+        count = max(0, (total - self._offset - self._length) // self.hop + 1)
+        centres = np.arange(0, self._input + 1, self.hop)
+        rows, others = np.empty((len(first), len(centres)), np.int64), []
+        fits = (centres >= self._half) & (centres + self._half <= self._input)
+        for size, aligned in set(zip(lengths, first % self.hop == 0, strict=True)):
+            own = np.flatnonzero((sizes == size) & ((first % self.hop == 0) == aligned))
+            at = centres % size
+            whole = fits & (at >= self._half) & (at + self._half <= size) & (at % self.hop == 0)
+            rows[own] = (first[own] // self.hop)[:, None] + (at - self._half) // self.hop
+            alone = np.flatnonzero(~(whole & aligned))
+            cuts, frames = np.repeat(own, len(alone)), np.tile(alone, len(own))
+            rows[cuts, frames] = np.arange(count, count + len(cuts))
+            others.append(np.stack([first[cuts], sizes[cuts], centres[frames]]))
+            count += len(cuts)
+        tables = torch.from_numpy(rows), torch.from_numpy(np.concatenate(others, axis=1))
+        return tables if self._device == "cpu" else (tables[0].pin_memory(), tables[1].pin_memory())
+
+    def __call__(self, flat: Any, frames: Frames) -> Any:
+        """Pictures of shape (cuts, pictures, frames, bands), of samples on the device."""
+        import torch
+
+        rows, others = frames
+        found = []
+        if len(flat) >= self._offset + self._length:
+            shared = flat[self._offset :].unfold(0, self._length, self.hop)
+            found += [self._decibels(some) for some in shared.split(_FRAMES)]
+        for some in others.split(_FRAMES, dim=1):
+            starts, lengths, centres = some.unsqueeze(-1)
+            # The input is reflected at both of its ends, and the cut looped in it.
+            at = (centres + self._around).abs()
+            at = torch.minimum(at, 2 * (self._input - 1) - at)
+            found.append(self._decibels(flat[starts + at % lengths]))
+        pictures = torch.cat(found)[rows]
+        return pictures.unsqueeze(1).expand(-1, self._pictures, -1, -1)
+
+    def _decibels(self, frames: Any) -> Any:
+        import torch
+
+        spectrum = torch.fft.rfft(frames.to(self._window.dtype) * self._window)
         power = torch.view_as_real(spectrum).square_().sum(-1)
-        bands = power.transpose(1, 2) @ self._filters
-        decibels = 10 * torch.log10(bands.clamp_min(_FLOOR))
-        return decibels.float().unsqueeze(1).expand(-1, self._pictures, -1, -1)
+        return (10 * torch.log10((power @ self._filters).clamp_min(_FLOOR))).float()
 
 
 class LaionEncoder:
@@ -99,16 +146,12 @@ class LaionEncoder:
         if how.precision == "bf16":
             _round_tower(self._model)
         self._log_mel = LogMel(extractor, device, double=how.precision != "bf16")
-        self._front, self._embed = self._seen, self._pooled
-        if how.compile:
-            self._front = torch.compile(self._seen)
-            self._embed = torch.compile(self._pooled, dynamic=False)
+        self._embed = torch.compile(self._pooled, dynamic=False) if how.compile else self._pooled
         self._compiled_for = 0
         self._copies = torch.cuda.Stream() if device == "cuda" else None
-        self.in_flight = 1 if device == "cuda" else 0
+        self.in_flight = 2 if device == "cuda" else 0
         self.dimensions = int(self._model.config.projection_dim)
         self.windows = _windows(extractor)
-        self._times = torch.arange(self.windows.input, device=device)
         text = self._model.config.text_config
         places = text.max_position_embeddings - text.pad_token_id - 1
         self._longest = min(self._tokenizer.model_max_length, places)
@@ -118,12 +161,13 @@ class LaionEncoder:
         """How many windows are embedded at once: what a GPU's memory holds, up to a bound."""
         if self._device == "cpu":
             return DEFAULT_BATCH
-        silence = Cut(np.zeros(self.windows.input, np.float32), 0, self.windows.input)
-        return count_that_fits(
-            lambda count: self._begin([silence] * count, self._seen, self._pooled)(),
-            _AT_ONCE["cuda"],
-            2 * _LARGEST if self._how.compile else _LARGEST,
-        )
+        length = self.windows.input
+
+        def embed_silence(count: int) -> None:
+            silence = [Cut(np.zeros(length, np.float32), 0, length) for _ in range(count)]
+            self._begin(silence, self._pooled)()
+
+        return count_that_fits(embed_silence, _TRIED, _LARGEST)
 
     def room(self, count: int) -> Samples:
         """Memory from which a GPU fetches while it computes; plain where it would be too much."""
@@ -147,24 +191,17 @@ class LaionEncoder:
             self._compiled_for = max(count, self._compiled_for)
             cuts = [*cuts, *[cuts[-1]] * (self._compiled_for - count)]
         try:
-            finish = self._begin(cuts, self._front, self._embed)
+            finish = self._begin(cuts, self._embed)
         except torch.cuda.OutOfMemoryError:
             self._compiled_for = 0
             raise
         return lambda: finish()[:count]
 
-    def _begin(
-        self, cuts: Sequence[Cut], see: Callable[..., Any], embed: Callable[[Any], Any]
-    ) -> Callable[[], Vectors]:
+    def _begin(self, cuts: Sequence[Cut], embed: Callable[[Any], Any]) -> Callable[[], Vectors]:
         import torch
 
         with computing(self._how.precision):
-            flat, places = self._sent(cuts)
-            parts = [
-                see(flat, starts, lengths)
-                for starts, lengths in torch.split(places, _AT_ONCE[self._device], dim=1)
-            ]
-            found = embed(torch.cat(parts)).to("cpu", non_blocking=True)
+            found = embed(self._log_mel(*self._sent(cuts))).to("cpu", non_blocking=True)
             event = torch.cuda.Event() if self._copies else None
             if event:
                 event.record()
@@ -178,38 +215,53 @@ class LaionEncoder:
 
         return finish
 
-    def _sent(self, cuts: Sequence[Cut]) -> tuple[Any, Any]:
-        """Samples of the cuts on the device, each once, and where each begins and how long it is.
+    def _sent(self, cuts: Sequence[Cut]) -> tuple[Any, Frames]:
+        """Samples of the cuts on the device, each once, and where their frames are.
 
         They are copied beside what the GPU computes at the time.
         """
         import torch
 
-        starts: list[int] = []
-        spans: list[Samples] = []
-        total = 0
-        for _, group in groupby(cuts, key=lambda cut: id(cut.samples)):
+        clips: dict[tuple[int, ...], list[tuple[Sound, int]]] = defaultdict(list)
+        ends: Counter[tuple[int, ...]] = Counter()
+        places: list[tuple[tuple[int, ...], int]] = []
+        for _, group in groupby(trimmed(cuts), key=lambda cut: id(cut.samples)):
             own = list(group)
-            first, last = min(cut.start for cut in own), max(cut.stop for cut in own)
-            starts += [total + cut.start - first for cut in own]
-            spans.append(own[0].samples[first:last])
-            total += last - first
+            samples, kind = own[0].samples, own[0].samples.shape[1:]
+            clips[kind].append((samples, ends[kind]))
+            places += [(kind, ends[kind] + cut.start) for cut in own]
+            ends[kind] += -(-len(samples) // self._log_mel.hop) * self._log_mel.hop
+        first = dict(zip(ends, accumulate(ends.values(), initial=0), strict=False))
+        starts = [first[kind] + start for kind, start in places]
         lengths = [cut.stop - cut.start for cut in cuts]
-        on_gpu = self._copies is not None
-        table = torch.tensor([starts, lengths], pin_memory=on_gpu)
-        with torch.cuda.stream(self._copies) if on_gpu else nullcontext():
-            flat = torch.empty(total, device=self._device)
-            for part, span in zip(flat.split([len(span) for span in spans]), spans, strict=True):
-                part.copy_(torch.from_numpy(span), non_blocking=True)
-            places = table.to(self._device, non_blocking=True)
-        if on_gpu:
+        frames = self._log_mel.frames(starts, lengths, ends.total())
+        with torch.cuda.stream(self._copies) if self._copies else nullcontext():
+            parts = [self._mixed(some, ends[kind]) for kind, some in clips.items()]
+            flat = torch.cat(parts)
+            rows, others = (one.to(self._device, non_blocking=True) for one in frames)
+        if self._copies:
             torch.cuda.current_stream().wait_stream(self._copies)
-            for sent in (flat, places):
-                sent.record_stream(torch.cuda.current_stream())
-        return flat, places
+            for tensor in (flat, rows, others):
+                tensor.record_stream(torch.cuda.current_stream())
+        return flat, (rows, others)
 
-    def _seen(self, flat: Any, starts: Any, lengths: Any) -> Any:
-        return self._log_mel(flat[starts[:, None] + self._times % lengths[:, None]])
+    def _mixed(self, clips: Sequence[tuple[Sound, int]], total: int) -> Any:
+        """Clips of one kind on the device, each from a given place on, as mono samples."""
+        import torch
+
+        like = torch.from_numpy(clips[0][0])
+        sent = like.new_empty((total, *like.shape[1:]), device=self._device)
+        for samples, start in clips:
+            part = sent[start : start + len(samples)]
+            part.copy_(torch.from_numpy(samples), non_blocking=True)
+        if sent.ndim == 1:
+            return sent
+        # The mean of one or two samples of 16 bits is exact, however it is reckoned.
+        left, *right = sent.unbind(1)
+        mono = left.float()
+        for channel in right:
+            mono += channel
+        return mono.mul_(2**-15 / sent.shape[1])
 
     def _pooled(self, pictures: Any) -> Any:
         import torch

@@ -6,6 +6,8 @@ function that takes the options of the name and the device, and returns an ``Aud
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 
 from audiocapbench.errors import AudioCapBenchError, MetricError, meant
 from audiocapbench.metrics.clap.encoder import DEVICES, AudioTextEncoder
@@ -22,6 +24,9 @@ LAION = {
     "laion-music-speech": "laion/larger_clap_music_and_speech",
 }
 """LAION's models by short name, and where the Hugging Face hub keeps them."""
+
+LOADED_BY = "_loaded_by"
+"""The attribute of an encoder with what it was loaded by: other machines load it so too."""
 
 
 def load_encoder(
@@ -41,6 +46,11 @@ def load_encoder(
     encoder = _load(name, left, device)
     if left:
         raise MetricError(f"the audio-text encoder {name!r} has no option {', '.join(left)}")
+    given = dict(options or {})
+    if given.get("path"):
+        given["path"] = str(Path(given["path"]).absolute())
+    with suppress(AttributeError):  # a plug-in's may take none, and then travels as it is
+        setattr(encoder, LOADED_BY, (name, given, device))
     return encoder
 
 

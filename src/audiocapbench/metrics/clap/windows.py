@@ -3,11 +3,13 @@
 A cut is looped until it fills the model's input. Files are read, and cuts encoded, elsewhere.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from audiocapbench.audio import Samples
 from audiocapbench.errors import MetricError
@@ -63,10 +65,14 @@ PRESETS = {
 """Windows as published for SLIDE-CLAP."""
 
 
+Sound = Samples | NDArray[np.int16]
+"""A clip at a model's rate: mono, or 16 bits of shape (frames, one or two channels)."""
+
+
 class Cut(NamedTuple):
     """A part of a clip, not copied, yet to be looped to the model's input."""
 
-    samples: Samples
+    samples: Sound
     start: int
     stop: int
 
@@ -96,7 +102,7 @@ class Slide:
         lengths = {"window": own.window_s, "hop": own.hop_s, "input": own.input_s}
         return {"windows": "slide", **lengths, "rate": own.rate}
 
-    def views(self, samples: Samples, content: str, wanted: Collection[str]) -> Iterator[View]:
+    def views(self, samples: Sound, content: str, wanted: Collection[str]) -> Iterator[View]:
         """One view of mono samples, of all windows; the last may be partial and is looped too."""
         if wanted:
             own, length = self.windows, len(samples)
@@ -128,7 +134,7 @@ class Crops:
         own = self.windows
         return {"windows": "crop", "input": own.input_s, "rate": own.rate, "seeds": seeds}
 
-    def views(self, samples: Samples, content: str, wanted: Collection[str]) -> Iterator[View]:
+    def views(self, samples: Sound, content: str, wanted: Collection[str]) -> Iterator[View]:
         """A view for each place where a crop begins; seeds that agree on it share the view.
 
         ``content`` is the clip's SHA-256.
@@ -150,6 +156,15 @@ class Crops:
 
 Cutting = Slide | Crops
 """A way to cut clips: a setting for each embedding that a clip gets, and what signatures say."""
+
+
+def trimmed(cuts: Iterable[Cut]) -> Iterator[Cut]:
+    """The same cuts, of no more of each clip than those that follow each other need together."""
+    for _, group in groupby(cuts, key=lambda cut: id(cut.samples)):
+        own = list(group)
+        first, last = min(cut.start for cut in own), max(cut.stop for cut in own)
+        part = own[0].samples[first:last]
+        yield from (Cut(part, start - first, stop - first) for _, start, stop in own)
 
 
 def loop_into(row: Samples, cut: Cut) -> None:
