@@ -15,6 +15,8 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextvars import Context
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +30,9 @@ from audiocapbench.data.outcome import Status
 from audiocapbench.engine import RateLimits, RetryPolicy, run_benchmark
 from audiocapbench.engine.ray_cluster import AT_ONCE, ActorPool, Cluster, ClusterSpec, joined
 from audiocapbench.errors import ClusterError, MetricError
+from audiocapbench.metrics.clap import Slide, Windows, clap_scores, load_encoder
+from audiocapbench.metrics.clap.batch_encoder import BatchEncoder
+from audiocapbench.metrics.clap.embedding import Embedder
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.encoders.encoder import encode_distinct
 from audiocapbench.metrics.encoders.wordllama import DIMENSIONS, load_wordllama
@@ -36,9 +41,10 @@ from audiocapbench.models import create_model
 from audiocapbench.store import Store
 from command import run_command
 from fakes.openai_server import OpenAIServer
-from folders import write_folder, write_lines
+from folders import write_folder, write_lines, write_tone
 from printed import ROOT, blocks, commands, lay_out, page, run
 from ray_cluster import LocalCluster, local_cluster
+from tiny_clap import save_tiny_clap
 from whole_run import finish, outcomes, start, wait_until, write_prices
 
 pytestmark = pytest.mark.slow
@@ -299,8 +305,67 @@ def test_encoders_give_the_same_vectors_there(cluster: LocalCluster) -> None:
     how = (DIMENSIONS, encoder._sums, 64)  # in blocks, as costly encoders are asked
     with joined(f"ray={cluster.address}", lambda _: None):
         there = encode_distinct(texts, *how)
-    assert np.array_equal(there, encode_distinct(texts, *how))
-    assert np.array_equal(there, encoder.encode(texts))
+    assert np.array_equal(there, Context().run(encode_distinct, texts, *how))
+    assert np.array_equal(there, Context().run(encoder.encode, texts))
+
+
+def test_clap_gives_the_same_numbers_there_to_the_last_digit(
+    cluster: LocalCluster, tmp_path: Path
+) -> None:
+    pytest.importorskip("torch", reason="CLAP needs the extra local")
+    pytest.importorskip("transformers", reason="CLAP needs the extra local")
+    clips = [tmp_path / f"{number}.wav" for number in range(30)]
+    for number, path in enumerate(clips):
+        write_tone(path, 100.0 + 50 * number, 6.5 + 0.2 * number)
+    captions = [f"A tone, number {number}." for number in range(len(clips))]
+    how = (clips, captions, f"laion[path={save_tiny_clap(tmp_path / 'tiny')}]")
+    with joined(f"ray[max=1]={cluster.address}", lambda _: None):  # one: torch takes its seconds
+        there = clap_scores(*how, device="cpu")
+    here = Context().run(partial(clap_scores, *how, device="cpu"))
+    assert (there.signature, there.heard) == (here.signature, here.heard)
+    np.testing.assert_array_equal(there.by_seed, here.by_seed)
+
+
+def test_a_worker_that_is_lost_with_windows_costs_their_block(
+    cluster: LocalCluster, tmp_path: Path
+) -> None:
+    class Sums:
+        """An encoder of its own, whose first worker ends in the midst of its second block."""
+
+        name, fingerprint, dimensions, windows = "sums", "1", 4, Windows(8_000, 1, 1, 1)
+        place, driver = tmp_path, os.getpid()
+
+        def encode_audio(self, windows: np.ndarray) -> np.ndarray:
+            if os.getpid() != self.driver:
+                with (self.place / "diary").open("a") as diary:
+                    diary.write("batch\n")
+                if (self.place / "diary").stat().st_size > 30 and not (self.place / "l").exists():
+                    (self.place / "l").touch()
+                    os._exit(7)
+            return np.asarray(windows.reshape(len(windows), 4, -1).sum(axis=2))
+
+        def encode_text(self, texts: list[str]) -> np.ndarray:
+            return np.ones((len(texts), 4))
+
+    path = tmp_path / "a.wav"
+    write_tone(path, 300, 300.0)
+    with joined(f"ray={cluster.address}", lambda _: None):
+        there = Embedder(Sums(), Slide(Sums.windows)).clips([path])
+    here = Context().run(Embedder(Sums(), Slide(Sums.windows)).clips, [path])
+    np.testing.assert_array_equal(there.vectors[path], here.vectors[path])
+    assert (tmp_path / "l").exists()
+    batches, least = (tmp_path / "diary").read_text().count("batch"), -(-300 // 16)
+    assert least < batches <= least + AT_ONCE * 4
+
+
+def test_clap_travels_by_name_and_is_held_to_its_weights(tmp_path: Path) -> None:
+    pytest.importorskip("transformers", reason="CLAP needs the extra local")
+    folder = save_tiny_clap(tmp_path / "tiny")
+    sent = pickle.dumps(BatchEncoder(load_encoder("laion", {"path": str(folder)}, "cpu")))
+    assert len(sent) < 500
+    save_tiny_clap(folder, seed=1)
+    with pytest.raises(MetricError, match=r"the encoder tiny@.* is tiny@.* there"):
+        pickle.loads(sent).prepare()
 
 
 def test_costly_encoders_travel_by_name_and_are_held_to_their_weights() -> None:
