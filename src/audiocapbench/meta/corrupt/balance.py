@@ -1,8 +1,8 @@
 """Chooses one false caption a caption so that nothing in the texts tells true from false.
 
 What a text-only scorer could see is length, the rarity of nouns, how likely the words are, and the
-words themselves. Of a caption's candidates the one is taken that levels the set; those are then
-left out that still tip it to one side more than chance would.
+words themselves. As many captions as possible get one of their candidates, so that each of these
+speaks as often for the false caption as for the true one: a linear programme.
 """
 
 import random
@@ -11,30 +11,23 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, words_of
 from audiocapbench.meta.corrupt.evidence import CaptionEvidence, FloatArray
 from audiocapbench.meta.pairs.pair import Preference
 from audiocapbench.metrics.elements.words import ElementKind, kind_of
 
-_ROUNDS = 4
 # Who has read more captions tells a little more: the set leans so much the other way, first by
 # the control ``likelier``, then by all else. What was picked of many looks more level than it is.
-LEAN, LEAN_OF_MANY = (0.03, 0.03), (0.02, 0.1)
-_MOST_A_CAPTION = 10
+LEAN, LEAN_OF_MANY = (0.03, 0.03), (0.01, 0.1)
+_MOST_A_CAPTION = 16
 # False captions that are this much less likely read odd: nats a word, and of words together.
 _ODD = (1.0, 1.0, 7.0, 1.0)
 # Sums of evidence that another reader of captions may make, in units of their spread.
 _MIXES = ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (1, 0, 0, 1), (0, 1, 0, 1))
-# How often a rule may say true more than false: of the pairs for the first rules, which `--check`
-# knows as controls, and of what chance does for the others.
-_CONTROLS, _ALLOWED, _LOOSE = 3, 0.02, 0.4
+# How much oftener a rule may say true than false, of all pairs, and a word, of those that have it.
+_OF_PAIRS, _OF_WORDS, _FEW = 0.02, 0.1, 3
 _SCALES = {"number of letters": 0.1, "number of words": 0.5}
-# How much more a simple rule (longer, likelier) weighs than a single word.
-_RULE_WEIGHT = 5.0
-_CHANCE = 2.0
-_FEWEST_LEFT = 0.65
 
 
 def choose(
@@ -62,10 +55,7 @@ def choose(
         return []
     words = differences_of([one.true for one in kept], [one.false for one in kept])
     rules = _rules(kept, evidence[sound], captions.frequencies, lean)
-    places = _pick(kept, words, rules, draw)
-    most = len(places) if limit is None else limit
-    left = _level(words[places], rules[places], most)
-    return [kept[places[place]] for place in left]
+    return [kept[place] for place in _level(kept, words, rules, limit, draw)]
 
 
 def _by_caption(pairs: Sequence[CorruptedPair]) -> dict[tuple[str, int], list[int]]:
@@ -90,73 +80,37 @@ def _rules(
     return np.column_stack([[_longer(one) for one in pairs], np.sign(rarity), likely])
 
 
-def _pick(
-    pairs: Sequence[CorruptedPair], words: Any, rules: FloatArray, draw: random.Random
+def _level(
+    pairs: Sequence[CorruptedPair],
+    words: Any,
+    rules: FloatArray,
+    limit: int | None,
+    draw: random.Random,
 ) -> list[int]:
-    """The place of one pair of every caption, each taken to level what all the others add up to."""
-    groups = _by_caption(pairs)
-    order = sorted(groups)
-    draw.shuffle(order)
-    own_words = {key: words[groups[key]] for key in order}
-    chosen: dict[tuple[str, int], int] = {}
-    sums, squares = np.zeros((2, words.shape[1]))
-    tipped = np.zeros(rules.shape[1])
+    """The places of as many pairs as can be level, at most one of a caption."""
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_matrix, vstack
 
-    def count(key: tuple[str, int], sign: int) -> None:
-        row = own_words[key][chosen[key]]
-        sums[row.indices] += sign * row.data
-        squares[row.indices] += sign * row.data**2
-        tipped[:] += sign * rules[groups[key][chosen[key]]]
-
-    for _ in range(_ROUNDS):
-        for key in order:
-            if key in chosen:
-                count(key, -1)
-            cost = own_words[key] @ _beyond_chance(sums, squares)
-            cost += rules[groups[key]] @ tipped * (_RULE_WEIGHT / np.sqrt(len(chosen) + 1))
-            chosen[key] = draw.choice(np.flatnonzero(cost <= cost.min() + 1e-9).tolist())
-            count(key, 1)
-    return [groups[key][chosen[key]] for key in order]
-
-
-def _beyond_chance(sums: FloatArray, squares: FloatArray) -> FloatArray:
-    """Sums that are larger than chance would make them, 0 for the others.
-
-    To level those as well would be another trace: whatever one half of the set leans to, the other
-    half would then lean away from.
-    """
-    return np.where(np.abs(sums) > _CHANCE * np.sqrt(np.maximum(squares, 0.0)), sums, 0.0)
-
-
-def _level(words: Any, rules: FloatArray, most: int) -> NDArray[np.int64]:
-    """The places of what is left when what tips the set most has been left out, one by one."""
-    kept, fewest = np.arange(len(rules)), 0.0
-    sums = np.asarray(words.sum(axis=0)).ravel()
-    squares = np.asarray(words.multiply(words).sum(axis=0)).ravel()
-    while len(kept):
-        tipped = rules[kept].sum(axis=0)
-        gains = _excess(tipped, len(kept)) - _excess(tipped - rules[kept], len(kept) - 1)
-        if gains.max() <= 0:
-            # The rules are level; single words may cost some more.
-            fewest = fewest or _FEWEST_LEFT * len(kept)
-            pull = _beyond_chance(sums, squares) * (len(kept) > fewest)
-            gains = _RULE_WEIGHT * gains + words[kept] @ pull
-        worst = int(np.argmax(gains))
-        if len(kept) <= most and gains[worst] <= 0:
-            break
-        row = words[kept[worst]]
-        sums[row.indices] -= row.data
-        squares[row.indices] -= row.data**2
-        kept = np.delete(kept, worst)
-    return kept
-
-
-def _excess(tipped: FloatArray, count: int) -> FloatArray:
-    """By how much simple rules do better than chance, beyond what is allowed."""
-    allowed = np.full(tipped.shape[-1], 1 + _LOOSE * np.sqrt(count))
-    allowed[:_CONTROLS] = 1 + _ALLOWED * count
-    beyond = np.maximum(np.abs(tipped) - allowed, 0.0)
-    return np.asarray((beyond**2).sum(axis=-1))
+    groups = list(_by_caption(pairs).values())
+    sizes = [len(own) for own in groups]
+    owners = np.repeat(np.arange(len(groups)), sizes)
+    ones, places = np.ones(len(pairs)), np.concatenate(groups)
+    of_caption = csr_matrix((ones, (owners, places)), shape=(len(groups), len(pairs)))
+    said = words[:, np.flatnonzero((words != 0).sum(axis=0) > _FEW)].T
+    kinds = [
+        (rules.T, _OF_PAIRS * np.ones_like(rules.T), 1.0),
+        (said, _OF_WORDS * abs(said), float(_FEW)),
+    ]
+    most = float(len(groups) if limit is None else limit)
+    rows, bounds = [of_caption, ones[np.newaxis]], [*[1.0] * len(groups), most]
+    for told, allowed, at_least in kinds:
+        rows += [told - allowed, -told - allowed]
+        bounds += [at_least] * (2 * told.shape[0])
+    worth = [-1 - 0.01 * draw.random() for _ in pairs]
+    found = linprog(worth, vstack(rows, format="csr"), bounds, method="highs").x
+    best = sorted((max(own, key=lambda place: found[place]) for own in groups),
+                  key=lambda place: -found[place])  # fmt: skip
+    return [place for place in best if found[place] > 0.5][: round(most)]
 
 
 def placed(

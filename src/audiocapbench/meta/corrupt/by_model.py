@@ -36,19 +36,23 @@ from audiocapbench.meta.corrupt.captions import (
 )
 from audiocapbench.meta.corrupt.clauses import core, mentions
 from audiocapbench.meta.corrupt.counts import is_other_number
+from audiocapbench.meta.corrupt.exchanges import suggest_nouns
 from audiocapbench.meta.corrupt.make import RULES, CorruptionResult, CorruptionSettings, balanced
 from audiocapbench.meta.corrupt.slots import EVENTFUL
 from audiocapbench.meta.corrupt.text import plain_form
 from audiocapbench.meta.corrupt.words import meaning_of
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.metrics.elements.words import kind_of
+from audiocapbench.metrics.fluency.likelihood import load_ngrams
 from audiocapbench.models import Model
 from audiocapbench.models.model import without_audio
 
 WANTED = 6
 """How many false captions the model is asked for of each caption."""
 
-_BY_RULE = 4
+_LOOKED_AT, _A_SIDE = 40, 5
+"""Suggestions of the rules that are weighed, and of those that each side may have."""
+
 _ASKED_FOR_A_PAIR = 1.6
 _LENGTHS = {Corruption.DROPPED: (0.2, 1.1)}
 _USUAL_LENGTHS = (0.7, 1.43)
@@ -116,21 +120,35 @@ def _first_pass(
     made: dict[str, Sequence[CorruptedPair]] = {}
     rejected: dict[Corruption, Counter[str]] = {kind: Counter() for kind in drawn}
     for kind, own in drawn.items():
-        ruled: dict[tuple[str, int], list[CorruptedPair]] = defaultdict(list)
-        for one in RULES[kind](captions):
-            ruled[one.caption].append(one)
+        suggested = _suggested(captions, kind)
         for caption in own:
             found: list[CorruptedPair] = []
             try:
                 found = _read(outcomes[_name(kind, caption)], kind, caption)
             except RejectedError as error:
                 rejected[kind][str(error)] += 1
-            rules = ruled[caption.clip.id, caption.number]
-            chance = random.Random(_name(kind, caption))
-            found += chance.sample(rules, min(_BY_RULE, len(rules)))
+            found += suggested.get((caption.clip.id, caption.number), [])
             if found:
                 made[_name(kind, caption)] = found
     return made, rejected
+
+
+def _suggested(
+    captions: CaptionSet, kind: Corruption
+) -> dict[tuple[str, int], list[CorruptedPair]]:
+    """What rules make of each caption: some likelier than it is, and as many that are less so."""
+    found: dict[tuple[str, int], list[CorruptedPair]] = defaultdict(list)
+    for one in (suggest_nouns if kind is Corruption.NOUN else RULES[kind])(captions):
+        found[one.caption].append(one)
+    likelihood = load_ngrams().mean_log_probabilities
+    for key, made in found.items():
+        draw = random.Random(f"{kind} {key}")
+        own = draw.sample(made, min(_LOOKED_AT, len(made)))
+        true, *others = likelihood([own[0].true, *(one.false for one in own)])
+        more = [one for one, likely in zip(own, others, strict=True) if likely > true]
+        less = [one for one, likely in zip(own, others, strict=True) if likely <= true]
+        found[key] = more[:_A_SIDE] + less[:_A_SIDE]
+    return found
 
 
 def _drawn(

@@ -5,10 +5,12 @@ the same word: loud and quiet, while and before. Two people who do different thi
 within one caption: who spoke now laughs.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import pairwise
 
 from audiocapbench.meta.corrupt.captions import (
+    CaptionedClip,
     CaptionSet,
     CorruptedPair,
     Corruption,
@@ -17,7 +19,7 @@ from audiocapbench.meta.corrupt.captions import (
     replaced,
     words_of,
 )
-from audiocapbench.meta.corrupt.clauses import FINITE, first_clause, pieces_of
+from audiocapbench.meta.corrupt.clauses import FINITE, first_clause, is_plural, pieces_of
 from audiocapbench.meta.corrupt.slots import (
     AGES,
     PhraseFrames,
@@ -28,6 +30,7 @@ from audiocapbench.meta.corrupt.slots import (
 )
 from audiocapbench.meta.corrupt.text import Tokens, tokens_of
 from audiocapbench.meta.corrupt.words import (
+    JOINING,
     PRONOUNS,
     Noun,
     Quality,
@@ -39,6 +42,7 @@ from audiocapbench.meta.corrupt.words import (
     verb_forms,
     words,
 )
+from audiocapbench.metrics.elements.words import ElementKind, kind_of
 
 _GENDERED = words("gendered")
 # What "it" does and what a wooden thing is may be beyond another noun.
@@ -55,6 +59,9 @@ _IN_TURN = frozenset({("and", "then"), ("after",), ("before",), ("then",)})
 _SAID_TOGETHER, _SAID_IN_TURN = words("said_together"), words("said_in_turn")
 _PERSONS = frozenset({"man", "woman", "child", "baby", "male", "female"})
 _ALL_OF_THEM = words("all_of_them")
+_PLACING = frozenset(
+    "in near nearby outside inside loudly continuously intermittently several twice".split()
+)
 _FARTHEST_VERB = 3
 
 
@@ -70,6 +77,50 @@ def exchange_nouns(captions: CaptionSet) -> Iterator[CorruptedPair]:
         for other in alike[own.sort, own.number]:
             if unlike(own, other) and _fits(slot, own, other, frames):
                 yield replaced(Corruption.NOUN, *slot[:3], (other.word,))
+
+
+def suggest_nouns(captions: CaptionSet) -> Iterator[CorruptedPair]:
+    """What a model may choose from: nouns of one sort, and sources with what they are heard to do.
+
+    Whether they fit is for the model to say; that no reference may mean them is known.
+    """
+    alike: dict[tuple[str, str], list[Noun]] = defaultdict(list)
+    for noun in nouns().values():
+        alike[noun.sort, noun.number].append(noun)
+    deeds: dict[str, Counter[Tokens]] = defaultdict(Counter)
+    told = [(caption, *deed) for caption in captions.captions for deed in _deeds(caption.tokens)]
+    for caption, start, end, form in told:
+        deeds[form][caption.tokens[start:end]] += 1
+    for caption, start, end, form in told:
+        for deed, count in deeds[form].items():
+            if count > 1 and _is_new(deed, caption.tokens[start:end], caption.clip):
+                yield replaced(Corruption.NOUN, caption, start, end, deed)
+    for caption in captions.captions:
+        for start, own in enumerate(map(nouns().get, caption.tokens)):
+            for other in alike[own.sort, own.number] if own else ():
+                near = caption.clip.words & excluding(other.family)
+                if own and unlike(own, other) and not near:
+                    yield replaced(Corruption.NOUN, caption, start, start + 1, (other.word,))
+
+
+def _is_new(deed: Tokens, own: Tokens, clip: CaptionedClip) -> bool:
+    """Whether no reference of a clip may mean a source, and none of them what it does."""
+    noun = nouns().get(deed[0])
+    heard = clip.words & excluding(noun.family) if noun else meaning_of(deed[0]) in clip.meanings
+    return not heard and (deed[-1] == own[-1] or meaning_of(deed[-1]) not in clip.meanings)
+
+
+def _deeds(tokens: Tokens) -> Iterator[tuple[int, int, str]]:
+    """Where a source and its verb stand with no object, as in "birds chirp", and in which form."""
+    for start, (noun, deed) in enumerate(pairwise(tokens)):
+        helped = deed in ("is", "are") and start + 2 < len(tokens)
+        end = start + 2 + helped
+        verb, (after, later) = verb_forms().get(tokens[end - 1]), (*tokens[end:], ",", ",")[:2]
+        shares = after == "and" and later in verb_forms()
+        alone = (after in JOINING or after in _PLACING or after.endswith("ly")) and not shares
+        if alone and verb is not None and verb.gerund and kind_of(noun) is ElementKind.SOURCE:
+            number = nouns()[noun].number if noun in nouns() else str(is_plural(noun))
+            yield start, end, f"{verb.form} {number} {helped}"
 
 
 def _fits(slot: Slot, own: Noun, other: Noun, frames: PhraseFrames) -> bool:
