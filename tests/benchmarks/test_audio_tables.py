@@ -79,16 +79,18 @@ def test_what_datasets_saved_is_the_same_benchmark_split_by_split(tmp_path: Path
     cells = [{"bytes": row["audio"], "path": f"{n}.wav"} for n, row in enumerate(rows())]
     given = {"sound": cells, "captions": [[f"Sound {n}.", "A sound."] for n in range(4)]}
     made = datasets.Dataset.from_dict(given).cast_column("sound", datasets.Audio(decode=False))
-    datasets.DatasetDict({"dev": made, "held": made.select([1])}).save_to_disk(tmp_path / "saved")
-    opened = open_benchmark(f"{tmp_path / 'saved'}:dev")
-    assert opened.name == "folder/saved:dev"
+    datasets.DatasetDict({"dev": made, "held": made.select([1])}).save_to_disk(
+        tmp_path / "saved.v1"
+    )
+    opened = open_benchmark(f"{tmp_path / 'saved.v1'}:dev")
+    assert opened.name == "folder/saved.v1:dev"
     assert digests(opened) == STORED
     assert [one.id for one in opened.samples] == ["0.wav", "1.wav", "2.wav", "3.wav"]
     assert opened.samples[1].references == ("Sound 1.", "A sound.")
-    assert len(open_benchmark(f"{tmp_path / 'saved'}:held").samples) == 1
+    assert len(open_benchmark(f"{tmp_path / 'saved.v1'}:held").samples) == 1
     for name, words in (("", "dev, held; say which"), (":test", "no split 'test'")):
         with pytest.raises(AudioCapBenchError, match=words):
-            open_benchmark(f"{tmp_path / 'saved'}{name}")
+            open_benchmark(f"{tmp_path / 'saved.v1'}{name}")
     made.save_to_disk(tmp_path / "alone")
     assert digests(open_benchmark(str(tmp_path / "alone"))) == STORED
 
@@ -195,6 +197,8 @@ def test_nothing_is_downloaded_unasked_and_what_was_is_pinned_to_its_commit(
         open_benchmark(f"hf://datasets/{NAME}:train[download=yes]")
     with pytest.raises(AudioCapBenchError, match="is not hf://datasets/ORG/NAME"):
         open_benchmark("hf://models/org/clips")
+    with pytest.raises(AudioCapBenchError, match="no name of a dataset at the Hub"):
+        open_benchmark("hf://datasets/org/cl--ips[download=yes]")
 
 
 def test_a_download_goes_on_after_faults_and_a_changed_file_is_refused(

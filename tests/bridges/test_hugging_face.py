@@ -112,7 +112,9 @@ def test_a_pushed_run_is_private_and_a_benchmark_again(
     assert wrong.returncode == 2
     assert "check HF_TOKEN" in wrong.stderr
     monkeypatch.setenv("HF_TOKEN", TOKEN)
+    (tmp_path / "run" / "credentials.env").write_text("OPENAI_API_KEY=not-to-be-seen")
     done = run_command(*words, cwd=place)
+    assert "credentials.env" not in hub.repositories["me/run"].files
     assert done.returncode == 0, done.stderr
     assert f"{hub.url}/datasets/me/run" in done.stdout
     assert TOKEN not in done.stdout + done.stderr + wrong.stdout + wrong.stderr

@@ -57,13 +57,14 @@ def open_table(target: str, options: Mapping[str, str]) -> Benchmark | None:
     stamps = _tables(place) if path and place.exists() else {}
     if not stamps:
         return None
-    folder = _folder(place.stem, str(place), split, columns, stamps)
+    label = place.name if place.is_dir() else place.stem
+    folder = _folder(label, str(place), split, columns, stamps)
     if known := _opened(folder):
         return known
     ledger = Ledger(folder)
     part, table = _local_table(place, stamps, split or None)
     ledger.origin[_SOURCE] = path
-    name = f"folder/{place.stem}" + (f":{part}" if part and place.is_dir() else "")
+    name = f"folder/{label}" + (f":{part}" if part and place.is_dir() else "")
     build_rows(ledger, name, table, columns)
     return _opened(folder)
 

@@ -18,7 +18,11 @@ from audiocapbench.scores.run_table import RunTable
 from audiocapbench.scores.table import estimate_records
 from audiocapbench.version import VERSION
 
-_ANSWERS, _SCORES = "data/test-00000-of-00001.parquet", "scores.parquet"
+FILES = _ANSWERS, _SCORES, _CARD = (
+    "data/test-00000-of-00001.parquet",
+    "scores.parquet",
+    "README.md",
+)
 _AT_A_TIME = 50
 
 
@@ -39,7 +43,7 @@ def write_dataset(table: RunTable, out: Path) -> int:
     judged = [one for judge in table.judgements for one in table.dimensions(judge)]
     records = estimate_records(table, [*table.scorers, *judged])
     write_parquet(out / _SCORES, records)
-    write_file(out / "README.md", _card(table, records, lost))
+    write_file(out / _CARD, _card(table, records, lost))
     return lost
 
 

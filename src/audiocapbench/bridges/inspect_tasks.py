@@ -7,7 +7,7 @@ others score an imported log. What has no answer, or no verdict, is unscored and
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from anyio import to_thread
@@ -93,10 +93,10 @@ def _by_metric(metric_name: str, **options: str) -> Grade:
 
 
 def _by_elements() -> Grade:
-    judge = create_judge("elements")
+    judge = cast(TextJudge, create_judge("elements"))
 
     async def grade(case: Case) -> tuple[float, str] | str:
-        (verdict,) = judge_texts(judge, [case]) if isinstance(judge, TextJudge) else ("no judge",)
+        (verdict,) = judge_texts(judge, [case])
         return _told(verdict) if isinstance(verdict, Verdict) else verdict
 
     return grade

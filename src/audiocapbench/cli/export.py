@@ -59,7 +59,7 @@ def export(
 
 
 def _as_dataset(run: int, out: Path, push: str | None, store: str) -> None:
-    from audiocapbench.bridges.hugging_face import write_dataset
+    from audiocapbench.bridges.hugging_face import FILES, write_dataset
     from audiocapbench.credentials import credential
     from audiocapbench.data.build.hub import Hub
     from audiocapbench.scores.run_table import TableReader
@@ -74,4 +74,4 @@ def _as_dataset(run: int, out: Path, push: str | None, store: str) -> None:
     show_lines(f"Run {run} with {len(table.samples):,} samples was written to {out}{gone}.")
     if push is not None:
         title = f"{table.run.model} on {table.run.benchmark}"
-        show_lines(f"It is at {Hub().upload(push, out, title)}.")
+        show_lines(f"It is at {Hub().upload(push, out, FILES, title)}.")

@@ -35,7 +35,7 @@ UNNAMED_JUDGE = "unnamed-judge"
 """What a judge is called whose name neither a result file nor the user says."""
 
 _AT_A_TIME = 500
-_LONGEST_NAME = 200
+_LONGEST_NAME, _MOST_SPENT = 200, 1 << 31
 _OVERALL, _REASONING, _MOST = "overall", "reasoning", 10.0
 
 
@@ -270,9 +270,11 @@ def _outcome(key: str, found: Predictions) -> Outcome:
         reply = Reply(text, status, error, raw=raw)
     else:
         reply = Reply("", Status.SKIPPED, "there is no prediction for it in the file")
-    spent = [_number(fields.get(name)) for name in ("input_tokens", "output_tokens")]
-    counts = [None if one is None else int(one) for one in spent]
-    cost = _number(fields.get("cost_usd"))
+    spent = [_number(fields.get(one)) for one in ("input_tokens", "output_tokens", "cost_usd")]
+    given, made, cost = (
+        one if one is not None and 0 <= one < _MOST_SPENT else None for one in spent
+    )
+    counts = [None if one is None else int(one) for one in (given, made)]
     reply = replace(reply, input_tokens=counts[0], output_tokens=counts[1], cost_usd=cost)
     asked = seconds is not None and seconds >= 0
     return Outcome(key, reply, None, 0.0, seconds or 0.0 if asked else 0.0, attempts=int(asked))

@@ -100,14 +100,15 @@ class Hub:
                 what = "came with another SHA-256 than the Hub has; run again to download it anew"
                 raise HubError(f"{repository.name}: {path} {what}")
 
-    def upload(self, name: str, folder: Path, message: str) -> str:
-        """Put a folder into a dataset repository, made private where it is new; its address."""
+    def upload(self, name: str, folder: Path, files: Sequence[str], message: str) -> str:
+        """Put files into a dataset repository, made private where it is new; its address."""
         token = credential("HF_TOKEN")
         api = hub_library().HfApi(endpoint=self.endpoint, token=token)
         make = partial(api.create_repo, name, repo_type="dataset", private=True, exist_ok=True)
         self._patiently(name, None, make, FIRST_PAUSES_S)
         put = partial(api.upload_folder, repo_id=name, folder_path=folder, repo_type="dataset")
-        self._patiently(name, None, partial(put, commit_message=message))
+        own = partial(put, commit_message=message, allow_patterns=list(files))
+        self._patiently(name, None, own)
         return f"{self.endpoint}/datasets/{name}"
 
     def fetch(self, repository: Repository, path: str, start: int, end: int) -> bytes:
@@ -158,6 +159,7 @@ class Hub:
             return error
         place = f"{self.endpoint}/datasets/{name}"
         refusals = {
+            errors.HFValidationError: f"{name!r} is no name of a dataset at the Hub: ORG/NAME",
             errors.GatedRepoError: f"{name} is gated: accept its terms at {place} and set HF_TOKEN",
             errors.RevisionNotFoundError: f"{name} has no revision {revision!r}",
             errors.RepositoryNotFoundError: f"{name} is not at {self.endpoint}, or is private: "
