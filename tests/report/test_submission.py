@@ -234,6 +234,7 @@ def test_only_samples_of_the_wanted_hash_pass(files: dict[str, Path], alpha: Doc
     wanted = alpha["dataset"][:12]
     assert run_command("site", "check", str(files["alpha"]), "--dataset", wanted).returncode == 0
     assert "and not 000000000000" in refused(files["alpha"], "--dataset", "0" * 12)
+    assert "12 digits" in refused(files["alpha"], "--dataset", wanted[:11])
 
 
 def test_a_sample_without_an_answer_counts_as_missing(tmp_path: Path, alpha: Document) -> None:

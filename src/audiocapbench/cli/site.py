@@ -85,6 +85,7 @@ def site(
     """
     from audiocapbench.report.site.pages import write_site
     from audiocapbench.report.site.submission import make_submission
+    from audiocapbench.scores.estimate import counted
     from audiocapbench.store import Store
 
     if ctx.invoked_subcommand is not None:
@@ -101,7 +102,8 @@ def site(
     if json:
         print_json({"site": str(page), "models": len(checked), "bytes": size})
     else:
-        show_lines(f"{relative(page)}: {len(checked):,} models, {size / 1e6:.1f} MB")
+        models = counted(len(checked), "model")
+        show_lines(f"{relative(page)}: {models}, {size / 1e6:.1f} MB")
 
 
 @options.command(site_app.command, "check")
@@ -141,6 +143,8 @@ def _checked(
     from audiocapbench.report.site.submission import read_submission
     from audiocapbench.store import Store
 
+    if dataset is not None and len(dataset) < 12:
+        raise AudioCapBenchError("--dataset takes 12 digits of the hash at least")
     found, problems = list(given), []
     for place in places:
         for path in sorted(place.glob("*.json")) if place.is_dir() else [place]:
