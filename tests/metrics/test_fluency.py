@@ -225,10 +225,10 @@ def test_references_are_checked_as_for_similarity() -> None:
 
 def test_sentences_are_split_and_speech_is_one_word() -> None:
     caption = 'A man says "stop, now." He pays 3.50, then leaves; it\'s late!'
-    assert sentences_of(caption) == [
-        ["a", "man", "says", '"', "he", "pays", "3.50", "then", "leaves", ",", "it's", "late"]
-    ]
-    assert sentences_of("One. Two?  Three") == [["one"], ["two"], ["three"]]
+    assert sentences_of(caption) == (
+        ("a", "man", "says", '"', "he", "pays", "3.50", "then", "leaves", ",", "it's", "late"),
+    )
+    assert sentences_of("One. Two?  Three") == (("one",), ("two",), ("three",))
 
 
 def test_people_who_labelled_captions_agree(shared: Path) -> None:

@@ -1,17 +1,20 @@
 """Puts the elements of a clip's references together and weighs them by how many agree."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.metrics.batches import IntArray
+from audiocapbench.metrics.elements.nearness import ReferenceWords, compare_words
 from audiocapbench.metrics.elements.splitting import Element, ParsedCaption
 from audiocapbench.metrics.elements.vocabulary import ElementVocabulary
 from audiocapbench.metrics.elements.words import ElementKind
 from audiocapbench.metrics.porter import stem
+
+Weights = NDArray[np.float32]
 
 # How much elements count, tuned on half of the clips of AudioCaps-Eval, as are all numbers here.
 _SOUND_WEIGHTS = {
@@ -27,16 +30,9 @@ _SOUND_WEIGHTS = {
 _EXPRESSIVE_WEIGHTS = {**_SOUND_WEIGHTS, ElementKind.ATTRIBUTE: 0.7, ElementKind.MOOD: 0.8}
 _DENIED_WEIGHT = 0.3
 _QUOTE_AT_MOST = 1.5
+_EXPRESSIVE = ("music", "speech")
 MOST_ELEMENTS = 256
 """Elements of one reference that are read; captions have a dozen."""
-
-
-class StagedReference(NamedTuple):
-    """A reference that states an order: its affirmed elements' places and their stages."""
-
-    start: int
-    end: int
-    stages: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,32 +41,32 @@ class ReferenceElements:
 
     Attributes:
         affirmed: Elements that are there, reference after reference; in each, a word once.
-        numbers: Their numbers in the vocabulary, as ``denied_numbers`` of what is said absent.
-        starts: Where each reference that affirms anything begins.
+        held_to: Their words by number and where each reference that affirms anything begins.
+        staged: Which of these state an order.
         quoted: Distinct words that references quote.
+        denied: What is said absent, and ``denied_numbers`` in the vocabulary.
         kind_weights: What each kind of element weighs in clips of this category.
         amount: What all that a reference affirms weighs, on average.
-        weights: Of affirmed, quoted and denied elements, one after the other.
-        staged: The references that state an order.
+        weights: Of affirmed, quoted and denied elements, one after the other; and their sum.
         counts: How often a word stands in the reference that repeats it most; those above 1.
     """
 
-    affirmed: list[Element]
-    numbers: IntArray
-    starts: list[int]
-    quoted: list[Element]
-    denied: list[Element]
-    denied_numbers: IntArray
+    affirmed: tuple[Element, ...]
+    held_to: ReferenceWords
+    staged: tuple[int, ...]
+    quoted: tuple[Element, ...]
+    denied: tuple[Element, ...]
+    denied_numbers: tuple[int, ...]
     kind_weights: dict[ElementKind, float]
     amount: float
-    weights: NDArray[np.float32]
-    staged: list[StagedReference]
+    weights: Weights
+    total: float
     said: frozenset[str]
     counts: dict[str, int]
     audible: bool
 
     @property
-    def demands(self) -> list[Element]:
+    def demands(self) -> tuple[Element, ...]:
         """All elements, in the order of their weights."""
         return self.affirmed + self.quoted + self.denied
 
@@ -80,64 +76,56 @@ def quote_weight(kind_weights: dict[ElementKind, float], count: int) -> float:
     return min(kind_weights[ElementKind.QUOTED], _QUOTE_AT_MOST / count)
 
 
+class _Demand(NamedTuple):
+    """What one reference says: each word that it affirms and each that it quotes once."""
+
+    affirmed: tuple[Element, ...]
+    numbers: tuple[int, ...]
+    stages: tuple[int, ...]
+    quoted: tuple[Element, ...]
+    denied: tuple[Element, ...]
+    counts: dict[str, int]
+    ordered: bool
+
+
 def gather(
-    captions: Sequence[ParsedCaption], category: str, vocabulary: ElementVocabulary
-) -> ReferenceElements:
-    """Put the elements of a clip's references together; their words must have been learnt."""
-    kinds = _EXPRESSIVE_WEIGHTS if category in ("music", "speech") else _SOUND_WEIGHTS
-    affirmed: list[Element] = []
-    quoted: list[Element] = []
-    denied: list[Element] = []
-    starts: list[int] = []
-    staged: list[StagedReference] = []
-    counts: dict[str, int] = {}
-    quoted_weights: list[float] = []
-    for caption in captions:
-        start, end = len(affirmed), len(quoted)
-        _add(caption, affirmed, quoted, denied, counts)
-        if len(affirmed) > start:
-            starts.append(start)
-            if caption.ordered:
-                stages = [element.stage for element in affirmed[start:]]
-                staged.append(StagedReference(start, len(affirmed), stages))
-        if new := len(quoted) - end:
-            quoted_weights += [quote_weight(kinds, new)] * new
-    numbers = vocabulary.numbers([element.word for element in affirmed])
-    # Weight by kind, times the share of references that mention the like.
-    weights = np.array([kinds[element.kind] for element in affirmed], dtype=np.float32)
-    amount = (float(weights.sum()) + sum(quoted_weights)) / max(1, len(captions))
-    if affirmed:
-        best = np.maximum.reduceat(vocabulary.likeness(numbers, numbers), starts, axis=1)
-        weights *= np.maximum(best, 0).sum(axis=1) / np.float32(len(captions))
-    if others := quoted_weights + [_DENIED_WEIGHT] * len(denied):
-        extra = np.array(others, dtype=np.float32) / len(captions)
-        weights = np.concatenate([weights, extra])
-    return ReferenceElements(
-        affirmed,
-        numbers,
-        starts,
-        quoted,
-        denied,
-        vocabulary.numbers([element.word for element in denied]),
-        kinds,
-        amount,
-        weights,
-        staged,
-        said=frozenset(stem(element.word) for element in quoted),
-        counts=counts,
-        audible=any(element.word not in ("silence", "silent") for element in affirmed),
+    keys: Sequence[tuple[str, ...]],
+    read: Mapping[str, ParsedCaption],
+    vocabulary: ElementVocabulary,
+) -> list[ReferenceElements]:
+    """Put the elements of each clip's references together; their words must have been learnt.
+
+    Args:
+        keys: The category of each clip, and its references.
+        read: References as they were read.
+        vocabulary: Where their words are.
+    """
+    texts = dict.fromkeys(chain.from_iterable(key[1:] for key in keys))
+    said = {text: _demand(read[text], vocabulary) for text in texts}
+    clips = [[said[text] for text in key[1:]] for key in keys]
+    schemes = [_EXPRESSIVE_WEIGHTS if k[0] in _EXPRESSIVE else _SOUND_WEIGHTS for k in keys]
+    every = [_held_to(own) for own in clips]
+    near = compare_words([one.numbers for one in every], every, vocabulary)
+    both = zip(schemes, clips, strict=True)
+    kinds = np.array(
+        [scheme[e.kind] for scheme, own in both for one in own for e in one.affirmed],
+        dtype=np.float32,
     )
+    # Weight by kind, times the share of references that mention the like.
+    weights, counts = kinds.copy(), np.array([len(own) for own in clips], dtype=np.float32)
+    counts = np.repeat(counts, np.diff(near.rows))
+    for rows, cells in near.by_references():
+        weights[rows] *= np.maximum(near.best[cells], 0).sum(axis=1) / counts[rows]
+    runs = [slice(*two) for two in pairwise(near.rows.tolist())]
+    return [
+        _weighed(own, held_to, scheme, kinds[run], weights[run], vocabulary)
+        for own, held_to, scheme, run in zip(clips, every, schemes, runs, strict=True)
+    ]
 
 
-def _add(
-    caption: ParsedCaption,
-    affirmed: list[Element],
-    quoted: list[Element],
-    denied: list[Element],
-    counts: dict[str, int],
-) -> None:
-    """Take in one reference: each word that it affirms and each that it quotes once."""
+def _demand(caption: ParsedCaption, vocabulary: ElementVocabulary) -> _Demand:
     seen: dict[str, int] = {}
+    affirmed, denied = [], []
     quotes: dict[str, Element] = {}
     for element in caption.elements[:MOST_ELEMENTS]:
         word, kind = element.word, element.kind
@@ -147,8 +135,68 @@ def _add(
             quotes[stem(word)] = element
         elif word in seen:
             seen[word] += 1
-            counts[word] = max(seen[word], counts.get(word, 1))
         elif kind is not ElementKind.VAGUE:
             seen[word] = 1
             affirmed.append(element)
-    quoted += quotes.values()
+    return _Demand(
+        tuple(affirmed),
+        vocabulary.numbers([element.word for element in affirmed]),
+        tuple([element.stage for element in affirmed]),
+        tuple(quotes.values()),
+        tuple(denied),
+        {word: count for word, count in seen.items() if count > 1},
+        caption.ordered,
+    )
+
+
+def _held_to(clip: Sequence[_Demand]) -> ReferenceWords:
+    numbers, stages = (
+        tuple(chain.from_iterable(lists))
+        for lists in ([one.numbers for one in clip], [one.stages for one in clip])
+    )
+    lengths = [len(one.numbers) for one in clip if one.numbers]
+    return ReferenceWords(
+        numbers, stages, tuple(accumulate(lengths[:-1], initial=0)) if lengths else ()
+    )
+
+
+def _weighed(
+    clip: Sequence[_Demand],
+    held_to: ReferenceWords,
+    scheme: dict[ElementKind, float],
+    kinds: Weights,
+    weights: Weights,
+    vocabulary: ElementVocabulary,
+) -> ReferenceElements:
+    """Put one clip's references together, whose affirmed elements weigh so much."""
+    affirmed, quoted, denied = (
+        tuple(chain.from_iterable(lists))
+        for lists in (
+            [one.affirmed for one in clip],
+            [one.quoted for one in clip],
+            [one.denied for one in clip],
+        )
+    )
+    speaking = [one for one in clip if one.affirmed]
+    quotes = [quote_weight(scheme, len(one.quoted)) for one in clip for _ in one.quoted]
+    amount = (float(np.add.reduce(kinds)) + sum(quotes)) / max(1, len(clip))
+    if others := quotes + [_DENIED_WEIGHT] * len(denied):
+        weights = np.concatenate([weights, np.array(others, dtype=np.float32) / len(clip)])
+    counts: dict[str, int] = {}
+    for word, count in chain.from_iterable(one.counts.items() for one in clip):
+        counts[word] = max(count, counts.get(word, 1))
+    return ReferenceElements(
+        affirmed,
+        held_to,
+        tuple([column for column, one in enumerate(speaking) if one.ordered]),
+        quoted,
+        denied,
+        vocabulary.numbers([element.word for element in denied]),
+        scheme,
+        amount,
+        weights,
+        float(np.add.reduce(weights)),
+        said=frozenset([stem(element.word) for element in quoted]),
+        counts=counts,
+        audible=any(element.word not in ("silence", "silent") for element in affirmed),
+    )

@@ -3,19 +3,15 @@
 Knows nothing of scores: it says how well each element is matched, and how much it weighs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.metrics.elements.demands import (
-    MOST_ELEMENTS,
-    ReferenceElements,
-    StagedReference,
-    quote_weight,
-)
+from audiocapbench.metrics.elements.demands import MOST_ELEMENTS, ReferenceElements, quote_weight
+from audiocapbench.metrics.elements.nearness import Nearness, compare_words
 from audiocapbench.metrics.elements.splitting import Element, ParsedCaption
 from audiocapbench.metrics.elements.vocabulary import AGAINST, ElementVocabulary, Likeness
 from audiocapbench.metrics.elements.words import ElementKind
@@ -35,12 +31,22 @@ _SAME = 0.8
 MATCHED = 0.45
 
 
-class WeightedClaim(NamedTuple):
-    """An element of the prediction, its support from 0 to 1, and its weight."""
+class Claims(NamedTuple):
+    """Elements of the prediction, their support from 0 to 1, and their weights."""
 
-    element: Element
-    support: float
-    weight: float
+    elements: list[Element]
+    supports: list[float]
+    weights: list[float]
+
+    def rows(self) -> Iterator[tuple[Element, float, float]]:
+        """One after the other."""
+        return zip(self.elements, self.supports, self.weights, strict=True)
+
+    def add(self, elements: Sequence[Element], supports: list[float], weight: float) -> None:
+        """Claim more, each of the same weight."""
+        self.elements.extend(elements)
+        self.supports.extend(supports)
+        self.weights.extend([weight] * len(supports))
 
 
 class Order(NamedTuple):
@@ -54,168 +60,171 @@ class Order(NamedTuple):
     unstated: int
 
 
+_NO_ORDER = Order(0, 0, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Matches:
     """All that scores and reasoning are made of.
 
-    ``covers`` says of each demand of the references how well it is met, from 0 to 1.
+    ``covers`` says of each demand of the references how well it is met, from 0 to 1, and 0 where
+    it is not matched at all.
     """
 
-    claims: list[WeightedClaim]
+    claims: Claims
     covers: Covers
     order: Order
     unfinished: bool
 
 
-def match(
-    prediction: ParsedCaption,
-    references: ReferenceElements,
-    transcript: frozenset[str],
+class MatchCase(NamedTuple):
+    """A prediction, what its references say, and the stems of what is said in the clip."""
+
+    prediction: ParsedCaption
+    references: ReferenceElements
+    transcript: frozenset[str]
+
+
+def match(cases: Sequence[MatchCase], vocabulary: ElementVocabulary) -> Iterator[Matches]:
+    """Match predictions with their references."""
+    words = [vocabulary.numbers([e.word for e in one.prediction.affirmed]) for one in cases]
+    near = compare_words(words, [one.references.held_to for one in cases], vocabulary)
+    every, covers = _supports(near), np.where(near.covers < MATCHED, 0, near.covers)
+    rows, cells, columns = (starts.tolist() for starts in (near.rows, near.cells, near.columns))
+    for place, one in enumerate(cases):
+        order = _NO_ORDER
+        if one.references.staged:
+            cell = slice(cells[place], cells[place + 1])
+            order = _order(one, near.best[cell].tolist(), near.stages[cell].tolist())
+        supports = every[rows[place] : rows[place + 1]]
+        own = covers[columns[place] : columns[place + 1]]
+        yield _match(one, words[place], supports, own, order, vocabulary)
+
+
+def _match(
+    case: MatchCase,
+    words: Sequence[int],
+    supports: list[float],
+    covers: Covers,
+    order: Order,
     vocabulary: ElementVocabulary,
 ) -> Matches:
-    """Match a prediction with the references."""
-    denied = [one for one in prediction.elements if one.denied]
-    present = [one for one in prediction.elements if not one.denied]
-    vague = [one for one in present if one.kind is ElementKind.VAGUE]
-    quoted = [one for one in present if one.kind is ElementKind.QUOTED]
-    affirmed = [one for one in present if one.kind < ElementKind.VAGUE]
-    numbers = vocabulary.numbers([element.word for element in affirmed])
-    likeness = vocabulary.likeness(numbers, references.numbers)
+    (prediction, references, transcript), quoted = case, []
     said = references.said | transcript if transcript else references.said
-    supports = _supports(likeness, references)
-    if references.denied and affirmed:
-        supports = _less_denied(supports, vocabulary.likeness(numbers, references.denied_numbers))
-    claims = _affirmed_claims(affirmed, supports, references, said)
-    if vague:
+    if references.denied and words:
+        absent = _any_same(vocabulary.likeness(words, references.denied_numbers))
+        # What references say is absent has no support, unless one names that very thing.
+        both = zip(supports, absent, strict=True)
+        supports = [0.0 if no and support < _SAME else support for support, no in both]
+    claims = _affirmed_claims(prediction.affirmed, supports, references, said)
+    denied: list[Element] = []
+    if len(prediction.elements) > len(prediction.affirmed):
+        denied = [one for one in prediction.elements if one.denied]
+        present = [one for one in prediction.elements if not one.denied]
+        quoted = [one for one in present if one.kind is ElementKind.QUOTED]
+        vague = [one for one in present if one.kind is ElementKind.VAGUE]
         support = _VAGUE_SUPPORT if references.audible else 0.0
-        weight = references.kind_weights[ElementKind.VAGUE]
-        claims += [WeightedClaim(element, support, weight) for element in vague]
+        claims.add(vague, [support] * len(vague), references.kind_weights[ElementKind.VAGUE])
     if quoted:
-        claims += _quoted_claims(quoted, references, said)
-    covers = _covers(affirmed, quoted, likeness, references)
+        known = said | {stem(element.word) for element in references.affirmed}
+        weight = quote_weight(references.kind_weights, len(quoted))
+        claims.add(quoted, [float(stem(element.word) in known) for element in quoted], weight)
+    if quoted or references.quoted:
+        covers = _quotes_covered(prediction.affirmed, quoted, covers, references)
     if denied or references.denied:
         denials = vocabulary.numbers([element.word for element in denied])
-        claims += _denied_claims(denied, denials, references, vocabulary)
+        _claim_denied(claims, denied, denials, references, vocabulary)
         met = _any_same(vocabulary.likeness(references.denied_numbers, denials))
         covers = np.concatenate([covers, np.array(met, dtype=np.float32)])
-    order = _order(affirmed, likeness, references.staged)
     return Matches(claims, covers, order, prediction.unfinished)
 
 
-def _supports(likeness: Likeness, references: ReferenceElements) -> list[float]:
+def _supports(near: Nearness) -> list[float]:
     """Support of each affirmed element: by the best reference and by the mean of them."""
-    if not likeness.size:
-        return [0.0] * len(likeness)
-    best = np.maximum.reduceat(likeness, references.starts, axis=1)
-    named = np.maximum(best, 0)
-    mean = named.sum(axis=1) / np.float32(named.shape[1])
-    supports = named.max(axis=1) * np.float32(1 - _MEAN_SHARE) + mean * np.float32(_MEAN_SHARE)
-    if likeness.min() < 0:
-        worst = np.minimum.reduceat(likeness, references.starts, axis=1)
+    supports = np.zeros(near.rows[-1], dtype=np.float32)
+    for rows, cells in near.by_references():
+        best, worst = near.best[cells], near.worst[cells]
+        named = np.maximum(best, 0)
+        mean = named.sum(axis=1) / np.float32(named.shape[1])
+        own = named.max(axis=1) * np.float32(1 - _MEAN_SHARE) + mean * np.float32(_MEAN_SHARE)
         opposing = ((worst < 0) & (best < MATCHED)).sum(axis=1)
-        supports[opposing > (best >= MATCHED).sum(axis=1)] *= np.float32(_OPPOSED)
+        own[opposing > (best >= MATCHED).sum(axis=1)] *= np.float32(_OPPOSED)
+        supports[rows] = own
     found: list[float] = supports.tolist()
     return found
 
 
-def _less_denied(supports: list[float], likeness: Likeness) -> list[float]:
-    """What references say is absent has no support, unless one names that very thing."""
-    denied = _any_same(likeness)
-    return [
-        0.0 if absent and support < _SAME else support
-        for support, absent in zip(supports, denied, strict=True)
-    ]
-
-
 def _affirmed_claims(
-    own: list[Element], supports: list[float], references: ReferenceElements, said: frozenset[str]
-) -> list[WeightedClaim]:
-    claims = []
-    seen: dict[str, int] = {}
-    for element, given in zip(own, supports, strict=True):
-        word, support = element.word, given
+    own: Sequence[Element],
+    supports: list[float],
+    references: ReferenceElements,
+    said: frozenset[str],
+) -> Claims:
+    given, seen = list(supports), dict[str, int]()
+    for place, element in enumerate(own):
+        word = element.word
         before = seen.get(word, 0)
         seen[word] = before + 1
         if before and before >= references.counts.get(word, 1):
-            support *= _REPEATED
-        elif said and support < 1 and stem(word) in said:
-            support = 1.0
-        claims.append(WeightedClaim(element, support, references.kind_weights[element.kind]))
-    return claims
+            given[place] *= _REPEATED
+        elif said and given[place] < 1 and stem(word) in said:
+            given[place] = 1.0
+    weights = references.kind_weights
+    return Claims(list(own), given, [weights[element.kind] for element in own])
 
 
-def _quoted_claims(
-    quoted: list[Element], references: ReferenceElements, said: frozenset[str]
-) -> list[WeightedClaim]:
-    known = said | {stem(element.word) for element in references.affirmed}
-    weight = quote_weight(references.kind_weights, len(quoted))
-    return [
-        WeightedClaim(element, float(stem(element.word) in known), weight) for element in quoted
-    ]
-
-
-def _denied_claims(
-    denied: list[Element],
-    numbers: NDArray[np.int64],
+def _claim_denied(
+    claims: Claims,
+    denied: Sequence[Element],
+    numbers: Sequence[int],
     references: ReferenceElements,
     vocabulary: ElementVocabulary,
-) -> list[WeightedClaim]:
+) -> None:
     """A denial counts where references deny the same, or affirm what is denied."""
-    contradicted = _any_same(vocabulary.likeness(numbers, references.numbers))
+    contradicted = _any_same(vocabulary.likeness(numbers, references.held_to.numbers))
     confirmed = _any_same(vocabulary.likeness(numbers, references.denied_numbers))
-    return [
-        WeightedClaim(element, float(yes and not no), references.kind_weights[element.kind])
-        for element, yes, no in zip(denied, confirmed, contradicted, strict=True)
-        if yes or no
-    ]
+    for element, yes, no in zip(denied, confirmed, contradicted, strict=True):
+        if yes or no:
+            claims.add([element], [float(yes and not no)], references.kind_weights[element.kind])
 
 
 def _any_same(likeness: Likeness) -> list[bool]:
-    best = likeness.max(axis=1, initial=AGAINST)
-    return [bool(value >= _SAME) for value in best]
+    found: list[bool] = (likeness.max(axis=1, initial=AGAINST) >= _SAME).tolist()
+    return found
 
 
-def _covers(
-    affirmed: list[Element],
-    quoted: list[Element],
-    likeness: Likeness,
+def _quotes_covered(
+    affirmed: Sequence[Element],
+    quoted: Sequence[Element],
+    covers: Covers,
     references: ReferenceElements,
 ) -> Covers:
-    """How well affirmed and quoted elements of the references are met."""
-    if affirmed and references.affirmed:
-        covers: Covers = np.maximum(likeness.max(axis=0), 0)
-    else:
-        covers = np.zeros(len(references.affirmed), dtype=np.float32)
+    """How well affirmed and quoted elements of the references are met where any are quoted."""
     said = {stem(element.word) for element in quoted}
-    if said:
-        covers[[stem(element.word) in said for element in references.affirmed]] = 1
-    if references.quoted:
-        known = said | {stem(element.word) for element in affirmed}
-        met = [stem(element.word) in known for element in references.quoted]
-        covers = np.concatenate([covers, np.array(met, dtype=np.float32)])
-    return covers
+    named = [stem(element.word) in said for element in references.affirmed]
+    known = said | {stem(element.word) for element in affirmed}
+    met = [stem(element.word) in known for element in references.quoted]
+    return np.concatenate([np.where(named, 1, covers), np.array(met)]).astype(np.float32)
 
 
-def _order(own: list[Element], likeness: Likeness, staged: Sequence[StagedReference]) -> Order:
+def _order(case: MatchCase, best: list[float], stages: list[int]) -> Order:
     """Compare the order of each two sources or events that both sides name, when first named."""
-    if not staged:
-        return Order(0, 0, 0)
-    first = {element.word: row for row, element in reversed(list(enumerate(own)))}
-    things = [row for row in sorted(first.values()) if own[row].kind <= ElementKind.EVENT][
-        :MOST_ELEMENTS
-    ]
+    things: list[tuple[int, int]] = []
+    seen: set[str] = set()
+    for row, (word, kind, stage, _) in enumerate(case.prediction.affirmed):
+        if kind <= ElementKind.EVENT and word not in seen and len(things) < MOST_ELEMENTS:
+            seen.add(word)
+            things.append((row, stage))
     agreed = turned = unstated = 0
-    for start, end, stages in staged if len(things) > 1 else ():
-        part = likeness[:, start:end]
-        places = part.argmax(axis=1).tolist()
-        strengths = part.max(axis=1).tolist()
-        found = [
-            (own[row].stage, stages[places[row]]) for row in things if strengths[row] >= MATCHED
-        ]
+    step = len(case.references.held_to.starts)
+    for column in case.references.staged:
+        cells = [(row * step + column, stage) for row, stage in things]
+        found = [(stage, stages[cell]) for cell, stage in cells if best[cell] >= MATCHED]
         for row, (stage, other_stage) in enumerate(found):
             for later, other_later in found[row + 1 :]:
-                direction = (later - stage) * (other_later - other_stage)
-                agreed += direction > 0
-                turned += direction < 0
-                unstated += later == stage and other_later != other_stage
+                if other_later != other_stage:
+                    direction = (later - stage) * (other_later - other_stage)
+                    agreed += direction > 0
+                    turned += direction < 0
+                    unstated += direction == 0
     return Order(agreed, turned, unstated)

@@ -4,12 +4,13 @@ The definitions stand in the package.
 """
 
 from collections.abc import Iterable
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
 
 from audiocapbench.metrics.elements.demands import ReferenceElements
-from audiocapbench.metrics.elements.matching import MATCHED, Matches
+from audiocapbench.metrics.elements.matching import Matches
 from audiocapbench.metrics.elements.splitting import Element
 from audiocapbench.metrics.elements.words import ElementKind
 
@@ -61,10 +62,9 @@ def score(matches: Matches, references: ReferenceElements, wording: Wording) -> 
 
 
 def _accuracy(matches: Matches) -> float:
-    total = met = 0.0
-    for _, support, weight in matches.claims:
-        total += weight
-        met += weight * support
+    claims = matches.claims
+    total = sum(claims.weights)
+    met = sum(map(mul, claims.weights, claims.supports))
     stated = matches.order.agreed + matches.order.turned
     if stated:
         total += _ORDER_WEIGHT
@@ -75,9 +75,8 @@ def _accuracy(matches: Matches) -> float:
 
 
 def _completeness(matches: Matches, references: ReferenceElements) -> float:
-    total = float(references.weights.sum())
-    covers = np.where(matches.covers < MATCHED, 0, matches.covers)
-    met = float((references.weights * covers).sum())
+    total = references.total
+    met = float(np.add.reduce(references.weights * matches.covers))
     agreed, turned, unstated = matches.order
     wanted = agreed + turned + unstated
     if wanted:
@@ -90,7 +89,7 @@ def _said_share(matches: Matches, references: ReferenceElements) -> float:
     """How much is said, whether right or not, of what a reference says; a word counts once."""
     said = {
         (element.word, element.kind): weight
-        for element, support, weight in matches.claims
+        for element, support, weight in matches.claims.rows()
         if support or not element.denied
     }
     return min(1.0, sum(said.values()) / references.amount) if references.amount else 1.0
@@ -98,7 +97,7 @@ def _said_share(matches: Matches, references: ReferenceElements) -> float:
 
 def _hallucination(matches: Matches) -> float:
     total = unsupported = 0.0
-    for element, support, weight in matches.claims:
+    for element, support, weight in matches.claims.rows():
         if element.kind in _QUALITIES and not element.denied:
             continue
         total += weight
@@ -108,7 +107,7 @@ def _hallucination(matches: Matches) -> float:
         total += _UNFINISHED_WEIGHT
         unsupported += _UNFINISHED_WEIGHT
     share = 1 - unsupported / total if total else 1.0
-    kinds = {claim.element.kind for claim in matches.claims}
+    kinds = {element.kind for element in matches.claims.elements}
     names = ElementKind.VAGUE not in kinds or kinds - {ElementKind.VAGUE, ElementKind.ATTRIBUTE}
     return share if names else min(share, _NOTHING_NAMED)
 
@@ -117,14 +116,14 @@ def explain(matches: Matches, references: ReferenceElements, wording: Wording) -
     """What matched, what is missing, what is unsupported."""
     matched = [
         element
-        for element, support, _ in matches.claims
+        for element, support, _ in matches.claims.rows()
         if support >= _UNSUPPORTED and element.kind is not ElementKind.VAGUE
     ]
-    unsupported = [element for element, support, _ in matches.claims if support < _UNSUPPORTED]
+    unsupported = [one for one, support, _ in matches.claims.rows() if support < _UNSUPPORTED]
     # From what most references agree on to what one mentions.
     demands, heaviest = references.demands, (-references.weights).argsort(kind="stable").tolist()
-    lacking = (matches.covers < MATCHED).tolist()
-    missing = [demands[place] for place in heaviest if lacking[place]]
+    covers = matches.covers.tolist()
+    missing = [demands[place] for place in heaviest if not covers[place]]
     reasoning = (
         f"Matched: {_listed(matched)}; missing: {_listed(missing)}; "
         f"unsupported: {_listed(unsupported)}."

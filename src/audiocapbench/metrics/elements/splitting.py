@@ -31,11 +31,13 @@ class ParsedCaption(NamedTuple):
     """A caption as it was read: elements in reading order, quoted words last.
 
     It is ordered where it may hold more than one stage, unfinished where it breaks off.
+    What is said to be there and is neither vague nor quoted is affirmed.
     """
 
     elements: tuple[Element, ...]
     ordered: bool
     unfinished: bool
+    affirmed: tuple[Element, ...]
 
 
 # Captions share most of their elements: one object for all of them is less to make and to keep.
@@ -116,7 +118,9 @@ def _split(text: str) -> ParsedCaption:
     ]
     last = next((token for token in reversed(tokens) if token not in _PUNCTUATION), "")
     unfinished = last in _UNFINISHED or last == _THEN
-    return ParsedCaption((*reader.elements, *said), reader.ordered, unfinished)
+    elements = (*reader.elements, *said)
+    affirmed = tuple([one for one in elements if one.kind < _VAGUE and not one.denied])
+    return ParsedCaption(elements, reader.ordered, unfinished, affirmed)
 
 
 @lru_cache(maxsize=100_000)
@@ -148,12 +152,14 @@ class _ElementReader:
         deniers = find_denials(self._tokens, _NEGATION) if denies else [None] * len(roles)
         fresh = True  # nothing but function words since the sentence began
         for role, token, denier in zip(roles, self._tokens, deniers, strict=True):
+            if role is None:
+                continue
             if role == _COMMA and self._after_comma is not None:
                 self._stage, self._after_comma = self._after_comma, None
             if denier != self._denier:
                 self._end_denial()
                 self._denier = denier
-            if role is None or role == _DENY:
+            if role == _DENY:
                 continue
             if isinstance(role, ElementKind):
                 if denier is not None and role is _VAGUE:

@@ -26,6 +26,7 @@ COSINE_CEILING = 0.70
 _SCALE = 127
 _SIDES = 10
 _LARGEST_TABLE = 4_096
+_COMPARED_AT_ONCE = 4_096
 
 
 class ElementVocabulary:
@@ -36,7 +37,7 @@ class ElementVocabulary:
         self._numbers: dict[str, int] = {}
         self._meanings: dict[str, int] = {}
         self._synonyms: dict[int, set[int]] = {}
-        self._named: dict[str, set[int]] = {}
+        self._named: dict[str, tuple[int, ...]] = {}
         dimensions = encoder.encode(["sound"]).shape[1]
         self._vectors = np.zeros((0, dimensions), dtype=np.float32)
         self._akin, self._lines, self._sides = _marks([])
@@ -89,9 +90,10 @@ class ElementVocabulary:
     def _relate(self, new: Sequence[str]) -> None:
         """Note synonyms on both sides; WordNet has some on one side only."""
         for place, name in synonyms(new):
-            self._named.setdefault(name, set()).add(self._numbers[new[place]])
+            number = self._numbers[new[place]]
+            self._named[name] = (*self._named.get(name, ()), number)
             if name in self._numbers:
-                self._note(self._numbers[new[place]], self._numbers[name])
+                self._note(number, self._numbers[name])
         for word in new:
             for other in self._named.get(word, ()):
                 self._note(self._numbers[word], other)
@@ -101,21 +103,32 @@ class ElementVocabulary:
             self._synonyms.setdefault(word, set()).add(other)
             self._synonyms.setdefault(other, set()).add(word)
 
-    def numbers(self, words: Sequence[str]) -> IntArray:
+    def numbers(self, words: Iterable[str]) -> tuple[int, ...]:
         """The numbers of words that have been learnt."""
-        return np.array([self._numbers[word] for word in words], dtype=np.int64)
+        return tuple(map(self._numbers.__getitem__, words))
 
-    def likeness(self, words: IntArray, others: IntArray) -> Likeness:
+    def likeness(self, words: Sequence[int], others: Sequence[int]) -> Likeness:
         """How much alike each word is to each other, shape (words, others).
 
         Words that exclude each other, such as "loud" and "quiet", have ``AGAINST``.
         """
-        if not (words.size and others.size):
-            return np.zeros((words.size, others.size), dtype=np.float32)
-        if len(self._numbers) == self._tabled or max(words.max(), others.max()) < self._tabled:
-            found: Likeness = self._table[words[:, None], others]
-            return found
-        return self._compare(words, others)
+        if not (words and others):
+            return np.zeros((len(words), len(others)), dtype=np.float32)
+        pairs = np.repeat(words, len(others)), np.tile(others, len(words))
+        return self.likeness_of(*pairs).reshape(len(words), len(others))
+
+    def likeness_of(self, words: IntArray, others: IntArray) -> Likeness:
+        """How much alike each word is to the other at its place."""
+        last = self._tabled - 1
+        found: Likeness = self._table[np.minimum(words, last), np.minimum(others, last)]
+        beyond = np.flatnonzero(np.maximum(words, others) > last)
+        for start in range(0, len(beyond), _COMPARED_AT_ONCE):
+            places = beyond[start : start + _COMPARED_AT_ONCE]
+            (own, rows), (other, columns) = (
+                np.unique(numbers[places], return_inverse=True) for numbers in (words, others)
+            )
+            found[places] = self._compare(own, other)[rows, columns]
+        return found
 
     def _compare(self, words: IntArray, others: IntArray) -> Likeness:
         likeness: Likeness = self._vectors[words] @ self._vectors[others].T

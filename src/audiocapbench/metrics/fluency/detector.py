@@ -3,11 +3,9 @@
 The detector is a linear classifier that reads English; tools/train_fluency.py makes its weights.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +23,7 @@ from audiocapbench.metrics.fluency.text import (
 from audiocapbench.metrics.inputs import check_texts
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.metrics.similarity import mean_cosines
+from audiocapbench.metrics.weights import shipped_weights
 from audiocapbench.signature import sign
 
 ERROR_WEIGHT = 0.23
@@ -34,6 +33,7 @@ _CAPTIONS_AT_ONCE = 8192
 _MOST_COMPARED = 100
 # Three words and the pauses between them.
 _SHORTEST_LIST = 5
+_MARKS = GRAMMAR | {PAUSE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,37 +81,38 @@ class FluencyDetector:
 
 def _surely_broken(sentences: Sequence[Sequence[str]]) -> list[bool]:
     """Of each sentence, whether it lists single words, or one before it has all of its content."""
-    marks = GRAMMAR | {PAUSE}
+    listed = [_lists(sentence) for sentence in sentences]
+    if len(listed) < 2:
+        return listed
     contents: list[set[str]] = []
-    found = []
-    for sentence in sentences:
-        own = {stem_of(word) for word in sentence if word not in marks}
+    for place, sentence in enumerate(sentences):
+        own = {stem_of(word) for word in sentence if word not in _MARKS}
         again = bool(own) and any(own <= earlier for earlier in contents[:_MOST_COMPARED])
-        listed = len(sentence) >= _SHORTEST_LIST and set(sentence[1::2]) == {PAUSE}
-        found.append(again or listed)
+        listed[place] |= again
         contents.append(own)
-    return found
+    return listed
+
+
+def _lists(sentence: Sequence[str]) -> bool:
+    within = sentence[1::2] if len(sentence) >= _SHORTEST_LIST else ()
+    return bool(within) and within[0] == PAUSE and set(within) == {PAUSE}
 
 
 @cache
 def load_detector() -> FluencyDetector:
     """Load the detector that comes with the package."""
-    file = resources.files("audiocapbench.metrics.fluency") / "weights" / "weights.npz"
-    try:
-        digest = hashlib.sha256(file.read_bytes()).hexdigest()[:8]
-        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-            detector = FluencyDetector(
-                name=f"hashed@{digest}",
-                buckets=arrays["buckets"],
-                step=float(arrays["step"]),
-                repetition=arrays["repetition"].astype(np.float64),
-                bias=float(arrays["bias"]),
-                known=arrays["known"],
-            )
-    except (OSError, KeyError, ValueError) as error:
-        raise MetricError(
-            f"The fluency detector's weights cannot be read ({error}): reinstall audiocapbench."
-        ) from error
+    with shipped_weights("fluency", "weights.npz", "The fluency detector's weights") as (
+        name,
+        held,
+    ):
+        detector = FluencyDetector(
+            name=f"hashed@{name}",
+            buckets=held["buckets"],
+            step=float(held["step"]),
+            repetition=held["repetition"].astype(np.float64),
+            bias=float(held["bias"]),
+            known=held["known"],
+        )
     if detector.buckets.shape != (1 << BUCKET_BITS,) or len(detector.repetition) != len(REPETITION):
         raise MetricError(
             "The fluency detector's weights are of another version: reinstall audiocapbench."

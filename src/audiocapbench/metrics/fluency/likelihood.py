@@ -3,19 +3,17 @@
 It reads text alone. tools/train_ngrams.py counts the n-grams; they are kept as hashes.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.errors import MetricError
 from audiocapbench.metrics.fluency.features import hash_words
 from audiocapbench.metrics.fluency.text import PAUSE, sentences_of
 from audiocapbench.metrics.result import FloatArray
+from audiocapbench.metrics.weights import shipped_weights
 
 ORDERS = 3
 _START, _STOP = "<", ">"
@@ -102,14 +100,7 @@ def run_hashes(words: Sequence[str]) -> list[NDArray[np.uint32]]:
 @cache
 def load_ngrams() -> NgramModel:
     """Load the model that comes with the package."""
-    file = resources.files("audiocapbench.metrics.fluency") / "weights" / "ngrams.npz"
-    try:
-        digest = hashlib.sha256(file.read_bytes()).hexdigest()[:8]
-        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-            hashes = tuple(arrays[f"hashes_{order}"] for order in range(ORDERS))
-            counts = tuple(arrays[f"counts_{order}"] for order in range(ORDERS))
-            return NgramModel(f"trigrams@{digest}", hashes, counts, int(arrays["total"]))
-    except (OSError, KeyError, ValueError) as error:
-        raise MetricError(
-            f"The n-gram model of captions cannot be read ({error}): reinstall audiocapbench."
-        ) from error
+    with shipped_weights("fluency", "ngrams.npz", "The n-gram model of captions") as (name, held):
+        hashes = tuple(held[f"hashes_{order}"] for order in range(ORDERS))
+        counts = tuple(held[f"counts_{order}"] for order in range(ORDERS))
+        return NgramModel(f"trigrams@{name}", hashes, counts, int(held["total"]))

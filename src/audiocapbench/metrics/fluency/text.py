@@ -52,7 +52,7 @@ def _read(caption: str) -> Sequence[Sequence[str]]:
     for sentence in sentences:
         if sentence and sentence[-1] == PAUSE:
             sentence.pop()
-    return [sentence for sentence in sentences if sentence]
+    return tuple([tuple(sentence) for sentence in sentences if sentence])
 
 
 def shape_of(word: str) -> str:
@@ -93,16 +93,23 @@ def excess_length(caption: str, references: Sequence[str]) -> float:
     Counts words beyond 1.3 times those of the longest reference, and sentences beyond those of the
     one with the most: two captions joined are longer than any, however well each of them fits.
     """
-    words, sentences = _lengths(caption)
-    known = [_lengths(reference) for reference in references]
-    most_words = _ROOM * max((one for one, _ in known), default=0)
-    most_sentences = max((one for _, one in known), default=0)
-    both = ((words, most_words), (sentences, most_sentences))
-    return sum(math.log2(own / most) for own, most in both if own > most > 0)
+    return excess_beyond(longest(references), caption)
+
+
+def longest(references: Sequence[str]) -> tuple[float, int]:
+    """As many words and as many sentences as references can explain."""
+    words, sentences = zip(*map(_lengths, references), strict=True) if references else ((0,), (0,))
+    return _ROOM * max(words), max(sentences)
+
+
+def excess_beyond(most: tuple[float, int], caption: str) -> float:
+    """The same of a caption whose references can explain so many words and sentences."""
+    both = zip(_lengths(caption), most, strict=True)
+    return sum(math.log2(own / known) for own, known in both if own > known > 0)
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def _lengths(caption: str) -> tuple[int, int]:
     """How many words a caption has, and how many sentences."""
     sentences = sentences_of(caption)
-    return sum(word != PAUSE for own in sentences for word in own), len(sentences)
+    return sum([len(own) - own.count(PAUSE) for own in sentences]), len(sentences)

@@ -3,23 +3,20 @@
 What is better in one feature and no worse in the others is therefore never worse in the blend.
 """
 
-import hashlib
-import json
 from collections.abc import Sequence
 from functools import cache
-from importlib import resources
 from typing import NamedTuple
 
 import numpy as np
 
-from audiocapbench.errors import MetricError
-from audiocapbench.metrics.elements import RULES, ElementCase, ElementComparer, ElementScores
+from audiocapbench.metrics.elements import RULES, ElementCase, ElementComparer
 from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.metrics.fluency.detector import load_detector
 from audiocapbench.metrics.inputs import check_captions
 from audiocapbench.metrics.preference.coverage import covered_shares, load_weights
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.metrics.similarity import mean_cosines
+from audiocapbench.metrics.weights import shipped_weights
 from audiocapbench.signature import sign
 
 FEATURES = ("coverage", "accuracy", "completeness", "faithfulness", "fluency", "ending", "length")
@@ -38,15 +35,9 @@ class Blend(NamedTuple):
 @cache
 def load_blend(kind: str) -> Blend:
     """Load weights that come with the package: of ``wordllama``, or of a sentence encoder."""
-    file = resources.files("audiocapbench.metrics.preference") / "weights" / "blend.json"
-    try:
-        text = file.read_bytes()
-        weights = {name: float(value) for name, value in json.loads(text)["weights"][kind].items()}
-    except (OSError, KeyError, ValueError) as error:
-        raise MetricError(
-            f"The weights of 'preference' cannot be read ({error}): reinstall audiocapbench."
-        ) from error
-    return Blend(f"{kind}@{hashlib.sha256(text).hexdigest()[:8]}", weights)
+    with shipped_weights("preference", "blend.json", "The weights of 'preference'") as (name, held):
+        weights = {feature: float(value) for feature, value in held["weights"][kind].items()}
+        return Blend(f"{kind}@{name}", weights)
 
 
 def preference(
@@ -80,21 +71,28 @@ def features(
 ) -> dict[str, FloatArray]:
     """What the blend is made of, by name: each from 0 to 1, and the higher, the better."""
     check_captions(predictions, references, words_needed=True)
-    compared = _compared(predictions, references)
-    said = np.array([bool(text.strip()) for text in predictions], dtype=np.float64)
-    excess = np.array([one.wording.excess for one in compared], dtype=np.float64)
+    cases = [ElementCase(*one) for one in zip(predictions, map(tuple, references), strict=True)]
+    distinct = {case: place for place, case in enumerate(dict.fromkeys(cases))}
+    texts, held_to = [one.prediction for one in distinct], [one.references for one in distinct]
+    rows = [
+        (*one.scores.values(), one.error, not one.unfinished, one.wording.excess)
+        for one in _comparer().compare(list(distinct))
+    ]
+    accuracy, completeness, faithfulness, error, whole, excess = np.array(rows).reshape(-1, 6).T
+    said = np.array([bool(text.strip()) for text in texts], dtype=np.float64)
     found = {
-        "coverage": covered_shares(predictions, references),
-        "accuracy": np.array([one.scores["accuracy"] / 10 for one in compared]),
-        "completeness": np.array([one.scores["completeness"] / 10 for one in compared]),
-        "faithfulness": np.array([one.scores["hallucination"] / 10 for one in compared]),
-        "fluency": 1 - np.array([one.error for one in compared], dtype=np.float64),
-        "ending": said * np.array([not one.unfinished for one in compared]),
+        "coverage": covered_shares(texts, held_to),
+        "accuracy": accuracy / 10,
+        "completeness": completeness / 10,
+        "faithfulness": faithfulness / 10,
+        "fluency": 1 - error,
+        "ending": said * whole,
         "length": said / (1 + excess),
     }
     if encoder.name.partition("@")[0] != _STATIC:
-        found["similarity"] = np.maximum(mean_cosines(predictions, references, encoder), 0)
-    return found
+        found["similarity"] = np.maximum(mean_cosines(texts, held_to, encoder), 0)
+    places = np.array([distinct[case] for case in cases], dtype=np.int64)
+    return {name: values[places] for name, values in found.items()}
 
 
 def explain_preference(
@@ -106,14 +104,8 @@ def explain_preference(
 
     The encoder plays no part: words are compared by static vectors.
     """
-    return [one.reasoning for one in _compared(predictions, references)]
-
-
-def _compared(
-    predictions: Sequence[str], references: Sequence[Sequence[str]]
-) -> list[ElementScores]:
-    both = zip(predictions, references, strict=True)
-    return list(_comparer().compare([ElementCase(text, tuple(own)) for text, own in both]))
+    cases = [ElementCase(*one) for one in zip(predictions, map(tuple, references), strict=True)]
+    return [one.reasoning for one in _comparer().compare(cases)]
 
 
 @cache

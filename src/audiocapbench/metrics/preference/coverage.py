@@ -1,25 +1,23 @@
 """How much of what the references say a caption covers, word by word, by static vectors."""
 
-import hashlib
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib import resources
 from itertools import chain
 from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.encoders.encoder import Vectors, readable
-from audiocapbench.metrics.encoders.wordllama import WordLlamaEncoder
+from audiocapbench.metrics.encoders.wordllama import DIMENSIONS, WordLlamaEncoder
 from audiocapbench.metrics.inputs import check_captions
 from audiocapbench.metrics.result import FloatArray, MetricResult
+from audiocapbench.metrics.weights import shipped_weights
 from audiocapbench.signature import sign
 
 _WORDS_AT_ONCE = 1024
+_TOKENS_AT_ONCE = 512
 _FULL_STOPS = " .。"
 
 Ids = NDArray[np.int64]
@@ -35,17 +33,10 @@ class TokenWeights(NamedTuple):
 @cache
 def load_weights() -> TokenWeights:
     """Load the counts that come with the package; tools/train_preference.py makes them."""
-    file = resources.files("audiocapbench.metrics.preference") / "weights" / "tokens.npz"
-    try:
-        digest = hashlib.sha256(file.read_bytes()).hexdigest()[:8]
-        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-            captions, counts = int(arrays["captions"]), np.zeros(int(arrays["vocabulary"]))
-            counts[arrays["tokens"]] = arrays["counts"]
-    except (OSError, KeyError, ValueError, IndexError) as error:
-        raise MetricError(
-            f"The counts of tokens in captions cannot be read ({error}): reinstall audiocapbench."
-        ) from error
-    return TokenWeights(f"tokens@{digest}", np.log((captions + 1) / (counts + 1)))
+    with shipped_weights("preference", "tokens.npz", "The counts of tokens") as (name, held):
+        counts = np.zeros(int(held["vocabulary"]))
+        counts[held["tokens"]] = held["counts"]
+        return TokenWeights(f"tokens@{name}", np.log((int(held["captions"]) + 1) / (counts + 1)))
 
 
 def coverage(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> MetricResult:
@@ -55,6 +46,7 @@ def coverage(predictions: Sequence[str], references: Sequence[Sequence[str]]) ->
     the more, the rarer it is in captions. What a prediction says beyond its references costs
     nothing. A blank prediction scores 0; a blank reference is no reference.
     """
+    check_captions(predictions, references, words_needed=True)
     encoder = static_vectors()
     signature = sign("coverage", encoder=encoder.name, idf=load_weights().name)
     return MetricResult.of_means("coverage", signature, covered_shares(predictions, references))
@@ -62,44 +54,68 @@ def coverage(predictions: Sequence[str], references: Sequence[Sequence[str]]) ->
 
 def covered_shares(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> FloatArray:
     """The weighted share of the references' tokens that each prediction covers, shape (n,)."""
-    check_captions(predictions, references, words_needed=True)
-    encoder = static_vectors()
-    ours = [sorted(set(own)) for own in tokens_of(predictions, encoder)]
-    theirs = _bags(references, encoder)
-    used = sorted({*chain(*ours), *chain.from_iterable(bag.tokens for bag in theirs.values())})
-    table, row = _unit_vectors(encoder.table[used]), np.zeros(len(encoder.table), dtype=np.int64)
-    row[used] = np.arange(len(used))
-    shares = np.zeros(len(predictions))
-    for place, (own, held_to) in enumerate(zip(ours, references, strict=True)):
-        bag = theirs[tuple(held_to)]
-        if own and bag.total > 0:
-            cosines = _cosines(table, row[bag.tokens], table[row[own]].T)
-            nearest = np.concatenate([block.max(axis=1) for block in cosines])
-            shares[place] = bag.weights @ nearest.astype(np.float64) / bag.total
+    encoder, keys = static_vectors(), list(map(tuple, references))
+    clips = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    texts = list(dict.fromkeys(chain(predictions, *clips)))
+    tokens = dict(zip(texts, tokens_of(texts, encoder), strict=True))
+    ours = _bags([tokens[text] for text in predictions])
+    theirs = _bags([list(chain.from_iterable(tokens[text] for text in key)) for key in clips])
+    used, rows = np.unique(np.concatenate([ours.tokens, theirs.tokens]), return_inverse=True)
+    table, wanted = _unit_vectors(encoder.table[used]), rows[len(ours.tokens) :]
+    weights = load_weights().values[theirs.tokens] * theirs.counts
+    clip = np.array([clips[key] for key in keys], dtype=np.int64)
+    shares, buffers = (
+        np.zeros(len(predictions)),
+        np.empty((2, _TOKENS_AT_ONCE, DIMENSIONS), np.float32),
+    )
+    for samples in _alike(np.diff(ours.starts), np.diff(theirs.starts)[clip]):
+        own, held_to = ours.places(samples), theirs.places(clip[samples])
+        vectors = (
+            _rows(table, *two) for two in zip((wanted[held_to], rows[own]), buffers, strict=True)
+        )
+        nearest = _nearest(*vectors)
+        totals = weights[held_to].sum(axis=1)
+        covered = (weights[held_to] * nearest).sum(axis=1)
+        np.divide(covered, totals, out=covered, where=totals > 0)
+        shares[samples] = np.where(totals > 0, covered, 0)
     return np.clip(shares, 0, 1)
 
 
-class _Bag(NamedTuple):
-    """Distinct tokens of a clip's references in order, what each weighs there, and all together."""
+class _TokenBags(NamedTuple):
+    """Distinct tokens of texts, in order and text after text, and how often each is there.
 
-    tokens: list[int]
-    weights: FloatArray
-    total: float
+    Those of text i are tokens[starts[i]:starts[i + 1]].
+    """
+
+    tokens: Ids
+    counts: Ids
+    starts: Ids
+
+    def places(self, texts: Ids) -> Ids:
+        """Where the tokens of texts of equal length stand, a row a text."""
+        first = self.starts[texts][:, None]
+        return first + np.arange(self.starts[texts[0] + 1] - first[0, 0])
 
 
-def _bags(
-    references: Sequence[Sequence[str]], encoder: WordLlamaEncoder
-) -> dict[tuple[str, ...], _Bag]:
-    distinct = list(dict.fromkeys(map(tuple, references)))
-    texts = list(dict.fromkeys(chain.from_iterable(distinct)))
-    tokens = dict(zip(texts, tokens_of(texts, encoder), strict=True))
-    values, found = load_weights().values, {}
-    for held_to in distinct:
-        counts = Counter(chain.from_iterable(tokens[text] for text in held_to))
-        wanted = sorted(counts)
-        weights = values[wanted] * np.array([counts[one] for one in wanted])
-        found[held_to] = _Bag(wanted, weights, weights.sum())
-    return found
+def _bags(texts: Sequence[Sequence[int]]) -> _TokenBags:
+    lengths = [len(own) for own in texts]
+    every = np.fromiter(chain.from_iterable(texts), dtype=np.int64, count=sum(lengths))
+    size = every.max(initial=0) + 1
+    keys, counts = np.unique(
+        np.repeat(np.arange(len(texts)), lengths) * size + every, return_counts=True
+    )
+    return _TokenBags(keys % size, counts, np.searchsorted(keys, np.arange(len(texts) + 1) * size))
+
+
+def _alike(ours: Ids, theirs: Ids) -> Iterator[Ids]:
+    """Samples with equally many tokens on each side, and some on both, not too many at once."""
+    order = np.lexsort((ours, theirs))
+    order = order[(ours[order] > 0) & (theirs[order] > 0)]
+    new = (np.diff(ours[order]) != 0) | (np.diff(theirs[order]) != 0)
+    for samples in np.split(order, np.flatnonzero(new) + 1) if len(order) else ():
+        most = max(1, _TOKENS_AT_ONCE // int(ours[samples[0]] + theirs[samples[0]]))
+        for start in range(0, len(samples), most):
+            yield samples[start : start + most]
 
 
 def static_vectors() -> WordLlamaEncoder:
@@ -114,10 +130,20 @@ def tokens_of(texts: Sequence[str], encoder: WordLlamaEncoder) -> list[list[int]
     return [found[text] for text in texts]
 
 
-def _cosines(table: Vectors, wanted: Ids, own: Vectors) -> Iterator[Vectors]:
-    """The cosine of each wanted token with each of one's own."""
-    for start in range(0, len(wanted), _WORDS_AT_ONCE):
-        yield table[wanted[start : start + _WORDS_AT_ONCE]] @ own
+def _rows(table: Vectors, places: Ids, buffer: Vectors) -> Vectors:
+    """Rows of a table, in memory that is there already where it is large enough."""
+    if places.size > len(buffer):
+        return table[places]
+    room = buffer[: places.size].reshape(*places.shape, -1)
+    return table.take(places, axis=0, out=room, mode="clip")
+
+
+def _nearest(wanted: Vectors, own: Vectors) -> FloatArray:
+    """The cosine of each wanted token with the nearest of one's own."""
+    blocks = range(0, wanted.shape[1], _WORDS_AT_ONCE)
+    parts = (wanted[:, start : start + _WORDS_AT_ONCE].swapaxes(1, 2) for start in blocks)
+    found = [(own @ part).max(axis=1) for part in parts]
+    return np.concatenate(found, axis=1, dtype=np.float64)
 
 
 def _unit_vectors(rows: Vectors) -> Vectors:
