@@ -93,6 +93,12 @@ def test_what_datasets_saved_is_the_same_benchmark_split_by_split(tmp_path: Path
             open_benchmark(f"{tmp_path / 'saved.v1'}{name}")
     made.save_to_disk(tmp_path / "alone")
     assert digests(open_benchmark(str(tmp_path / "alone"))) == STORED
+    with pytest.raises(AudioCapBenchError, match="no split 'dev'; it has none"):
+        open_benchmark(f"{tmp_path / 'alone'}:dev")
+    (stored,) = (tmp_path / "alone").glob("*.arrow")
+    stored.write_bytes(stored.read_bytes()[:500])
+    with pytest.raises(AudioCapBenchError, match=r"cannot load it|no table that can be read"):
+        open_benchmark(str(tmp_path / "alone"))
 
 
 def test_columns_are_named_in_brackets_and_what_is_unclear_is_refused(tmp_path: Path) -> None:
@@ -167,7 +173,7 @@ def test_hostile_rows_are_missing_with_a_reason_and_write_nothing_elsewhere(
     with pytest.raises(AudioCapBenchError, match=r"no clip can be used.*not text"):
         open_benchmark(str(tmp_path / "nested.parquet"))
     (tmp_path / "torn.parquet").write_bytes((tmp_path / "odd.parquet").read_bytes()[:-30])
-    with pytest.raises(AudioCapBenchError, match="is not parquet that can be read"):
+    with pytest.raises(AudioCapBenchError, match="is no table that can be read"):
         open_benchmark(str(tmp_path / "torn.parquet"))
 
 

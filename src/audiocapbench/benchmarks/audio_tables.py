@@ -98,7 +98,7 @@ def _local_table(
         raise DatasetError(f"{place}: 'datasets' cannot load it ({error!s:.200})") from None
     known = dict(saved) if isinstance(saved, datasets.DatasetDict) else {"": saved}
     part = one_split(str(place), [one for one in known if one], split)
-    return part, saved_table(str(place), known[part])
+    return part, saved_table(place, known.get(part, saved))
 
 
 def _of_hub(target: str, options: Mapping[str, str], columns: dict[str, str]) -> Benchmark | None:

@@ -70,15 +70,16 @@ def parquet_table(name: str, paths: Sequence[Path]) -> AudioTable:
         return AudioTable(name, _kinds(parquet.read_schema(paths[0])), read)
 
 
-def saved_table(name: str, saved: Any) -> AudioTable:
+def saved_table(place: Path, saved: Any) -> AudioTable:
     """A ``datasets.Dataset``, read where it lies."""
 
     def read(columns: Sequence[str]) -> Iterator[Row]:
         names = [one.removesuffix(".path") for one in columns]
-        for batch in saved.select_columns(names).with_format("arrow").iter(_AT_A_TIME):
-            yield from batch.to_pylist()
+        with _reading(place):
+            for batch in saved.select_columns(names).with_format("arrow").iter(_AT_A_TIME):
+                yield from batch.to_pylist()
 
-    return AudioTable(name, _kinds(saved.features.arrow_schema), read)
+    return AudioTable(str(place), _kinds(saved.features.arrow_schema), read)
 
 
 def folder_table(name: str, root: Path) -> AudioTable:
@@ -231,4 +232,4 @@ def _reading(path: Path) -> Iterator[None]:
         with os_errors(path, "read"):
             yield
     except (ArrowException, UnicodeDecodeError) as error:
-        raise HubError(f"{path}: is not parquet that can be read ({error!s:.200})") from None
+        raise HubError(f"{path}: is no table that can be read ({error!s:.200})") from None

@@ -61,7 +61,7 @@ def one_split(where: str, known: Sequence[str], split: str | None) -> str:
     """The split that is meant; nothing where all is one."""
     if split is None and len(known) > 1:
         raise HubError(f"{where}: has the splits {', '.join(known)}; say which: …:{known[0]}")
-    if split is not None and known and split not in known:
+    if split is not None and split not in (known or ["train"]):
         raise HubError(f"{where}: has no split {split!r}{meant(split, known, 'it has')}")
     return split or (known[0] if known else "")
 
