@@ -196,7 +196,7 @@ def test_how_it_was_made_names_signatures_and_data(visit: Opener, page: str) -> 
     for image in seen.page.locator("#made svg.figure").all():
         assert image.get_attribute("aria-label")
     seen.page.click("#tab-trials")
-    seen.says("#trials h2", "Do the metrics agree with the judges?")
+    seen.says("#trials h2", "Do the metrics agree with openai/gpt-4.1?")
 
 
 def test_on_a_phone_scores_are_seen_beside_a_pinned_model(visit: Opener, page: str) -> None:

@@ -282,7 +282,7 @@ class _Hearing:
         for digest in reversed(self._clips):
             if self._is_wanted(digest):
                 self._left.append(digest)
-            elif self._stage.is_new(digest):
+            else:
                 self._stage.tell(digest, self._words(digest))
         self._done = len(self._clips) - len(self._left)
         self._settings.progress("clips heard", self._done, len(self._clips))
@@ -299,10 +299,12 @@ class _Hearing:
                 self._commit(found)
             if len(self._left) == before:
                 time.sleep(_LOOK_AGAIN_S)
-        self.said |= self._settings.store.findings(self._signatures, self._elsewhere)
-        for digest, reply in self._stage.outcomes(self._elsewhere).items():
-            if reply.status is Status.SKIPPED:
-                self.undecoded[digest] = reply.error or ""
+        store = self._settings.store
+        self.said |= store.findings(self._signatures, self._elsewhere)
+        known = store.outcomes(self._stage.run.id) if self._elsewhere else {}
+        for digest in known.keys() & set(self._elsewhere):
+            if known[digest].reply.status is Status.SKIPPED:
+                self.undecoded[digest] = known[digest].reply.error or ""
 
     def _claimed(self) -> Iterator[str]:
         """Clips that nobody else hears right now, a few at a time."""

@@ -179,32 +179,14 @@ def split(
     clips = kept_clips(store, project, shares, seed)
     _refuse_other_splits(out, {one.split for one in clips})
     label = re.sub(r"[^A-Za-z0-9_.-]+", "-", name or root.resolve().name) or "own"
-    questions = stage_benchmark("split", {one.id: project for one in clips})
+    done, questions = 0, stage_benchmark("split", {one.id: project for one in clips})
+    parts = [(part, kind) for part in dict.fromkeys(one.split for one in clips) for kind in _ROWS]
     with StageRun(store, questions, label) as stage:
-        _write_splits(root, out, clips, label, progress, stage)
-    records = [
-        StageRecord(one.id, "split", "ok", {"split": one.split, "key": one.key}) for one in clips
-    ]
-    store.put_stage(project, "split", records)
-    return SplitResult(out, tuple(clips))
-
-
-def _write_splits(
-    root: Path,
-    out: Path,
-    clips: Sequence[KeptClip],
-    label: str,
-    progress: Callable[[str, int, int], None],
-    stage: StageRun,
-) -> None:
-    done = 0
-    for part in dict.fromkeys(one.split for one in clips):
-        own = [one for one in clips if one.split == part]
-        place = out / part
-        for kind, rows in (("caption", _caption_row), ("qa", _question_rows)):
-            reuse = place / "caption" if kind == "qa" else None
-            ledger = Ledger(place / kind, f"mecat-{kind}", reuse=reuse)
-            wanted = [(one, row) for one in own for row in rows(one, f"{label}-{part}")]
+        for part, kind in parts:
+            own = [one for one in clips if one.split == part]
+            reuse = out / part / "caption" if kind == "qa" else None
+            ledger = Ledger(out / part / kind, f"mecat-{kind}", reuse=reuse)
+            wanted = [(one, row) for one in own for row in _ROWS[kind](one, f"{label}-{part}")]
             _forget(ledger, {row["id"]: row for _, row in wanted})
             with ledger.building(f"mecat-{kind}", lambda: ()):
                 for position, (one, row) in enumerate(wanted):
@@ -214,7 +196,13 @@ def _write_splits(
                         stage.tell(one.id, one.annotation.captions["long"][0])
             done += len(own)
             progress("clips written", done, 2 * len(clips))
-        _write_lines(place / "mecat", own)
+            if kind == "qa":
+                _write_lines(out / part / "mecat", own)
+    records = [
+        StageRecord(one.id, "split", "ok", {"split": one.split, "key": one.key}) for one in clips
+    ]
+    store.put_stage(project, "split", records)
+    return SplitResult(out, tuple(clips))
 
 
 def _refuse_other_splits(out: Path, splits: set[str]) -> None:
@@ -282,6 +270,9 @@ def _row(one: KeptClip, split: str) -> dict[str, Any]:
         "split": split,
         "original": one.id,
     } | ({"licence": licence} if licence else {})
+
+
+_ROWS = {"caption": _caption_row, "qa": _question_rows}
 
 
 def _questions(one: KeptClip) -> Iterator[tuple[str, dict[str, str]]]:

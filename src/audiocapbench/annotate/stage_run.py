@@ -45,7 +45,8 @@ class StageRun:
                 store.delete_runs([earlier.id])
         self.run = store.begin_run(spec, dataset_of(clips))
         self._seen = store.task_states(self.run.id)
-        self._told: set[str] = set()
+        # Of what was told of before, only what was claimed anew is told again.
+        self._told = {one.sample for one in self._seen}
         self._waiting: list[AnswerRecord] = []
         self._written_at = time.monotonic()
         if ids and not shared:  # that it is being dealt with; no clip is told of under this key
@@ -55,11 +56,8 @@ class StageRun:
         """Those of the clips that are now ours, and those that others have dealt with."""
         keys = [TaskKey("", one) for one in clips]
         taken, done, _ = self._lease.claim(self.run.id, keys, self._seen)
+        self._told -= {one.sample for one in taken}
         return [one.sample for one in taken], [one.sample for one in done]
-
-    def is_new(self, clip: str) -> bool:
-        """Whether nothing had been told of a clip when this began."""
-        return TaskKey("", clip) not in self._seen
 
     def tell(
         self, clip: str, text: str, error: str | None = None, status: Status = Status.FAILED
@@ -79,11 +77,6 @@ class StageRun:
         if waiting:
             self._store.add_records(self.run.id, waiting, self._lease.worker.id)
         self._written_at = time.monotonic()
-
-    def outcomes(self, clips: Sequence[str]) -> dict[str, Reply]:
-        """What others told of clips."""
-        known = self._store.outcomes(self.run.id) if clips else {}
-        return {one: known[one].reply for one in clips if one in known}
 
     def __enter__(self) -> "StageRun":
         return self

@@ -33,9 +33,10 @@ function show(told) {
   at("each").textContent = `items with ${told.each} ${told.each === 1 ? "rating" : "ratings"}`;
   const tried = told.people.reduce((sum, one) => sum + one.gold, 0), right = told.people.reduce((sum, one) => sum + one.gold_right, 0);
   at("golden").textContent = tried ? percent(right / tried) : "–";
-  fill("agreement", told.agreement.map((one) => [cell("th", one.dimension), cell("td", one.items), cell("td", figure(one.alpha)), cell("td", figure(one.kappa))]));
-  fill("people", told.people.map((one) => [cell("th", one.person), cell("td", one.ratings), cell("td", one.seconds === null ? "–" : one.seconds.toFixed(1)),
+  fill("agreement", told.agreement.map((one) => [cell("th", one.dimension), cell("td", figure(one.alpha)), cell("td", figure(one.kappa)), cell("td", one.items)]));
+  fill("people", told.people.map((one) => [cell("th", one.person), cell("td", one.ratings),
     cell("td", one.gold ? `${one.gold_right} of ${one.gold}` : "–", one.gold ? `${percent(one.gold_interval[0])} to ${percent(one.gold_interval[1])}` : ""),
+    cell("td", one.seconds === null ? "–" : one.seconds.toFixed(1)),
     cell("td", one.last ? new Date(one.last).toLocaleString([], { dateStyle: "short", timeStyle: "short" }) : "–")]));
   at("votes").hidden = told.kind !== "pairs";
   at("when").textContent = `as of ${new Date().toLocaleTimeString()}`;
