@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from audiocapbench.engine import score_run
 from audiocapbench.engine.runner import dataset_of
-from audiocapbench.errors import AudioCapBenchError, MetricError
+from audiocapbench.errors import MetricError, ReportError
 from audiocapbench.judges.aggregation import MAX_VALUE
 from audiocapbench.judges.executor import judge_run
 from audiocapbench.judges.registry import create_judge
@@ -116,8 +116,8 @@ def _differences(store: Store, run: Run, claims: Iterable[ScoreClaim]) -> list[s
     """How scores differ from what the answers give, in sentences."""
     try:
         (found,) = gather(stored_summaries(store, [run.id])).runs
-    except AudioCapBenchError as error:
-        return [str(error)]
+    except ReportError:
+        return ["nothing of it can be scored here"]
     return [words for one in claims if (words := _difference(found, one))]
 
 
