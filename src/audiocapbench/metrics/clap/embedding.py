@@ -86,15 +86,20 @@ class Embedder:
         distinct = list(dict.fromkeys(paths))
         many = self._batches.in_flight and len(distinct) >= _MANY
         self._processes = reading_processes() if many else None
-        known = _Known({}, {}, {setting: {} for setting in self._cutting.settings}, len(distinct))
-        unread = self._encode_clips(distinct, known)
-        vectors = {}
+        settings = self._cutting.settings
+        known = _Known({}, {}, {}, {setting: {} for setting in settings}, len(distinct))
+        windows, same = tee(self._windows(distinct, known))
+        for vectors in self._batches.cuts(cut for cut, _ in same):
+            self._add([mean for _, mean in islice(windows, len(vectors))], vectors, known)
+        if known.total:
+            self._progress(known.total, known.total)
+        vectors_of = {}
         for path, content in known.contents.items():
-            if content in unread:
-                known.missing[path] = unread[content]
+            if content in known.unread:
+                known.missing[path] = known.unread[content]
             else:
-                vectors[path] = np.stack([one[content] for one in known.vectors.values()])
-        return ClipEmbeddings(vectors, known.missing)
+                vectors_of[path] = np.stack([one[content] for one in known.vectors.values()])
+        return ClipEmbeddings(vectors_of, known.missing)
 
     def _encode_texts(self, texts: list[str]) -> Vectors:
         keys = [audio.sha256(text.encode()) for text in texts]
@@ -107,28 +112,16 @@ class Embedder:
             known |= {key: vector for _, key, vector in made}
         return np.stack([known[key] for key in keys])
 
-    def _encode_clips(self, paths: Sequence[Path], known: "_Known") -> dict[str, str]:
-        """Fill ``known`` with what is wanted; returns the clips that cannot be read, and why."""
-        unread: dict[str, str] = {}
-        windows, same = tee(self._windows(paths, known, unread))
-        for vectors in self._batches.cuts(cut for cut, _ in same):
-            self._add([mean for _, mean in islice(windows, len(vectors))], vectors, known)
-        if known.total:
-            self._progress(known.total, known.total)
-        return unread
-
-    def _windows(
-        self, paths: Sequence[Path], known: "_Known", unread: dict[str, str]
-    ) -> Iterator[tuple[Cut, "_Mean"]]:
+    def _windows(self, paths: Sequence[Path], known: "_Known") -> Iterator[tuple[Cut, "_Mean"]]:
+        """Cuts of the clips that are not in the store, and the mean that each belongs to."""
+        wanted = self._wanted(paths, known)
         done = 0
-        for clips, sounds in read_ahead(
-            self._read, self._wanted(paths, known), ahead=_AHEAD // _TOGETHER
-        ):
+        for clips, sounds in read_ahead(self._read, wanted, ahead=_AHEAD // _TOGETHER):
             self._progress(done, known.total)
             done += len(clips)
             for clip, samples in zip(clips, sounds, strict=True):
                 if isinstance(samples, AudioError):
-                    unread[clip.content] = str(samples)
+                    known.unread[clip.content] = str(samples)
                     continue
                 for view in self._cutting.views(samples, clip.content, clip.settings):
                     total = np.zeros(self._encoder.dimensions)
@@ -222,9 +215,10 @@ class _Clip(NamedTuple):
 
 @dataclass(slots=True)
 class _Known:
-    """SHA-256 by path, why some files have none, embeddings, and how many clips are to be read."""
+    """SHA-256 by path, why some files or contents have none, embeddings, and clips to be read."""
 
     contents: dict[Path, str]
     missing: dict[Path, str]
+    unread: dict[str, str]
     vectors: dict[str, dict[str, Vectors]]
     total: int

@@ -56,8 +56,8 @@ def read_sound(path: Path, rate: int) -> Sound | AudioError:
     try:
         with open_plain(path) as file:
             header = plain_wav(file.peek(), os.fstat(file.fileno()).st_size)
-            few = header is not None and header.channels <= 2 and header.frames <= MOST_BYTES // 4
-            if header is not None and few and (header.bits, header.rate) == (16, rate):
+            plain = header and (header.bits, header.rate, header.channels <= 2) == (16, rate, True)
+            if header and plain and header.frames <= MOST_BYTES // 4:
                 found = np.empty((header.frames, header.channels), "<i2")
                 file.seek(header.start)
                 if file.readinto(found.data.cast("B")) == found.nbytes:
