@@ -8,7 +8,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from audiocapbench.meta.answers.patterns import LEAST, LEAST_DESCRIBED, P, nearest
+from audiocapbench.meta.answers.patterns import P, nearest
 from audiocapbench.meta.scorers.scorer import Choice
 
 FIRST, SECOND, BOTH, NEITHER, UNDECIDED, OTHER, ASKED = map(chr, range(0xE000, 0xE007))
@@ -33,13 +33,11 @@ _REWRITTEN = (
     *((one, " incorrect ") for one in "❌✗✘"),
 )
 _DIGITS = {"zero": "0", "one": "1", "two": "2"}
-# What is written in the place of what, before captions are told by what they describe and after.
-_UNDECIDED = (
+# What is written in the place of what.
+_NAMED = (
     (P["cannot"], f" {UNDECIDED} "),
     (P["echo"], f" {ASKED} "),
     (P["left_open"], f" {UNDECIDED} "),
-)
-_NAMED = (
     (P["first_noun"], FIRST),
     (P["second_noun"], SECOND),
     (P["first_alone"], FIRST),
@@ -75,18 +73,11 @@ def mark(answer: str, first: str, second: str, labels: Labels) -> str:
     for written, meant in _REWRITTEN:
         text = text.replace(written, meant)
     text = _mark_numbers(text, labels)
-    for found, letter in _UNDECIDED:
-        text = found.sub(letter, text)
-    told = P["described"].sub(
-        lambda one: _by_words(one["what"], first, second, one[0], LEAST_DESCRIBED), text
-    )
-    guessed, text = GUESSED if kinds(told) != kinds(text) else unread, told
     for found, letter in _NAMED:
         text = found.sub(letter, text)
     text = _mark_references(text)
     text = P["same_twice"].sub(_once, text)
-    text = P["open_choice"].sub(f" {OTHER} ", text)
-    return P["together"].sub(_listed, text) + guessed
+    return P["together"].sub(_listed, text) + unread
 
 
 def _once(found: re.Match[str]) -> str:
@@ -152,8 +143,8 @@ def _mark_quotes(text: str, first: str, second: str) -> str:
     return P["quoted"].sub(replaced, text)
 
 
-def _by_words(words: str, first: str, second: str, otherwise: str, least: float = LEAST) -> str:
-    choice = nearest(words, first, second, least)
+def _by_words(words: str, first: str, second: str, otherwise: str) -> str:
+    choice = nearest(words, first, second)
     return f" {_MARK_OF[choice] if choice is not None else otherwise} "
 
 

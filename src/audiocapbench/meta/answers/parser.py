@@ -10,7 +10,7 @@ from audiocapbench.meta.answers.patterns import P, content_words
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.models.thoughts import without_thoughts
 
-RULES = "pairwise-8"
+RULES = "pairwise-9"
 """Version of the rules, for signatures; changes whenever an answer may be read otherwise."""
 
 LONGEST = 16_000
@@ -67,7 +67,6 @@ def _formal(text: str, labels: Labels) -> Choice | None:
     """A choice in a form: JSON, a box, "Answer: B", or a line that is a label and no more."""
     found = [one["label"] for one in P["json_label"].finditer(text)]
     found = found or [one["tag"] or one["box"] for one in P["tagged"].finditer(text)]
-    found = found or [one["label"] for one in P["stated"].finditer(text)]
     if not found:
         lines = text.split("\n")
         own = [_labelled(line, labels) for line in lines if line.strip()]

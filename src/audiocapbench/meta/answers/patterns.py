@@ -14,11 +14,8 @@ _FILE = ("audiocapbench.meta.answers", "patterns.toml")
 _SOUNDS = ("audiocapbench.metrics.elements", "thesaurus.toml")
 _PIECE = re.compile(r"<([A-Z]+)>")
 _WORD = re.compile(r"[^\W_]+")
-LEAST = 0.5
-LEAST_DESCRIBED = 0.25
-"""Share of a caption's own words that names it; a caption that is described needs fewer."""
-
-_CLEARLY = 2.0
+# The share of a caption's own words that names it, and how much of the other's that must exceed.
+_LEAST, _CLEARLY = 0.5, 2.0
 
 
 def predicates() -> list[tuple[str, int, str, str]]:
@@ -38,7 +35,7 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in found)
 
 
-def nearest(text: str, first: str, second: str, least: float = LEAST) -> Choice | None:
+def nearest(text: str, first: str, second: str) -> Choice | None:
     """The caption that a text is clearly nearer to, or None.
 
     Words that both captions have decide nothing. A caption is near when the text has at least the
@@ -48,9 +45,9 @@ def nearest(text: str, first: str, second: str, least: float = LEAST) -> Choice 
     if words and one != two and words in (one, two):
         return Choice.FIRST if words == one else Choice.SECOND
     near, far = _share(words, one - two), _share(words, two - one)
-    if near >= least and near >= _CLEARLY * far:
+    if near >= _LEAST and near >= _CLEARLY * far:
         return Choice.FIRST
-    if far >= least and far >= _CLEARLY * near:
+    if far >= _LEAST and far >= _CLEARLY * near:
         return Choice.SECOND
     return None
 

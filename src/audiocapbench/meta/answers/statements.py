@@ -18,7 +18,6 @@ class Weight(IntEnum):
     HINT = 1
     TRUTH = 2
     VERDICT = 3
-    CONCLUSION = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,6 @@ class _Frame(NamedTuple):
     """What a sentence has said of itself up to one of its clauses."""
 
     concludes: bool = False
-    aspect: bool = False
     narrow: bool = False
 
     def entered(self, clause: str) -> "_Frame":
@@ -94,36 +92,29 @@ class _Frame(NamedTuple):
         turned = bool(P["turn"].search(clause))
         return _Frame(
             self.concludes or bool(P["concludes"].search(clause)),
-            (self.aspect and not turned) or bool(P["aspect"].search(clause)),
             (self.narrow and not turned) or bool(P["narrow"].search(clause)),
         )
 
-    def weight(self, clause: str, weight: Weight) -> Weight:
-        """How firm a statement of the clause is in this frame."""
-        reason = P["reason"].search(clause)
-        if self.concludes and not reason and weight > Weight.HINT:
-            return Weight.CONCLUSION
-        return min(weight, Weight.TRUTH) if self.aspect or reason else weight
-
 
 def _read_sentence(sentence: str, said: _Discourse) -> None:
-    """Add what a sentence says; what hangs on a condition says nothing."""
-    sentence = P["unbeaten"].sub(" excellent ", P["inserted"].sub(" ", sentence))
+    """Add what a sentence says, clause by clause."""
+    sentence = P["inserted"].sub(" ", sentence)
     starts = [0, *(one.start() for one in P["clause_start"].finditer(sentence)), len(sentence)]
     parts = [sentence[one:two] for one, two in pairwise(starts)]
     frame = _Frame()
     for place, clause in enumerate(one for one in parts if one.strip(" ,")):
         frame = frame.entered(clause)
-        supposed = P["supposed"].search(P["not_supposed"].sub(" ", clause))
-        own = [] if supposed else list(_of_clause(clause, said.before, said.topic))
-        full = tuple(replace(one, weight=frame.weight(clause, one.weight)) for one in own)
+        own = tuple(_of_clause(clause, said.before, said.topic))
+        if frame.concludes:
+            own = tuple(one if one.weight is Weight.HINT else replace(one, weight=Weight.VERDICT)
+                        for one in own)  # fmt: skip
         named = set(_ONE.findall(P["comparand"].sub(_without_comparand, clause)))
         if named:
             said.topic = named.pop() if len(named) == 1 else ""
-        said.before = full[-1] if full else said.before
+        said.before = own[-1] if own else said.before
         concedes = bool((P["concession"] if place else P["opening_concession"]).search(clause))
         said.clauses.append(
-            AnswerClause(clause, full, frame.concludes, concedes, frame.narrow, not place)
+            AnswerClause(clause, own, frame.concludes, concedes, frame.narrow, not place)
         )
 
 
@@ -144,15 +135,6 @@ def _of_clause(clause: str, before: Statement | None, topic: str) -> Iterator[St
     if bare is not None:
         yield Statement(bare["who"], 1, Weight.VERDICT)
         return
-    denied = P["denied_one"].search(alone)
-    if denied is not None:
-        alone = alone.replace(denied[0], " ", 1)
-        if all(one.sign > 0 for one in _predicated(alone, topic)):  # not "A is wrong, not B"
-            yield Statement(denied["one"], -1, Weight.VERDICT)
-    missing = P["missing_from"].search(alone)
-    if missing is not None:
-        yield Statement(missing["one"], -1, Weight.HINT)
-        alone = alone.replace(missing[0], " ", 1)
     yield from _in_accord(list(_predicated(alone, topic)))
 
 
@@ -173,37 +155,22 @@ def _in_accord(found: list[Statement]) -> list[Statement]:
 
 
 def _predicated(clause: str, topic: str) -> Iterator[Statement]:
-    if P["in_caption"].search(clause):
-        return  # "in caption A a man is right behind the car"
     topic = "" if P["own_subject"].search(clause) else topic
-    for found in _PREDICATE.finditer(P["adverb"].sub(lambda one: f"{one[1] or ''} ", clause)):
+    for found in _PREDICATE.finditer(clause):
         sign, weight, role = _PREDICATES[int(str(found.lastgroup)[1:])]
-        who, between = _subject(found.string, found, role)
+        who, between = _subject(clause, found, role)
         who = who or topic
-        if weight is Weight.HINT:
-            sign, weight = _hint(found.string, found)
-            if role == "claim" and weight is Weight.HINT:
-                continue
-        flips, near = _negations(found.string[: found.start()])
-        flips += len(P["negation"].findall(between)) + bool(
-            P["nothing"].match(found.string[found.end() :])
-        )
-        if not who or not near:
+        if weight is Weight.HINT and P["not_heard"].search(clause[found.end() :]):
+            sign, weight = -1, Weight.TRUTH
+        flips, near = _negations(clause[: found.start()])
+        flips += len(P["negation"].findall(between))
+        if not who or not near or (role == "claim" and weight is Weight.HINT):
             continue
         plain, sign = sign, -sign if flips % 2 else sign
         if who not in (BOTH, NEITHER):
             yield Statement(who, sign, weight, plain)
         elif weight > Weight.HINT:
             yield Statement("", 0, Weight.TRUTH)
-
-
-def _hint(clause: str, found: re.Match[str]) -> tuple[int, Weight]:
-    """To mention a thing says little, unless it is said that the thing is heard or is not."""
-    rest = clause[found.end() :]
-    if P["not_heard"].search(rest):
-        return -1, Weight.TRUTH
-    firm = P["heard"].search(rest) or P["more_than_hint"].search(clause)
-    return 1, Weight.TRUTH if firm else Weight.HINT
 
 
 def _negations(before: str) -> tuple[int, bool]:
@@ -221,9 +188,6 @@ def _subject(clause: str, predicate: re.Match[str], role: str) -> tuple[str, str
     before = _ANYONE.findall(clause[: predicate.start()])
     after = _ANYONE.search(clause, predicate.end())
     between = clause[predicate.end() : after.start()] if after else ""
-    if after and role == "object" and after[0] in (FIRST, SECOND):
+    if after and (not before or (role == "object" and after[0] in (FIRST, SECOND))):
         return after[0], between
-    if after and not before and not P["relative"].search(between):
-        return after[0], between
-    unclear = after and before and after[0] != before[-1] and P["within"].search(between)
-    return before[-1] if before and not unclear else "", ""
+    return before[-1] if before else "", ""
