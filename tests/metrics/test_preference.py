@@ -65,6 +65,16 @@ def test_any_text_scores_between_0_and_1(references: list[str], prediction: str)
     assert 0 <= score <= 1 + 1e-12
 
 
+def test_a_caption_as_long_as_a_book_is_held_to_200_references_as_long() -> None:
+    words = [f"{first}{last}" for first in "bdfgklmnprst" for last in ("arking", "ender", "ilot")]
+    long = [" ".join(words[place % 36 :] + words) * 4 for place in range(200)]
+    book = " ".join([*(f"{number}ing" for number in range(2000)), *long[:30]])
+    scores = preference([book, long[0], "😀", "1 2 3"], [long, long, ["🐕"], ["1 2 3"]]).samples
+    assert scores.min() >= 0
+    assert scores.max() <= 1
+    assert scores[3] > 0.9
+
+
 def test_the_blend_is_the_weighted_mean_of_its_features() -> None:
     predictions = ["A dog barks and a", "A train passes", "A man talks while a dog barks"]
     found = features(predictions, [REFERENCES] * 3, load("wordllama"))

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.metrics.batches import starts_of
 from audiocapbench.metrics.elements.nearness import ReferenceWords, compare_words
 from audiocapbench.metrics.elements.splitting import Element, ParsedCaption
 from audiocapbench.metrics.elements.vocabulary import ElementVocabulary
@@ -105,18 +106,26 @@ def gather(
     clips = [[said[text] for text in key[1:]] for key in keys]
     schemes = [_EXPRESSIVE_WEIGHTS if k[0] in _EXPRESSIVE else _SOUND_WEIGHTS for k in keys]
     every = [_held_to(own) for own in clips]
-    near = compare_words([one.numbers for one in every], every, vocabulary)
+    distinct = [dict.fromkeys(one.numbers) for one in every]
+    near = compare_words([tuple(own) for own in distinct], every, vocabulary)
     both = zip(schemes, clips, strict=True)
     kinds = np.array(
         [scheme[e.kind] for scheme, own in both for one in own for e in one.affirmed],
         dtype=np.float32,
     )
     # Weight by kind, times the share of references that mention the like.
-    weights, counts = kinds.copy(), np.array([len(own) for own in clips], dtype=np.float32)
-    counts = np.repeat(counts, np.diff(near.rows))
+    mentions = np.zeros(near.rows[-1], dtype=np.float32)
     for rows, cells in near.by_references():
-        weights[rows] *= np.maximum(near.best[cells], 0).sum(axis=1) / counts[rows]
-    runs = [slice(*two) for two in pairwise(near.rows.tolist())]
+        mentions[rows] = np.maximum(near.best[cells], 0).sum(axis=1)
+    places: list[int] = []
+    for start, own, one in zip(near.rows.tolist(), distinct, every, strict=False):
+        row = dict(zip(own, range(start, start + len(own)), strict=True))
+        places += map(row.__getitem__, one.numbers)
+    counts = np.array([len(own) for own in clips], dtype=np.float32)
+    lengths = [len(one.numbers) for one in every]
+    weights = kinds.copy()
+    weights *= mentions[np.array(places, dtype=np.int64)] / np.repeat(counts, lengths)
+    runs = [slice(*two) for two in pairwise(starts_of(lengths).tolist())]
     return [
         _weighed(own, held_to, scheme, kinds[run], weights[run], vocabulary)
         for own, held_to, scheme, run in zip(clips, every, schemes, runs, strict=True)

@@ -29,6 +29,8 @@ _VAGUE_SUPPORT = 0.5
 # Likeness from which two words are one element, or match at all.
 _SAME = 0.8
 MATCHED = 0.45
+# Distinct words of a prediction that are looked for in its references; others have no support.
+_MOST_WORDS = 1_024
 
 
 class Claims(NamedTuple):
@@ -88,7 +90,8 @@ class MatchCase(NamedTuple):
 def match(cases: Sequence[MatchCase], vocabulary: ElementVocabulary) -> Iterator[Matches]:
     """Match predictions with their references."""
     words = [vocabulary.numbers([e.word for e in one.prediction.affirmed]) for one in cases]
-    near = compare_words(words, [one.references.held_to for one in cases], vocabulary)
+    distinct = [tuple(dict.fromkeys(own))[:_MOST_WORDS] for own in words]
+    near = compare_words(distinct, [one.references.held_to for one in cases], vocabulary)
     every, covers = _supports(near), np.where(near.covers < MATCHED, 0, near.covers)
     rows, cells, columns = (starts.tolist() for starts in (near.rows, near.cells, near.columns))
     for place, one in enumerate(cases):
@@ -97,6 +100,9 @@ def match(cases: Sequence[MatchCase], vocabulary: ElementVocabulary) -> Iterator
             cell = slice(cells[place], cells[place + 1])
             order = _order(one, near.best[cell].tolist(), near.stages[cell].tolist())
         supports = every[rows[place] : rows[place + 1]]
+        if len(supports) < len(words[place]):
+            found = dict(zip(distinct[place], supports, strict=True))
+            supports = [found.get(number, 0.0) for number in words[place]]
         own = covers[columns[place] : columns[place + 1]]
         yield _match(one, words[place], supports, own, order, vocabulary)
 
@@ -209,12 +215,12 @@ def _quotes_covered(
 
 def _order(case: MatchCase, best: list[float], stages: list[int]) -> Order:
     """Compare the order of each two sources or events that both sides name, when first named."""
-    things: list[tuple[int, int]] = []
-    seen: set[str] = set()
-    for row, (word, kind, stage, _) in enumerate(case.prediction.affirmed):
-        if kind <= ElementKind.EVENT and word not in seen and len(things) < MOST_ELEMENTS:
-            seen.add(word)
-            things.append((row, stage))
+    first: dict[str, Element] = {}
+    for element in case.prediction.affirmed:
+        first.setdefault(element.word, element)
+    known = enumerate(list(first.values())[:_MOST_WORDS])
+    things = [(row, own.stage) for row, own in known if own.kind <= ElementKind.EVENT]
+    del things[MOST_ELEMENTS:]
     agreed = turned = unstated = 0
     step = len(case.references.held_to.starts)
     for column in case.references.staged:
