@@ -58,6 +58,9 @@ def test_a_site_is_the_same_each_time_and_old_pages_go(folder: Path, tmp_path: P
     for name, content in pages.items():
         assert (out / name).read_bytes() == content
     board = json.loads(pages[Path("leaderboard.json")])["boards"][0]
+    sent = json.loads((folder / "submissions" / "beta.json").read_text(encoding="utf-8"))
+    begun = {one["begun"] for one in board["models"] if one["label"] == "acme/beta"}
+    assert begun == {sent["created_at"][:16].replace("T", " ")}
     assert board["models"][0]["page"].split("-")[-2] in ("alpha", "beta")
     assert sum(map(len, pages.values())) < 800_000
 

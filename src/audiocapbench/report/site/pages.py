@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from audiocapbench.errors import ReportError
 from audiocapbench.files import write_file
@@ -84,7 +83,7 @@ def _board(
     store: Store, group: Sequence[CheckedSubmission], pages: dict[int, str], title: str
 ) -> Document:
     """A board as ``report`` has it, with scores and places on each category too."""
-    data = gather(stored_summaries(store, [one.run.id for one in group]))
+    data = _gathered(store, group)
     board, by_run = board_document(store, data, title), {one.run.id: one for one in group}
     shown = [by_run[data.runs[row].run.id] for row in board["rows"]]
     names = [one.submission.model for one in shown]
@@ -93,11 +92,19 @@ def _board(
         label = own.model
         if names.count(label) > 1:
             label = f"{own.model} ({own.by or Path(page).stem[-8:]})"
-        begun = own.created_at[:16].replace("T", " ")
         about = own.model_dump(include={"by", "link", "licence", "weights"})
-        model.update(about, label=label, page=page, made=own.made_by, begun=begun)
+        model.update(about, label=label, page=page)
     views = _views(data, board["rows"], shown)
-    return board | {"asked": _days(group), "views": views, "estimates": views[""]["estimates"]}
+    return board | {"views": views, "estimates": views[""]["estimates"]}
+
+
+def _gathered(store: Store, group: Sequence[CheckedSubmission]) -> ReportData:
+    """What pages show of runs: when and by what they were made, not put here to be checked."""
+    summaries = stored_summaries(store, [one.run.id for one in group])
+    for one, checked in zip(summaries, group, strict=True):
+        own = checked.submission
+        one.table.run = replace(one.run, created_at=own.created_at, made_by=own.made_by)
+    return gather(summaries)
 
 
 def _views(
@@ -145,14 +152,9 @@ def _claimed(one: CheckedSubmission, scorer: Scorer, name: str) -> Document | No
     return None
 
 
-def _days(group: Sequence[CheckedSubmission]) -> str:
-    days = sorted({one.submission.created_at[:10] for one in group})
-    return " to ".join(dict.fromkeys((days[0], days[-1])))
-
-
 def _write_model(store: Store, one: CheckedSubmission, path: Path) -> int:
     """The page of one model: what ``report`` writes of it, and who says what of it."""
-    own, data = one.submission, gather(stored_summaries(store, [one.run.id]))
+    own, data = one.submission, _gathered(store, [one])
     said = [(name, getattr(own, name)) for name in ("by", "licence", "weights", "link", "made_by")]
     about = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in said if value)
     notes = [about[:1].upper() + about[1:]]
@@ -161,6 +163,5 @@ def _write_model(store: Store, one: CheckedSubmission, path: Path) -> int:
         for claim in one.claims
         if claim.category is None
     ]
-    facts: dict[str, Any] = {"home": f"../{_INDEX}", "asked": _days([one])}
-    facts["notes"] = [*notes, *data.notes]
+    facts = {"home": f"../{_INDEX}", "notes": [*notes, *data.notes]}
     return write_report(store, data, path, title=own.model, facts=facts).size
