@@ -5,7 +5,6 @@ copy with one word exchanged for another clip's of the same kind, and a sentence
 """
 
 import ast
-import csv
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.elements.words import ElementKind, kind_of
+from fluency_study import read_rows
 
 METRICS = ("preference", "fluent_similarity", "similarity", "rouge_l")
 MOST = 400
@@ -78,14 +78,9 @@ def _exchanged(text: str, other: str, draw: Random) -> str:
     return text
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def _audiocaps(folder: Path) -> Iterable[Clip]:
     captions: dict[str, list[str]] = {}
-    for row in _rows(folder / "audiocaps" / "test.csv"):
+    for row in read_rows(folder / "audiocaps" / "test.csv"):
         captions.setdefault(row["youtube_id"], []).append(row["caption"])
     return (Clip(own[0], own[1:]) for own in captions.values() if len(own) > 1)
 
@@ -97,13 +92,13 @@ def _mecat(folder: Path) -> Iterable[Clip]:
 
 
 def _musiccaps(folder: Path) -> Iterable[Clip]:
-    for row in _rows(folder / "audiocapbench" / "musiccaps_eval.csv"):
+    for row in read_rows(folder / "audiocapbench" / "musiccaps_eval.csv"):
         aspects = [str(one) for one in ast.literal_eval(row["aspect_list"])]
         yield Clip(f"A piece of music with {', '.join(aspects)}.", [row["caption"]])
 
 
 def _speech(folder: Path) -> Iterable[Clip]:
-    for row in _rows(folder / "audiocapbench" / "speech_eval.csv"):
+    for row in read_rows(folder / "audiocapbench" / "speech_eval.csv"):
         start, comma, _ = row["caption"].rpartition(",")
         if comma:
             yield Clip(f"{start}.", [row["caption"]])

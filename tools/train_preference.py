@@ -11,7 +11,6 @@ clips; BRACE's pairs and AudioCaps' test.csv take no part in the learning.
 """
 
 import argparse
-import csv
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,6 +27,7 @@ from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.preference.blend import FEATURES, features
 from audiocapbench.metrics.preference.coverage import static_vectors, tokens_of
+from fluency_study import read_rows
 from preference_categories import study as study_categories
 
 DATA = Path(__file__).resolve().parents[1] / "src/audiocapbench/metrics/preference/weights"
@@ -51,8 +51,7 @@ class Compared(NamedTuple):
 
 def count_tokens(path: Path) -> None:
     """Write how many captions of a CSV hold each token."""
-    with path.open(encoding="utf-8", newline="") as file:
-        captions = [row["caption"] for row in csv.DictReader(file)]
+    captions = [row["caption"] for row in read_rows(path)]
     encoder = static_vectors()
     counts = np.zeros(len(encoder.table), dtype=np.int64)
     for own in tokens_of(captions, encoder):
@@ -184,9 +183,8 @@ def study(folder: Path, encoder: str, names: Sequence[str]) -> tuple[dict[str, f
 def attacked(path: Path) -> list[CaptionPair]:
     """An honest caption of each clip and each attack on it, held to the clip's other captions."""
     captions: dict[str, list[str]] = {}
-    with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            captions.setdefault(row["youtube_id"], []).append(row["caption"])
+    for row in read_rows(path):
+        captions.setdefault(row["youtube_id"], []).append(row["caption"])
     clips = caption_set([(clip, clip, own) for clip, own in captions.items()]).clips
     return attack_pairs(honest_captions(clips, limit=CLIPS_ATTACKED, seed=SEED), SEED)
 
