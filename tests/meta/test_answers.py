@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.answers.parser import LONGEST, read_answer
-from audiocapbench.meta.answers.patterns import nearest
 from audiocapbench.meta.scorers.scorer import Choice
 
 LETTERS = Labels("A", "B", "C")
@@ -234,7 +233,6 @@ def test_a_caption_with_the_words_of_a_verdict_does_not_choose_itself() -> None:
 
 
 def test_equal_captions_cannot_be_told_apart_by_their_words() -> None:
-    assert nearest("a dog barks", DOG, DOG) is None
     assert read_answer(f'"{DOG}" is better.', DOG, DOG, LETTERS) is Choice.UNKNOWN
 
 

@@ -8,8 +8,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from audiocapbench.meta.answers.patterns import P, nearest
-from audiocapbench.meta.scorers.scorer import Choice
+from audiocapbench.meta.answers.patterns import P
 
 FIRST, SECOND, BOTH, NEITHER, UNDECIDED, OTHER, ASKED = map(chr, range(0xE000, 0xE007))
 """One letter a kind of mention; private to this parser, and taken out of what a model says."""
@@ -17,7 +16,6 @@ FIRST, SECOND, BOTH, NEITHER, UNDECIDED, OTHER, ASKED = map(chr, range(0xE000, 0
 GUESSED = "\ue007"
 """Ends a text that speaks of a caption in words that are not certain to name it."""
 
-_MARK_OF = {Choice.FIRST: FIRST, Choice.SECOND: SECOND}
 _ENOUGH_WORDS = 3
 _SPACE = re.compile(r"[^\S\n]+")
 _SCRIPTS = re.compile(r"(?<=[\u3040-\u9fff])(?=[A-Za-z\d])|(?<=[A-Za-z\d])(?=[\u3040-\u9fff])")
@@ -138,14 +136,9 @@ def _mark_quotes(text: str, first: str, second: str) -> str:
             return f" caption {numbers.pop()} " if len(numbers) == 1 else f" {OTHER} "
         if len(words) <= 3 and words.strip(" .").upper() in ("A", "B", "C", "0", "1", "2"):
             return f" {words.strip(' .')} "
-        return _by_words(words, first, second, ASKED if P["verdict_said"].search(words) else OTHER)
+        return f" {ASKED if P['verdict_said'].search(words) else OTHER} "
 
     return P["quoted"].sub(replaced, text)
-
-
-def _by_words(words: str, first: str, second: str, otherwise: str) -> str:
-    choice = nearest(words, first, second)
-    return f" {_MARK_OF[choice] if choice is not None else otherwise} "
 
 
 def _lettered(found: re.Match[str], labels: Labels) -> str:

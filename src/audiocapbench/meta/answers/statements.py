@@ -135,7 +135,12 @@ def _of_clause(clause: str, before: Statement | None, topic: str) -> Iterator[St
     if bare is not None:
         yield Statement(bare["who"], 1, Weight.VERDICT)
         return
-    yield from _in_accord(list(_predicated(alone, topic)))
+    found = list(_predicated(alone, topic))
+    said = {(one.who, one.weight, one.sign) for one in found}
+    # A clause that says yes and no of one caption, as firmly, says neither.
+    yield from (
+        one for one in found if (one.who, one.weight, -one.sign) not in said or not one.sign
+    )
 
 
 def _without_comparand(found: re.Match[str]) -> str:
@@ -144,14 +149,6 @@ def _without_comparand(found: re.Match[str]) -> str:
     if found["lost"] or found["smaller"]:
         return " worse "
     return f" {found['kept'] or found['kept_as'] or ''} "
-
-
-def _in_accord(found: list[Statement]) -> list[Statement]:
-    """A clause that says yes and no of one caption, as firmly, says neither."""
-    signs = {(one.who, one.weight): set[int]() for one in found}
-    for one in found:
-        signs[one.who, one.weight].add(one.sign)
-    return [one for one in found if len(signs[one.who, one.weight]) == 1]
 
 
 def _predicated(clause: str, topic: str) -> Iterator[Statement]:
