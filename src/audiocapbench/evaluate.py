@@ -93,7 +93,8 @@ def evaluate(
 ) -> None:
     """Evaluate a model on AudioCapBench and write the published result JSON.
 
-    The same command goes on where it was stopped: only what is missing is asked.
+    The same command goes on where it was stopped: only what is missing is asked. Such as:
+    python -m audiocapbench.evaluate --provider openai --model gpt-4o-audio-preview
 
     Args:
         provider (NAME): openai, gemini, openai_realtime or qwen_audio; or one of ours.

@@ -230,7 +230,7 @@ def command(
         vars(function)["__signature__"] = Signature(parameters)
         named = {} if name is None else {"name": name}
         kind = ExampleGroup if add.__name__ == "callback" else ExampleCommand
-        add(**named, cls=kind, help=text, **how)(function)
+        add(**named, **{"cls": kind, "help": text, **how})(function)
         return function
 
     return decorate
