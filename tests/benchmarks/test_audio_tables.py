@@ -101,6 +101,23 @@ def test_what_datasets_saved_is_the_same_benchmark_split_by_split(tmp_path: Path
         open_benchmark(str(tmp_path / "alone"))
 
 
+def test_lists_of_a_length_categories_and_names_with_dots_are_columns_like_others(
+    tmp_path: Path,
+) -> None:
+    made = datasets.Dataset.from_list([row | {"clip.path": "e.wav"} for row in rows()])
+    pairs = datasets.List(datasets.Value("string"), length=2)
+    two = made.map(lambda row: {"caption": [row["caption"], "A sound."]})
+    two.cast_column("caption", pairs).save_to_disk(tmp_path / "pairs")
+    first = open_benchmark(str(tmp_path / "pairs")).samples[0]
+    assert (first.references, first.details["clip.path"]) == (("Sound 0.", "A sound."), "e.wav")
+    frame = made.to_pandas().astype({"caption": "category"})
+    frame.to_parquet(tmp_path / "frame.parquet")
+    assert open_benchmark(str(tmp_path / "frame.parquet")).samples[3].references == ("Sound 3.",)
+    made.select([]).save_to_disk(tmp_path / "none")
+    with pytest.raises(AudioCapBenchError, match="there are no rows"):
+        open_benchmark(str(tmp_path / "none"))
+
+
 def test_columns_are_named_in_brackets_and_what_is_unclear_is_refused(tmp_path: Path) -> None:
     given = rows(captions=["a.", "b.", "c.", "d."], key=[7, 8, 9, 10], text=["e."] * 4)
     place = str(table(tmp_path, given))
@@ -113,6 +130,7 @@ def test_columns_are_named_in_brackets_and_what_is_unclear_is_refused(tmp_path: 
     for options, words in (
         ("references=caption,id=kye", "no column 'kye'; did you mean 'key'"),
         ("refs=caption", "has no option 'refs'"),
+        ("audio=text", "'text' is no column of audio"),
     ):
         with pytest.raises(AudioCapBenchError, match=words):
             open_benchmark(f"{place}[{options}]")

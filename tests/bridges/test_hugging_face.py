@@ -141,6 +141,17 @@ def test_clips_that_are_gone_or_changed_are_counted_and_left_out(
     assert [one for one in load(moved / "run")["audio"] if one is not None] == []
 
 
+def test_a_run_without_scores_is_a_dataset_without_that_configuration(tmp_path: Path) -> None:
+    clip = next(demo_clips().rglob("*.ogg"))
+    shutil.copy(clip, tmp_path / "clip.ogg")
+    (tmp_path / "metadata.csv").write_text("file_name,caption\nclip.ogg,Rain falls.\n")
+    run_command("run", ".", "--model", "control/right", "--store", "one.db", cwd=tmp_path)
+    words = ("--to", "hf", "--out", "run", "--store", "one.db")
+    assert run_command("export", "1", *words, cwd=tmp_path).returncode == 0
+    assert datasets.get_dataset_config_names(str(tmp_path / "run")) == ["answers"]
+    assert load(tmp_path / "run")["status"] == ["skipped"]
+
+
 @pytest.mark.usefixtures("encoders")
 @pytest.mark.parametrize("layout", ["demo", "audiocapbench", "mecat"])
 def test_what_is_built_opens_as_an_audiofolder(tmp_path: Path, hub: HubServer, layout: str) -> None:

@@ -75,7 +75,8 @@ def _tables(place: Path) -> dict[str, tuple[int, int]]:
     if place.is_dir():
         if any(any(place.rglob(one)) for one in (METADATA, TABLE, SEED_METADATA, PARQUET)):
             return {}
-        paths = [one for kind in ("parquet", "arrow") for one in sorted(place.rglob(f"*.{kind}"))]
+        kinds = ("*.parquet", "*.arrow", "dataset_info.json")  # which alone has no rows
+        paths = [one for kind in kinds for one in sorted(place.rglob(kind))]
     root = place if place.is_dir() else place.parent
     stats = {one.relative_to(root).as_posix(): one.stat() for one in paths if one.is_file()}
     return {name: (one.st_size, one.st_mtime_ns) for name, one in stats.items()}
@@ -94,6 +95,8 @@ def _local_table(
     datasets = hub_library("datasets")
     try:
         saved = datasets.load_from_disk(str(place))
+    except IndexError:
+        raise DatasetError(f"{place}: there are no rows in it, or in one of its splits") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DatasetError(f"{place}: 'datasets' cannot load it ({error!s:.200})") from None
     known = dict(saved) if isinstance(saved, datasets.DatasetDict) else {"": saved}

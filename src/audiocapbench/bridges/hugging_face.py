@@ -97,6 +97,7 @@ def _card(table: RunTable, records: Sequence[Any], lost: int) -> str:
     configs = [
         {"config_name": name, "data_files": [{"split": "test", "path": path}], "default": first}
         for name, path, first in (("answers", _ANSWERS, True), ("scores", _SCORES, False))
+        if records or first  # datasets opens no table without rows
     ]
     # JSON is YAML, too, and nothing in a name can break out of it.
     head = {"pretty_name": title, "tags": ["audiocapbench", "audio-captioning"], "configs": configs}

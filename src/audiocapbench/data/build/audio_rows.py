@@ -74,7 +74,8 @@ def saved_table(place: Path, saved: Any) -> AudioTable:
     """A ``datasets.Dataset``, read where it lies."""
 
     def read(columns: Sequence[str]) -> Iterator[Row]:
-        names = [one.removesuffix(".path") for one in columns]
+        own = saved.column_names
+        names = [one if one in own else one.removesuffix(".path") for one in columns]
         with _reading(place):
             for batch in saved.select_columns(names).with_format("arrow").iter(_AT_A_TIME):
                 yield from batch.to_pylist()
@@ -107,8 +108,9 @@ def _kind(of: Any) -> str:
         return "bytes"
     if types.is_struct(of) and {"bytes", "path"} <= {one.name for one in of}:
         return "audio"
-    several = types.is_list(of) or types.is_large_list(of)
-    while types.is_list(of) or types.is_large_list(of):
+    several = False
+    while hasattr(of, "value_type"):  # lists of all sorts, and what pandas calls a category
+        several = several or not types.is_dictionary(of)
         of = of.value_type
     is_text = types.is_string(of) or types.is_large_string(of)
     return "text" if is_text or (types.is_primitive(of) and not several) else "other"
@@ -135,6 +137,8 @@ def choose_columns(where: str, kinds: Mapping[str, str], given: Mapping[str, str
             found = numbered = given[role].split("+")
         if lost := [name for name in found if name not in kinds]:
             raise DatasetError(f"{where}: has no column {lost[0]!r}{meant(lost[0], kinds)}; {has}")
+        if role == "audio" and any(kinds[name] not in ("audio", "bytes") for name in found):
+            raise DatasetError(f"{where}: {found[0]!r} is no column of audio; {has}")
         if not found and role in ("audio", "references"):
             raise DatasetError(f"{where}: which column is its {role}? '…[{role}=COLUMN]'; {has}")
         if len(found) > 1 and not numbered:
