@@ -182,7 +182,7 @@ def local_providers(place: Path) -> Iterator[dict[str, str]]:
     from fakes.hub_repositories import repositories, write_lists
     from fakes.hub_server import HubServer
     from fakes.mecat_shards import repositories as mecat_repositories
-    from fakes.openai_server import OpenAIServer, completion
+    from fakes.openai_batches import KEY, OpenAIBatchServer, completion
 
     verdict = {"accuracy": 7, "completeness": 5, "hallucination": 9, "reasoning": "Close."}
 
@@ -193,16 +193,13 @@ def local_providers(place: Path) -> Iterator[dict[str, str]]:
             return completion(annotations.reply(annotations.good_fields(number, domain)))
         return completion("A dog barks." if hears else json.dumps(verdict))
 
-    key = "sk-test-0123456789abcdef"
     write_lists(place / "ids")
     everything = repositories() | mecat_repositories()
-    with HubServer(everything, token=key) as hub, OpenAIServer(key=key) as openai:
-        openai.reply = reply
+    with HubServer(everything, token=KEY) as hub, OpenAIBatchServer(reply=reply) as openai:
         yield {
             "HF_ENDPOINT": hub.url,
             "HF_HOME": str(place / "home"),
-            "HF_TOKEN": key,
+            "HF_TOKEN": KEY,
             "XDG_CACHE_HOME": str(place / "cache"),
-            "OPENAI_API_KEY": key,
-            "OPENAI_BASE_URL": openai.base_url,
+            **openai.settings,
         }

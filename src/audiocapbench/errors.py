@@ -105,6 +105,10 @@ class TransientError(ModelError):
         self.unreachable = unreachable
 
 
+class AwaitedError(ModelError):
+    """The answer comes with a batch: the question is left until then."""
+
+
 class RefusedQuestionError(ModelError):
     """A provider refuses this question; whether it refuses all others too, only they can tell.
 

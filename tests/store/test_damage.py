@@ -39,6 +39,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         for model in ("first", "second"):
             made = MadeRun(model, {"rouge_l": scores}, grades, cost_usd=0.25)
             run = put_run(kept, made, SAMPLES)
+        lines = {"b" * 64: (SAMPLES[0].id, 0)}
+        row = {"mark": "a" * 32, "judge": "", "price": {"out": 5.0}}
+        kept.add_batch(row, run.id, lines)
         kept.put_judge_check("gpt", "made", "judge-gpt", {"warning": "weak"})
         summarise(kept, run, ["rouge_l"], ["gpt"])
     with closing(sqlite3.connect(path)) as connection:
@@ -66,6 +69,9 @@ def read_all(path: Path) -> None:
             kept.scores(run.id)
             kept.judgements(run.id)
             kept.estimates(run.id)
+            kept.batches(run.id)
+            kept.in_batches(run.id)
+        kept.batch_keys("a" * 32)
         kept.rating_projects()
         kept.rating_person("votes", "token")
         kept.rating_items("votes")

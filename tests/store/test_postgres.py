@@ -24,6 +24,7 @@ from audiocapbench.store.ratings import Rating, RatingLoad
 from audiocapbench.web.live import LiveFeed
 from command import run_command
 from fakes.http_server import Request
+from fakes.openai_batches import Batch, OpenAIBatchServer
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
 from four_models import IDS, JUDGE, put_models, put_unscored
@@ -66,6 +67,28 @@ def test_runs_are_kept_resumed_and_listed(server: str, tmp_path: Path) -> None:
     assert call("run", "tones", "--model", "listener", "--model", "control/right") == first
     assert [line["model"] for line in call("runs")["runs"]] == ["listener", "control/right"]
     assert call("score", "1", "--metrics", "similarity")["metrics"]["similarity"]["score"] > 0
+
+
+def test_batches_are_kept_and_what_they_lose_is_sent_again(
+    cluster: PostgresServer, tmp_path: Path
+) -> None:
+    write_folder(tmp_path / "tones", 4)
+    url = cluster.create("batches")
+    with OpenAIBatchServer() as provider:
+
+        def expire(one: Batch) -> None:
+            provider.answer(one, one.lines[1])
+            one.status, provider.work = "expired", provider.answer_all
+
+        provider.work = expire
+        told = ("--batch", "--store", url)
+        ended = finish(tmp_path, "openai/gpt-audio", *told, **provider.settings)
+        assert ended.code == 0, ended.err
+        assert [len(one.lines) for one in provider.batches.values()] == [4, 3]
+        assert list(provider.billed.values()) == [1] * 4
+    with Store.open(url) as store:
+        assert [one["count"] for one in store.batches(1)] == [4, 3]
+        assert store.in_batches(1) == set()
 
 
 def test_a_store_of_the_first_version_shows_the_same_leaderboard(

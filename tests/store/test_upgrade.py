@@ -133,4 +133,4 @@ def test_a_check_of_old_belongs_to_the_benchmark_that_it_was_made_on(old: Path) 
         (elsewhere,) = store.judge_checks([3], ["elements"])
         assert isinstance(elsewhere, StoredCheck)
         assert store.judge_checks([10], ["elements"]) == []
-    assert schema.VERSION == 5
+    assert schema.VERSION == 6

@@ -156,6 +156,9 @@ FoundCredentials = Annotated[
         help="KEY=value lines, such as API keys. [default: credentials.env, if it is here]",
     ),
 ]
+Batch = Annotated[
+    bool, Option(help="Ask through the provider's batches: half the price, answers in a day.")
+]
 Concurrency = Annotated[
     int | None,
     Option(min=1, metavar="N", help="Questions at once. [default: the model's own]"),

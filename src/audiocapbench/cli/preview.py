@@ -31,7 +31,9 @@ from audiocapbench.judges import (
     missing_judgements,
     preview_judging,
 )
+from audiocapbench.judges.judge import models_of
 from audiocapbench.models import Model
+from audiocapbench.models.openai_batches import check_batchable
 from audiocapbench.scores.estimate import counted
 from audiocapbench.store import Store
 
@@ -73,26 +75,32 @@ def preview_run(
     selection: Selection,
     prices: Path | None = None,
     fresh: bool = False,
+    batch: bool = False,
 ) -> Iterator[Preview]:
     """What models would be asked, and judges, were every question answered."""
+    if batch:
+        check_batchable([*models, *models_of(judges)])
     samples = selection.of(benchmark)
     to_judge: dict[str, list[JudgeTask]] = {judge.name: [] for judge in judges}
     for model in models:
         missing = missing_samples(benchmark, model, store, samples, fresh=fresh)
         reused = {} if fresh else cached_answers(store, model, missing)
-        asked = [sample for sample in missing if sample.id not in reused]
+        run = None if fresh else find_run(benchmark, model, store, samples)
+        waiting = {sample for sample, _ in store.in_batches(run.id)} if run else set()
+        asked = [one for one in missing if one.id not in reused and one.id not in waiting]
         count = len({sample.clip.sha256 for sample in asked})
         questions = "{} questions on " if len(asked) != count else ""
         what = f"{questions}{counted(count, 'clip')}, {_length(asked)}"
         found = preview_questions(model.name, model, as_questions(asked), what, prices=prices)
-        yield found._replace(known=len(samples) - len(missing), reused=len(reused))
-        run = None if fresh else find_run(benchmark, model, store, samples)
+        found = found._replace(known=len(samples) - len(missing), reused=len(reused))
+        yield found.in_batches() if batch else found
         for judge in judges:
             to_judge[judge.name] += expected_answers(missing, reused)
             to_judge[judge.name] += missing_judgements(store, run, judge) if run else []
     for judge in judges:
         cache = None if fresh else store
-        yield preview_judging(judge, to_judge[judge.name], store=cache, prices=prices)
+        found = preview_judging(judge, to_judge[judge.name], store=cache, prices=prices)
+        yield found.in_batches() if batch else found
 
 
 def say_what_changed(benchmark: Benchmark, store: Store) -> None:

@@ -84,6 +84,7 @@ def ask_and_score(
                     rate_limits=how.get("rate_limits"),
                     budget=how.get("budget"),
                     fresh=how.get("fresh", False),
+                    batch=how.get("batch", False),
                     prices=prices,
                     progress=judge_watcher(bars),
                 )

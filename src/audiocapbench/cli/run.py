@@ -38,6 +38,7 @@ def run(
     seed: options.Seed = 0,
     only: Path | None = None,
     engine: options.Engine = "local",
+    batch: options.Batch = False,
     concurrency: options.Concurrency = None,
     rpm: Annotated[float | None, Option(min=0.01)] = None,
     tpm: Annotated[float | None, Option(min=1)] = None,
@@ -57,7 +58,9 @@ def run(
 ) -> None:
     """Ask models about a benchmark and score the answers.
 
-    The same command goes on where it was stopped: only what is missing is asked.
+    The same command goes on where it was stopped: only what is missing is asked. With --batch it
+    costs half and may take a day: 'audiocapbench run demo --model gemini/gemini-2.5-flash --batch'
+    sends what is missing, waits, and can be stopped and given again at any time.
 
     Args:
         benchmark: A benchmark's name, a folder with metadata.jsonl, or a dataset with a column of
@@ -89,8 +92,11 @@ def run(
 
     out = Outputs(per_sample, track or (), json)
     refuse_overwriting(per_sample, [store_file(store)])
-    settings = ModelSettings(temperature, max_tokens, timeout, system)
-    models = create_models(model, settings, published=protocol == "published")
+    models = create_models(
+        model,
+        ModelSettings(temperature, max_tokens, timeout, system),
+        published=protocol == "published",
+    )
     opened = open_benchmark(benchmark, data, follow_links=follow_links)
     traits = opened.traits
     judges = create_judges(
@@ -106,13 +112,10 @@ def run(
     check_metrics(traits.aggregation, names)
     selection = Selection(tuple(category or ()), limit, sample, seed, _ids(only, opened))
     selection.of(opened)
+    how: Any = {"selection": selection, "prices": prices, "fresh": fresh, "batch": batch}
     kept, purse = Store.open(store), Budget(budget)
     say_what_changed(opened, kept)
-    confirm(
-        preview_run(opened, models, judges, kept, selection=selection, prices=prices, fresh=fresh),
-        budget_usd=budget,
-        yes=yes,
-    )
+    confirm(preview_run(opened, models, judges, kept, **how), budget_usd=budget, yes=yes)
     refused: list[FatalError] = []
     ends = ask_and_score(
         opened,
@@ -120,12 +123,10 @@ def run(
         kept,
         names,
         judges=judges,
-        selection=selection,
         rate_limits=RateLimits(concurrency, rpm, tpm),
         budget=purse,
-        prices=prices,
-        fresh=fresh,
         refused=refused,
+        **how,
     )
     # Loaded by now, while answers were awaited; nothing before the first question needs them.
     from audiocapbench.cli.results import print_tables, warn_about

@@ -65,7 +65,7 @@ def show_run(
 
     with _open(ctx, store) as kept:
         found, line, scorers = kept.run(run), _line(kept, run), kept.scorers([run])
-        outcomes = kept.outcomes(run)
+        outcomes, batches = kept.outcomes(run), kept.batches(run)
     replies = {key: outcomes[key].reply for key in found.sample_ids if key in outcomes}
     failed = [one for one in replies.values() if one.status not in SCORED]
     reasons = Counter(f"{one.status}: {one.error or 'no reason given'}" for one in failed)
@@ -75,6 +75,7 @@ def show_run(
         "parameters": dict(found.parameters),
         "audio": found.contract,
         "dataset": found.dataset,
+        "batches": batches,
         "failures": dict(reasons.most_common()),
         "answers": dict(list(answered.items())[:_ANSWERS]),
         "scorers": [
@@ -238,6 +239,7 @@ def _print_run(document: dict[str, Any]) -> None:
         "samples": f"{document['sample_count']:,}",
         "outcomes": _joined(dict(sorted(document["statuses"].items()))),
         "cost": None if document["cost_usd"] is None else dollars(document["cost_usd"]),
+        "by batch": ", ".join(map(_batch_words, document["batches"])),
     }
     show_lines(*(f"{name:<11}{value}" for name, value in lines.items() if value not in (None, "")))
     for reason, count in list(document["failures"].items())[:SHOWN]:
@@ -254,6 +256,11 @@ def _print_run(document: dict[str, Any]) -> None:
         signatures = dict.fromkeys(made for one in scorers for made in one["signatures"])
         notes = tuple(f"Signature: {one}" for one in signatures if one)
         show_page(Page("", (*headings, Heading("made by", "left")), rows, notes))
+
+
+def _batch_words(batch: dict[str, Any]) -> str:
+    whose = f" for {batch['judge']}" if batch["judge"] else ""
+    return f"{batch['remote'] or 'not sent yet'} ({batch['count']:,} at half price{whose})"
 
 
 def _joined(values: dict[str, Any]) -> str:

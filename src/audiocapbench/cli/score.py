@@ -51,6 +51,7 @@ def score(
     protocol: options.Protocol = "ours",
     repeats: options.Repeats = 1,
     engine: options.Engine = "local",
+    batch: options.Batch = False,
     budget: options.Budget = None,
     prices: options.Prices = None,
     timeout: options.Timeout = None,
@@ -80,8 +81,10 @@ def score(
     if model is not None and not predictions:
         raise AudioCapBenchError("--model says whose --predictions these are; add them")
     ways = options.judge_ways(protocol, judge_prompt)
-    asked = _Panel(judge or [], judge_hears, repeats, budget, prices, timeout, yes, ways)
+    asked = _Panel(judge or [], judge_hears, repeats, budget, prices, timeout, yes, ways, batch)
     out = Outputs(per_sample, track or (), json)
+    if batch and not judge:
+        raise AudioCapBenchError("--batch is about a --judge that is a model; name one")
     if run is not None and predictions is None and references is None and benchmark is None:
         refuse_overwriting(per_sample, [store_file(store)])
         _score_run(run, metrics, asked, store, out)
@@ -108,6 +111,7 @@ class _Panel(NamedTuple):
     timeout: float | None
     yes: bool
     ways: dict[str, str]
+    batch: bool
 
 
 def _score_run(
@@ -122,7 +126,7 @@ def _score_run(
     from audiocapbench.cli.preview import confirm
     from audiocapbench.cli.progress import bars_on_stderr, explain_spending, judge_watcher
     from audiocapbench.cli.results import print_tables, warn_about
-    from audiocapbench.engine import Budget, score_run
+    from audiocapbench.engine import Budget, Preview, score_run
     from audiocapbench.judges import judge_run, missing_judgements, preview_judging
     from audiocapbench.metrics.names import split_names
     from audiocapbench.scores.run_table import keep_estimates
@@ -141,6 +145,8 @@ def _score_run(
     judges = _judges(panel, traits)
     missing = [missing_judgements(kept, found, one, repeats=panel.repeats) for one in judges]
     previews = map(partial(preview_judging, store=kept, prices=panel.prices), judges, missing)
+    if panel.batch:
+        previews = map(Preview.in_batches, previews)
     confirm(previews, budget_usd=panel.budget_usd, yes=panel.yes)
     purse = Budget(panel.budget_usd)
     with bars_on_stderr() as bars:
@@ -152,6 +158,7 @@ def _score_run(
             repeats=panel.repeats,
             budget=purse,
             prices=panel.prices,
+            batch=panel.batch,
             progress=judge_watcher(bars),
         )
     if end.dropped:
@@ -179,10 +186,14 @@ def _score_run(
 
 def _judges(panel: _Panel, traits: "Traits") -> "list[Judge]":
     from audiocapbench.judges import create_judges
+    from audiocapbench.judges.judge import models_of
+    from audiocapbench.models.openai_batches import check_batchable
 
     how: dict[str, Any] = {"hears": panel.hears, "timeout": panel.timeout, "ways": panel.ways}
     made = create_judges(panel.judges, traits.judge, unfit=traits.unfit_judges, **how)
     options.refuse_idle(panel.ways, made)
+    if panel.batch:
+        check_batchable(models_of(made))
     return made
 
 

@@ -101,7 +101,8 @@ def _plan(path: Path, way: str) -> _StudyPlan:
 def _previews(plan: _StudyPlan) -> "list[Preview]":
     from audiocapbench.cli.preview import preview_run
 
-    how: dict[str, Any] = {"selection": plan.selection, "prices": plan.study.prices}
+    study = plan.study
+    how: Any = {"selection": plan.selection, "prices": study.prices, "batch": study.batch}
     return list(preview_run(plan.benchmark, plan.models, plan.judges, plan.store, **how))
 
 
@@ -141,7 +142,7 @@ def _seconds(plan: _StudyPlan, preview: "Preview") -> float | None:
     took = plan.store.typical_latency(preview.who)
     known: list[Model | Judge] = [*plan.models, *plan.judges]
     asked = next((one for one in known if one.name == preview.who), None)
-    if took is None or asked is None:
+    if took is None or asked is None or plan.study.batch:
         return None
     own: int = getattr(getattr(asked, "model", asked), "concurrency", 1)
     return preview.questions * took / min(preview.questions, plan.study.concurrency or own)
@@ -154,7 +155,8 @@ def _time(plan: _StudyPlan, preview: "Preview") -> str:
         return ""
     seconds = _seconds(plan, preview)
     if seconds is None:
-        return "; time unknown, it never answered in this store"
+        batch = "within a day, in batches"
+        return f"; {batch if plan.study.batch else 'time unknown, it never answered in this store'}"
     return f"; about {length(seconds)} as it answers in this store"
 
 
@@ -182,6 +184,7 @@ def _run(plan: _StudyPlan, *, yes: bool, json: bool) -> None:
         judges=plan.judges,
         selection=plan.selection,
         rate_limits=RateLimits(study.concurrency),
+        batch=study.batch,
         budget=purse,
         prices=study.prices,
         refused=refused,

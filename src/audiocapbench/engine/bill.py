@@ -44,6 +44,12 @@ class Bill:
             self.budget.settle(self._held, 0.0, learn=False)
             self._held = None
 
+    def keep(self) -> None:
+        """The answer comes with a batch, and what it may cost is as good as spent until then."""
+        if self._held is not None:
+            self.budget.promise(self._held)
+            self._held = None
+
     def answered(self, reply: Reply) -> None:
         """Count an attempt that ended with a reply, however it ended.
 

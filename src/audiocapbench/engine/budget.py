@@ -121,6 +121,7 @@ class Budget:
     limit_usd: float | None = None
     spent_usd: float = 0.0
     held_usd: float = field(init=False, default=0.0)
+    promised_usd: float = field(init=False, default=0.0)
     in_flight: int = field(init=False, default=0)
     estimated: int = field(init=False, default=0)
     beyond: int = field(init=False, default=0)
@@ -209,6 +210,17 @@ class Budget:
         if self._settled is not None:
             self._settled.set()
             self._settled = None
+
+    def promise(self, held: Reservation) -> None:
+        """Count the most that an attempt may cost as spent, until ``let_go``: a batch has it."""
+        self._known(held.model).within = _TRUSTED  # a batch is one answer's worth of trust
+        self.promised_usd += held.usd
+        self.settle(held, held.usd, learn=False)
+
+    def let_go(self) -> None:
+        """What was promised is asked anew, or answered."""
+        self.spent_usd -= self.promised_usd
+        self.promised_usd, self.refusal = 0.0, None
 
     def _known(self, model: str) -> _Experience:
         return self._experience.setdefault(model, _Experience())

@@ -74,7 +74,8 @@ class Lease:
 class ClaimedTasks(Generic[Task]):
     """Hands out tasks of a run that nobody else is dealing with.
 
-    When only tasks of others are left it waits for these: each ends, or its holder does.
+    When only tasks of others are left it waits for these, if it is patient: each ends, or its
+    holder does.
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class ClaimedTasks(Generic[Task]):
         stopped: Callable[[], bool],
         elsewhere: Callable[[int], None],
         note: Note,
+        patient: bool = True,
     ) -> None:
         self._lease, self._access, self._run_id = lease, access, run_id
         self._tasks, self._seen = tasks, seen
@@ -96,7 +98,7 @@ class ClaimedTasks(Generic[Task]):
         self._ready: deque[TaskKey] = deque()
         self._at_a_time = max(_FEWEST, min(_MOST, at_a_time))
         self._stopped, self._elsewhere, self._note = stopped, elsewhere, note
-        self._epoch, self._one = 0, anyio.Lock()
+        self._patient, self._epoch, self._one = patient, 0, anyio.Lock()
         self._owners: Counter[str] = Counter()
         self._said: frozenset[str] = frozenset()
         self._passed = 0
@@ -138,7 +140,10 @@ class ClaimedTasks(Generic[Task]):
         self._passed = 0 if taken else self._passed + len(held)
         self._owners = Counter() if taken else self._owners + owners
         if self._left and self._passed >= len(self._left):
-            await self._wait()
+            if self._patient:
+                await self._wait()
+            else:
+                self._left.clear()
 
     async def _wait(self) -> None:
         if frozenset(self._owners) != self._said:

@@ -21,6 +21,7 @@ class Preview(NamedTuple):
         likely_usd: None where no price is known.
         known: How many were answered before.
         reused: How many more the cache answers.
+        live_usd: What it would cost without batches, where it is asked in them.
     """
 
     who: str
@@ -29,12 +30,20 @@ class Preview(NamedTuple):
     likely_usd: float | None
     known: int = 0
     reused: int = 0
+    live_usd: float | None = None
 
     def __str__(self) -> str:
         cost = "cost unknown" if self.likely_usd is None else f"about {dollars(self.likely_usd)}"
+        if self.live_usd is not None and self.likely_usd is not None:
+            cost = f"live {dollars(self.live_usd)}, batch {dollars(self.likely_usd)}"
         known = f"; {self.known:,} already answered" if self.known else ""
         reused = f"; {self.reused:,} reused from the cache" if self.reused else ""
         return f"{self.who}: {self.what}, {cost}{known}{reused}"
+
+    def in_batches(self) -> "Preview":
+        """The same at half the price."""
+        half = None if self.likely_usd is None else self.likely_usd / 2
+        return self._replace(likely_usd=half, live_usd=self.likely_usd)
 
     @property
     def is_paid(self) -> bool:

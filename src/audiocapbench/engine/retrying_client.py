@@ -9,6 +9,7 @@ import math
 import random
 import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -24,15 +25,17 @@ from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.outage import in_seconds
 from audiocapbench.engine.prepare import prepare
 from audiocapbench.engine.refusals import Refusals
-from audiocapbench.engine.store_access import CacheReader, StoreAccess
+from audiocapbench.engine.store_access import StoreAccess, StoreReader
 from audiocapbench.errors import (
     AudioCapBenchError,
     AudioError,
+    AwaitedError,
     FatalError,
     RefusedQuestionError,
     TransientError,
 )
 from audiocapbench.models import Model, Question, SentAudio
+from audiocapbench.models.access import EXCHANGE, Exchange
 from audiocapbench.models.announced_limit import AnnouncedLimit
 from audiocapbench.models.batching import waited_s
 from audiocapbench.models.price import Price, checked_usage
@@ -89,7 +92,7 @@ class OverBudgetError(AudioCapBenchError):
 
 @dataclass(slots=True)
 class RetryingClient:
-    """Everything that stands between a run and its model."""
+    """Everything that stands between a run and its model; ``batches`` take a question's body."""
 
     model: Model
     store: Store
@@ -102,10 +105,11 @@ class RetryingClient:
     access: StoreAccess = field(default_factory=StoreAccess)
     draw: random.Random = field(default_factory=random.Random)
     refusals: Refusals = field(default_factory=Refusals)
-    _cache: CacheReader = field(init=False)
+    batches: Callable[[str, str], Exchange] | None = None
+    _cache: StoreReader[Reply] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._cache = CacheReader(self.store, self.access)
+        self._cache = StoreReader(self.store.cached_replies, self.access)
 
     async def ask(self, sample: Sample) -> ClientAnswer | None:
         """Ask about one sample; None if the run is told to stop before the model was asked.
@@ -134,13 +138,16 @@ class RetryingClient:
         sent = question.audio
         key = self._key(question)
         if key is not None and self.use_cache:
-            known = await self._cache.reply(key)
+            known = await self._cache.find(key)
             if known is not None:
                 outcome = _outcome(question.sample_id, known, sent, 0.0, 0)
                 return ClientAnswer(replace(outcome, cached=True), None)
         bill = Bill(self.budget, self.price, self.model, question)
         try:
             answer = await self._attempts(question, bill)
+        except AwaitedError:
+            bill.keep()
+            raise
         finally:
             bill.release()
         if answer is None:
@@ -183,6 +190,7 @@ class RetryingClient:
                 reply = await self._answer(question, bill)
             except TransientError as error:
                 problem = error
+                problem.throttled = error.throttled and self.batches is None
                 bill.failed(error)
             else:
                 latency = time.perf_counter() - started - waited_s.get()
@@ -224,6 +232,8 @@ class RetryingClient:
         """The model's reply, or the failure of a question that it alone refuses."""
         try:
             try:
+                if self.batches is not None:
+                    EXCHANGE.set(self.batches(question.sample_id, self._key(question) or ""))
                 reply = await checked_reply(self.model, question)
             except (RefusedQuestionError, FatalError) as error:
                 if isinstance(error, RefusedQuestionError) and error.billed:
@@ -250,7 +260,9 @@ async def checked_reply(model: Model, question: Question) -> Reply:
     """What a model replies to one question; whatever else it does is a failure of that one."""
     try:
         reply = await model.answer(question)
-    except (TransientError, RefusedQuestionError, FatalError, KeyboardInterrupt, GeneratorExit):
+    except (TransientError, RefusedQuestionError, FatalError, AwaitedError):
+        raise
+    except (KeyboardInterrupt, GeneratorExit):
         raise
     except AudioCapBenchError as error:
         return unbilled_failure(str(error))

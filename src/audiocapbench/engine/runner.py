@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypedDict, Unpack
 
 from anyio import to_thread
@@ -10,6 +10,7 @@ from anyio import to_thread
 from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome
+from audiocapbench.engine.batch_rounds import BATCH_RETRY, BatchRounds
 from audiocapbench.engine.budget import Budget, Spending
 from audiocapbench.engine.claims import ClaimedTasks, Lease
 from audiocapbench.engine.limiter import Limiter
@@ -28,6 +29,7 @@ from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models import Model
 from audiocapbench.models.controls import RuleFollower
 from audiocapbench.models.model import CorpusModel, batch_of
+from audiocapbench.models.openai_batches import batches_of, check_batchable
 from audiocapbench.models.plugin_models import check_model, prepare_model
 from audiocapbench.models.price import Price
 from audiocapbench.store import Dataset, Run, RunSpec, Store
@@ -107,6 +109,7 @@ class RunOptions(TypedDict, total=False):
         budget: What may be spent; shared by runs that share the purse.
         price: What the model costs, where it is known.
         fresh: Begin a new run and ask everything again, cache or not.
+        batch: Ask through the provider's batches: half the price, answers within a day.
         lease_s: Seconds without a sign of life after which others take over what is claimed.
     """
 
@@ -116,6 +119,7 @@ class RunOptions(TypedDict, total=False):
     budget: Budget | None
     price: Price | None
     fresh: bool
+    batch: bool
     lease_s: float
     progress: Progress | None
 
@@ -159,7 +163,12 @@ class _Asking:
         self.progress = options.get("progress") or Progress()
         if isinstance(model, RuleFollower):
             model.follow_rules(benchmark.traits.controls)
-        if (cluster := CLUSTER.get()) is not None:
+        self.batch = options.get("batch", False)
+        if self.batch:
+            check_batchable([model])
+            self.rate_limits = replace(self.rate_limits, retry=BATCH_RETRY)
+            self.price = self.price and self.price.in_batches()
+        elif (cluster := CLUSTER.get()) is not None:
             from audiocapbench.engine.ray_model import on_cluster
 
             model = on_cluster(cluster, model, self.progress.noted)
@@ -172,11 +181,14 @@ class _Asking:
             prepare_model(model, benchmark.samples)
         spec = _spec(benchmark, model, self.samples)
         self.run = store.begin_run(spec, dataset_of(benchmark), fresh=self.fresh)
+        if not self.batch:
+            store.check_batches(self.run.id)
         take_in_unsaved(store, self.run, self.progress.noted)
         self.seen = store.task_states(self.run.id)
         only = options.get("only")
         wanted = [one for one in self.samples if only is None or one.id in only]
-        self.missing = _unanswered(store, self.run, wanted, batches=batch_of(model))
+        missing = _unanswered(store, self.run, wanted, batches=batch_of(model))
+        self.missing = {one.id: one for one in missing}
         self.known = len(wanted) - len(self.missing)
         self.wanted = len(wanted)
         self.pool = WorkerPool(lambda: self.progress.stopping(self.limiter.in_flight))
@@ -195,12 +207,22 @@ class _Asking:
             if self.rate_limits.concurrency is None:
                 self.limiter.allow(self.model.concurrency)
             if asked is not None:
+                self.missing.pop(sample.id)
                 with self.limiter.until_stored():
                     await writer.commit(AnswerRecord(asked.outcome, asked.cache_key))
                 self.progress.arrived(asked.outcome)
 
         try:
-            await self.pool.share(self._tasks(access), self.limiter, ask)
+            if not self.batch:
+                await self.pool.share(self._tasks(access), self.limiter, ask)
+                return
+            whose = (self.store, self.run, "", self.price, client.budget, access, noted, self.pool)
+            async with batches_of(self.model) as service:
+                rounds = BatchRounds(service, *whose)
+                client.batches = rounds.of_repeat(0)
+                await rounds.ask(
+                    lambda patient: self.pool.share(self._tasks(access, patient), self.limiter, ask)
+                )
         finally:
             stored = await writer.close()
             self.pool.store_is_away = not await self.lease.close() or not stored
@@ -220,17 +242,18 @@ class _Asking:
             access=access,
         )
 
-    def _tasks(self, access: StoreAccess) -> ClaimedTasks[Sample]:
+    def _tasks(self, access: StoreAccess, patient: bool = True) -> ClaimedTasks[Sample]:
         return ClaimedTasks(
             self.lease,
             access,
             self.run.id,
-            {TaskKey("", sample.id): sample for sample in self.missing},
+            {TaskKey("", key): sample for key, sample in self.missing.items()},
             self.seen,
             at_a_time=self.limiter.most,
             stopped=lambda: self.pool.stop is not None,
             elsewhere=self.progress.elsewhere,
             note=self.progress.noted,
+            patient=patient,
         )
 
     def end(self) -> RunEnd:

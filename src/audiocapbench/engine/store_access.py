@@ -3,13 +3,12 @@
 import logging
 import math
 import time
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Generic, TypeVar
 
 import anyio
 from anyio import to_thread
 
-from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import StoreAwayError, StoreError
 from audiocapbench.store import Run, Store
 from audiocapbench.store.connect import patience
@@ -99,21 +98,23 @@ class StoreAccess:
                 return result
 
 
-class CacheReader:
-    """Looks for replies that are known already; what is wanted meanwhile is the next look-up's."""
+class StoreReader(Generic[Result]):
+    """Looks for what is known by a key; what is wanted meanwhile is the next look-up's."""
 
-    def __init__(self, store: Store, access: StoreAccess) -> None:
-        self._store, self._access, self._one = store, access, anyio.Lock()
+    def __init__(
+        self, look_up: Callable[[Iterable[str]], Mapping[str, Result]], access: StoreAccess
+    ) -> None:
+        self._look_up, self._access, self._one = look_up, access, anyio.Lock()
         self._wanted: set[str] = set()
-        self._found: dict[str, Reply | None] = {}
+        self._found: dict[str, Result | None] = {}
 
-    async def reply(self, key: str) -> Reply | None:
-        """The reply that was once given to the same question, if any."""
+    async def find(self, key: str) -> Result | None:
+        """What is known by it, if anything."""
         self._wanted.add(key)
         async with self._one:
             if key not in self._found:
                 keys, self._wanted = self._wanted | {key}, set()
-                known = await self._access.call(self._store.cached_replies, keys)
+                known = await self._access.call(self._look_up, keys)
                 self._found |= {one: known.get(one) for one in keys}
             return self._found.pop(key)
 

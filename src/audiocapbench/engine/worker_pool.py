@@ -13,7 +13,7 @@ from anyio.from_thread import start_blocking_portal
 from audiocapbench.engine.budget import Spending
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.retrying_client import OverBudgetError
-from audiocapbench.errors import FatalError, StoreAwayError, StoreError
+from audiocapbench.errors import AwaitedError, FatalError, StoreAwayError, StoreError
 from audiocapbench.models.model import ClosableModel, Model
 from audiocapbench.store.connect import patience
 
@@ -137,6 +137,8 @@ class WorkerPool:
                 await do(task)
             except OverBudgetError:
                 self.stop = self.stop or Stop.BUDGET
+            except AwaitedError:
+                pass  # it is asked again when its batch is there
             except FatalError as error:
                 self.stop, self.fatal = Stop.REFUSED, error
                 self.stopping.set()

@@ -11,6 +11,7 @@ from anyio import to_thread
 
 from audiocapbench.data.outcome import ASKED_AGAIN, Status
 from audiocapbench.engine import AnsweredSample, Budget, RateLimits, Spending, Stop, answered
+from audiocapbench.engine.batch_rounds import BATCH_RETRY, BatchRounds
 from audiocapbench.engine.claims import ClaimedTasks, Lease
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.refusals import Refusals
@@ -25,8 +26,10 @@ from audiocapbench.engine.worker_pool import WorkerPool, close
 from audiocapbench.errors import FatalError
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.failures import UnreadableReplies
-from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, judge_texts
+from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, judge_texts, models_of
 from audiocapbench.judges.questioning import JudgeTask, case_of, question_judge
+from audiocapbench.models.openai_batches import batches_of, check_batchable
+from audiocapbench.models.price import Price
 from audiocapbench.models.registry import price_of
 from audiocapbench.signature import Signature
 from audiocapbench.store import Run, Store
@@ -110,6 +113,7 @@ class JudgeOptions(TypedDict, total=False):
         rate_limits: How hard each judge may be asked.
         budget: What all judges together may spend.
         fresh: Judge everything again, cache or not.
+        batch: Ask through the provider's batches: half the price, verdicts within a day.
         samples: Only answers to these; all by default.
         lease_s: Seconds without a sign of life after which others take over what is claimed.
     """
@@ -119,6 +123,7 @@ class JudgeOptions(TypedDict, total=False):
     budget: Budget | None
     prices: Path | None
     fresh: bool
+    batch: bool
     samples: frozenset[str] | None
     lease_s: float
     progress: JudgeProgress | None
@@ -159,8 +164,10 @@ def missing_judgements(
     fresh: bool = False,
     samples: frozenset[str] | None = None,
 ) -> list[JudgeTask]:
-    """What a judge would be asked, without asking."""
-    return _queue(store, run, judge, _answers(store, run, samples), repeats, fresh).missing
+    """What a judge would be asked, without asking; what a batch will bring is not."""
+    missing = _queue(store, run, judge, _answers(store, run, samples), repeats, fresh).missing
+    waiting = set() if fresh else store.in_batches(run.id, judge.name)
+    return [one for one in missing if (one[0].sample.id, one[1]) not in waiting]
 
 
 def _answers(store: Store, run: Run, samples: frozenset[str] | None) -> list[AnsweredSample]:
@@ -231,6 +238,12 @@ class _Judging:
         self.prices, budget = options.get("prices"), options.get("budget")
         self.budget = budget or Budget()
         self.rate_limits = options.get("rate_limits") or RateLimits()
+        self.batch = options.get("batch", False)
+        if self.batch:
+            check_batchable(models_of(judges))
+            self.rate_limits = replace(self.rate_limits, retry=BATCH_RETRY)
+        for judge in () if self.batch else judges:
+            store.check_batches(run.id, judge.name)
         self.progress = options.get("progress") or JudgeProgress()
         take_in_unsaved(store, run, self.progress.noted)
         self.seen = {judge.name: store.task_states(run.id, judge.name) for judge in judges}
@@ -292,6 +305,7 @@ class _Judging:
         limiter = self.rate_limits.limiter(judge.model, self.progress.noted)
         rounds = {repeat for _, repeat in missing}
         clients = {one: self._client(judge, one, limiter, refusals) for one in rounds}
+        left = list(missing)
         unreadable = UnreadableReplies(await self.access.call(self._was_readable, judge))
 
         async def ask(task: JudgeTask) -> None:
@@ -299,13 +313,26 @@ class _Judging:
             judged = await question_judge(clients[repeat], judge, item, repeat)
             if judged is None:
                 return
+            left.remove(task)
             with limiter.until_stored():
                 await self.writer.commit(JudgementRecord(*judged))
             self.progress.arrived(judged[0])
             unreadable.note(judged[0])
 
+        async def share(patient: bool = True) -> None:
+            await pool.share(self._tasks(judge, left, limiter, patient), limiter, ask)
+
         try:
-            await pool.share(self._tasks(judge, missing, limiter), limiter, ask)
+            if not self.batch:
+                await share()
+            else:
+                whose = (self.store, self.run, judge.name, self._price(judge), self.budget)
+                given = (*whose, self.access, self.progress.noted, pool)
+                async with batches_of(judge.model) as service:
+                    batches = BatchRounds(service, *given)
+                    for repeat, client in clients.items():
+                        client.batches = batches.of_repeat(repeat)
+                    await batches.ask(share)
             if pool.fatal is not None:
                 await self.access.call(self._fail, judge, missing, str(pool.fatal))
         finally:
@@ -334,7 +361,7 @@ class _Judging:
             self.store.add_judgements(self.run.id, part)
 
     def _tasks(
-        self, judge: ModelJudge, missing: list[JudgeTask], limiter: Limiter
+        self, judge: ModelJudge, missing: list[JudgeTask], limiter: Limiter, patient: bool
     ) -> ClaimedTasks[JudgeTask]:
         keys = (TaskKey(judge.name, item.sample.id, repeat) for item, repeat in missing)
         return ClaimedTasks(
@@ -347,7 +374,12 @@ class _Judging:
             stopped=lambda: self.pools[judge.name].stop is not None,
             elsewhere=lambda count: self.progress.elsewhere(judge.name, count),
             note=self.progress.noted,
+            patient=patient,
         )
+
+    def _price(self, judge: ModelJudge) -> Price | None:
+        price = price_of(judge.model.name, self.prices)
+        return price.in_batches() if price is not None and self.batch else price
 
     def _client(
         self, judge: ModelJudge, repeat: int, limiter: Limiter, refusals: Refusals
@@ -358,7 +390,7 @@ class _Judging:
             limiter,
             self.rate_limits.retry,
             self.budget,
-            price_of(judge.model.name, self.prices),
+            self._price(judge),
             use_cache=not self.fresh,
             stopping=self.pools[judge.name].stopping,
             refusals=refusals,

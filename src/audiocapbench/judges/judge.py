@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -86,6 +86,11 @@ class ModelJudge:
 
 
 Judge = ModelJudge | TextJudge
+
+
+def models_of(judges: Iterable[Judge]) -> list[Model]:
+    """The models among judges."""
+    return [one.model for one in judges if isinstance(one, ModelJudge)]
 
 
 def judge_texts(judge: TextJudge, cases: Sequence[Case]) -> list[Verdict | str]:

@@ -128,6 +128,7 @@ class AskSettings(TypedDict, total=False):
         budget: Most dollars that this call may spend, on models, judges and retries together.
         prices: A file of prices that come before the built-in ones.
         fresh: Whether to ask everything again.
+        batch: Whether to ask through the provider's batches: half the price, answers in a day.
     """
 
     store: StoreLike
@@ -135,6 +136,7 @@ class AskSettings(TypedDict, total=False):
     budget: float | None
     prices: Path | None
     fresh: bool
+    batch: bool
 
 
 class RunSettings(AskSettings, total=False):
@@ -252,6 +254,7 @@ class _Plan:
         check_metrics(benchmark.traits.aggregation, metrics)
         budget, fresh = Budget(options.get("budget")), options.get("fresh", False)
         limits, prices = RateLimits(options.get("concurrency")), options.get("prices")
+        how: Any = {"rate_limits": limits, "fresh": fresh, "batch": options.get("batch", False)}
         timeout = settings.timeout if settings is not None else None
         names, traits = _judges(options.get("judge")), benchmark.traits
         judges = create_judges(names, traits.judge, timeout=timeout, unfit=traits.unfit_judges)
@@ -262,20 +265,19 @@ class _Plan:
             model,
             metrics,
             judges,
-            {
+            how
+            | {
                 "selection": Selection(
                     tuple(options.get("categories", ())),
                     options.get("limit"),
                     options.get("sample"),
                     options.get("seed", 0),
                 ),
-                "rate_limits": limits,
                 "budget": budget if budget.limit_usd is not None else None,
                 "price": price_of(model.name, prices),
-                "fresh": fresh,
                 "progress": options.get("progress"),
             },
-            {"rate_limits": limits, "budget": budget, "prices": prices, "fresh": fresh},
+            how | {"budget": budget, "prices": prices},
         )
 
 
@@ -336,6 +338,7 @@ def _judging(
         "budget": Budget(options.get("budget")),
         "prices": options.get("prices"),
         "fresh": options.get("fresh", False),
+        "batch": options.get("batch", False),
     }
     return found, judges, asking
 

@@ -7,7 +7,8 @@ import os
 import re
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -181,3 +182,12 @@ class SentBody:
                 piece = b""
             piece += base64.b64encode(self._content[start : start + _STEP])
         yield piece + self._after
+
+    def whole(self) -> bytes:
+        """All of it at once."""
+        return b"".join((self._before, base64.b64encode(self._content), self._after))
+
+
+Exchange = Callable[[SentBody], Awaitable[tuple[int, Any]]]
+EXCHANGE: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
+"""Who takes a question's body in place of a connection, and brings an HTTP status and a body."""

@@ -6,8 +6,8 @@ Audio travels inside the request while that is small enough, and past it as an u
 import io
 import os
 import re
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,7 +17,16 @@ from anyio import to_thread
 from audiocapbench.credentials import short
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, ModelError, TransientError
-from audiocapbench.models.access import Address, ConnectedModel, RemoteModel, checked_url, key_of
+from audiocapbench.models.access import (
+    EXCHANGE,
+    Address,
+    ConnectedModel,
+    RemoteModel,
+    SentBody,
+    checked_url,
+    key_of,
+)
+from audiocapbench.models.gemini_batches import GeminiBatches
 from audiocapbench.models.http_client import client_options, http_library
 from audiocapbench.models.http_errors import no_answer, span_s, status_error, time_to_answer
 from audiocapbench.models.model import AudioContract, Parameters, Question, SentAudio
@@ -89,15 +98,22 @@ class Gemini(ConnectedModel):
     ) -> None:
         super().__init__(remote, AUDIO_ON_VERTEX if vertex else AUDIO, options, timeout_s)
         self._vertex = vertex
+        # Batches of Vertex AI are of files in a project's own storage.
+        self.batches = None if vertex else self._batches
 
     async def answer(self, question: Question) -> Reply:
         """Answer one question, cleaned as published."""
+        with self._errors(self._timeout_s):
+            return _content_reply(await self._ask(self._client().sdk, question), self._remote)
+
+    @contextmanager
+    def _errors(self, seconds: float) -> Iterator[None]:
         from google.auth import exceptions as auth
         from google.genai import errors
 
-        with time_to_answer(self._remote, self._timeout_s):
+        with time_to_answer(self._remote, seconds):
             try:
-                return _content_reply(await self._ask(self._client().sdk, question), self._remote)
+                yield
             except errors.APIError as error:
                 raise paid_for(_api_failure(self._remote, error), error.details) from None
             except auth.TransportError:
@@ -108,31 +124,43 @@ class Gemini(ConnectedModel):
                     "'gcloud auth application-default login', or set GOOGLE_APPLICATION_CREDENTIALS"
                 ) from None
 
-    async def _ask(self, client: Any, question: Question) -> Any:
-        from google.genai import types
+    def _batches(self) -> GeminiBatches:
+        errors = partial(self._errors, 3_600.0)
+        return GeminiBatches(self._client().sdk, self._remote.model_id, errors)
 
+    async def _ask(self, client: Any, question: Question) -> Any:
         audio, instruction = question.audio, question.instruction
         if audio is None:
-            return await self._generate(client, instruction)
+            return await self._generate(client, instruction, None)
         if len(audio.content) + len(instruction.encode()) <= _LARGEST_INLINE:
-            part = types.Part.from_bytes(data=audio.content, mime_type=_MIME)
-            return await self._generate(client, instruction, part)
+            return await self._generate(client, instruction, audio)
         async with self._uploaded(client, audio) as uri:
-            part = types.Part.from_uri(file_uri=uri, mime_type=_MIME)
-            return await self._generate(client, instruction, part)
+            return await self._generate(client, instruction, uri)
 
-    async def _generate(self, client: Any, *contents: Any) -> Any:
-        from google.genai import types
+    async def _generate(self, client: Any, instruction: str, sound: SentAudio | str | None) -> Any:
+        """The body that comes back for an instruction and audio, or the address of some."""
+        from google.genai import errors, types
 
         options: dict[str, Any] = dict(self._options)
         budget = options.pop("thinking_budget", None)
+        if (exchange := EXCHANGE.get()) is not None:
+            made = partial(_document, options, budget, instruction, sound)
+            status, body = await exchange(SentBody(made, None if isinstance(sound, str) else sound))
+            if status != 200:
+                raise errors.APIError(status, body)
+            return body
+        contents: list[Any] = [instruction]
+        if isinstance(sound, str):
+            contents.append(types.Part.from_uri(file_uri=sound, mime_type=_MIME))
+        elif sound is not None:
+            contents.append(types.Part.from_bytes(data=sound.content, mime_type=_MIME))
         thinking = None if budget is None else types.ThinkingConfig(thinking_budget=int(budget))
         # The body is read here and not by the SDK, which would drop what it does not know.
         config = types.GenerateContentConfig(
             **options, thinking_config=thinking, should_return_http_response=True
         )
         response = await client.aio.models.generate_content(
-            model=self._remote.model_id, contents=list(contents), config=config
+            model=self._remote.model_id, contents=contents, config=config
         )
         return parsed_json(response.sdk_http_response.body or "")
 
@@ -146,9 +174,10 @@ class Gemini(ConnectedModel):
         try:
             yield await self._when_active(client, file)
         finally:
-            # What is not deleted, Google forgets after two days.
-            with anyio.move_on_after(DELETING_S, shield=True), suppress(Exception):
-                await client.aio.files.delete(name=file.name)
+            # What is not deleted, Google forgets after two days; a batch may still need it.
+            if EXCHANGE.get() is None:
+                with anyio.move_on_after(DELETING_S, shield=True), suppress(Exception):
+                    await client.aio.files.delete(name=file.name)
 
     async def _when_active(self, client: Any, file: Any) -> str:
         pause = FIRST_POLL_S
@@ -189,6 +218,24 @@ class Gemini(ConnectedModel):
         client.sdk.close()
         # The SDK leaves a client that was handed to it open.
         await client.http.aclose()
+
+
+def _document(
+    options: Mapping[str, Any],
+    budget: Any,
+    instruction: str,
+    sound: SentAudio | str | None,
+    data: str,
+) -> Mapping[str, Any]:
+    """The request that the SDK makes of the same, for a line of a batch."""
+    config = {re.sub(r"_(\w)", lambda one: one[1].upper(), key): options[key] for key in options}
+    config |= {} if budget is None else {"thinkingConfig": {"thinkingBudget": int(budget)}}
+    parts: list[Any] = [{"text": instruction}]
+    if isinstance(sound, str):
+        parts.append({"fileData": {"mimeType": _MIME, "fileUri": sound}})
+    elif sound is not None:
+        parts.append({"inlineData": {"mimeType": _MIME, "data": data}})
+    return {"contents": [{"role": "user", "parts": parts}], "generationConfig": config}
 
 
 def _content_reply(body: Any, remote: RemoteModel) -> Reply:

@@ -191,6 +191,7 @@ class VariedModel:
         self._model, self.name = model, model.name
         self.cacheable, self.concurrency = model.cacheable, model.concurrency
         self.batch, self.num_gpus = batch_of(model), gpus_of(model)
+        self.batches = getattr(model, "batches", None)
         self.parameters: Parameters = {**model.parameters, **more}
         self.contract = contract or model.contract
 

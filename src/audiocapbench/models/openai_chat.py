@@ -9,15 +9,23 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import TransientError
-from audiocapbench.models.access import ConnectedModel, RemoteModel, SentBody, remote_model
+from audiocapbench.models.access import (
+    EXCHANGE,
+    ConnectedModel,
+    RemoteModel,
+    SentBody,
+    remote_model,
+)
 from audiocapbench.models.announced_limit import AnnouncedLimit, announced_limit
 from audiocapbench.models.http_client import connected_client, http_library
 from audiocapbench.models.http_errors import no_answer, status_error, time_to_answer
 from audiocapbench.models.model import AudioContract, Parameters, Question
+from audiocapbench.models.openai_batches import OpenAIBatches
 from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, KnownModel, Provider
 from audiocapbench.models.replies import (
@@ -84,6 +92,7 @@ class ChatModel(ConnectedModel):
     ) -> None:
         super().__init__(remote, contract, options, settings.timeout_s)
         self._dialect = dialect
+        self.batches = partial(OpenAIBatches, remote) if dialect.openai else None
         self._url: Any = None
         self.announced: AnnouncedLimit | None = None
         system = {} if settings.system is None else {"system": settings.system}
@@ -130,6 +139,12 @@ class ChatModel(ConnectedModel):
 
     async def _send(self, body: SentBody) -> Reply:
         with time_to_answer(self._remote, self._timeout_s):
+            if (exchange := EXCHANGE.get()) is not None:
+                status, content = await exchange(body)
+                response = http_library("openai").Response(status, json=content)
+                if response.is_success:
+                    return completion_reply(content, self._remote)
+                return self._failure(_told(response.text), response)
             client, given = self._client(), {"content": body, "headers": body.headers}
             async with client.stream("POST", self._url, **given) as response:
                 if self._dialect.streamed and response.is_success:

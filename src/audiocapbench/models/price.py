@@ -101,6 +101,12 @@ class Price(BaseModel):
             raise ValueError("audio_in and audio_tokens_per_s go together: give both or neither")
         return self
 
+    def in_batches(self) -> Self:
+        """What the same costs in a batch: half."""
+        names = ("text_in", "audio_in", "out")
+        half = {name: one / 2 for name in names if (one := getattr(self, name)) is not None}
+        return self.model_copy(update=half | {"source": f"{self.source}, half of it in a batch"})
+
     def cost(
         self, reply: Reply, audio_s: float, prompt: str = "", thoughts: int = 0
     ) -> float | None:

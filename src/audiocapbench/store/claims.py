@@ -145,7 +145,7 @@ def release_tasks(
     connection: Connection, run_id: int, worker: str, tasks: Iterable[TaskKey]
 ) -> None:
     """Release what has come to its end, within the transaction that commits it."""
-    table = schema.claims
+    table, lines = schema.claims, schema.batch_lines
     same = (table.c.run == run_id, table.c.worker == worker)
     rounds: dict[tuple[str, int], list[str]] = {}
     for one in tasks:
@@ -153,6 +153,8 @@ def release_tasks(
     for (judge, repeat), samples in rounds.items():
         own = (table.c.judge == judge, table.c.repeat == repeat, table.c.sample.in_(samples))
         connection.execute(delete(table).where(*same, *own))
+        sent = (lines.c.judge == judge, lines.c.repeat == repeat, lines.c.sample.in_(samples))
+        connection.execute(lines.update().where(lines.c.run == run_id, *sent).values(open=False))
 
 
 def database_time(connection: Connection) -> ColumnElement[Any]:

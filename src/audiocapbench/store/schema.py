@@ -17,7 +17,7 @@ from sqlalchemy.types import TypeEngine
 from audiocapbench.errors import StoreError
 from audiocapbench.store.cells import TYPES, DamagedCellError
 
-VERSION = 5
+VERSION = 6
 
 
 class Timestamp(sa.TypeDecorator[str]):
@@ -304,6 +304,25 @@ annotations = Table(
     *_columns(text="project* clip* error?", word="stage* status"),
     *_columns(object="document", time="made_at"),
     info={"since": 5},
+)
+
+batches = Table(
+    "batches",
+    metadata,
+    # The mark is sent along; the provider's own name for the batch is known once it was sent.
+    *_columns(hash="mark*", text="judge remote?", integer="count", object="price?"),
+    *_columns(time="made_at"),
+    Column("run", ForeignKey("runs.id", ondelete="CASCADE"), nullable=False, index=True),
+    info={"since": 6},
+)
+
+batch_lines = Table(
+    "batch_lines",
+    metadata,
+    *_columns(hash="key*", text="sample judge", integer="repeat", flag="open"),
+    Column("batch", ForeignKey("batches.mark", ondelete="CASCADE"), nullable=False, index=True),
+    Column("run", ForeignKey("runs.id", ondelete="CASCADE"), nullable=False, index=True),
+    info={"since": 6},
 )
 
 Upgrade = Callable[[Connection], None]

@@ -18,6 +18,7 @@ from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, Reply
 from audiocapbench.errors import StoreAwayError, StoreError
 from audiocapbench.store import rows, schema
 from audiocapbench.store.annotations import AnnotationStore
+from audiocapbench.store.batches import BatchStore
 from audiocapbench.store.browsing import BrowsingStore
 from audiocapbench.store.claims import ClaimStore, release_tasks, task_of
 from audiocapbench.store.connect import (
@@ -66,6 +67,7 @@ class Store(
     EstimateStore,
     EmbeddingStore,
     ClaimStore,
+    BatchStore,
     RatingStore,
     AnnotationStore,
     BrowsingStore,

@@ -163,5 +163,6 @@ UPGRADES: Mapping[int, schema.Upgrade] = {
     2: lambda connection: schema.add_version(connection, 3),
     3: lambda connection: schema.add_version(connection, 4),
     4: lambda connection: schema.add_version(connection, 5),
+    5: lambda connection: schema.add_version(connection, 6),
 }
 """From version to the step that leads to the next one."""

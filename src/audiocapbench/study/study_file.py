@@ -53,6 +53,7 @@ class Study(_Strict):
         models: Names, or tables with a name and settings.
         judges: Who judges the answers.
         metrics: The benchmark's own where none are named.
+        batch: Whether models and judges are asked through providers' batches, at half the price.
         budget: Dollars for everything that the study asks.
         output: The folder that it writes.
     """
@@ -69,6 +70,7 @@ class Study(_Strict):
     sample: Positive | None = None
     seed: int = 0
     concurrency: Positive | None = None
+    batch: bool = False
     budget: Annotated[float, Field(ge=0)] | None = None
     prices: Path | None = None
     store: str = "audiocapbench.db"

@@ -1,0 +1,207 @@
+"""Questions that are asked through a provider's batches, in rounds: half the price, within a day.
+
+In each round the engine asks as ever; what a batch has brought is answered, the rest is left and
+goes into the next one. What a batch holds already, be it another process's, is not sent again.
+"""
+
+import hashlib
+import json
+import tempfile
+import uuid
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import IO, Any, TypeVar
+
+import anyio
+from anyio import to_thread
+
+from audiocapbench.engine.budget import Budget
+from audiocapbench.engine.retrying_client import RetryPolicy
+from audiocapbench.engine.store_access import Note, StoreAccess, StoreReader
+from audiocapbench.engine.worker_pool import Stop, WorkerPool
+from audiocapbench.errors import AwaitedError, FatalError, ModelError, TransientError
+from audiocapbench.models.access import Exchange, SentBody
+from audiocapbench.models.gemini_batches import GeminiBatches
+from audiocapbench.models.openai_batches import OpenAIBatches
+from audiocapbench.models.price import Price
+from audiocapbench.store import Run, Store
+
+Result = TypeVar("Result")
+
+BATCH_RETRY = RetryPolicy(attempts=2, first_s=0.0)
+_MOST_BATCHES = 4  # that a question goes into
+_FIRST_POLL_S, _SLOWEST_POLL_S, _NEVER_S, _UNSEEN_S = 0.5, 60.0, 5.0, 1.0
+
+
+@dataclass(slots=True)
+class _RequestFile:
+    """The lines of a batch that is to be sent, on disk, and whose they are."""
+
+    file: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
+    lines: dict[str, tuple[str, int]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class BatchRounds:
+    """The batches of one run, for its model or for a judge."""
+
+    service: OpenAIBatches | GeminiBatches
+    store: Store
+    run: Run
+    judge: str
+    price: Price | None
+    budget: Budget
+    access: StoreAccess
+    note: Note
+    pool: WorkerPool
+    _brought: dict[str, tuple[int, Any]] = field(default_factory=dict)
+    _used: set[str] = field(default_factory=set)
+    _tries: Counter[str] = field(default_factory=Counter)
+    _files: list[_RequestFile] = field(default_factory=list)
+    _awaited: dict[str, str | None] = field(default_factory=dict)
+    _failures: int = 0
+    _reached: bool = False
+    _refusal: str | None = None
+
+    def of_repeat(self, repeat: int) -> Callable[[str, str], Exchange]:
+        """Who takes the body of a question, which is known by its sample and its cache key."""
+        known = StoreReader(self.store.open_lines, self.access)
+
+        def exchange(sample: str, question: str) -> Exchange:
+            whose = [self.run.id, self.run.created_at, self.judge, sample, repeat, question]
+            key = hashlib.sha256(json.dumps(whose).encode()).hexdigest()
+            return partial(self._answer, known, key, (sample, repeat))
+
+        return exchange
+
+    async def _answer(
+        self, known: StoreReader[Any], key: str, task: tuple[str, int], body: SentBody
+    ) -> tuple[int, Any]:
+        is_last = self._tries[key] >= _MOST_BATCHES
+        if key in self._brought and (is_last or key not in self._used):
+            self._used.add(key)  # whoever asks the same twice in a round wants another answer
+            return self._brought[key]
+        line = None if key in self._used else await known.find(key)
+        if line is not None:
+            self._awaited[line.mark] = line.remote
+        elif is_last:
+            return 503, {"error": {"message": "its batches ended without an answer to it"}}
+        elif self._refusal is not None:
+            raise FatalError(self._refusal)
+        else:
+            content = await to_thread.run_sync(body.whole)
+            self._add(key, task, self.service.line % (key.encode(), content))
+        raise AwaitedError("its answer comes with a batch")
+
+    def _add(self, key: str, task: tuple[str, int], line: bytes) -> None:
+        last = self._files[-1] if self._files else _RequestFile()
+        size = last.file.tell() + len(line)
+        if len(last.lines) == self.service.most_lines or size > self.service.most_bytes:
+            last = _RequestFile()
+        if not last.lines:
+            self._files.append(last)
+        last.file.write(line)
+        last.lines[key] = task
+
+    async def ask(self, share: Callable[[bool], Awaitable[None]]) -> None:
+        """Ask in rounds until nothing is left; only at the end are others waited for."""
+        patient, awaited = False, True
+        while awaited or not patient:
+            patient = not awaited
+            self._used.clear()
+            await share(patient)
+            self.budget.let_go()
+            if self.pool.stop is Stop.BUDGET and self._files:
+                self.pool.stop = None  # what they cost is known when they are here
+            if self.pool.stop is not None:
+                return
+            try:
+                awaited = await self._settle()
+            except ModelError as error:
+                self.pool.stop, self.pool.fatal = Stop.REFUSED, FatalError(str(error))
+
+    async def _settle(self) -> bool:
+        """Send what was left, and wait for all batches; whether there were any."""
+        while self._files:
+            await self._send(self._files.pop())
+        awaited = bool(self._awaited)
+        while self._awaited and self.pool.stop is None:
+            await self._collect(*self._awaited.popitem())
+        return awaited
+
+    async def _send(self, file: _RequestFile) -> None:
+        mark, price = uuid.uuid4().hex, self.price and self.price.model_dump(mode="json")
+        # Written down before it is sent, so that it is found by its mark whatever happens now.
+        row = {"mark": mark, "judge": self.judge, "price": price}
+        await self.access.call(self.store.add_batch, row, self.run.id, file.lines)
+        self._awaited[mark] = None
+        try:
+            with file.file:
+                file.file.seek(0)
+                self._awaited[mark] = await self.service.submit(mark, file.file)
+            await self.access.call(self.store.sent_batch, mark, self._awaited[mark])
+        except TransientError as error:
+            # It may have been made all the same, unless it was turned away.
+            self.note(f"{error}; trying again")
+            pause_s = min(_SLOWEST_POLL_S, _FIRST_POLL_S * 2.0**self._failures)
+            self._failures += 1
+            await self._rest(_SLOWEST_POLL_S if error.throttled else pause_s, error.retry_after_s)
+
+    async def _collect(self, mark: str, remote: str | None) -> None:
+        """Look at a batch, ever more seldom, until it is over, and keep what it brought."""
+        if remote is None:
+            await anyio.sleep(_UNSEEN_S)  # what was sent just now may not be listed yet
+            remote = await self._patiently(self.service.find, mark)
+            await self.access.call(self.store.sent_batch, mark, remote)
+            if remote is None:
+                return
+        keys = await self.access.call(self.store.batch_keys, mark)
+        leaves = "Ctrl-C leaves it at work, and the same command goes on"
+        self.note(f"{len(keys):,} questions are in {remote}, which may take a day; {leaves}")
+        pause_s, said = _FIRST_POLL_S, ""
+        while not (state := await self._patiently(self.service.state, remote)).is_over:
+            if said != (said := f"{remote} is {state.status}, {state.done:,} done"):
+                self.note(said)
+            await self._rest(pause_s, state.retry_after_s)
+            pause_s = min(_SLOWEST_POLL_S, 1.5 * pause_s)
+            if self.pool.stop is not None:
+                return
+        if state.is_full:
+            self.note(f"{remote} {state.refusal}; its questions are sent again later")
+            await self.access.call(self.store.sent_batch, mark, None)
+            await self._rest(_SLOWEST_POLL_S, state.retry_after_s)
+            return
+        brought, extra = await self._patiently(self.service.results, state, keys)
+        good = {key for key, (status, _) in brought.items() if status == 200}
+        # What was not answered is not paid for, and must not be taken for an answer later.
+        await self.access.call(self.store.close_lines, list(keys - good))
+        ignored = f"; {extra:,} lines that came twice or answer no question are ignored"
+        words = f"{remote} is {state.status}: {len(good):,} of {len(keys):,} answered"
+        self.note(words + (ignored if extra else ""))
+        self._brought |= brought
+        self._tries.update(keys)
+        if state.refusal is not None:
+            self._refusal = f"{remote} {state.refusal}; the same command sends the rest again"
+
+    async def _patiently(self, call: Callable[..., Awaitable[Result]], *given: object) -> Result:
+        """Call until it works: a batch outlives an outage. Who was never there is given up."""
+        pause_s = _FIRST_POLL_S
+        while True:
+            try:
+                result = await call(*given)
+                self._reached = True
+                return result
+            except TransientError as error:
+                if self.pool.stop is not None or (pause_s > _NEVER_S and not self._reached):
+                    raise
+                self.note(f"{error}; trying again")
+                await self._rest(pause_s, error.retry_after_s)
+                pause_s = min(_SLOWEST_POLL_S, 2 * pause_s)
+
+    async def _rest(self, pause_s: float, asked_s: float | None) -> None:
+        """Wait, as long as the provider asks for where that makes sense, unless told to stop."""
+        pause_s = pause_s if asked_s is None else min(3_600.0, max(0.05, asked_s))
+        with anyio.move_on_after(pause_s):
+            await self.pool.stopping.wait()

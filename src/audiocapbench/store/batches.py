@@ -1,0 +1,80 @@
+"""The store's part about batches at a provider: what was sent, and what is still awaited of it.
+
+A batch is written down before it is sent, so that whoever comes later finds it there by its mark
+and pays for nothing twice. Each line is open until what it asks for is committed.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Engine, bindparam, delete, insert, select
+
+from audiocapbench.errors import StoreError
+from audiocapbench.store import schema
+from audiocapbench.store.connect import fetch, writing
+
+_batches, _lines = schema.batches, schema.batch_lines
+_same_key = _lines.c.key == bindparam("old")
+
+
+class BatchStore:
+    """What a store can do with batches."""
+
+    _engine: Engine
+
+    def add_batch(
+        self, row: Mapping[str, Any], run_id: int, lines: Mapping[str, tuple[str, int]]
+    ) -> None:
+        """Write down a batch that is about to be sent: by key, the sample and round of each line.
+
+        A line that was in an earlier batch is now in this one.
+        """
+        own = {"run": run_id, "judge": row["judge"], "batch": row["mark"], "open": True}
+        tasks = [{"key": key, "sample": one[0], "repeat": one[1]} for key, one in lines.items()]
+        with writing(self._engine) as connection:
+            connection.execute(delete(_lines).where(_same_key), [{"old": key} for key in lines])
+            made = {"run": run_id, "count": len(lines), "made_at": schema.now()}
+            connection.execute(insert(_batches).values(**row, **made))
+            connection.execute(insert(_lines), [one | own for one in tasks])
+
+    def sent_batch(self, mark: str, remote: str | None) -> None:
+        """The provider has a batch, under a name of its own; None for one that was never made."""
+        same = _batches.c.mark == mark
+        change = _batches.update().where(same).values(remote=remote)
+        with writing(self._engine) as connection:
+            connection.execute(delete(_batches).where(same) if remote is None else change)
+
+    def close_lines(self, keys: Sequence[str]) -> None:
+        """Lines that brought no answer: they may be sent again."""
+        if keys:
+            with writing(self._engine) as connection:
+                change = _lines.update().where(_same_key).values(open=False)
+                connection.execute(change, [{"old": key} for key in keys])
+
+    def open_lines(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Of those lines that are awaited, by key, the batch's mark and its ``remote`` name."""
+        query = select(_lines.c.key, _batches).join_from(_lines, _batches)
+        found = fetch(self._engine, query.where(_lines.c.key.in_(keys), _lines.c.open))
+        return {row.key: row for row in found}
+
+    def batch_keys(self, mark: str) -> set[str]:
+        """All lines of a batch."""
+        query = select(_lines.c.key).where(_lines.c.batch == mark)
+        return {row.key for row in fetch(self._engine, query)}
+
+    def batches(self, run_id: int) -> list[dict[str, Any]]:
+        """All batches of a run, oldest first, with what their answers cost."""
+        query = select(_batches).where(_batches.c.run == run_id).order_by(_batches.c.made_at)
+        return [dict(row._mapping) for row in fetch(self._engine, query)]
+
+    def in_batches(self, run_id: int, judge: str = "") -> set[tuple[str, int]]:
+        """Samples and rounds of a run whose answers a batch will bring."""
+        own = (_lines.c.run == run_id, _lines.c.judge == judge, _lines.c.open)
+        query = select(_lines.c.sample, _lines.c.repeat).where(*own)
+        return {(row.sample, row.repeat) for row in fetch(self._engine, query)}
+
+    def check_batches(self, run_id: int, judge: str = "") -> None:
+        """Refuse to ask live what a batch will bring: it would be paid for twice."""
+        if waiting := len(self.in_batches(run_id, judge)):
+            words = "go on with --batch, which waits for them, or begin anew with --fresh"
+            raise StoreError(f"{waiting} questions of run {run_id} are in a batch; {words}")
