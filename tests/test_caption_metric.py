@@ -107,6 +107,7 @@ def test_the_second_evaluation_is_not_the_first_again() -> None:
     with pytest.raises(acb.AudioCapBenchError, match="nothing to score"):
         metric.compute()
     metric.update(["a cat"], ["a dog"], np.array([1]))
+    metric.update([np.str_("a cat")], ["a dog"], [np.int64(1)])
     metric.update([], [])
     assert metric.compute().value == pytest.approx(0.5)
     metric.update(["rain"], ["it rains"])

@@ -199,9 +199,9 @@ def _batch(predictions: Any, references: Any, ids: Any) -> list[CaptionEntry]:
 
 
 def _listed(given: Any, what: str) -> list[Any]:
-    """A list, tuple, array, tensor or series as a list."""
+    """A list, tuple, array, tensor or series as a list, and so each of its parts."""
     values = given.tolist() if hasattr(given, "tolist") else given
     odd = isinstance(values, str | bytes | Mapping | set | frozenset)
     if odd or not isinstance(values, Iterable):
         raise ArgumentError(f"{what} is {given!r:.60}; it must be a list, one for each sample")
-    return list(values)
+    return [one.tolist() if hasattr(one, "tolist") else one for one in values]
