@@ -34,10 +34,11 @@ from inspect_ai.solver import generate, solver
 
 from audiocapbench.bridges.inspect_tasks import SCORERS, TASKS
 
-try:
-    TASKS[0](metrics="cider_d")
-except Exception as error:
-    print(error)
+for given in ({"metrics": "cider_d"}, {"metrics": "meteor[x=1]"}, {"judge": "nobody/knows"}):
+    try:
+        TASKS[0](**given)
+    except Exception as error:
+        print(error)
 
 def said(text, reason="stop"):
     made = ModelOutput.from_content("mockllm/odd", text, reason)
@@ -93,6 +94,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert heard(sound).frames > 1000
     # A metric of a whole corpus is no scorer of single samples.
     assert "'audiocapbench import LOG', then" in told
+    assert "meteor has no option 'x'" in told  # before anybody was asked
+    assert "nobody" in told
     return place
 
 

@@ -19,6 +19,7 @@ from inspect_ai.scorer import Score, mean, metric, scorer
 from inspect_ai.solver import generate
 
 from audiocapbench.benchmarks import Benchmark, open_benchmark
+from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.bridges.inspect_logs import ABOUT, PLACE, status_of
 from audiocapbench.data import UNCATEGORISED, Clip
 from audiocapbench.data.outcome import SCORED
@@ -28,7 +29,7 @@ from audiocapbench.files import cache_folder, write_file
 from audiocapbench.judges import Case, ReplyError, TextJudge, Verdict, create_judge, find_contract
 from audiocapbench.judges.judge import judge_texts
 from audiocapbench.metrics import compute
-from audiocapbench.metrics.names import ScorerName, split_names
+from audiocapbench.metrics.names import ScorerName, parse_name, split_names
 from audiocapbench.metrics.registry import METRICS
 from audiocapbench.metrics.result import first_column
 from audiocapbench.models import AudioContract
@@ -84,8 +85,11 @@ def _registered(name: str, grader: Callable[..., Grade]) -> Any:
 
 
 def _by_metric(metric_name: str, **options: str) -> Grade:
+    named = [str(ScorerName(metric_name, options))]
+    check_metrics(None, named, audio=False)  # before any answer is paid for
+
     async def grade(case: Case) -> tuple[float, str]:
-        asked = ([str(ScorerName(metric_name, options))], [case.prediction], [case.references])
+        asked = (named, [case.prediction], [case.references])
         (result,) = await to_thread.run_sync(compute, *asked)
         return float(result.samples[0]), str(result.signature)
 
@@ -105,6 +109,7 @@ def _by_elements() -> Grade:
 def _by_model(model: str, contract: str = "audiocapbench") -> Grade:
     """A model of inspect's that is held to one of our contracts: its prompt and its parser."""
     held = find_contract(contract)
+    get_model(model)  # one that is not there is said before any answer is paid for
 
     async def grade(case: Case) -> tuple[float, str] | str:
         prompt, problem = held.prompt(case), ""
@@ -139,13 +144,14 @@ def _task_of(
     fit = [name for name in benchmark.traits.metrics if name in SCORERS]
     given = [metrics] if isinstance(metrics, str) else metrics  # inspect splits at commas itself
     names = split_names(",".join(given)) if given else fit or ["fluent_similarity"]
-    for name in names:
-        if name not in SCORERS:
+    named = {name: parse_name(name) for name in names}
+    for name, one in named.items():
+        if one.name not in SCORERS:
             raise MetricError(
                 f"{name} scores samples together, or is unknown: 'audiocapbench import LOG', then "
                 f"'audiocapbench score RUN --metrics {name}'; inspect has {', '.join(SCORERS)}"
             )
-    chosen = [SCORERS[name]() for name in names]
+    chosen = [SCORERS[one.name](**one.options) for one in named.values()]
     if judge is not None:
         asked = {"model": judge, "contract": benchmark.traits.judge}
         chosen.append(SCORERS[judge]() if judge in SCORERS else SCORERS["judge"](**asked))
