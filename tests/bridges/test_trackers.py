@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import sys
 import warnings
 from collections.abc import Iterator
@@ -209,6 +210,16 @@ def test_captions_from_files_are_logged_under_one_name(
     monkeypatch.setattr(trackers, "MOST_ANSWERS", 2)
     done = run_command("score", *files, "--metrics", "rouge_l", cwd=tmp_path)
     assert "(2 of 3 answers, 0 with audio)" in done.stderr
+    before = [one.name for one in folder.iterdir()]
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))  # as on a disk that is full
+    try:
+        done = run_command("score", *files, "--metrics", "rouge_l", cwd=tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert "Warning: tensorboard has not got all of this" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [one.name for one in folder.iterdir()] == before
 
 
 def test_only_so_many_clips_and_bytes_are_logged_and_that_is_said(

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from time import time
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ from audiocapbench.audio import decode, wav
 from audiocapbench.credentials import redacted
 from audiocapbench.data import Sample
 from audiocapbench.errors import AudioCapBenchError, meant
+from audiocapbench.files import write_file
 from audiocapbench.report.samples import sample_rows
 from audiocapbench.scores.run_table import RunTable
 from audiocapbench.scores.table import ScoreTable
@@ -221,16 +223,18 @@ def _tensorboard(log: RunLog, folder: str) -> str:
     from tensorboard.compat.proto.event_pb2 import Event
     from tensorboard.compat.proto.summary_pb2 import Summary
     from tensorboard.plugins.text.metadata import create_summary_metadata
-    from tensorboard.summary.writer.event_file_writer import EventFileWriter
+    from tensorboard.summary.writer.record_writer import RecordWriter
     from tensorboard.util.tensor_util import make_tensor_proto
 
     place = Path(folder or "runs") / "-".join([*re.findall(r"[\w.-]+", log.name), log.id])
     old = list(place.glob("events.out.tfevents.*"))
-    writer = EventFileWriter(str(place))
+    events = BytesIO()  # whole, and without a thread that fails by itself
+    writer = RecordWriter(events)
+    writer.write(Event(wall_time=time(), file_version="brain.Event:2").SerializeToString())
 
     def write(tag: str, **value: Any) -> None:
         summary = Summary(value=[Summary.Value(tag=tag, **value)])
-        writer.add_event(Event(wall_time=time(), step=0, summary=summary))
+        writer.write(Event(wall_time=time(), step=0, summary=summary).SerializeToString())
 
     for tag, number in log.numbers.items():
         write(tag, simple_value=number)
@@ -247,7 +251,8 @@ def _tensorboard(log: RunLog, folder: str) -> str:
             about |= {"sample_rate": sound.rate, "num_channels": 1}
             audio = Summary.Audio(encoded_audio_string=wav(sound), **about)
             write(f"audio/{row[0]}", audio=audio)
-    writer.close()
+    place.mkdir(parents=True, exist_ok=True)
+    write_file(place / f"events.out.tfevents.{time():.6f}", events.getvalue())
     for one in old:
         one.unlink()
     return str(place)
