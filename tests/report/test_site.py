@@ -85,9 +85,13 @@ def test_one_model_is_shown_once_and_others_of_its_name_by_their_authors(
     beta = folder / "submissions" / "beta.json"
     copy = changed(beta, tmp_path / "copy.json")
     words = ("--submissions", str(beta), "--submissions", str(copy))
-    done = run_command("site", *words, "--out", str(tmp_path / "site"))
-    assert done.returncode == 2
-    assert "are of one model with the same settings" in done.stderr
+    for command in (
+        ("site", *words, "--out", str(tmp_path / "site")),
+        ("site", "check", *words[1::2]),
+    ):
+        done = run_command(*command)
+        assert done.returncode == 2
+        assert "are of one model with the same settings" in done.stderr
     changed(beta, copy, by="Somebody else")
     done = run_command("site", *words, "--out", str(tmp_path / "site"))
     assert done.returncode == 0, done.stderr

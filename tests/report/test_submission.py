@@ -144,6 +144,10 @@ FORGERIES = {
     "a judgement of nothing": (first("judgements", sample_id="nobody's"), "the judgement of"),
     "another reference": (first("samples", references=["A dog."]), "hash of the dataset"),
     "a large number": (first("samples", position=2**80), "out of range"),
+    "a cost below 0": (
+        lambda document: document.update(cost_usd=-5.0),
+        "cost_usd: Input should be greater than",
+    ),
     "a NUL": (first("samples", instruction="a\0b"), "NUL"),
     "no samples": (lambda document: document.update(samples=[]), "samples"),
     "more than there is": (lambda document: document.update(script="x"), "script"),

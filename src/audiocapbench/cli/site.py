@@ -118,7 +118,10 @@ def check_site(
     Args:
         dataset (HASH): Only samples with this hash; its first 12 digits will do.
     """
+    from audiocapbench.report.site.pages import page_paths
+
     with _checked(files, (), dataset) as (_, checked):
+        page_paths(checked)  # as the site has them, where no two may be of one model
         lines = [
             {"file": one.name, "model": one.submission.model, "dataset": one.submission.dataset}
             | {"samples": len(one.submission.samples), "answers": len(one.submission.answers)}

@@ -41,7 +41,7 @@ def write_site(store: Store, checked: Sequence[CheckedSubmission], out: Path, ti
     """
     if out.exists() and any(out.iterdir()) and not (out / _DATA).is_file():
         raise ReportError(f"{out}: is not empty, and no site that was written here before")
-    pages = _paths(checked)
+    pages = page_paths(checked)
     boards: dict[tuple[str, str], list[CheckedSubmission]] = {}
     for one in checked:
         boards.setdefault(one.submission.board, []).append(one)
@@ -64,8 +64,12 @@ def write_site(store: Store, checked: Sequence[CheckedSubmission], out: Path, ti
     return size + write_page(out / _INDEX, page)
 
 
-def _paths(checked: Sequence[CheckedSubmission]) -> dict[int, str]:
-    """Where each page lies, by run: the same place as long as model, authors and settings are."""
+def page_paths(checked: Sequence[CheckedSubmission]) -> dict[int, str]:
+    """Where each page lies, by run: the same place as long as model, authors and settings are.
+
+    Raises:
+        ReportError: Two submissions are of one model.
+    """
     found: dict[str, CheckedSubmission] = {}
     for one in checked:
         own = one.submission

@@ -85,7 +85,7 @@ class Submission(_StrictModel):
     contract: Line
     made_by: Line
     created_at: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d[0-9:.+Z-]{0,30}$")]
-    cost_usd: float | None = None
+    cost_usd: Annotated[float, Field(ge=0, lt=1e9)] | None = None
     answers: list[dict[str, Any]]
     judgements: list[dict[str, Any]] = []
     scores: list[ScoreClaim]
