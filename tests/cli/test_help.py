@@ -102,6 +102,7 @@ COMPLETED = {
     "score 1 --metrics meteor,fluent": "meteor,fluent_similarity",
     "run demo --judge elem": "elements",
     "run demo --model control/s": "control/safe",
+    "run demo --track tens": "tensorboard",
 }
 
 

@@ -131,6 +131,7 @@ Track = Annotated[
     Option(
         metavar="TRACKER",
         help="Log with wandb[=PROJECT], mlflow[=EXPERIMENT] or tensorboard[=DIR].",
+        autocompletion=lambda: ["wandb", "mlflow", "tensorboard"],
     ),
 ]
 Limit = Annotated[int | None, Option(min=1, metavar="N", help="Only the first so many samples.")]
