@@ -6,7 +6,6 @@ Every message says what was wrong, where, and what to do; the command line print
 import copyreg
 import re
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 from typing import Any
 
 
@@ -34,6 +33,8 @@ _NEAR = 0.65
 
 def _likeness(name: str, other: str) -> float:
     """From 0 to 1; what both have before a slash, or only one has, does not count."""
+    from difflib import SequenceMatcher  # where a name is wrong, and not at every start
+
     (head, slash, _), (own, _, _) = name.partition("/"), other.partition("/")
     if not slash or head == own:
         name, other = name.rpartition("/")[2], other.rpartition("/")[2]

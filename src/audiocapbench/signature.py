@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from urllib.parse import unquote_to_bytes
 
 _BY_GROUP = "by-group"
 _UNSAFE = re.compile(r"[|%\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -129,10 +128,12 @@ def _escape(text: str, also: str = "") -> str:
     return escaped.replace(also, quote(also)) if also else escaped
 
 
+def _unescaped(found: re.Match[str]) -> str:
+    return bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "surrogatepass")
+
+
 def _unescape(text: str) -> str:
     try:
-        return _ESCAPED.sub(
-            lambda found: unquote_to_bytes(found[0]).decode("utf-8", "surrogatepass"), text
-        )
+        return _ESCAPED.sub(_unescaped, text)
     except UnicodeDecodeError:  # not ours: 0.1 escaped nothing
         return text

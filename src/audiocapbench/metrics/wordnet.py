@@ -14,7 +14,8 @@ import numpy as np
 
 from audiocapbench.metrics.batches import IntArray, ranges, starts_of
 
-TABLE = Path(__file__).parent / "wordnet_data" / "wordnet-3.0.npz"
+TABLE = Path(__file__).parent / "wordnet_data"
+ARRAYS = "counts words sizes names members exceptions bases".split()
 
 _MANY = 4_000
 # Endings that WordNet's own lemmatizer replaces, by part of speech in the table's order.
@@ -96,8 +97,7 @@ def synonym_pairs(words: Sequence[str], others: Sequence[str]) -> IntArray:
 
 @cache
 def _parts() -> tuple[_Part, ...]:
-    with np.load(TABLE, allow_pickle=False) as table:
-        arrays = {name: table[name] for name in table.files}
+    arrays = {name: np.load(TABLE / f"{name}.npy", allow_pickle=False) for name in ARRAYS}
     words, forms, bases = (
         arrays[name].tobytes().decode("utf-8").split("\n")
         for name in ("words", "exceptions", "bases")
