@@ -30,6 +30,7 @@ class Batch:
     errors: list[dict[str, Any]] = field(default_factory=list)
     refusal: list[dict[str, Any]] = field(default_factory=list)
     is_done: bool = False
+    billed: int = 0
 
 
 def answered(line: dict[str, Any], body: Any, status: int = 200) -> dict[str, Any]:
@@ -52,6 +53,9 @@ class OpenAIBatchServer(OpenAIServer):
         polls: How often a new batch is still at work when it is looked at.
         work: Does a batch: fills its answers and errors and sets its status.
         gate: Nothing is over before it is set.
+        unseen: For how many more lists a batch is left out.
+        refusals: What is answered in place of a batch or a file, by a part of its path.
+        changed: What a batch looks like, from what it would look like.
     """
 
     def __init__(
@@ -69,6 +73,9 @@ class OpenAIBatchServer(OpenAIServer):
         self.work: Callable[[Batch], None] = self.answer_all
         self.gate = threading.Event()
         self.gate.set()
+        self.unseen = 0
+        self.refusals: dict[str, list[Response]] = {}
+        self.changed: Callable[[dict[str, Any]], dict[str, Any]] = lambda told: told
         self.after_upload: Callable[[], None] = lambda: None
         self.after_create: Callable[[], None] = lambda: None
         self.on_create: Callable[[], Response | None] = lambda: None
@@ -83,6 +90,7 @@ class OpenAIBatchServer(OpenAIServer):
         """Answer one line, and bill it."""
         body = json.dumps(line["body"])
         self.billed[body] += 1
+        batch.billed += 1
         asked = Request("POST", "/v1/chat/completions", {}, body.encode())
         batch.answers.append(answered(line, self.reply(asked)))
 
@@ -99,6 +107,9 @@ class OpenAIBatchServer(OpenAIServer):
         if request.headers.get("authorization") != f"Bearer {KEY}":
             return json_response({"error": {"message": "Incorrect API key provided"}}, 401)
         with self._lock:
+            for part, refusals in self.refusals.items():
+                if part in path and request.method == "GET" and refusals:
+                    return refusals.pop()
             if path == "/v1/files":
                 return self._upload(request)
             if path == "/v1/batches" and request.method == "POST":
@@ -111,7 +122,7 @@ class OpenAIBatchServer(OpenAIServer):
             batch = self.batches.get(path.rpartition("/")[2])
             if batch is None:
                 return json_response({"error": {"message": "No such batch"}}, 404)
-            return json_response(self._look(batch), headers={"Retry-After": "0.05"})
+            return json_response(self.changed(self._look(batch)), headers={"Retry-After": "0.05"})
 
     def _upload(self, request: Request) -> Response:
         boundary = request.headers["content-type"].partition("boundary=")[2].encode()
@@ -140,6 +151,8 @@ class OpenAIBatchServer(OpenAIServer):
 
     def _list(self, query: dict[str, list[str]]) -> Response:
         newest = list(reversed(self.batches.values()))
+        if self.unseen:
+            self.unseen, newest = self.unseen - 1, []
         if "after" in query:
             names = [one.id for one in newest]
             newest = newest[names.index(query["after"][0]) + 1 :]
@@ -162,7 +175,7 @@ class OpenAIBatchServer(OpenAIServer):
     def _described(self, batch: Batch) -> dict[str, Any]:
         done = batch.is_done
         counts = {"total": len(batch.lines), "completed": 0, "failed": 0}
-        counts |= {"completed": len(batch.answers), "failed": len(batch.errors)} if done else {}
+        counts |= {"completed": batch.billed, "failed": len(batch.errors)} if done else {}
         return {
             "id": batch.id,
             "object": "batch",

@@ -13,6 +13,7 @@ from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
     from audiocapbench.engine import RunOptions
+    from audiocapbench.judges import JudgeOptions
     from audiocapbench.models import Model
     from audiocapbench.study.race import RaceResult
 
@@ -81,18 +82,9 @@ def race(
         price = price_of(model.name, prices)
         return {"rate_limits": limits, "budget": purse, "price": price, "progress": quiet}
 
-    course = RaceCourse(
-        opened,
-        models,
-        kept,
-        scorer,
-        judges[0] if judges else None,
-        top,
-        alpha,
-        seed,
-        ask,
-        {"rate_limits": limits, "budget": purse, "prices": prices},
-    )
+    panel = judges[0] if judges else None
+    judging: JudgeOptions = {"rate_limits": limits, "budget": purse, "prices": prices}
+    course = RaceCourse(opened, models, kept, scorer, panel, top, alpha, seed, ask, judging)
     say_what_changed(opened, kept)
     previews = list(preview_run(opened, models, judges, kept, selection=Selection(), prices=prices))
     if any(one.is_paid for one in previews):
@@ -147,20 +139,19 @@ def _show(found: "RaceResult") -> None:
     if found.decided:
         which = "the best" if found.top == 1 else f"the best {found.top}"
         rest = "that answer" if any(one.refusal for one in found.racers) else "of these"
-        sure = f"at {1 - found.alpha:g}"
-        show_lines(f"Decided: {names} is {which} {rest} over all clips ({sure}).")
+        rest += f" over all clips (at {1 - found.alpha:g})"
+        show_lines(f"Decided: {names} is {which} {rest}.")
     elif len(found.best) <= found.top:
         show_lines(f"Not decided: too few of the models answer ({names or 'none'}).")
     elif found.stop is None:
         show_lines(f"Every clip was asked, and these cannot be told apart: {names}.")
     else:
         show_lines(f"Not decided yet between {names}.")
-    share = found.asked / found.fixed
     cost = ""
     if found.cost_usd and found.fixed_usd:
         cost = f"; {dollars(found.cost_usd)} of about {dollars(found.fixed_usd)}"
     of = f"{found.asked:,} of the {found.fixed:,} questions that a run of all would take"
-    show_lines(f"It took {of} ({share:.0%}){cost}.")
+    show_lines(f"It took {of} ({found.asked / found.fixed:.0%}){cost}.")
     for one in found.racers:
         if one.refusal is not None:
             say(f"{one.model}: {one.refusal}")

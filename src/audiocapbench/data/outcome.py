@@ -66,7 +66,7 @@ class Outcome:
     Attributes:
         audio_sha256: Hash of the audio as sent; None where none was sent.
         audio_s: Seconds of audio as sent, which a contract may have cut.
-        latency_s: Time that the model took for its last attempt.
+        latency_s: Time that the model took for its last attempt; 0 where that is not known.
         attempts: How often it was asked; 0 for a reply from the cache.
         cached: Whether the reply came from the store's cache.
     """
@@ -87,8 +87,6 @@ def total_cost(outcomes: Iterable[Outcome]) -> float | None:
 
 
 def median_latency(outcomes: Iterable[Outcome]) -> float | None:
-    """Median time of an answer that was asked for and not found in the cache, where known."""
-    times = [
-        one.latency_s for one in outcomes if not one.cached and (one.attempts or one.latency_s)
-    ]
+    """Median time of an answer, where known: not of one from the cache or from a batch."""
+    times = [one.latency_s for one in outcomes if not one.cached and one.latency_s]
     return median(times) if times else None

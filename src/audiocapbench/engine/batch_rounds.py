@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
+from operator import itemgetter
 from typing import IO, Any, TypeVar
 
 import anyio
@@ -32,7 +33,7 @@ Result = TypeVar("Result")
 
 BATCH_RETRY = RetryPolicy(attempts=2, first_s=0.0)
 _MOST_BATCHES = 4  # that a question goes into
-_FIRST_POLL_S, _SLOWEST_POLL_S, _NEVER_S, _UNSEEN_S = 0.5, 60.0, 5.0, 1.0
+_FIRST_POLL_S, _SLOWEST_POLL_S, _HOPELESS_S = 0.5, 60.0, 5.0
 
 
 @dataclass(slots=True)
@@ -57,33 +58,51 @@ class BatchRounds:
     note: Note
     pool: WorkerPool
     _brought: dict[str, tuple[int, Any]] = field(default_factory=dict)
-    _used: set[str] = field(default_factory=set)
+    _askers: dict[str, tuple[str, int]] = field(default_factory=dict)
     _tries: Counter[str] = field(default_factory=Counter)
     _files: list[_RequestFile] = field(default_factory=list)
     _awaited: dict[str, str | None] = field(default_factory=dict)
     _failures: int = 0
     _reached: bool = False
+    _left: bool = False
     _refusal: str | None = None
 
-    def of_repeat(self, repeat: int) -> Callable[[str, str], Exchange]:
-        """Who takes the body of a question, which is known by its sample and its cache key."""
+    def of_repeat(self, repeat: int, *, fresh: bool) -> Callable[[str, str], Exchange]:
+        """Who takes a question's body; the same, whoever asks it, is one line, unless ``fresh``."""
         known = StoreReader(self.store.open_lines, self.access)
 
         def exchange(sample: str, question: str) -> Exchange:
-            whose = [self.run.id, self.run.created_at, self.judge, sample, repeat, question]
-            key = hashlib.sha256(json.dumps(whose).encode()).hexdigest()
-            return partial(self._answer, known, key, (sample, repeat))
+            whose = [[self.run.id, self.run.created_at, self.judge, sample, repeat, question]]
+            if question and not fresh:
+                whose.append([self.judge, repeat, question])
+            keys = [hashlib.sha256(json.dumps(one).encode()).hexdigest() for one in whose]
+            return partial(self._answer, known, keys, (sample, repeat))
 
         return exchange
 
+    async def _line(self, known: StoreReader[Any], keys: list[str], task: Any) -> tuple[str, Any]:
+        """The key under which a question goes, and the line that is awaited with it, if any."""
+        for key in keys:
+            line = None if key in self._brought else await known.find(key)
+            is_ours = line and (line.run, line.sample) == (self.run.id, task[0])
+            if line and not (line.remote or is_ours or key in self._askers):
+                return keys[0], None  # what another is about to send is not ours to look for
+            if line or key in self._brought:
+                return key, line
+        return keys[-1], None
+
     async def _answer(
-        self, known: StoreReader[Any], key: str, task: tuple[str, int], body: SentBody
+        self, known: StoreReader[Any], keys: list[str], task: tuple[str, int], body: SentBody
     ) -> tuple[int, Any]:
+        key, line = await self._line(known, keys, task)
         is_last = self._tries[key] >= _MOST_BATCHES
-        if key in self._brought and (is_last or key not in self._used):
-            self._used.add(key)  # whoever asks the same twice in a round wants another answer
+        is_first = key not in self._askers
+        asker = self._askers.setdefault(key, task)
+        if key in self._brought and (is_last or is_first):  # asked twice, another is wanted
             return self._brought[key]
-        line = None if key in self._used else await known.find(key)
+        if asker != task:
+            self._left = True  # the next round finds it in the cache, or asks it
+            raise AwaitedError("the same is being asked")
         if line is not None:
             self._awaited[line.mark] = line.remote
         elif is_last:
@@ -110,23 +129,26 @@ class BatchRounds:
         patient, awaited = False, True
         while awaited or not patient:
             patient = not awaited
-            self._used.clear()
+            self._askers.clear()
+            self._left = False
             await share(patient)
             self.budget.let_go()
-            if self.pool.stop is Stop.BUDGET and self._files:
+            if self.pool.stop is Stop.BUDGET and (self._files or self._awaited):
                 self.pool.stop = None  # what they cost is known when they are here
             if self.pool.stop is not None:
                 return
             try:
                 awaited = await self._settle()
             except ModelError as error:
-                self.pool.stop, self.pool.fatal = Stop.REFUSED, FatalError(str(error))
+                if self.pool.stop is None:
+                    self.pool.stop = Stop.REFUSED
+                    self.pool.fatal = FatalError(f"{error}; the same command goes on")
 
     async def _settle(self) -> bool:
-        """Send what was left, and wait for all batches; whether there were any."""
-        while self._files:
+        """Send what was left, and wait for all batches; whether anything is to be asked again."""
+        awaited = bool(self._files or self._awaited or self._left)
+        while self._files and self.pool.stop is None:
             await self._send(self._files.pop())
-        awaited = bool(self._awaited)
         while self._awaited and self.pool.stop is None:
             await self._collect(*self._awaited.popitem())
         return awaited
@@ -144,6 +166,9 @@ class BatchRounds:
             await self.access.call(self.store.sent_batch, mark, self._awaited[mark])
         except TransientError as error:
             # It may have been made all the same, unless it was turned away.
+            if error.throttled:
+                del self._awaited[mark]
+                await self.access.call(self.store.sent_batch, mark, None)
             self.note(f"{error}; trying again")
             pause_s = min(_SLOWEST_POLL_S, _FIRST_POLL_S * 2.0**self._failures)
             self._failures += 1
@@ -152,8 +177,7 @@ class BatchRounds:
     async def _collect(self, mark: str, remote: str | None) -> None:
         """Look at a batch, ever more seldom, until it is over, and keep what it brought."""
         if remote is None:
-            await anyio.sleep(_UNSEEN_S)  # what was sent just now may not be listed yet
-            remote = await self._patiently(self.service.find, mark)
+            remote = await self._patiently(self.service.find, mark, is_there=bool)
             await self.access.call(self.store.sent_batch, mark, remote)
             if remote is None:
                 return
@@ -166,15 +190,23 @@ class BatchRounds:
                 self.note(said)
             await self._rest(pause_s, state.retry_after_s)
             pause_s = min(_SLOWEST_POLL_S, 1.5 * pause_s)
-            if self.pool.stop is not None:
-                return
         if state.is_full:
             self.note(f"{remote} {state.refusal}; its questions are sent again later")
             await self.access.call(self.store.sent_batch, mark, None)
             await self._rest(_SLOWEST_POLL_S, state.retry_after_s)
             return
-        brought, extra = await self._patiently(self.service.results, state, keys)
+        await self._keep(remote, keys)
+
+    async def _keep(self, remote: str, keys: set[str]) -> None:
+        """Keep what a batch brought; what it says it answered is looked for, not asked again."""
+        state, brought, extra, is_whole = await self._patiently(
+            self.service.results, remote, keys, is_there=itemgetter(-1)
+        )
         good = {key for key, (status, _) in brought.items() if status == 200}
+        if not is_whole:
+            if not good:
+                raise ModelError(f"{remote} answered more than its files hold")
+            state = state._replace(refusal="answered more than its files hold")
         # What was not answered is not paid for, and must not be taken for an answer later.
         await self.access.call(self.store.close_lines, list(keys - good))
         ignored = f"; {extra:,} lines that came twice or answer no question are ignored"
@@ -185,23 +217,34 @@ class BatchRounds:
         if state.refusal is not None:
             self._refusal = f"{remote} {state.refusal}; the same command sends the rest again"
 
-    async def _patiently(self, call: Callable[..., Awaitable[Result]], *given: object) -> Result:
-        """Call until it works: a batch outlives an outage. Who was never there is given up."""
+    async def _patiently(
+        self,
+        call: Callable[..., Awaitable[Result]],
+        *given: object,
+        is_there: Callable[[Result], bool] = lambda _: True,
+    ) -> Result:
+        """Call until it works: batches outlive outages, and what is there may be seen late."""
         pause_s = _FIRST_POLL_S
         while True:
+            wait_s, is_late = None, pause_s > _HOPELESS_S
             try:
                 result = await call(*given)
                 self._reached = True
-                return result
-            except TransientError as error:
-                if self.pool.stop is not None or (pause_s > _NEVER_S and not self._reached):
+                if is_there(result) or is_late:
+                    return result
+            except ModelError as error:
+                is_outage = isinstance(error, TransientError) and self._reached
+                if (is_late and not is_outage) or getattr(error, "certain", False):
                     raise
                 self.note(f"{error}; trying again")
-                await self._rest(pause_s, error.retry_after_s)
-                pause_s = min(_SLOWEST_POLL_S, 2 * pause_s)
+                wait_s = getattr(error, "retry_after_s", None)
+            await self._rest(pause_s, wait_s)
+            pause_s = min(_SLOWEST_POLL_S, 2 * pause_s)
 
     async def _rest(self, pause_s: float, asked_s: float | None) -> None:
-        """Wait, as long as the provider asks for where that makes sense, unless told to stop."""
+        """Wait, as long as the provider asks for where that makes sense, until told to stop."""
         pause_s = pause_s if asked_s is None else min(3_600.0, max(0.05, asked_s))
         with anyio.move_on_after(pause_s):
             await self.pool.stopping.wait()
+        if self.pool.stop is not None:
+            raise AwaitedError("what is in batches is left at work")

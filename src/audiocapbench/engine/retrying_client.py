@@ -193,7 +193,7 @@ class RetryingClient:
                 problem.throttled = error.throttled and self.batches is None
                 bill.failed(error)
             else:
-                latency = time.perf_counter() - started - waited_s.get()
+                latency = 0.0 if self.batches else time.perf_counter() - started - waited_s.get()
                 self.limiter.answered(start, _announced(self.model))
                 bill.answered(reply)
                 return ended(reply)

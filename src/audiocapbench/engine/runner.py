@@ -219,7 +219,7 @@ class _Asking:
             whose = (self.store, self.run, "", self.price, client.budget, access, noted, self.pool)
             async with batches_of(self.model) as service:
                 rounds = BatchRounds(service, *whose)
-                client.batches = rounds.of_repeat(0)
+                client.batches = rounds.of_repeat(0, fresh=self.fresh)
                 await rounds.ask(
                     lambda patient: self.pool.share(self._tasks(access, patient), self.limiter, ask)
                 )

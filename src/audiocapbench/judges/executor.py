@@ -331,7 +331,7 @@ class _Judging:
                 async with batches_of(judge.model) as service:
                     batches = BatchRounds(service, *given)
                     for repeat, client in clients.items():
-                        client.batches = batches.of_repeat(repeat)
+                        client.batches = batches.of_repeat(repeat, fresh=self.fresh)
                     await batches.ask(share)
             if pool.fatal is not None:
                 await self.access.call(self._fail, judge, missing, str(pool.fatal))
@@ -340,8 +340,9 @@ class _Judging:
 
     def _was_readable(self, judge: ModelJudge) -> bool:
         return any(
-            one.status is Status.OK and one.signature == judge.signature and one.latency_s
+            one.status is Status.OK and one.signature == judge.signature
             for one in self.store.judgements(self.run.id, judge.name)
+            if one.latency_s or one.output_tokens is not None
         )
 
     def _fail(self, judge: ModelJudge, tasks: Sequence[JudgeTask], reason: str) -> None:

@@ -28,7 +28,7 @@ class UnreadableReplies:
             FatalError: So many of a judge's verdicts could not be read, and none ever was.
         """
         # A verdict without a question says nothing of how the judge replies.
-        asked = judgement.latency_s > 0
+        asked = judgement.latency_s > 0 or judgement.output_tokens is not None
         self.readable = self.readable or (judgement.status is Status.OK and asked)
         self._count += judgement.status is Status.UNPARSED
         if not self.readable and self._count >= MOST_REFUSED:

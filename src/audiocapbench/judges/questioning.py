@@ -8,7 +8,7 @@ from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.engine import AnsweredSample
 from audiocapbench.engine.prepare import prepare
 from audiocapbench.engine.retrying_client import OverBudgetError, RetryingClient
-from audiocapbench.errors import AudioError
+from audiocapbench.errors import AudioError, AwaitedError
 from audiocapbench.judges.contract import Case
 from audiocapbench.judges.errors import JudgeError, ReplyError
 from audiocapbench.judges.judge import ModelJudge
@@ -69,6 +69,9 @@ async def question_judge(
             if not made.cost_usd:
                 raise
             why = f"not asked again, because {error}"
+        except AwaitedError:
+            client.budget.promised_usd += made.cost_usd or 0.0  # counted when it is read again
+            raise
         if asked is None:
             # What was paid for the replies before must be on record.
             failed = replace(made, status=Status.FAILED, error=f"{problem}; {why}")

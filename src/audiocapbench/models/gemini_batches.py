@@ -8,7 +8,7 @@ from typing import IO, Any
 from anyio import to_thread
 
 from audiocapbench.models.openai_batches import OVER, BatchState
-from audiocapbench.models.replies import count, json_object, parsed_object
+from audiocapbench.models.replies import Json, count, json_object, parsed_object
 
 # Errors of requests have gRPC's codes.
 _HTTP = {3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 11: 400, 14: 503, 16: 401}
@@ -57,8 +57,9 @@ class GeminiBatches:
         files = (job.dest.file_name,) if job.dest and job.dest.file_name else ()
         return BatchState(status, 0, status in OVER, False, refusal.get(status), files, None)
 
-    async def results(self, state: BatchState, keys: Set[str]) -> tuple[dict[str, Any], int]:
-        """Statuses and bodies by key, and how many lines came twice or answer no question."""
+    async def results(self, batch: str, keys: Set[str]) -> tuple[BatchState, Json, int, bool]:
+        """What a batch brought, as ``OpenAIBatches.results``."""
+        state = await self.state(batch)
         found: dict[str, tuple[int, Any]] = {}
         extra = 0
         for file in state.files:
@@ -73,4 +74,4 @@ class GeminiBatches:
                     status = code if code >= 400 else _HTTP.get(code, 500)
                     answer = told.get("response")
                     found[key] = (200, answer) if answer else (status, {"error": error})
-        return found, extra
+        return state, found, extra, state.status != "succeeded" or bool(state.files)

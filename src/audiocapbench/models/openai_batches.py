@@ -18,7 +18,7 @@ from audiocapbench.models.http_errors import (
     time_to_answer,
 )
 from audiocapbench.models.model import ELSEWHERE, Model
-from audiocapbench.models.replies import count, json_object, json_objects, parsed_object
+from audiocapbench.models.replies import Json, count, json_object, json_objects, parsed_object
 
 _UPLOAD_S, _MARK = 3_600.0, "audiocapbench"
 OVER = ("completed", "succeeded", "partially_succeeded", "failed", "expired", "cancelled")
@@ -27,7 +27,8 @@ OVER = ("completed", "succeeded", "partially_succeeded", "failed", "expired", "c
 class BatchState(NamedTuple):
     """How a batch stands: how many requests are done, and where their answers are once it is over.
 
-    A ``refusal`` says why the rest must not be sent again unasked; one that is full may be, later.
+    As many as are ``answered`` are paid for, and must be in its files. A ``refusal`` says why
+    the rest must not be sent again unasked; one that is full may be, later.
     """
 
     status: str
@@ -37,6 +38,7 @@ class BatchState(NamedTuple):
     refusal: str | None
     files: tuple[str, ...]
     retry_after_s: float | None
+    answered: int = 0
 
 
 class OpenAIBatches:
@@ -95,12 +97,14 @@ class OpenAIBatches:
         refusal = {"failed": f"was not accepted ({said})", "cancelled": "was cancelled there"}
         files = tuple(filter(None, map(body.get, ("output_file_id", "error_file_id"))))
         over, why = status in OVER, refusal.get(status)
-        return BatchState(status, done, over, is_full, why, files, wait_s)
+        answered = count(counts.get("completed")) or 0
+        return BatchState(status, done, over, is_full, why, files, wait_s, answered)
 
-    async def results(self, state: BatchState, keys: Set[str]) -> tuple[dict[str, Any], int]:
-        """Statuses and bodies by key, and how many lines came twice or answer no question."""
+    async def results(self, batch: str, keys: Set[str]) -> tuple[BatchState, Json, int, bool]:
+        """How it ended, statuses and bodies by key, lines of no use, and if all answers came."""
+        state = await self.state(batch)
         found: dict[str, tuple[int, Any]] = {}
-        extra = 0
+        extra = answers = 0
         for file in state.files:
             with self._errors():
                 content = (await self._sdk.files.content(file)).content
@@ -108,11 +112,12 @@ class OpenAIBatches:
                 told = parsed_object(line.decode("utf-8", "replace"))
                 key, response = str(told.get("custom_id")), json_object(told.get("response"))
                 extra += key in found or key not in keys
+                answers += response.get("status_code") == 200
                 if key in keys and found.get(key, (0,))[0] != 200:
                     # A status of 0 is that of a request which was never made.
                     status = count(response.get("status_code")) or 503
                     found[key] = status, response.get("body") or {"error": told.get("error")}
-        return found, extra
+        return state, found, extra, answers >= state.answered
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -126,6 +131,8 @@ class OpenAIBatches:
             raise status_error(self._remote, *told) from None
         except openai.APIError as error:
             raise broken_connection(self._remote, error) from None
+        except (AttributeError, TypeError):  # of the SDK's, where a page for people came
+            raise no_answer(self._remote, "answered with something unreadable") from None
 
 
 def batches_of(model: Model) -> AbstractAsyncContextManager[Any]:

@@ -52,8 +52,8 @@ class BatchStore:
                 connection.execute(change, [{"old": key} for key in keys])
 
     def open_lines(self, keys: Iterable[str]) -> dict[str, Any]:
-        """Of those lines that are awaited, by key, the batch's mark and its ``remote`` name."""
-        query = select(_lines.c.key, _batches).join_from(_lines, _batches)
+        """Of lines that are awaited, by key, whose each is, its batch's mark and remote name."""
+        query = select(_lines.c.key, _lines.c.sample, _batches).join_from(_lines, _batches)
         found = fetch(self._engine, query.where(_lines.c.key.in_(keys), _lines.c.open))
         return {row.key: row for row in found}
 

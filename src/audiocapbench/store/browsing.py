@@ -72,10 +72,11 @@ class BrowsingStore:
     def typical_latency(self, who: str) -> float | None:
         """Seconds that a model's or judge's latest answers took on average; None for none."""
         runs, outcomes, judgements = schema.runs.c, schema.outcomes.c, schema.judgements.c
-        good = outcomes.status.in_(SCORED)
+        good = outcomes.status.in_(SCORED) & (outcomes.latency_s > 0)
         answered = select(outcomes.latency_s).join(schema.runs, runs.id == outcomes.run)
         answered = answered.where(runs.model == who, good).order_by(outcomes.answered_at.desc())
-        judged = select(judgements.latency_s).where(judgements.judge == who)
+        asked = (judgements.judge == who) & (judgements.latency_s > 0)
+        judged = select(judgements.latency_s).where(asked)
         for query in (answered, judged.order_by(judgements.judged_at.desc())):
             latest = query.limit(_LATEST).subquery()
             with reading(self._engine) as connection:

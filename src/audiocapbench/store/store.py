@@ -210,8 +210,7 @@ class Store(
             if judged:
                 replies = [one.reply for one in judged if one.reply is not None]
                 write_judgements(connection, run_id, [one.judgement for one in judged], replies)
-            if worker:
-                release_tasks(connection, run_id, worker, [task_of(one) for one in records])
+            release_tasks(connection, run_id, worker, [task_of(one) for one in records])
 
     def keep_unsaved(self, run: Run, records: Sequence[Record]) -> Path:
         """Write records that cannot be stored now to a file; ``take_in`` stores them later."""

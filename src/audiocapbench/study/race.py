@@ -233,17 +233,10 @@ class RaceCourse:
                 _racer(model.name, table, self.scorer, out_after.get(model.name), refusal)
             )
         left = [one.model for one in racers if one.out_after is None and one.refusal is None]
-        return RaceResult(
-            self.scorer,
-            race.clips,
-            self.top,
-            self.alpha,
-            tuple(sorted(racers, key=_order)),
-            tuple(left),
-            race.models > self.top >= len(left) and stop is None,
-            stop,
-            tuple(self.runs.values()),
-        )
+        ranked, runs = tuple(sorted(racers, key=_order)), tuple(self.runs.values())
+        is_decided = race.models > self.top >= len(left) and stop is None
+        about = (self.scorer, race.clips, self.top, self.alpha)
+        return RaceResult(*about, ranked, tuple(left), is_decided, stop, runs)
 
 
 def check_scorer(scorer: Scorer, benchmark: Benchmark) -> None:

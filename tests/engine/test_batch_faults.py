@@ -1,0 +1,336 @@
+"""``--batch`` at a provider that shows late, denies at first, garbles and repeats itself."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiocapbench.engine import batch_rounds
+from audiocapbench.store import Store
+from command import run_command
+from fakes.gemini_batches import GeminiBatchServer
+from fakes.gemini_server import content
+from fakes.http_server import Request, json_response
+from fakes.openai_batches import Batch, OpenAIBatchServer, answered, completion
+from folders import write_folder
+from whole_run import STORE, Ended, clip_of, finish, outcomes
+
+pytest.importorskip("openai", reason="OpenAI is asked with what its package brings")
+
+CLIPS, COPIES = 4, 6
+MODEL, JUDGE = "openai/gpt-audio", "openai/gpt-4.1"
+VERDICT = {"accuracy": 7, "completeness": 5, "hallucination": 9, "reasoning": "Close."}
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    write_folder(tmp_path / "tones", CLIPS)
+    monkeypatch.setattr(batch_rounds, "_FIRST_POLL_S", 0.02)
+    monkeypatch.setattr(batch_rounds, "_HOPELESS_S", 0.2)
+    return tmp_path
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIBatchServer]:
+    def reply(asked: Request) -> dict[str, Any]:
+        if b"input_audio" in asked.body:
+            return completion(f"Sound {clip_of(asked)}")
+        return completion(json.dumps(VERDICT))
+
+    with OpenAIBatchServer(reply=reply) as running:
+        yield running
+
+
+def batch(place: Path, server: OpenAIBatchServer, *more: str) -> Ended:
+    return finish(place, MODEL, "--batch", *more, **server.settings)
+
+
+def check(place: Path, server: OpenAIBatchServer) -> None:
+    found = outcomes(place)
+    assert {one.reply.text for one in found.values()} == {
+        f"Sound {one.audio_sha256}" for one in found.values()
+    }
+    assert len(found) == CLIPS
+    assert set(server.billed.values()) == {1}
+
+
+def not_there() -> Any:
+    return json_response({"error": {"message": "No such thing"}}, 404)
+
+
+def test_what_is_not_there_at_first_is_looked_for_again(
+    place: Path, server: OpenAIBatchServer
+) -> None:
+    server.refusals = {"/batches/": [not_there()], "/content": [not_there(), not_there()]}
+    ended = batch(place, server)
+    assert ended.code == 0, ended.err
+    assert len(server.batches) == 1
+    check(place, server)
+
+
+def test_a_batch_that_is_made_but_not_listed_yet_is_not_made_again(
+    place: Path, server: OpenAIBatchServer
+) -> None:
+    def unheard_of() -> None:
+        server.unseen, server.after_create = 3, lambda: None
+        raise ConnectionAbortedError
+
+    server.after_create = unheard_of
+    ended = batch(place, server)
+    assert ended.code == 0, ended.err
+    assert len(server.batches) == 1
+    check(place, server)
+
+
+def test_answers_whose_file_is_late_are_waited_for_and_never_asked_again(
+    place: Path, server: OpenAIBatchServer
+) -> None:
+    looks = [3]
+
+    def late(told: dict[str, Any]) -> dict[str, Any]:
+        looks[0] -= told["status"] == "completed"
+        return told | {"output_file_id": None} if looks[0] > 0 else told
+
+    server.changed = late
+    ended = batch(place, server)
+    assert ended.code == 0, ended.err
+    check(place, server)
+
+
+def test_answers_whose_file_never_comes_end_the_run_and_stay_awaited(
+    place: Path, server: OpenAIBatchServer
+) -> None:
+    server.changed = lambda told: told | {"output_file_id": None}
+    ended = batch(place, server)
+    assert ended.code == 2
+    assert "batch_0 answered more than its files hold; the same command goes on" in ended.err
+    server.changed = lambda told: told
+    assert batch(place, server).code == 0
+    assert len(server.batches) == 1
+    check(place, server)
+
+
+def test_a_file_that_is_cut_off_keeps_its_answers_and_the_rest_is_asked_when_told(
+    place: Path, server: OpenAIBatchServer
+) -> None:
+    def cut(told: dict[str, Any]) -> dict[str, Any]:
+        if told["output_file_id"] and len(server.batches) == 1:
+            whole = server.files[told["output_file_id"]]
+            lines = whole.splitlines(keepends=True)
+            server.files["cut"] = b"".join(lines[:-1]) + b"\xff\xfe\n" + lines[-1][:40]
+            return told | {"output_file_id": "cut"}
+        return told
+
+    server.changed = cut
+    ended = batch(place, server)
+    assert ended.code == 2
+    words = "batch_0 answered more than its files hold; the same command sends the rest again"
+    assert words in ended.err
+    assert len(outcomes(place)) == CLIPS - 1
+    assert batch(place, server).code == 0
+    assert [len(one.lines) for one in server.batches.values()] == [CLIPS, 1]
+
+
+def test_pages_in_place_of_answers_and_odd_bodies_are_asked_again_and_not_believed(
+    place: Path, server: OpenAIBatchServer
+) -> None:
+    odd: list[Any] = [{"error": {"message": "no"}}, None, "page", []]
+
+    def oddly(one: Batch) -> None:
+        server.work = server.answer_all
+        one.answers = [answered(line, body) for line, body in zip(one.lines, odd, strict=True)]
+        one.status = "completed"
+
+    server.work = oddly
+    ended = batch(place, server)
+    assert ended.code == 0, ended.err
+    check(place, server)
+
+
+def test_statuses_nobody_knows_are_waited_through_and_a_long_line_is_read(
+    place: Path, server: OpenAIBatchServer
+) -> None:
+    polls = iter(["paused", "on_hold", 7, None])
+
+    def unknown(told: dict[str, Any]) -> dict[str, Any]:
+        return told | {"status": next(polls, told["status"])}
+
+    def wordy(one: Batch) -> None:
+        server.answer_all(one)
+        one.answers.append(answered({"custom_id": "x"}, completion("x" * 5_000_000)))
+
+    server.changed, server.work = unknown, wordy
+    ended = batch(place, server)
+    assert ended.code == 0, ended.err
+    assert "batch_0 is on_hold" in ended.err
+    check(place, server)
+
+
+def test_pages_for_people_are_an_outage(place: Path, server: OpenAIBatchServer) -> None:
+    page = json_response("<html>", 200, {"Content-Type": "text/html"})
+    server.refusals = {"/batches": [page, page]}
+    server.on_create = lambda: pages.pop() if pages else None
+    pages = [page]
+    ended = batch(place, server)
+    assert ended.code == 0, ended.err
+    check(place, server)
+
+
+def test_a_key_that_is_revoked_ends_the_run_and_a_new_one_goes_on(
+    place: Path, server: OpenAIBatchServer
+) -> None:
+    assert batch(place, server).code == 0
+    told = ("score", "1", "--judge", JUDGE, "--batch", "--metrics", "rouge_l", "--yes")
+    env = server.settings | {"PATH": ""}
+    server.refusals = {"/batches/": [json_response({"error": {"message": "Revoked"}}, 401)]}
+    done = run_command(*told, cwd=place, env=env)
+    assert done.returncode == 2
+    assert "check OPENAI_API_KEY" in done.stderr
+    done = run_command(*told, cwd=place, env=env)
+    assert done.returncode == 0, done.stderr
+    assert len(server.batches) == 2
+    assert set(server.billed.values()) == {1}
+
+
+def test_the_same_question_is_sent_once_for_samples_and_runs_alike(
+    place: Path, server: OpenAIBatchServer
+) -> None:
+    tones = place / "tones"
+    rows = [json.loads(one) for one in (tones / "metadata.jsonl").read_text().splitlines()]
+    for number in range(COPIES):  # more files with the sound of the first
+        shutil.copy(tones / rows[0]["file_name"], tones / f"again{number}.wav")
+        rows.append(rows[0] | {"file_name": f"again{number}.wav", "id": f"again{number}"})
+    (tones / "metadata.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    server.refusals = {"/batches/": [json_response({"error": {"message": "Revoked"}}, 401)]}
+    assert batch(place, server).code == 2, "it ends while its batch is out"
+    ended = batch(place, server, "--limit", str(CLIPS))
+    assert ended.code == 0, ended.err
+    ended = batch(place, server)
+    assert ended.code == 0, ended.err
+    [sent] = server.batches.values()
+    assert len(sent.lines) < CLIPS + COPIES, "some are asked with the same words"
+    assert set(server.billed.values()) == {1}
+    with Store.open(str(place / STORE)) as store:
+        assert [len(store.outcomes(number)) for number in (1, 2)] == [CLIPS + COPIES, CLIPS]
+        assert store.in_batches(1) == store.in_batches(2) == set()
+
+
+def test_a_run_that_was_begun_afresh_goes_on_without_being_told_again(
+    place: Path, server: OpenAIBatchServer
+) -> None:
+    server.refusals = {"/batches/": [json_response({"error": {"message": "Revoked"}}, 401)]}
+    assert batch(place, server, "--fresh").code == 2
+    shown = run_command("runs", "delete", "1", cwd=place)
+    assert f"and {CLIPS} answers that batches will bring" in shown.stderr
+    assert batch(place, server).code == 0
+    assert len(server.batches) == 1
+    check(place, server)
+
+
+def test_a_budget_below_what_is_out_still_takes_it_in(
+    place: Path, server: OpenAIBatchServer
+) -> None:
+    server.refusals = {"/batches/": [json_response({"error": {"message": "Revoked"}}, 401)]}
+    more = ("--max-tokens", "100", "--budget")
+    assert batch(place, server, *more, "1").code == 2
+    ended = batch(place, server, *more, "0.004")
+    assert ended.code == 0, ended.err
+    assert len(server.batches) == 1
+    check(place, server)
+
+
+def test_a_verdict_asked_twice_is_counted_once_and_seconds_are_not_known(
+    place: Path, server: OpenAIBatchServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replies = iter(["Good, I think."])
+    server.reply = lambda asked: completion(
+        f"Sound {clip_of(asked)}"
+        if b"input_audio" in asked.body
+        else next(replies, json.dumps(VERDICT))
+    )
+    told = (*("--judge", JUDGE), "--budget", "1")
+    ended = batch(place, server, *told)
+    assert ended.code == 0, ended.err
+    with Store.open(str(place / STORE)) as store:
+        judged = store.judgements(1, JUDGE)
+        spent = sum(one.cost_usd or 0 for one in judged)
+        spent += sum(one.reply.cost_usd or 0 for one in store.outcomes(1).values())
+        assert store.typical_latency(MODEL) is None
+        assert store.typical_latency(JUDGE) is None
+    assert f"${spent:.5f}" in ended.err, ended.err
+    assert json.loads(ended.out)["runs"][0].get("latency_s") is None
+
+
+def test_two_judges_have_batches_of_their_own(place: Path, server: OpenAIBatchServer) -> None:
+    other = "openai/gpt-4o"
+    ended = batch(place, server, "--judge", JUDGE, "--judge", other)
+    assert ended.code == 0, ended.err
+    with Store.open(str(place / STORE)) as store:
+        assert sorted(one["judge"] for one in store.batches(1)) == ["", JUDGE, other]
+        assert {len(store.judgements(1, one)) for one in (JUDGE, other)} == {CLIPS}
+    assert set(server.billed.values()) == {1}
+
+
+def test_what_is_committed_without_its_worker_is_awaited_no_more(
+    place: Path, server: OpenAIBatchServer
+) -> None:
+    server.refusals = {"/batches/": [json_response({"error": {"message": "Revoked"}}, 401)]}
+    assert batch(place, server).code == 2
+    other = place / "other"
+    shutil.copytree(place / "tones", other / "tones")
+    assert batch(other, server).code == 0
+    with Store.open(str(place / STORE)) as store:  # as answers from a file of unsaved ones are
+        for outcome in outcomes(other).values():
+            store.add_outcome(1, outcome)
+        assert store.in_batches(1) == set()
+
+
+class TestGemini:
+    @pytest.fixture
+    def google(self) -> Iterator[GeminiBatchServer]:
+        pytest.importorskip("google.genai", reason="Gemini needs the extra gemini")
+        with GeminiBatchServer() as running:
+            yield running
+
+    def test_blocked_cut_off_and_failed_answers_are_what_they_are_live(
+        self, place: Path, google: GeminiBatchServer
+    ) -> None:
+        def oddly(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+            keys = [one["key"] for one in lines]
+            cut = content()
+            cut["candidates"][0]["finishReason"] = "MAX_TOKENS"
+            return [
+                {"key": keys[0], "response": {"promptFeedback": {"blockReason": "SAFETY"}}},
+                {"key": keys[1], "response": cut},
+                {"key": keys[2], "error": {"code": 3, "message": "audio is corrupt"}},
+                google.answer(lines[3]),
+            ]
+
+        google.answers = oddly
+        ended = finish(place, "gemini/gemini-2.5-flash", "--batch", **google.settings)
+        assert ended.code == 1, ended.err
+        found = sorted(str(one.reply.status) for one in outcomes(place).values())
+        assert found == ["failed", "filtered", "ok", "truncated"]
+        assert len(google.batches) == 1
+
+    def test_answers_whose_file_is_late_are_waited_for(
+        self, place: Path, google: GeminiBatchServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        look, late = google._look, [1, 2]
+
+        def without_file(name: str) -> dict[str, Any]:
+            told = look(name)
+            if told["metadata"].get("output") and late:
+                late.pop()
+                kept = {key: told["metadata"][key] for key in ("displayName", "state")}
+                return told | {"metadata": kept}
+            return told
+
+        monkeypatch.setattr(google, "_look", without_file)
+        ended = finish(place, "gemini/gemini-2.5-flash", "--batch", **google.settings)
+        assert ended.code == 0, ended.err
+        assert (len(google.batches), late) == (1, [])
+        assert set(google.billed.values()) == {1}
