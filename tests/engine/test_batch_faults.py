@@ -274,6 +274,19 @@ def test_two_judges_have_batches_of_their_own(place: Path, server: OpenAIBatchSe
     assert set(server.billed.values()) == {1}
 
 
+def test_a_model_whose_batches_are_turned_away_can_be_asked_live(
+    place: Path, server: OpenAIBatchServer
+) -> None:
+    refusal = json_response({"error": {"message": "gpt-audio has no batches"}}, 400)
+    server.on_create = lambda: refusal
+    ended = batch(place, server)
+    assert ended.code == 2
+    assert "gpt-audio has no batches" in ended.err
+    live = finish(place, MODEL, **server.settings)
+    assert live.code == 0, live.err
+    assert len(outcomes(place)) == CLIPS
+
+
 def test_what_is_committed_without_its_worker_is_awaited_no_more(
     place: Path, server: OpenAIBatchServer
 ) -> None:

@@ -164,11 +164,13 @@ class BatchRounds:
                 file.file.seek(0)
                 self._awaited[mark] = await self.service.submit(mark, file.file)
             await self.access.call(self.store.sent_batch, mark, self._awaited[mark])
-        except TransientError as error:
+        except ModelError as error:
             # It may have been made all the same, unless it was turned away.
-            if error.throttled:
+            if getattr(error, "throttled", True):
                 del self._awaited[mark]
                 await self.access.call(self.store.sent_batch, mark, None)
+            if not isinstance(error, TransientError):
+                raise
             self.note(f"{error}; trying again")
             pause_s = min(_SLOWEST_POLL_S, _FIRST_POLL_S * 2.0**self._failures)
             self._failures += 1

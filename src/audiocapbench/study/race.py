@@ -227,11 +227,9 @@ class RaceCourse:
         racers = []
         for model in self.models:
             run = self.runs.get(model.name)
-            refusal = self.refusals.get(model.name)
+            out, refusal = out_after.get(model.name), self.refusals.get(model.name)
             table = None if run is None else self.reader.read(run)
-            racers.append(
-                _racer(model.name, table, self.scorer, out_after.get(model.name), refusal)
-            )
+            racers.append(_racer(model.name, table, self.scorer, out, refusal))
         left = [one.model for one in racers if one.out_after is None and one.refusal is None]
         ranked, runs = tuple(sorted(racers, key=_order)), tuple(self.runs.values())
         is_decided = race.models > self.top >= len(left) and stop is None
