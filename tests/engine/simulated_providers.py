@@ -4,7 +4,7 @@ import random
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import anyio
 
@@ -17,6 +17,7 @@ from audiocapbench.engine.worker_pool import WorkerPool
 from audiocapbench.errors import TransientError
 from audiocapbench.models import AudioContract, Question
 from audiocapbench.models.announced_limit import AnnouncedLimit
+from audiocapbench.store import Store
 
 _WIRE_S = 0.005
 
@@ -179,10 +180,9 @@ async def ask_all(
     notes: list[str] = []
     outage = Outage(retry.unreachable_s, retry.outage_s)
     limiter = Limiter(model.concurrency, outage=outage, note=notes.append)
-    no_store: Any = None  # without a cache there is nothing to look up
     client = RetryingClient(
         model,
-        no_store,
+        Store.open("sqlite://"),  # without a cache there is nothing to look up
         limiter,
         retry,
         Budget(),
