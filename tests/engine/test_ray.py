@@ -132,7 +132,7 @@ def same(place: Path, *words: str, engine: str) -> tuple[str, str, list[str]]:
     assert document.returncode == 0, document.stderr
     known = json.loads(document.stdout)["runs"]
     for one in known:
-        del one["created_at"]
+        del one["created_at"], one["latency_s"]
     table = run_command("leaderboard", cwd=folder).stdout.partition("(continued)")[0]  # seconds
     return json.dumps(known), table, sorted((folder / "samples.csv").read_text().splitlines())
 

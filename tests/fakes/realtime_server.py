@@ -37,9 +37,10 @@ USAGE = {
     "input_token_details": {"text_tokens": 14, "audio_tokens": 20, "cached_tokens": 0},
 }
 
-# A handshake that the plan spoils is no news.
+# A handshake that the plan spoils is no news. Whoever sets up logging enables what was disabled.
 _SILENT = logging.getLogger("fakes.realtime_server")
-_SILENT.disabled = True
+_SILENT.setLevel(logging.CRITICAL + 1)
+_SILENT.propagate = False
 
 _SESSION_FIELDS = {
     "ga": {"type", "output_modalities", "audio", "max_output_tokens", "instructions", "truncation"},
