@@ -66,6 +66,7 @@ class BatchRounds:
     _reached: bool = False
     _left: bool = False
     _refusal: str | None = None
+    _refused: bool = False
 
     def of_repeat(self, repeat: int, *, fresh: bool) -> Callable[[str, str], Exchange]:
         """Who takes a question's body; the same, whoever asks it, is one line, unless ``fresh``."""
@@ -108,7 +109,7 @@ class BatchRounds:
         elif is_last:
             return 503, {"error": {"message": "its batches ended without an answer to it"}}
         elif self._refusal is not None:
-            raise FatalError(self._refusal)
+            self._refused = True  # said when the round has kept what came
         else:
             content = await to_thread.run_sync(body.whole)
             self._add(key, task, self.service.line % (key.encode(), content))
@@ -135,6 +136,8 @@ class BatchRounds:
             self.budget.let_go()
             if self.pool.stop is Stop.BUDGET and (self._files or self._awaited):
                 self.pool.stop = None  # what they cost is known when they are here
+            if self._refused and self.pool.stop is None:
+                self.pool.stop, self.pool.fatal = Stop.REFUSED, FatalError(str(self._refusal))
             if self.pool.stop is not None:
                 return
             try:
