@@ -37,6 +37,8 @@ def test_the_offline_commands_of_a_page_run_one_after_another(
         pytest.importorskip(tracker, reason=f"{tracker} is an extra of its own")
     if any(" figures " in one for one in local):
         pytest.importorskip("vl_convert", reason="figures need the extra plots")
+    if any(" view" in one for one in local):
+        pytest.importorskip("fastapi", reason="view needs the extra web")
     if name == "docs/bridges.md":
         request.getfixturevalue("tables")
     if name == "docs/local.md":
