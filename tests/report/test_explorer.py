@@ -128,7 +128,7 @@ def test_embedded_audio_plays(visit: Any, plain_page: Path) -> None:
     seen.page.keyboard.press("p")
     wait_until_it_plays(seen)
     assert any(one.startswith("blob:") for one in seen.requests)
-    assert seen.page.evaluate("parseFloat(document.querySelector('.playhead').style.left) > 0")
+    seen.until("parseFloat(document.querySelector('.playhead').style.left) > 0")
 
 
 def test_a_link_to_a_clip_opens_it(visit: Any, plain_page: Path) -> None:
