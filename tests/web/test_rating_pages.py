@@ -1,7 +1,6 @@
 """The rating pages in a real browser: by keyboard alone, quiet, harmless, and they lose nothing."""
 
 import os
-import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,30 +12,19 @@ pytest.importorskip("uvicorn", reason="the server needs the extra web")
 pytest.importorskip("playwright", reason="playwright drives the browser; see CONTRIBUTING.md")
 
 from audiocapbench.store import Store
-from browser import complaints_of_axe
+from browser import PATIENCE_S, complaints_of_axe, launched, needs_browser, waited_for
 from rating_project import RatingServer, process_serving, serving, start, stop, write_project
 
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
-    pytest.mark.slow,
-]
+pytestmark = [needs_browser, pytest.mark.slow]
 
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update "
-    "--no-first-run --autoplay-policy=no-user-gesture-required"
-).split()
+# Colours that fade in are none to measure contrasts by.
+STILL: dict[str, Any] = {"reduced_motion": "reduce"}
 EVIL = "<img src=x onerror=alert(1)><script>alert(2)</script> \u202eesrever"
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield launched
-        launched.close()
+    yield from launched("--autoplay-policy=no-user-gesture-required")
 
 
 class Page:
@@ -46,7 +34,7 @@ class Page:
         self.complaints: list[str] = []
         self.requests: list[str] = []
         self.page = context.new_page()
-        self.page.set_default_timeout(15_000)
+        self.page.set_default_timeout(1000 * PATIENCE_S)
         self.page.on("console", lambda message: self.complaints.append(message.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("dialog", lambda dialog: self.complaints.append(f"dialog {dialog.message}"))
@@ -64,7 +52,11 @@ class Page:
         """Play the clip to its end."""
         self.page.wait_for_selector("#play:not([disabled])")
         self.press("p")
-        self.page.get_by_text("Heard", exact=True).wait_for()
+        self.until("document.getElementById('audio').ended")
+        self.count("Heard")
+
+    def until(self, condition: str) -> None:
+        waited_for(self.page, lambda: bool(self.page.evaluate(condition)), True, condition)
 
     def check_access(self) -> None:
         assert complaints_of_axe(self.page) == []
@@ -72,7 +64,7 @@ class Page:
 
 @pytest.fixture
 def context(browser: Any) -> Iterator[Any]:
-    made = browser.new_context(viewport={"width": 1200, "height": 900})
+    made = browser.new_context(viewport={"width": 1200, "height": 900}, **STILL)
     yield made
     made.close()
 
@@ -201,9 +193,9 @@ def test_an_answer_outlives_a_server_that_is_killed(tmp_path: Path, context: Any
     port = server.address.rpartition(":")[2]
     with process_serving(project, "--port", port):
         one.count("1 done, 1 to go")
-        assert not one.page.get_by_text(warning).is_visible()
+        one.page.get_by_text(warning).wait_for(state="hidden")
         assert list(said(tmp_path).values()) == [{"rel": 3}]
-        assert one.page.evaluate("Object.values(localStorage).join()") == "[]"
+        one.until("Object.values(localStorage).join() === '[]'")
 
 
 def test_an_answer_outlives_the_tab_where_the_server_is_gone(tmp_path: Path, context: Any) -> None:
@@ -269,10 +261,10 @@ def test_a_phone_shows_all_of_it_in_light_and_dark(tmp_path: Path, browser: Any,
     with serving(write_project(tmp_path, kind, count=1)) as server:
         for scheme in ("light", "dark"):
             phone: dict[str, Any] = {"viewport": {"width": 390, "height": 844}}
-            context = browser.new_context(**phone, color_scheme=scheme)
+            context = browser.new_context(**phone, **STILL, color_scheme=scheme)
             one = Page(context, server, "ana")
             one.count("0 done, 1 to go")
-            assert one.page.evaluate("document.documentElement.scrollWidth") == 390
+            one.until("document.documentElement.scrollWidth === 390")
             one.check_access()
             assert one.complaints == []
             context.close()

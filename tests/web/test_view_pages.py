@@ -71,12 +71,12 @@ def test_samples_are_searched_sorted_and_read(visit: Opener, shown: Shown) -> No
     seen.counted("1 of 40 samples")
     seen.page.keyboard.press("Enter")
     seen.opened("s0007")
-    assert "s0007" in seen.page.locator("#clip .answer mark.hit").all_inner_texts()
+    seen.page.wait_for_selector("#clip .answer mark.hit:text-is('s0007')")
     seen.page.click("button[type=reset]")
     seen.counted("40 of 40 samples")
     seen.page.select_option("#status", "refused")
     seen.counted("3 of 40 samples")
-    assert seen.ids() == IDS[:3]
+    seen.becomes(seen.ids, IDS[:3])
     again = visit(seen.page.evaluate("location.href"))
     again.counted("3 of 40 samples")
     wrong = "sort=constructor&score=__proto__&model=toString&low=abc&hide=__proto__&q=%zz"
@@ -112,7 +112,7 @@ def test_a_run_that_goes_on_is_seen_as_it_goes(visit: Opener, tmp_path: Path) ->
         with showing(store) as shown:
             seen = visit(f"{shown.address}/", bypass_csp=True)
             run = put_unscored(store, "new/model")
-            worker = Worker(30.0)
+            worker = Worker(600.0)
             tasks = [TaskKey("", one) for one in IDS]
             store.claim(run.id, worker, tasks, {})
             answer = Reply("A cat purrs <b>twice</b>.", cost_usd=0.25)
@@ -150,6 +150,7 @@ def test_hostile_text_is_only_text(visit: Opener, hostile: Path) -> None:
         shown.board()
         seen = visit(f"{shown.address}/#explore")
         seen.page.fill("#search", "onerror")
+        seen.page.wait_for_selector("#list mark.hit")
         seen.counted("2 of 2 samples")
         seen.page.click("[role=option] >> nth=0")
         seen.until("document.querySelector('#clip h2').textContent.startsWith('a ')")

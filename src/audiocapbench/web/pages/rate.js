@@ -164,7 +164,8 @@ async function load() {
   const mine = ++sound;
   audio.pause();
   if (audio.src) URL.revokeObjectURL(audio.src);
-  audio.removeAttribute("src");
+  audio.removeAttribute("src"); // What was played of the clip before is not this clip's.
+  audio.load();
   at("play").disabled = true;
   paint();
   for (let pause = 1000; mine === sound; pause = Math.min(2 * pause, 10000)) {
