@@ -62,6 +62,8 @@ def test_a_third_of_the_labelled_answers_is_held_apart() -> None:
         ("answers_adverse_held.jsonl", 0.6),
         ("answers_shapes.jsonl", 0.4),
         ("answers_shapes_held.jsonl", 0.5),
+        ("answers_turns.jsonl", 0.05),
+        ("answers_fresh_held.jsonl", 0.4),
     ],
 )
 def test_what_is_certain_is_right_and_the_rest_is_left_to_a_reader(name: str, least: float) -> None:
@@ -177,6 +179,19 @@ def test_an_answer_with_the_names_exchanged_chooses_the_other_caption() -> None:
 )
 def test_answers_are_read_as_they_are_meant(answer: str, choice: Choice) -> None:
     assert read_answer(answer, DOG, RAIN, LETTERS) is choice
+
+
+@pytest.mark.parametrize("answer", ["👎 A", "!A", "¬A", "≠ A", "~~A~~", "A?", "A (?)"])
+def test_a_label_that_is_crossed_out_or_doubted_by_a_sign_is_no_choice(answer: str) -> None:
+    assert read_answer(answer, DOG, RAIN, LETTERS) is Choice.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [f"(B) {RAIN}", f"Caption B: {RAIN}", f"2) {RAIN}", f"Caption 2: {RAIN}", "```\nB\n```", "`B`"],
+)
+def test_a_label_with_its_own_caption_or_in_a_fence_is_a_choice(answer: str) -> None:
+    assert read_answer(answer, DOG, RAIN, LETTERS) is Choice.SECOND
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,8 @@ def _is_known(text: str) -> bool:
 def _is_reason(clause: AnswerClause, choice: Choice) -> bool:
     """Whether what follows a verdict in its sentence may be a reason for it, whatever it says."""
     said = {one.choice for one in clause.said if one.weight > Weight.HINT}
+    if P["role"].match(clause.text):  # "I choose A as the hallucinated caption"
+        return False
     belongs = P["negative"].search(clause.text) and _is_known(P["opening"].sub("", clause.text))
     return said <= {choice, Choice.TIE} and not belongs  # "I choose A as the less accurate one"
 

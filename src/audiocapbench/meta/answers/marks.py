@@ -22,6 +22,8 @@ _SCRIPTS = re.compile(r"(?<=[\u3040-\u9fff])(?=[A-Za-z\d])|(?<=[A-Za-z\d])(?=[\u
 _STRAIGHT = str.maketrans("“”„«»’‘`´\xa0", '"""""\'\'\'\' ')
 _REWRITTEN = (
     ("*", " "),
+    *((one, " , therefore ") for one in ("=>", "->", "→", "⇒")),
+    ("caption number", "caption"),
     ("as if", "as though"),
     ("anything but", "not"),
     ("my first choice", "my favourite"),

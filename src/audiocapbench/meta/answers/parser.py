@@ -10,7 +10,7 @@ from audiocapbench.meta.answers.patterns import P, content_words
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.models.thoughts import without_thoughts
 
-RULES = "pairwise-9"
+RULES = "pairwise-10"
 """Version of the rules, for signatures; changes whenever an answer may be read otherwise."""
 
 LONGEST = 16_000
@@ -35,11 +35,15 @@ def read_answer(answer: str, first: str, second: str, labels: Labels | None = No
     The question called the captions A and B, or as the labels say.
     """
     labels = labels or Labels()
-    text = ends_of(without_thoughts(answer) or "", LONGEST, "\n").strip()
+    text = P["fence"].sub("", ends_of(without_thoughts(answer) or "", LONGEST, "\n")).strip()
+    if P["crossed"].search(text):
+        return Choice.UNKNOWN
+    headed = _headed(text, first, second, labels)
+    if headed is not None:
+        return headed
     form = _formal(text, labels)
-    if form is not None and (
-        _labelled(text.rpartition("\n")[2], labels) is form or _is_document(text)
-    ):
+    last = P["confidence"].sub("", text).rpartition("\n")[2]
+    if form is not None and (_labelled(last, labels) is form or _is_document(text)):
         return form
     marked = mark(text, first, second, labels)
     if GUESSED in marked or P["relabelled"].match(P["quoted"].sub(" ", text)):
@@ -78,6 +82,15 @@ def _formal(text: str, labels: Labels) -> Choice | None:
         return choices.pop() if len(choices) == 1 else None
     choices = {_meaning(label, labels) for label in found}
     return choices.pop() if len(choices) == 1 else None
+
+
+def _headed(text: str, first: str, second: str, labels: Labels) -> Choice | None:
+    """A choice that is the caption itself after its label, "(A) A dog barks."."""
+    for caption, choice in ((first, Choice.FIRST), (second, Choice.SECOND)):
+        label, repeated, after = text.partition(caption.strip().rstrip(".") or "\0")
+        if repeated and label and not after.strip(" .\"'*") and _labelled(label, labels) is choice:
+            return choice
+    return None
 
 
 def _is_document(text: str) -> bool:

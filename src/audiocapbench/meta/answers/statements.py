@@ -185,6 +185,8 @@ def _subject(clause: str, predicate: re.Match[str], role: str) -> tuple[str, str
     before = _ANYONE.findall(clause[: predicate.start()])
     after = _ANYONE.search(clause, predicate.end())
     between = clause[predicate.end() : after.start()] if after else ""
-    if after and (not before or (role == "object" and after[0] in (FIRST, SECOND))):
+    if after and role == "object" and after[0] in (FIRST, SECOND):
+        return after[0], between
+    if after and not before and not P["has_object"].search(between):
         return after[0], between
     return before[-1] if before else "", ""
