@@ -64,6 +64,7 @@ def test_a_third_of_the_labelled_answers_is_held_apart() -> None:
         ("answers_shapes_held.jsonl", 0.5),
         ("answers_turns.jsonl", 0.05),
         ("answers_fresh_held.jsonl", 0.4),
+        ("answers_blind_held.jsonl", 0.5),
     ],
 )
 def test_what_is_certain_is_right_and_the_rest_is_left_to_a_reader(name: str, least: float) -> None:
@@ -86,6 +87,7 @@ def test_what_is_certain_is_right_and_the_rest_is_left_to_a_reader(name: str, le
         ("answers_shapes_held.jsonl", 0.95),
         ("answers_prose.jsonl", 0.9),
         ("answers_prose_held.jsonl", 0.85),
+        ("answers_blind_held.jsonl", 0.85),
     ],
 )
 def test_ordinary_answers_are_certain_and_misleading_ones_mislead_nobody(
