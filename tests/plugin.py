@@ -14,7 +14,10 @@ from audiocapbench import FREE, AudioContract, Reply
 
 
 class Diary:
-    """Answers slowly and writes every question into a file before it answers."""
+    """Answers slowly and writes every question into a file before it answers.
+
+    Where only so many questions are free, the others wait for the gate.
+    """
 
     cacheable = os.environ.get("DIARY_CACHE") == "yes"
     concurrency = int(os.environ.get("DIARY_CONCURRENCY", "1"))
@@ -23,6 +26,7 @@ class Diary:
     def __init__(self, name):
         self.name = name
         self.parameters = {"pause": 1}
+        self.asked = 0
 
     def prepare(self, samples):
         pass
@@ -30,6 +34,10 @@ class Diary:
     async def answer(self, question):
         with open(os.environ["DIARY"], "a") as diary:
             diary.write(question.sample_id + "\\n")
+        self.asked += 1
+        gate = Path(os.environ["DIARY"]).with_name("gate")
+        while self.asked > int(os.environ.get("DIARY_FREE", "1000000")) and not gate.exists():
+            await anyio.sleep(0.01)
         await anyio.sleep(float(os.environ.get("DIARY_PAUSE", "0.05")))
         if self.name == "diary/nul":
             return Reply("a\\0b\\ud800")
@@ -87,6 +95,11 @@ def environment(folder: Path, **settings: str) -> dict[str, str]:
         | {"PYTHONPATH": os.pathsep.join(paths), "DIARY": str(folder / "diary.txt")}
         | settings
     )
+
+
+def open_gate(folder: Path) -> None:
+    """Let the plug-in answer the questions that it holds back."""
+    (folder / "gate").touch()
 
 
 def asked(folder: Path) -> list[str]:

@@ -68,10 +68,10 @@ def _look(
     assert server.stdout is not None
     address = server.stdout.readline().strip()
     try:
-        urllib.request.urlopen(f"{address}api/board", timeout=60).close()
+        urllib.request.urlopen(f"{address}api/board", timeout=120).close()
     finally:
         server.send_signal(signal.SIGINT)
-        told, _ = server.communicate(timeout=30)
+        told, _ = server.communicate(timeout=120)
     ended = 0 if server.returncode in (0, 130) else server.returncode
     return subprocess.CompletedProcess(command, ended, "", told)
 

@@ -197,7 +197,7 @@ def stop(server: RatingServer) -> str:
     """End a server's process; what it said last."""
     assert server.process is not None
     server.process.terminate()
-    return server.process.communicate(timeout=20)[0]
+    return server.process.communicate(timeout=120)[0]
 
 
 @contextmanager
@@ -224,4 +224,4 @@ def serving(path: Path) -> Iterator[RatingServer]:
             yield RatingServer(address_of(taken), invited)
         finally:
             server.should_exit = True
-            thread.join(20)
+            thread.join(120)

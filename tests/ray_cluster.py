@@ -58,7 +58,7 @@ class LocalCluster:
 
     def _await_head(self) -> None:
         host, port = self.address.split(":")
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while time.monotonic() < until:
             with socket.socket() as probe:
                 if probe.connect_ex((host, int(port))) == 0:

@@ -22,7 +22,7 @@ class Shown(NamedTuple):
         """The status and the document of a request."""
         url = f"{self.address}/api/{what}?{urlencode(values)}"
         try:
-            with urllib.request.urlopen(url, timeout=20) as reply:
+            with urllib.request.urlopen(url, timeout=120) as reply:
                 content = reply.read()
                 kind = reply.headers["content-type"]
                 return reply.status, json.loads(content) if "json" in kind else content
@@ -31,7 +31,7 @@ class Shown(NamedTuple):
 
     def board(self) -> dict[str, Any]:
         """The board when all of it is computed."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while True:
             status, told = self.ask("board")
             assert status == 200, told
@@ -63,4 +63,4 @@ def showing(store: Store, runs: Sequence[int] = (), token: str | None = None) ->
             yield Shown(address_of(taken))
         finally:
             server.should_exit = True
-            thread.join(20)
+            thread.join(120)

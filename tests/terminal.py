@@ -67,7 +67,7 @@ def on_a_terminal(
     os.close(main)
     for file in opened.values():
         file.close()
-    return process.wait(30), shown.decode(errors="replace")
+    return process.wait(120), shown.decode(errors="replace")
 
 
 def _own_the_terminal() -> None:

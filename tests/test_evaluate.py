@@ -4,11 +4,9 @@ import hashlib
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -27,7 +25,7 @@ from fakes.faults import Plan, status
 from fakes.http_server import Request, json_response
 from fakes.openai_server import OpenAIServer, completion, heard
 from folders import write_lines, write_tone
-from whole_run import wait_until
+from whole_run import interrupt, wait_until
 
 COMMAND = [sys.executable, "-m", "audiocapbench.evaluate"]
 KEY = "sk-test-0123456789abcdef"
@@ -443,7 +441,7 @@ def test_an_interrupted_command_keeps_its_answers_and_writes_no_result(
 
     def slow(request: Request) -> dict[str, Any]:
         if len(captioned(server)) > 2:
-            goes_on.wait(90)
+            goes_on.wait(120)
         return reply(request)
 
     server.reply = slow
@@ -451,10 +449,9 @@ def test_an_interrupted_command_keeps_its_answers_and_writes_no_result(
     words = [*OPENAI, "--output", "out.json", "--concurrency", "1", "--no-aac-metrics"]
     process = start(place, *words, **keys)
     wait_until(lambda: len(server.requests) == 3)
-    process.send_signal(signal.SIGINT)
-    time.sleep(1)
+    interrupt(process)
     goes_on.set()
-    _, said = process.communicate(timeout=90)
+    _, said = process.communicate(timeout=120)
     assert process.returncode == 130, said
     assert "Stopped after 3 of 6" in said
     assert not (place / "out.json").exists()

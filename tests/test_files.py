@@ -79,7 +79,7 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: heard.append(pipe.read_bytes()))
     reader.start()
     write_file(pipe, "through")
-    reader.join(10)
+    reader.join(120)
     assert heard == [b"through"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 

@@ -4,6 +4,8 @@ import base64
 import hashlib
 import json
 import os
+import re
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -15,6 +17,7 @@ from audiocapbench.store import Store
 from command import COMMAND, run_command
 from fakes.http_server import Request
 
+_PENDING = re.compile(r"(?:SigPnd|ShdPnd):\s+(\w+)")
 STORE = "audiocapbench.db"
 _KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ENDPOINT_API_KEY")
 
@@ -61,6 +64,17 @@ def said(process: subprocess.Popen[str], words: str) -> str:
         if words in line:
             return line
     raise AssertionError(f"it ended without a word of: {words}")
+
+
+def interrupt(process: subprocess.Popen[str]) -> None:
+    """Ctrl-C, and wait until it has come: two that are on their way at once are one."""
+    process.send_signal(signal.SIGINT)
+    status = Path(f"/proc/{process.pid}/status")
+    if not status.exists():
+        time.sleep(0.5)
+        return
+    bit = 1 << (signal.SIGINT - 1)
+    wait_until(lambda: not any(int(one, 16) & bit for one in _PENDING.findall(status.read_text())))
 
 
 def outcomes(place: Path) -> dict[str, Outcome]:

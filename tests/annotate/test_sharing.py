@@ -28,13 +28,13 @@ def begin(place: Path, *words: str, **settings: str) -> subprocess.Popen[str]:
 
 
 def ended(process: subprocess.Popen[str]) -> None:
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
 
 
 def until(feed: LiveFeed, stage: str, met: Callable[[Any], bool]) -> tuple[Any, Any]:
     """The task of a stage, and all that is told, once a condition is met."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while True:
         told = feed.look()
         for task in told["tasks"]:
@@ -57,7 +57,7 @@ def test_two_commands_that_hear_the_same_clips_share_them(place: Path) -> None:
         task, _ = until(feed, "hear", lambda task: task["workers"] == 2)
         assert (task["model"], task["done"], task["total"]) == ("experts", 0, 48)
         go.touch()
-        ends = [process.communicate(timeout=60) for process in both]
+        ends = [process.communicate(timeout=120) for process in both]
         assert [one.returncode for one in both] == [1, 1], ends
         task, told = until(feed, "hear", lambda task: task["done"] == 48)
         assert (task["failed"], task["rate"] > 0) == (1, True)
@@ -83,11 +83,11 @@ def test_what_a_killed_command_was_hearing_another_takes_over(place: Path) -> No
 
 def test_every_stage_is_seen_while_it_goes_on(place: Path, merger: Any) -> None:
     pytest.importorskip("openai")
-    assert begin(place, "hear", "clips", *EXPERTS).wait(60) == 0
+    assert begin(place, "hear", "clips", *EXPERTS).wait(120) == 0
     go = threading.Event()
 
     def late(number: int, domain: str, _again: bool) -> str:
-        go.wait(30)
+        go.wait(120)
         return reply(good_fields(number, domain))
 
     merger.own = dict.fromkeys(range(6, 12), late)

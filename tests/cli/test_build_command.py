@@ -153,9 +153,9 @@ def test_an_interrupt_is_exit_code_130_and_keeps_what_came(
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert reached.wait(60)
+    assert reached.wait(120)
     child.send_signal(signal.SIGINT)
-    _, said = child.communicate(timeout=60)
+    _, said = child.communicate(timeout=120)
     assert child.returncode == 130
     assert "what was done is kept" in said
     assert len(open_folder(tmp_path / "data").entries) == 10

@@ -242,7 +242,7 @@ def test_a_stream_that_knows_only_ascii_is_no_reason_to_fail(tmp_path: Path) -> 
         env=environment(tmp_path, PYTHONIOENCODING="ascii"),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -227,7 +227,7 @@ def test_yes_from_a_pipe_is_no_one_s_word(place: Path) -> None:
         input="y\n" * 100,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert done.returncode == 2, done.stderr
@@ -243,7 +243,7 @@ def test_a_closed_standard_input_is_no_one_s_word(place: Path) -> None:
         env=settings(place),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert done.returncode == 2, done.stderr

@@ -189,7 +189,7 @@ def test_a_build_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     good.write_bytes(tar(caption_files("S00", range(4))))
     words = [sys.executable, "-c", KILLED, str(tmp_path / "out"), str(bad), str(good)]
     paths = os.pathsep.join(sys.path)
-    done = subprocess.run(words, env=os.environ | {"PYTHONPATH": paths}, timeout=60, check=False)
+    done = subprocess.run(words, env=os.environ | {"PYTHONPATH": paths}, timeout=120, check=False)
     assert done.returncode == -signal.SIGKILL
     assert not (tmp_path / "out" / "metadata.jsonl").exists()
     end = build_shards(tmp_path / "out", bad, good)

@@ -1,8 +1,10 @@
 """Models that answer in batches: fed while they work, failing by the clip, stopped and resumed."""
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import median
 
 import anyio
 import pytest
@@ -82,7 +84,7 @@ def test_outcomes_are_committed_and_clips_decoded_while_a_batch_is_answered(
     def act(questions: Sequence[Question]) -> None:
         if len(model.batches) == 2:
             # The outcomes of the first batch arrive although the second is not done.
-            assert stored.wait(20)
+            assert stored.wait(120)
         assert all(one.audio is not None and one.audio.container == "float32" for one in questions)
 
     model._act = act
@@ -92,7 +94,7 @@ def test_outcomes_are_committed_and_clips_decoded_while_a_batch_is_answered(
 
 
 def test_two_lanes_answer_two_batches_at_once(folder: Path, store: Store) -> None:
-    together, model = threading.Barrier(2, timeout=20), Twice()
+    together, model = threading.Barrier(2, timeout=120), Twice()
 
     def act(_: Sequence[Question]) -> None:
         if not together.broken and len(model.batches) <= 2:
@@ -181,17 +183,19 @@ def test_two_commands_share_the_batches(folder: Path, store: Store) -> None:
 
 
 def test_a_batch_model_learns_no_rate_and_waits_are_no_latency(folder: Path, store: Store) -> None:
-    model, slow = Recorder(), threading.Event()
+    model = Recorder()
 
     def act(_: Sequence[Question]) -> None:
-        slow.wait(0.05)
+        if len(model.batches) == 1:
+            time.sleep(1)
 
     model._act = act
     assert RateLimits().limiter(model).is_local
     assert RateLimits().limiter(without_audio(model)).is_local
     end = run_benchmark(open_benchmark(str(folder)), model, store, price=FREE)
     took = [one.latency_s for one in store.outcomes(end.run.id).values()]
-    assert sum(took) < CLIPS * 0.05 * len(model.batches)
+    assert max(took) >= 1  # of the first batch, which all others wait for
+    assert median(took) < 0.5
 
 
 def test_answers_of_one_event_loop_after_another_are_given(folder: Path) -> None:

@@ -317,7 +317,7 @@ def test_ctrl_c_leaves_the_batch_at_work_and_nobody_else_asks_the_same(
     told = said(process, "questions are in batch_0")
     assert "the same command goes on" in told
     process.send_signal(signal.SIGINT)
-    _, rest = process.communicate(timeout=30)
+    _, rest = process.communicate(timeout=120)
     assert process.returncode == 130
     assert "The same command goes on from here." in rest
     live = finish(place, MODEL, **server.settings)
@@ -351,7 +351,7 @@ def test_a_command_that_is_killed_at_any_point_loses_and_pays_nothing_twice(
 
         setattr(server, name, strike)
         running[:] = [start(place, MODEL, "--batch", **server.settings)]
-        running[0].communicate(timeout=60)
+        running[0].communicate(timeout=120)
         assert running[0].returncode == -signal.SIGKILL
 
     once("after_upload")
@@ -381,7 +381,7 @@ def test_two_commands_at_once_share_the_work(place: Path, server: OpenAIBatchSer
     wait_until(lambda: server.batches)
     both[0].kill()
     both[0].communicate()
-    _, err = both[1].communicate(timeout=60)
+    _, err = both[1].communicate(timeout=120)
     assert both[1].returncode == 0, err
     check(place, server)
 

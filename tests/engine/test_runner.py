@@ -18,8 +18,8 @@ from audiocapbench.models import create_model
 from audiocapbench.store import Store
 from command import COMMAND, run_command
 from folders import write_folder, write_tone
-from plugin import asked, environment
-from whole_run import wait_until
+from plugin import asked, environment, open_gate
+from whole_run import interrupt, wait_until
 
 CLIPS = 12
 
@@ -60,7 +60,7 @@ def committed(place: Path) -> set[str]:
 
 
 def test_a_killed_run_resumes_without_asking_twice(place: Path, tmp_path: Path) -> None:
-    process = start(place, DIARY_PAUSE="0.2")
+    process = start(place, DIARY_FREE="5")
     wait_until(lambda: len(committed(place)) >= 4)
     process.kill()
     process.communicate()
@@ -93,10 +93,11 @@ def test_a_fresh_run_asks_everything_again(place: Path) -> None:
 
 
 def test_ctrl_c_keeps_what_was_done_and_says_how_to_go_on(place: Path) -> None:
-    process = start(place, DIARY_PAUSE="0.2")
-    wait_until(lambda: len(committed(place)) >= 2)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    process = start(place, DIARY_FREE="2")
+    wait_until(lambda: len(committed(place)) == 2 and len(asked(place)) == 3)
+    interrupt(process)
+    open_gate(place)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 130
     done = committed(place)
     assert f"Stopped after {len(done)} of {CLIPS}" in err
@@ -109,10 +110,11 @@ def test_ctrl_c_keeps_what_was_done_and_says_how_to_go_on(place: Path) -> None:
 
 
 def test_ctrl_c_at_the_last_answer_asks_no_other_model(place: Path) -> None:
-    process = start(place, "--limit", "1", "--model", "diary/other", DIARY_PAUSE="1.5")
+    process = start(place, "--limit", "1", "--model", "diary/other", DIARY_FREE="0")
     wait_until(lambda: len(asked(place)) == 1)
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    interrupt(process)
+    open_gate(place)
+    process.communicate(timeout=120)
     assert process.returncode == 130
     assert asked(place) == ["tone_0"]
 
@@ -136,10 +138,9 @@ def test_ctrl_c_while_it_starts_is_no_traceback(place: Path) -> None:
 def test_a_second_ctrl_c_drops_what_is_in_flight(place: Path) -> None:
     process = start(place, DIARY_PAUSE="60", DIARY_CONCURRENCY="3")
     wait_until(lambda: len(asked(place)) == 3)
+    interrupt(process)
     process.send_signal(signal.SIGINT)
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 130
     assert "Stopped after 0 of 12" in err
 

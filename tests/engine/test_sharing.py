@@ -2,6 +2,7 @@
 
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
 import textwrap
@@ -9,6 +10,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +73,7 @@ def test_a_second_process_takes_others_and_says_whom_it_waits_for(
     held = threading.Event()
 
     def reply(_request: Request) -> dict[str, Any]:
-        held.wait(60)
+        held.wait(120)
         return completion()
 
     server.reply = reply
@@ -93,7 +95,7 @@ def test_ctrl_c_ends_the_waiting_for_another_process(place: Path, server: OpenAI
     held = threading.Event()
 
     def reply(_request: Request) -> dict[str, Any]:
-        held.wait(60)
+        held.wait(120)
         return completion()
 
     server.reply = reply
@@ -103,10 +105,10 @@ def test_ctrl_c_ends_the_waiting_for_another_process(place: Path, server: OpenAI
     other = start(place, *few)
     said(other, f"waiting for 3 that are being asked: 3 by pid {holder.pid} on ")
     other.send_signal(signal.SIGINT)
-    other.communicate(timeout=30)
+    other.communicate(timeout=120)
     assert other.returncode == 130
     held.set()
-    holder.communicate(timeout=60)
+    holder.communicate(timeout=120)
     assert holder.returncode == 0
     assert len(server.requests) == 3
 
@@ -152,16 +154,27 @@ def test_what_is_refused_by_all_is_asked_once_by_all(place: Path, server: OpenAI
         assert store.claim(run.id, late, [key], {}).done == [key]  # it changed since it was seen
 
 
+def let_time_pass(place: Path, seconds: float) -> None:
+    """Move everybody's last sign of life that far into the past."""
+    with closing(sqlite3.connect(place / "audiocapbench.db", timeout=60)) as store, store:
+        store.execute("UPDATE workers SET until = until - ?", [seconds])
+
+
+def lives_until(place: Path) -> float:
+    with closing(sqlite3.connect(place / "audiocapbench.db", timeout=60)) as store:
+        return float(store.execute("SELECT until FROM workers").fetchone()[0])
+
+
 def test_a_lease_expires_without_signs_of_life(place: Path) -> None:
     benchmark = open_benchmark(str(place / "tones"))
     with Store.open(str(place / "audiocapbench.db")) as store:
         run = run_benchmark(benchmark, create_model("control/right"), store).run
         seen = store.task_states(run.id)
         keys = [TaskKey("", one) for one in run.sample_ids[:3]]
-        silent = Worker(3, process="another machine:1.1")
+        silent = Worker(300, process="another machine:1.1")
         assert store.claim(run.id, silent, keys, seen).taken == keys
         assert store.claim(run.id, Worker(30), keys, seen).taken == []
-        time.sleep(3.1)
+        let_time_pass(place, 301)
         assert store.claim(run.id, Worker(30), keys, seen).taken == keys
         assert store.claim(run.id, silent, keys, seen).lost
 
@@ -171,9 +184,9 @@ def test_a_process_that_lives_here_keeps_its_claims_through_a_locked_store(place
     with Store.open(str(place / "audiocapbench.db")) as store:
         run = run_benchmark(benchmark, create_model("control/right"), store).run
         seen, keys = store.task_states(run.id), [TaskKey("", run.sample_ids[0])]
-        late = Worker(0.1)
+        late = Worker(30)
         assert store.claim(run.id, late, keys, seen).taken == keys
-        time.sleep(0.3)  # as if the store had been locked: no sign of life could be given
+        let_time_pass(place, 31)  # as if the store had been locked: no sign could be given
         assert store.claim(run.id, Worker(30), keys, seen).taken == []
         assert store.renew(late)
 
@@ -184,11 +197,11 @@ def test_whoever_was_cut_off_from_the_store_gives_the_others_time(place: Path) -
         run = run_benchmark(benchmark, create_model("control/right"), store).run
         seen = store.task_states(run.id)
         first, second = ([TaskKey("", one)] for one in run.sample_ids[:2])
-        far = Worker(3, process="another machine:1.1")
-        back = Worker(3, process="a third machine:1.1")
+        far = Worker(300, process="another machine:1.1")
+        back = Worker(300, process="a third machine:1.1")
         assert store.claim(run.id, far, first, seen).taken == first
         assert store.claim(run.id, back, second, seen).taken == second
-        time.sleep(3.1)
+        let_time_pass(place, 301)
         assert store.claim(run.id, back, first, seen).taken == []
         assert store.renew(far)
 
@@ -199,9 +212,10 @@ def test_signs_of_life_keep_a_lease(place: Path) -> None:
         run = run_benchmark(benchmark, create_model("control/right"), store).run
         seen, key = store.task_states(run.id), TaskKey("", run.sample_ids[0])
         lease = Lease(store)
-        lease.worker = Worker(1.0, process="another machine:1.1")
+        lease.worker = Worker(5.0, process="another machine:1.1")
         lease.claim(run.id, [key], seen)
-        time.sleep(1.5)
+        claimed = lives_until(place)
+        wait_until(lambda: lives_until(place) > claimed)
         assert store.claim(run.id, Worker(30), [key], seen).taken == []
         lease._ended.set()
 

@@ -40,7 +40,7 @@ class LocalLlm(NamedTuple):
 
     def tokens(self) -> Tokens:
         """What the server itself has counted."""
-        with urlopen(f"{self.url}/metrics", timeout=30) as response:
+        with urlopen(f"{self.url}/metrics", timeout=120) as response:
             lines = response.read().decode().splitlines()
         counts = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
         # What is read anew and what is found in its prompt cache are counted apart.

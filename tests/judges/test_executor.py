@@ -2,13 +2,12 @@
 
 import json
 import re
-import signal
 import subprocess
 import sys
 import textwrap
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,7 @@ from fakes.faults import Plan, status
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion, heard
 from folders import write_folder
+from whole_run import interrupt, wait_until
 
 pytest.importorskip("openai")
 
@@ -265,7 +265,7 @@ def test_each_round_asks_anew_and_only_once(server: OpenAIServer, store: Store, 
 def test_several_judges_are_asked_side_by_side(
     server: OpenAIServer, store: Store, run: Run
 ) -> None:
-    both = threading.Barrier(2, timeout=30)
+    both = threading.Barrier(2, timeout=120)
 
     def reply(request: Request) -> dict[str, Any]:
         both.wait()
@@ -404,20 +404,13 @@ SCRIPT = textwrap.dedent(
 )
 
 
-def wait_until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 def test_ctrl_c_finishes_what_is_in_flight_and_keeps_it(
     server: OpenAIServer, store: Store, run: Run, tmp_path: Path
 ) -> None:
     go = threading.Event()
 
     def reply(_request: Request) -> dict[str, Any]:
-        go.wait(30)
+        go.wait(120)
         return completion(verdict())
 
     server.reply = reply
@@ -429,10 +422,9 @@ def test_ctrl_c_finishes_what_is_in_flight_and_keeps_it(
         text=True,
     )
     wait_until(lambda: len(server.requests) == 2)
-    process.send_signal(signal.SIGINT)
-    time.sleep(0.3)
+    interrupt(process)
     go.set()
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=120)
     assert (out.strip(), err) == ("interrupted", "")
     assert len(store.judgements(run.id)) == 2
     judge_run(store, run, [judge])

@@ -10,8 +10,7 @@ import socket
 import subprocess
 import sys
 import textwrap
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,6 +27,7 @@ from audiocapbench.models import ModelSettings, create_model
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
 from fakes.local_llm import LONGEST_REPLY, LocalLlm, Tokens, local_llm, why_missing
+from whole_run import wait_until
 
 pytest.importorskip("openai", reason="endpoint/… needs the SDK: pip install openai")
 if missing := why_missing():
@@ -198,13 +198,6 @@ def kept(place: Path) -> list[Judgement]:
     return found
 
 
-def wait_until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 90
-    while not true():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.05)
-
-
 def test_ctrl_c_keeps_what_was_judged_and_the_same_command_goes_on(
     server: LocalLlm, tmp_path: Path
 ) -> None:
@@ -268,7 +261,7 @@ def test_no_server_is_left_behind(ending: signal.Signals) -> None:
         address = process.stdout.readline().strip()
         assert listens(address)
         process.send_signal(ending)
-        process.wait(30)
+        process.wait(120)
     wait_until(lambda: not listens(address))
 
 

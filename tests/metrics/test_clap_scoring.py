@@ -156,7 +156,7 @@ def test_a_killed_scoring_goes_on_where_it_stopped(
         [sys.executable, "-c", KILLED, str(tmp_path), kept],
         env=os.environ | {"PYTHONPATH": path, "BANDS_DIES_AFTER": "2"},
         check=False,
-        timeout=60,
+        timeout=120,
     )
     assert done.returncode == -9
     store = Store.open(kept)

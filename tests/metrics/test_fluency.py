@@ -125,7 +125,7 @@ def test_another_process_with_another_hash_seed_agrees() -> None:
             capture_output=True,
             text=True,
             check=True,
-            timeout=60,
+            timeout=120,
         ).stdout
         for seed in ("1", "2")
     ]

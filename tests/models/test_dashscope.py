@@ -30,6 +30,7 @@ from fakes.faults import Fault, Plan
 from fakes.http_server import Response
 from fakes.openai_server import completion, heard, stream
 from fakes.questions import INSTRUCTION, ask, question
+from whole_run import wait_until
 
 KEY = "sk-dash-0123456789abcdef"
 AUDIO = "dashscope/qwen-audio-turbo"
@@ -146,7 +147,8 @@ def test_what_may_pass_is_transient_and_asked_only_once(
     server.plan = Plan(always=fault)
     slow = fault.kind in ("hang", "drip")
     with pytest.raises(TransientError) as caught:
-        answer(name, asked, timeout=1.0 if slow else 5.0)
+        answer(name, asked, timeout=1.0 if slow else 60.0)
+    wait_until(lambda: server.requests)
     assert len(server.requests) == 1
     assert caught.value.throttled is (fault.status == 429)
     assert caught.value.retry_after_s == (3.0 if "Retry-After" in fault.headers else None)

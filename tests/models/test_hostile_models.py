@@ -235,7 +235,7 @@ def test_a_model_that_exits_does_not_hang_the_command(tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert done.returncode == 1, done.stderr

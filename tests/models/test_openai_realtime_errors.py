@@ -200,7 +200,7 @@ def test_an_answer_that_takes_too_long_is_given_up(server: RealtimeServer, fault
 def test_a_server_that_is_not_there_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     with RealtimeServer() as gone:
         monkeypatch.setenv("OPENAI_REALTIME_BASE_URL", gone.url)
-    assert isinstance(failure(create(GA, ModelSettings(timeout=5))), TransientError)
+    assert isinstance(failure(create(GA, ModelSettings(timeout=60))), TransientError)
 
 
 def test_a_wrong_key_is_fatal_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:

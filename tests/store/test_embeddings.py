@@ -90,7 +90,7 @@ for start in range(0, 60, 4):
 def test_processes_write_the_same_embeddings_at_once(tmp_path: Path, store: Store) -> None:
     command = [sys.executable, "-c", WRITER, str(tmp_path / "runs.db")]
     writers = [subprocess.Popen(command) for _ in range(3)]
-    assert [writer.wait(60) for writer in writers] == [0, 0, 0]
+    assert [writer.wait(120) for writer in writers] == [0, 0, 0]
     found = store.embeddings("m@1", "s", [str(number) for number in range(60)], 5)
     assert {content: float(row[0]) for content, row in found.items()} == {
         str(number): float(number) for number in range(60)

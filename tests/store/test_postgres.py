@@ -31,7 +31,7 @@ from four_models import IDS, JUDGE, put_models, put_unscored
 from made_store import MadeRun, made_samples, put_run
 from postgres_server import NoServerError, PostgresServer
 from showing import showing
-from whole_run import finish, said, start, wait_until
+from whole_run import finish, interrupt, said, start, wait_until
 
 psycopg = pytest.importorskip("psycopg", reason="the extra postgres is not installed")
 
@@ -158,7 +158,7 @@ def test_processes_may_make_the_store_at_once(cluster: PostgresServer, tmp_path:
     url = cluster.create("together")
     opening = "import sys; from audiocapbench.store import Store; Store.open(sys.argv[1])"
     makers = [subprocess.Popen([sys.executable, "-c", opening, url]) for _ in range(4)]
-    assert [maker.wait(60) for maker in makers] == [0] * 4
+    assert [maker.wait(120) for maker in makers] == [0] * 4
     store = Store.open(url)
     assert store.runs() == []
     store.close()
@@ -213,7 +213,7 @@ def test_a_run_outlives_a_restart_and_loses_no_paid_answer(
     go = threading.Event()
 
     def reply(_request: Request) -> dict[str, Any]:
-        go.wait(60)
+        go.wait(120)
         return completion()
 
     url = cluster.create("outlived")
@@ -241,7 +241,7 @@ def test_ctrl_c_twice_ends_at_once_though_only_one_table_is_locked(
     go = threading.Event()
 
     def reply(_request: Request) -> dict[str, Any]:
-        go.wait(60)
+        go.wait(120)
         return completion()
 
     with OpenAIServer(key=None, reply=reply) as fake:
@@ -252,12 +252,11 @@ def test_ctrl_c_twice_ends_at_once_though_only_one_table_is_locked(
             other.execute("LOCK TABLE outcomes IN ACCESS EXCLUSIVE MODE")
             go.set()
             said(process, "waiting for the store")
-            process.send_signal(signal.SIGINT)
-            time.sleep(0.5)
+            interrupt(process)
             began = time.monotonic()
             process.send_signal(signal.SIGINT)
-            _, err = process.communicate(timeout=60)
-            assert time.monotonic() - began < 5
+            _, err = process.communicate(timeout=120)
+            assert time.monotonic() - began < 9, "after one Ctrl-C a store is waited for for 10 s"
         assert process.returncode == 130, err
         assert "4 answers could not be stored and are kept in" in err
         end = finish(tmp_path, *options)
@@ -317,7 +316,7 @@ def test_people_rate_at_once_and_nothing_is_lost_or_doubled(server: str) -> None
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(60)
+            thread.join(120)
         assert Counter(one.item for one in store.ratings("trial")) == dict.fromkeys(items, 2)
         line = store.rating_projects()[0]
         assert (line.people, line.items, line.ratings) == (3, 6, 12)

@@ -188,7 +188,7 @@ def test_processes_and_threads_write_at_once(
     ]
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(lambda n: store.add_outcome(1, outcome(f"here-{n}")), range(100)))
-    assert [writer.wait(60) for writer in writers] == [0, 0, 0]
+    assert [writer.wait(120) for writer in writers] == [0, 0, 0]
     assert len(store.outcomes(1)) == 400
 
 
@@ -198,7 +198,7 @@ def test_processes_may_make_the_store_at_once(tmp_path: Path) -> None:
         subprocess.Popen([sys.executable, "-c", opening, str(tmp_path / "new.db")])
         for _ in range(4)
     ]
-    assert [maker.wait(60) for maker in makers] == [0] * 4
+    assert [maker.wait(120) for maker in makers] == [0] * 4
     assert Store.open(str(tmp_path / "new.db")).runs() == []
 
 

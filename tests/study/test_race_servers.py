@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from command import COMMAND, run_command
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
+from whole_run import wait_until
 
 pytest.importorskip("openai", reason="the servers are asked through the openai package")
 
@@ -79,13 +80,6 @@ def servers(tmp_path: Path) -> Iterator[Servers]:
         yield made
 
 
-def wait_until(is_so: Callable[[], bool], seconds: float = 30.0) -> None:
-    end = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < end, "it never came"
-        time.sleep(0.01)
-
-
 def outcome(found: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in found.items() if key != "models"}
 
@@ -103,7 +97,7 @@ def test_a_race_that_is_killed_and_stopped_goes_on_and_decides_the_same(servers:
         )
         wait_until(partial(servers.has_asked, 8 + 8 * number))
         process.send_signal(with_signal)
-        _, told = process.communicate(timeout=30)
+        _, told = process.communicate(timeout=120)
         assert process.returncode in (-signal.SIGKILL, 130), told
     servers.pause_s = 0.0
     code, found, _ = servers.race(store="stopped.db")

@@ -33,7 +33,7 @@ class HalfWay(OpenAIServer):
 
     def _reply(self, _request: Request) -> dict[str, Any]:
         if not self._left.is_set():
-            self.go.acquire(timeout=30)
+            self.go.acquire(timeout=120)
         fields = dict.fromkeys(("accuracy", "completeness", "hallucination"), 7)
         return completion(json.dumps(fields | {"reasoning": "A first half.", "answer": "A"}))
 
@@ -49,7 +49,7 @@ def server() -> Iterator[HalfWay]:
 
 
 def shown(store: Store, met: Callable[[Any], bool]) -> tuple[Any, Any]:
-    feed, deadline = LiveFeed(store), time.monotonic() + 60
+    feed, deadline = LiveFeed(store), time.monotonic() + 120
     while True:
         told = feed.look()
         for task in told["tasks"]:
@@ -74,7 +74,7 @@ def test_a_judge_in_another_process_is_seen(tmp_path: Path, server: HalfWay) -> 
         assert (task["workers"], task["failed"], task["trial"]) == (1, 0, False)
         assert told["newest"], "the answers that are judged"
         server.go_on()
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=120)
         assert process.returncode == 0, errors
 
 
@@ -89,5 +89,5 @@ def test_a_trial_in_another_process_is_seen(tmp_path: Path, server: HalfWay) -> 
         assert (task["trial"], task["stage"], task["workers"]) == (True, "", 1)
         assert "A first half." in told["newest"][0]["text"]
         server.go_on()
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=120)
         assert process.returncode == 0, errors

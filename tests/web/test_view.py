@@ -235,11 +235,11 @@ def test_the_command_shows_where_and_ends_when_told(tmp_path: Path) -> None:
     )
     assert process.stdout is not None
     address = process.stdout.readline().strip()
-    with urllib.request.urlopen(address, timeout=20) as reply:
+    with urllib.request.urlopen(address, timeout=120) as reply:
         assert "script-src 'self'" in reply.headers["content-security-policy"]
         assert b'src="page.js"' in reply.read()
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=20)
+    _, told = process.communicate(timeout=120)
     assert "Ctrl-C ends it" in told
     assert "Traceback" not in told
 
