@@ -28,6 +28,8 @@ class Diary:
             raise SystemExit("had enough")
         if clip.clip.file_name == os.environ.get("EXPERT_NAN"):
             return {"mood": float("nan")}
+        if clip.clip.file_name == os.environ.get("EXPERT_SURE"):
+            return {"moods": [{"mood": "calm", "confidence": 0.5}, {"confidence": 1.5}]}
         if clip.clip.file_name == os.environ.get("EXPERT_INTERRUPTS"):
             raise KeyboardInterrupt
         if clip.clip.file_name == os.environ.get("EXPERT_DIES"):

@@ -44,7 +44,10 @@ def _likeness(name: str, other: str) -> float:
 
 
 class AudioCapBenchError(Exception):
-    """Base of all errors that a user can act on."""
+    """Base of all errors that a user can act on; each argument is a line of its message."""
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.args))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel between processes whole, whatever a subclass is made from."""

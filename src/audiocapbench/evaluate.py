@@ -18,7 +18,7 @@ from typer.core import TyperCommand
 
 from audiocapbench.cli import interrupt_again, options
 from audiocapbench.cli.app import SOME_FAILED, code_of, explained
-from audiocapbench.cli.console import json_text, say
+from audiocapbench.cli.console import complain, json_text, say
 from audiocapbench.errors import AudioCapBenchError, FatalError, MetricError
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def evaluate(
         if refused and not ends and not all_models:
             raise refused[0]
         for error in refused:
-            say(f"audiocapbench: {error}")
+            complain(error)
             some_failed = True
         for end in ends:
             explain_end(end, kept)

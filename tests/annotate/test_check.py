@@ -166,7 +166,7 @@ def test_without_clap_the_comparison_is_not_run_and_that_is_said(
 def test_an_encoder_that_is_written_wrongly_is_refused(place: Path, merger: Merger) -> None:
     heard(place)
     merged(place, merger)
-    for name, words in (("laoin", "did you mean 'laion'"), ("laion[", "is not a scorer")):
+    for name, words in (("laoin", "did you mean 'laion'"), ("laion[", "is not an encoder")):
         done = annotate(place, "check", "clips", "--clap", name)
         assert done.returncode == 2
         assert words in done.stderr

@@ -105,17 +105,23 @@ def test_experts_on_a_ray_cluster_find_the_same(place: Path) -> None:
 def test_an_expert_that_fails_on_a_clip_fails_there_alone(place: Path, expert: str) -> None:
     words = ("annotate", "hear", "clips", "--expert", expert, "--json")
     env = expert_plugin.environment(
-        place, EXPERT_FAILS="03.wav", EXPERT_NAN="05.wav", EXPERT_EXITS="07.wav"
+        place,
+        EXPERT_FAILS="03.wav",
+        EXPERT_NAN="05.wav",
+        EXPERT_EXITS="07.wav",
+        EXPERT_SURE="09.wav",
     )
     done = run_command(*words, cwd=place, env=env)
     assert done.returncode == 1
-    assert document(done)["experts"] == {expert: {"ok": 17, "failed": 3}}
+    assert document(done)["experts"] == {expert: {"ok": 16, "failed": 4}}
     with Store.open(str(place / "audiocapbench.db")) as store:
         records = store.stage_records(str((place / "clips").resolve()), "hear")
     error = records["03.wav"].document["experts"][expert]["error"]
     assert "cannot bear this one" in error
     assert "expert_plugin_module.py:" in error
     assert "had enough" in records["07.wav"].document["experts"][expert]["error"]
+    sure = records["09.wav"].document["experts"][expert]["error"]
+    assert "a confidence of 1.5, and not from 0 to 1" in sure
     assert "JSON" in records["05.wav"].document["experts"][expert]["error"]
     assert records["03.wav"].status == "ok", "the others' findings are still of use"
 
@@ -169,6 +175,7 @@ def test_a_sample_is_drawn_by_lot_and_a_smaller_one_is_part_of_it(place: Path) -
         ("signa", "did you mean 'signal'"),
         ("signal[loud=yes]", "no option loud"),
         ("diary,diary", "named twice"),
+        ("signal[", "is not an expert"),
         ("signal[silence=loud]", "could not convert"),
         ("speech[threshold=]", "is not an option"),
         ("tags[download=maybe]", "yes or no"),

@@ -13,9 +13,11 @@ from audiocapbench.cli.console import json_text
 from audiocapbench.cli.progress import bars_on_stderr
 from audiocapbench.report.escape_controls import escape_controls
 from command import run_command
+from fakes.http_server import HttpServer, json_response
 from folders import write_lines, write_tone
 
-HOSTILE = "a\x9b31m\x1b]0;x\x07\x00\u202e\u2066\u200f\u061c\u2028\U000e0041z"
+FORGED = "\nAll is well"
+HOSTILE = FORGED + "a\x9b31m\x1b]0;x\x07\x00\u202e\u2066\u200f\u061c\u2028\U000e0041z"
 UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0041]"
 )
@@ -78,7 +80,43 @@ def test_hostile_captions_and_names_are_written_out_in_every_form(
     said2 = run_command("leaderboard", *form, cwd=tmp_path)
     for text in (said.stdout, said.stderr, said2.stdout, said2.stderr):
         assert "Traceback" not in text
+        if form != ["--format", "csv"]:
+            assert FORGED not in text
         assert not UNSEEN.search(text), repr(UNSEEN.search(text))
+
+
+def test_a_name_cannot_begin_a_line_of_its_own(tmp_path: Path) -> None:
+    """Neither in failures, listings and comparisons nor in errors, which have lines of ours."""
+    folder = tmp_path / f"set{FORGED}"
+    rows = []
+    for number in range(2):
+        write_tone(folder / f"{number}.wav", 200 + 50 * number)
+        names = {"file_name": f"{number}.wav", "id": f"{number}{FORGED}", "category": f"c{FORGED}"}
+        rows.append({**names, "references": ["A dog barks."]})
+    write_lines(folder, rows)
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text(json.dumps({"id": f"x{FORGED}", "prediction": "y"}) + "\n")
+    asked = ("run", str(folder), "--model")
+    refusal = json_response({"error": {"message": f"no{FORGED}"}}, 400)
+    with HttpServer(lambda _: refusal) as no:
+        for words in (
+            [*asked, f"endpoint/a@{no.url}/v1", "--yes"],
+            [*asked, "control/safe"],
+            [*asked, "control/right"],
+            ["runs"],
+            ["runs", "show", "2"],
+            ["compare", "2", "3"],
+            ["compare", f"x{FORGED}", "3"],
+            ["import", str(answers), "--model", "m", "--benchmark", str(folder)],
+        ):
+            said = run_command(*words, cwd=tmp_path)
+            assert "Traceback" not in said.stderr
+            assert FORGED not in said.stdout + said.stderr, words
+    write_lines(folder, [*rows, {**rows[0], "references": []}, {**rows[0], "file_name": 3}])
+    wrong = run_command(*asked, "control/safe", cwd=tmp_path)
+    assert wrong.returncode == 2
+    assert FORGED not in wrong.stderr
+    assert len(wrong.stderr.splitlines()) > 2  # every problem has its line
 
 
 def test_a_bar_writes_out_what_it_names(capsys: pytest.CaptureFixture[str]) -> None:

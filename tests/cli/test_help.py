@@ -103,12 +103,20 @@ COMPLETED = {
     "run demo --judge elem": "elements",
     "run demo --model control/s": "control/safe",
     "run demo --track tens": "tensorboard",
+    "run mecat-c": "mecat-caption",
+    "run hf": "hf://datasets/",
+    "run clips-": "clips-of-mine/",
+    "race audiocap": "audiocapbench",
+    "build me": "mecat",
 }
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
-def test_bash_completes_commands_options_and_names(program: dict[str, str]) -> None:
+def test_bash_completes_commands_options_names_and_folders(
+    program: dict[str, str], tmp_path: Path
+) -> None:
     """What it offers for the last word, by the script that is installed."""
+    (tmp_path / "clips-of-mine").mkdir()
     lines = [f"source <(_AUDIOCAPBENCH_COMPLETE=source_bash {PROGRAM})"]
     for words in COMPLETED:
         lines += [f"COMP_WORDS=({PROGRAM} {words}); COMP_CWORD={len(words.split())}"]
@@ -116,6 +124,7 @@ def test_bash_completes_commands_options_and_names(program: dict[str, str]) -> N
     done = subprocess.run(
         ["bash", "-c", "\n".join(lines)],
         env=program,
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         timeout=120,

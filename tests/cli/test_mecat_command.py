@@ -31,9 +31,9 @@ def call(place: Path, *words: str) -> CompletedProcess[str]:
     [
         (["weights", "1"], "kendall_tau"),
         (["split", "1"], "models"),
-        (["drop", "1"], "drops"),
+        (["drop", "made/right"], "drops"),
         (["stability", "1", "--group", "pure_speech", "--rounds", "2"], "groups"),
-        (["silence", "1"], "offending"),
+        (["silence", "made/right"], "offending"),
     ],
 )
 def test_json_is_one_document(place: Path, words: list[str], key: str) -> None:
@@ -144,9 +144,11 @@ def test_the_lines_that_were_left_out_are_told_and_are_exit_code_1(silent: Path)
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["silence", "x.csv"], "'x.csv' is not a run's number; files need --references"),
+        (["silence", "x.csv"], "'x.csv' is not a run; files need --references"),
         (["weights", "none.csv"], "none.csv: cannot be read"),
         (["weights", "9"], "has no run 9"),
+        (["weights", "nobody"], "no run of the name, tag or model 'nobody'"),
+        (["silence", "nobody"], "no run of the name, tag or model 'nobody'"),
         (["split", "--group", "loud"], "there is no group 'loud'"),
         (["stability", "1", "--percent", "a"], "is not a list such as"),
         (["drop", "--metric", "bleu_1", "1"], "bleu_1 is not DATE"),

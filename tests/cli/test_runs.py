@@ -114,6 +114,8 @@ def test_deleting_says_what_is_lost_and_needs_a_yes(store: str) -> None:
     assert "without a terminal, give --yes" in refused.stderr
     assert "will be lost: 4 answers, 4 judgements, $1.00" in refused.stderr
     assert listed(store) == ["first", "second"]
+    nobody = call("--store", store, "delete", "nobody", "--yes")
+    assert "no run of the name, tag or model 'nobody'" in nobody.stderr
     unknown = call("delete", "1", "9", "--yes", "--store", store)
     assert unknown.returncode == 2
     assert "has no run 9" in unknown.stderr
@@ -135,7 +137,7 @@ def test_a_run_that_a_command_is_at_work_on_is_not_deleted(store: str) -> None:
         kept.claim(2, replace(Worker(30.0), process="gone:1.1"), [task], kept.task_states(2))
         with sqlite3.connect(store) as direct:
             direct.execute("UPDATE workers SET until = 0")
-    assert call("delete", "2", "--yes", "--store", store).returncode == 0
+    assert call("delete", "second", "--yes", "--store", store).returncode == 0
     assert listed(store) == ["first"]
 
 

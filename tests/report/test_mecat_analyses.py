@@ -57,7 +57,7 @@ def hallucinate(item: MecatItem) -> str:
 
 @pytest.fixture
 def own(store: Store) -> ScoredAnswers:
-    return read_scored("1", store)
+    return read_scored(1, store)
 
 
 def grown(one: ScoredAnswers, share: float = 1.0) -> ScoredAnswers:
@@ -86,7 +86,7 @@ def test_group_scores_are_those_that_were_stored(store: Store, own: ScoredAnswer
 
 
 def test_the_published_variant_is_the_harmonic_mean_of_means(store: Store) -> None:
-    group = read_scored("1", store, "date[variant=published]").groups["long"]
+    group = read_scored(1, store, "date[variant=published]").groups["long"]
     parts = [group.similarity or 0.0, group.discriminability or 0.0]
     assert group.date == pytest.approx(2 * parts[0] * parts[1] / sum(parts))
 
@@ -97,7 +97,7 @@ def test_a_file_of_scores_says_the_same_as_its_run(
     table = TableReader(store).read(store.run(1))
     path = tmp_path / "scores.csv"
     write_samples(path, [table])
-    read = read_scored(str(path), None)
+    read = read_scored(path, None)
     assert (read.name, read.origin, read.benchmark) == ("scores", "file", "mecat-caption")
     assert set(read.groups) == set(own.groups)
     for group, score in read.groups.items():
@@ -132,20 +132,20 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path, rows: list[list[str]], r
     with path.open("w", newline="") as stream:
         csv.writer(stream).writerows(rows)
     with pytest.raises(AudioCapBenchError, match=reason):
-        read_scored(str(path), None)
+        read_scored(path, None)
 
 
 def test_what_was_not_scored_or_not_run_is_said(store: Store) -> None:
     with pytest.raises(ReportError, match=r"run 2 has no date\[encoder=minilm\]; it has date\."):
-        read_scored("2", store, "date[encoder=minilm]")
+        read_scored(2, store, "date[encoder=minilm]")
     with pytest.raises(ReportError, match="run 5 is of folder/x"):
-        read_scored("5", store)
+        read_scored(5, store)
     with pytest.raises(StoreError, match="no run 77"):
-        read_scored("77", store)
+        read_scored(77, store)
     with pytest.raises(ReportError, match="bleu_1 is not DATE"):
-        read_scored("1", store, "bleu_1")
+        read_scored(1, store, "bleu_1")
     with pytest.raises(ReportError, match="cannot be read"):
-        read_scored("nowhere.csv", store)
+        read_scored(Path("nowhere.csv"), store)
 
 
 def test_a_users_model_stands_in_its_place_among_the_published(own: ScoredAnswers) -> None:
@@ -163,7 +163,7 @@ def test_a_users_model_stands_in_its_place_among_the_published(own: ScoredAnswer
 
 
 def test_models_are_ranked_by_plain_similarity_among_table_k1(store: Store) -> None:
-    own = read_scored("1", store, "similarity", "similarity")
+    own = read_scored(1, store, "similarity", "similarity")
     values = [one.value for one in store.scores(1)["similarity"] if one.sample_id.endswith("long")]
     assert own.groups["long"].date == pytest.approx(np.mean(values))
     report = standings_report([own], by="similarity").document
@@ -173,13 +173,13 @@ def test_models_are_ranked_by_plain_similarity_among_table_k1(store: Store) -> N
     assert figures["EnClap"]["long"] == 40.5
     assert not any("variant" in note for note in report["notes"]), "similarity has none"
     with pytest.raises(ReportError, match="is not similarity"):
-        read_scored("1", store, "date[encoder=minilm]", "similarity")
+        read_scored(1, store, "date[encoder=minilm]", "similarity")
 
 
 def test_a_handful_of_clips_is_not_ranked_among_the_published(
     own: ScoredAnswers, store: Store
 ) -> None:
-    for scored, asked in ((own, 97_215), (read_scored("2", store), 100_260)):
+    for scored, asked in ((own, 97_215), (read_scored(2, store), 100_260)):
         report = standings_report([scored])
         last = report.document["standings"][-1]
         assert (last["model"], last["rank"], last["asked"]) == (scored.name, None, asked)
@@ -211,7 +211,7 @@ def test_what_is_left_out_counts_as_zero_in_standings_and_weights(own: ScoredAns
 def test_among_themselves_models_rank_by_the_largest_set_that_was_asked(
     own: ScoredAnswers, store: Store
 ) -> None:
-    few = replace(read_scored("1", store), name="made/few")
+    few = replace(read_scored(1, store), name="made/few")
     groups = {group: replace(one, n=2, asked=2, date=1.0) for group, one in few.groups.items()}
     report = standings_report([own, replace(few, groups=groups)], published=False).document
     assert [(one["model"], one["rank"]) for one in report["standings"]] == [
@@ -250,15 +250,15 @@ def test_leaving_out_answers_never_raises_a_rank(own: ScoredAnswers) -> None:
 
 
 def test_answers_to_questions_stand_among_the_15(store: Store) -> None:
-    standings = standings_report([read_scored("2", store)]).document["standings"]
+    standings = standings_report([read_scored(2, store)]).document["standings"]
     assert len(standings) == 16
     assert set(QA_CATEGORIES) < set(standings[0]["figures"])
     with pytest.raises(ReportError, match="cannot be shown in one table"):
-        standings_report([read_scored("1", store), read_scored("2", store)])
+        standings_report([read_scored(1, store), read_scored(2, store)])
 
 
 def test_a_model_without_a_group_has_no_total_and_comes_last(store: Store) -> None:
-    last = standings_report([read_scored("4", store)]).document["standings"][-1]
+    last = standings_report([read_scored(4, store)]).document["standings"][-1]
     assert last["figures"]["score"] is None
     assert "no scores of pure_speech" in last["note"]
 
@@ -280,7 +280,7 @@ def test_weightings_of_the_published_models_are_those_of_the_paper() -> None:
 
 
 def test_weightings_take_the_users_model_in(own: ScoredAnswers, store: Store) -> None:
-    report = weight_report([grown(own), read_scored("4", store)]).document
+    report = weight_report([grown(own), read_scored(4, store)]).document
     ranked = [one["models"] for one in report["kendall_tau"]]
     assert ranked == [18] * 3 + [16] * 3 + [15] * 3, "one without a total has no rank"
     assert any("encoder is wordllama" in note for note in report["notes"])
@@ -289,7 +289,7 @@ def test_weightings_take_the_users_model_in(own: ScoredAnswers, store: Store) ->
     assert [one["tau"] for one in alone["kendall_tau"]] == [None, None, None]
     assert not any("paper" in note for note in alone["notes"])
     with pytest.raises(ReportError, match="Score_QA counts its categories alike"):
-        weight_report([read_scored("2", store)])
+        weight_report([read_scored(2, store)])
     with pytest.raises(ReportError, match="no model to show"):
         weight_report([], published=False)
 
@@ -310,7 +310,7 @@ def test_a_split_shows_the_two_sides_with_the_published_beside(own: ScoredAnswer
 
 
 def test_a_split_of_questions_has_no_published_figures(store: Store) -> None:
-    report = split_report([read_scored("2", store)], "direct_perception").document
+    report = split_report([read_scored(2, store)], "direct_perception").document
     assert [one["model"] for one in report["models"]] == ["made/answers"]
 
 
@@ -328,7 +328,7 @@ def test_a_drop_is_pure_less_mixed_and_shows_what_is_left_without_null(own: Scor
 
 
 def test_a_drop_without_a_group_is_said(store: Store) -> None:
-    report = drop_report([read_scored("4", store)], published=False).document
+    report = drop_report([read_scored(4, store)], published=False).document
     assert {one["content"] for one in report["drops"]} == {"music", "sound"}
     assert "made/half (run 4) has no pure or no mixed speech." in report["notes"]
 

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import os
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -224,12 +225,19 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
         assert words in line
 
 
-def test_a_huge_file_and_one_that_is_not_there_are_refused(tmp_path: Path) -> None:
+def test_why_a_file_cannot_be_read_is_told_apart(tmp_path: Path) -> None:
     path = tmp_path / "huge.json"
     with path.open("wb") as stream:
         stream.truncate(65 << 20)
-    assert "64 MiB" in refused(path)
-    assert "is no file" in refused(tmp_path / "missing.json")
+    assert "has more than 64 MB" in refused(path)
+    assert "No such file" in refused(tmp_path / "missing.json")
+    assert "not a file" in refused(Path(os.devnull))
+    (tmp_path / "folder" / "inner.json").mkdir(parents=True)
+    assert "inner.json: is a folder" in refused(tmp_path / "folder")
+    shut = tmp_path / "shut.json"
+    shut.touch(mode=0)
+    if not os.access(shut, os.R_OK):  # which root may always
+        assert "Permission denied" in refused(shut)
     done = run_command("site", "check", str(tmp_path / "empty"), cwd=tmp_path)
     assert done.returncode == 2
 

@@ -154,7 +154,7 @@ def _checked(
 def _refuse_unknown(encoder: str | None) -> None:
     """An encoder that there is not was written wrongly; one that is not on this disk is not run."""
     known = [*LAION, *PACKAGES, *sorted(plugins("audio_text_encoders"))]
-    name = parse_name(encoder).name if encoder is not None else known[0]
+    name = parse_name(encoder, "an encoder").name if encoder is not None else known[0]
     if name not in known:
         near = meant(name, known, "there are")
         raise AnnotationError(f"there is no audio-text encoder {name!r}{near}")

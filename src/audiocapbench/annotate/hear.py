@@ -384,13 +384,25 @@ def analysed(expert: Expert, clips: Sequence[ClipAudio]) -> list[Finding]:
 
 
 def _finding(expert: Expert, clip: ClipAudio, said: Mapping[str, Any], seconds: float) -> Finding:
-    """What was said, as plain JSON; ValueError for what is none, or too long to be told on."""
+    """What was said, as plain JSON; ValueError for what no finding can be."""
     text = json.dumps(dict(said), allow_nan=False)
     if len(text) > _LARGEST:
         raise ValueError(f"it said {len(text):,} characters, more than {_LARGEST:,}")
     document = json.loads(text)
     check_storable(document)
+    _check_confidences(document)
     return Finding(clip.clip.sha256, expert.name, signature_of(expert), OK, document, None, seconds)
+
+
+def _check_confidences(said: Any, sure: bool = False) -> None:
+    if isinstance(said, dict):
+        for name, one in said.items():
+            _check_confidences(one, sure or name.lower() in ("confidence", "confidences"))
+    elif isinstance(said, list):
+        for one in said:
+            _check_confidences(one, sure)
+    elif sure and not (isinstance(said, int | float) and 0 <= said <= 1):
+        raise ValueError(f"it says a confidence of {said!r:.40}, and not from 0 to 1")
 
 
 def _batches(given: Iterator[Any], size: int) -> Iterator[list[Any]]:

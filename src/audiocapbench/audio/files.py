@@ -23,9 +23,9 @@ def open_plain(path: Path) -> BufferedReader:
     with _named(path):
         # Without the flag, a pipe that nobody writes to would be waited for.
         number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        if not stat.S_ISREG(os.fstat(number).st_mode):
+        if not stat.S_ISREG(mode := os.fstat(number).st_mode):
             os.close(number)
-            raise AudioError(f"{path}: is not a file")
+            raise AudioError(f"{path}: is {'a folder' if stat.S_ISDIR(mode) else 'not a file'}")
         return os.fdopen(number, "rb")
 
 

@@ -10,7 +10,7 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, app
-from audiocapbench.cli.console import print_json, say, show, show_lines, some, table
+from audiocapbench.cli.console import print_json, say, show_findings, show_lines, show_table, some
 from audiocapbench.cli.examples import ExampleGroup
 from audiocapbench.errors import AudioCapBenchError
 
@@ -217,7 +217,7 @@ def _show_hearing(document: dict[str, Any]) -> None:
         [name, *(str(own.get(one, 0)) for one in statuses)]
         for name, own in document["experts"].items()
     ]
-    show(table(["expert", *heads], rows, right=heads))
+    show_table(["expert", *heads], rows)
     for name, reason in document["not_run"].items():
         say(f"{name} was not run: {reason}")
     parts = ", ".join(f"{name} {count:,}" for name, count in document["domains"].items())
@@ -341,7 +341,7 @@ def _check(
 
 def _show_check(document: dict[str, Any]) -> None:
     rows = [[one["step"], f"{one['left']:,}", f"{one['went']:,}"] for one in document["survival"]]
-    show(table(["step", "left", "went"], rows, right=["left", "went"]))
+    show_table(["step", "left", "went"], rows)
     for name, own in document["reasons"].items():
         for reason, count in own.items():
             say(f"  {count:,} {name}: {reason}")
@@ -394,7 +394,7 @@ def _split(
     def shown() -> None:
         domains = sorted({domain for own in counts.values() for domain in own})
         rows = [[one, *(str(own.get(one, 0)) for own in counts.values())] for one in domains]
-        show(table(["domain", *counts], rows, right=list(counts)))
+        show_table(["domain", *counts], rows)
         test = out / ("test" if "test" in counts else next(iter(counts)))
         say(
             f"{len(made.clips):,} clips and a datasheet are in {out}. Then: "
@@ -465,7 +465,6 @@ def audit(
     """
     from audiocapbench.annotate.audit import write_sheets
     from audiocapbench.annotate.clips import open_clips
-    from audiocapbench.cli.tables import show_findings
     from audiocapbench.report.audit import audit_report
     from audiocapbench.store import Store
 

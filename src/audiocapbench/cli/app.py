@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from audiocapbench.cli.console import say, show_lines
+from audiocapbench.cli.console import complain, say, show_lines
 from audiocapbench.cli.examples import ExampleGroup
 from audiocapbench.errors import AudioCapBenchError, StoppedError
 from audiocapbench.version import VERSION
@@ -44,15 +44,15 @@ def explained() -> Iterator[None]:
     try:
         yield
     except StoppedError as error:
-        say(f"audiocapbench: {error}")
+        complain(error)
         raise typer.Exit(code_of(error.stop)) from None
     except AudioCapBenchError as error:
-        say(f"audiocapbench: {error}")
+        complain(error)
         raise typer.Exit(WRONG_USE) from None
     except BrokenPipeError:
         raise
     except OSError as error:
-        say(f"audiocapbench: {error}")
+        complain(error)
         raise typer.Exit(WRONG_USE) from None
     except KeyboardInterrupt:
         say("audiocapbench: interrupted")

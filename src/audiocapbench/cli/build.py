@@ -33,7 +33,7 @@ CountOption = Annotated[
 
 @options.command(app.command)
 def build(
-    benchmark: str,
+    benchmark: Annotated[str, typer.Argument(autocompletion=lambda: ["audiocapbench", "mecat"])],
     *,
     out: Path,
     ids_dir: Path | None = None,

@@ -7,6 +7,7 @@ from typing import Annotated
 from typer import BadParameter, Option
 
 from audiocapbench.cli import options
+from audiocapbench.cli.console import show_findings
 from audiocapbench.cli.judges import judges_app
 from audiocapbench.errors import AudioCapBenchError
 
@@ -51,7 +52,6 @@ def calibrate(
         category (NAME): Only samples of this category.
         width (X): Say how many ratings an interval of this width takes.
     """
-    from audiocapbench.cli.tables import show_findings
     from audiocapbench.report.calibration import calibration_report
     from audiocapbench.scores.scorer import Scorer
     from audiocapbench.store import Store

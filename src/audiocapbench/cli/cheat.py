@@ -9,7 +9,7 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import code_of
-from audiocapbench.cli.console import print_json, say, show, show_lines, table
+from audiocapbench.cli.console import complain, print_json, say, show_lines, show_table
 from audiocapbench.cli.meta import meta_app
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def cheat(
     try:
         _cheat_all(scorer, pairs, settings, trials, yes=yes)
     except TrialStoppedError as error:
-        say(f"audiocapbench: {error}")
+        complain(error)
         raise typer.Exit(code_of(error.stop)) from None
     finally:
         explain_spending(settings.budget)
@@ -115,7 +115,7 @@ def _print(trials: "Sequence[CheatTrial]") -> None:
     for trial in trials:
         title = f"{trial.scorer}: gain over the honest caption, which has {trial.honest:.3f}"
         rows = [_row(one) for one in trial.figures]
-        show(table(columns, rows, right=columns[1:], title=title))
+        show_table(columns, rows, title)
     show_lines(*(f"{name}: {words}" for name, (words, _) in ATTACKS.items()))
     show_lines(*dict.fromkeys(f"Signature: {trial.signature}" for trial in trials))
 

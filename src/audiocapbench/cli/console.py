@@ -5,18 +5,20 @@ Whatever comes from data is printed by these functions alone, which write its co
 
 import json
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from audiocapbench.report.escape_controls import escape_controls, escape_json
+from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.report.escape_controls import escape_controls, escape_json, escape_line
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
+    from audiocapbench.report.exports import Page
+    from audiocapbench.report.figure_rows import Findings
     from audiocapbench.signature import Signature
 
 SHOWN = 5
@@ -37,42 +39,54 @@ def stderr() -> "Console":
     return Console(stderr=True, highlight=False)
 
 
-def table(
-    columns: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    *,
-    right: Collection[str] = (),
-    title: str | None = None,
-    boxed: bool = False,
-) -> "Table":
-    """A table of texts from anywhere, with some columns set to the right."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
+def show_page(page: "Page", *, fit: bool = True) -> None:
+    """Print a table on stdout, folded and broken in parts where the terminal is narrow."""
+    from dataclasses import replace
+    from textwrap import wrap
 
-    made = Table(box=box.HEAVY_HEAD if boxed else box.SIMPLE_HEAD, pad_edge=boxed)
-    if title is not None:
-        made.title, made.title_justify = Text(escape_controls(title)), "left"
-    for name in columns:
-        made.add_column(Text(escape_controls(name)), justify="right" if name in right else "left")
-    for row in rows:
-        made.add_row(*(Text(escape_controls(cell)) for cell in row))
-    return made
+    from audiocapbench.library.result import rich_table
+    from audiocapbench.report.exports import fitted
+
+    width = stdout().width
+    for part in fitted(page, width) if fit else [page]:
+        # A title is as wide as the terminal, not as its table: no name in it is broken.
+        title = escape_line(part.title)
+        show_lines(*wrap(title, width, break_long_words=False, break_on_hyphens=False))
+        table = rich_table(replace(part, title=""))
+        # What is wider than the terminal is wrapped by it, and loses no digit.
+        wide = None if part.wraps else max(width, table_width(table))
+        stdout(wide).print(table, crop=False)
+        show_lines(*part.notes, *([""] if part.notes else []))
 
 
-def show(table: "Table") -> None:
-    """Print a table of numbers whole: a narrow terminal wraps its lines but loses no digit."""
+def show_table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], title: str = "", *, left: int = 1
+) -> None:
+    """Print a table on stdout whose first columns hold names, and the others numbers."""
+    from audiocapbench.report.exports import Heading, Page
+
+    headings = (Heading(name, "right" if at >= left else "left") for at, name in enumerate(columns))
+    show_page(Page(title, tuple(headings), tuple(map(tuple, rows))))
+
+
+def table_width(table: Any) -> int:
+    """How many columns of text a table takes that is fitted nowhere."""
     console = stdout()
-    wanted = console.measure(table, options=console.options.update(max_width=10_000)).maximum
-    if wanted > console.width:
-        console = stdout(wanted)
-    console.print(table, crop=False)
+    return console.measure(table, options=console.options.update(max_width=10_000)).maximum
+
+
+def show_findings(found: "Findings", *, json: bool) -> None:
+    """Print what an analysis found."""
+    if json:
+        print_json(found.document)
+    for page in () if json else found.pages:
+        show_page(page)
 
 
 def show_lines(*lines: str) -> None:
-    """Print lines of plain words on stdout."""
+    """Print lines of plain words on stdout, each on one line whatever it names."""
     for line in lines:
-        show_text(f"{line}\n")
+        typer.echo(escape_line(line))
 
 
 def show_text(text: str) -> None:
@@ -81,9 +95,17 @@ def show_text(text: str) -> None:
 
 
 def say(*lines: str) -> None:
-    """Lines of plain words on stderr."""
+    """Lines of plain words on stderr, each on one line whatever it names."""
     for line in lines:
-        typer.echo(escape_controls(line), err=True)
+        typer.echo(escape_line(line), err=True)
+
+
+def complain(*errors: Exception) -> None:
+    """Say once what each of these errors says."""
+    for text, error in {str(error): error for error in errors}.items():
+        lines = error.args if isinstance(error, AudioCapBenchError) else ()
+        first, *more = lines or [text]
+        say(f"audiocapbench: {first}", *more)
 
 
 def ask(question: str) -> bool | None:
@@ -91,7 +113,7 @@ def ask(question: str) -> bool | None:
     asked = (sys.stdin, sys.stderr)
     if not all(stream is not None and stream.isatty() for stream in asked):
         return None
-    typer.echo(f"{question} [y/N] ", nl=False, err=True)
+    typer.echo(f"{escape_line(question)} [y/N] ", nl=False, err=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
@@ -120,4 +142,4 @@ def json_text(document: Any) -> str:
 
 def print_json(document: Any) -> None:
     """One JSON document and nothing else."""
-    show_lines(json_text(document))
+    show_text(f"{json_text(document)}\n")

@@ -8,7 +8,7 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
-from audiocapbench.cli.console import print_json, say, show, table
+from audiocapbench.cli.console import print_json, say, show_table
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError, meant
 
@@ -183,7 +183,7 @@ def _print(
         less = one is not None and one.kind.other_caption == LESS_COMPLETE
         title = f"{group} ({LESS_COMPLETE})" if less else group
         rows.append([title, *counts, *cells])
-    show(table(["kind", *counted], rows, right=counted))
+    show_table(["kind", *counted], rows)
     say("Accuracy of scorers that never hear the clip, in percent; 50 is chance, a tie half.")
     for one in made:
         for reason, count in sorted(one.rejected.items()):

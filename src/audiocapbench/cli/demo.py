@@ -58,6 +58,6 @@ def demo(
     print_tables(summaries, traits.columns, traits.headline)
     write_report(kept, gather(summaries), out, title="Demo", audio="embed")
     say(f"Report: {relative(out)}   Answers: {kept.name}")
-    say(NEXT.replace("RUNS", f"{f'audiocapbench runs{kept.option}':<43}"))
+    say(*NEXT.replace("RUNS", f"{f'audiocapbench runs{kept.option}':<43}").split("\n"))
     if any(summary.table.coverage.failed for summary in summaries):
         raise typer.Exit(SOME_FAILED)

@@ -11,9 +11,9 @@ from audiocapbench.cli.console import (
     print_json,
     say,
     show_lines,
+    show_page,
+    show_table,
     signature_lines,
-    stdout,
-    table,
 )
 from audiocapbench.cli.listings import print_listing
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
@@ -149,7 +149,6 @@ def sensitivity(
     from audiocapbench.benchmarks import Selection, stored_traits
     from audiocapbench.cli.preview import confirm
     from audiocapbench.cli.progress import bars_on_stderr, explain_spending, judge_watcher
-    from audiocapbench.cli.tables import show_page
     from audiocapbench.engine import Budget
     from audiocapbench.judges import (
         judge_variants,
@@ -199,7 +198,7 @@ def _print(found: "JudgeCheck") -> None:
     ]
     show_lines(f"{found.judge} on answers of known quality, 0 to 10")
     columns = ("answers", "mean", "95 % interval")
-    stdout().print(table(columns, rows, right=columns[1:]))
+    show_table(columns, rows)
     for words, value in (
         ("a right answer scores above a safe one (AUC)", found.auc_right_safe),
         ("a safe answer scores above a wrong one (AUC)", found.auc_safe_wrong),

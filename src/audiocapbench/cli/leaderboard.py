@@ -10,7 +10,7 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, app
-from audiocapbench.cli.console import say
+from audiocapbench.cli.console import say, show_findings
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.report.exports import Format
 
@@ -54,7 +54,7 @@ def leaderboard(
     """
     from audiocapbench import library
     from audiocapbench.cli.results import warn_about
-    from audiocapbench.cli.tables import show_findings, write
+    from audiocapbench.cli.tables import write
     from audiocapbench.library.comparing import board_store
     from audiocapbench.metrics.names import split_names
     from audiocapbench.report.calibration import calibration_report

@@ -9,7 +9,15 @@ import typer
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
-from audiocapbench.cli.console import print_json, say, show_lines, stdout, table
+from audiocapbench.cli.console import (
+    print_json,
+    say,
+    show_findings,
+    show_lines,
+    show_page,
+    stdout,
+    table_width,
+)
 
 
 @options.command(app.command)
@@ -75,7 +83,6 @@ def show(
         sample (N): So many samples of each benchmark are on the map.
     """
     from audiocapbench.benchmarks.reference_files import named_benchmark
-    from audiocapbench.cli.tables import show_findings
     from audiocapbench.report.corpus import corpus_map, corpus_report, grouped
     from audiocapbench.report.page.plots import figure_writer
 
@@ -93,19 +100,21 @@ def print_listing(
     title: str, fields: Sequence[str], rows: Sequence[tuple[str, ...]], *, json: bool
 ) -> None:
     """Print what there is to choose from, as a table or as JSON."""
+    from audiocapbench.library.result import rich_table
+    from audiocapbench.report.exports import Heading, Page
+
     if json:
         print_json({title: [dict(zip(fields, row, strict=True)) for row in rows]})
         return
     shown = [index for index in range(len(fields)) if any(row[index] for row in rows)]
     cells = [[row[index] for index in shown] for row in rows]
-    listed = table([fields[index] for index in shown], cells)
-    console = stdout()
-    if console.measure(listed, options=console.options.update(max_width=10_000)).maximum > (
-        console.width
-    ):
-        _print_blocks([fields[index] for index in shown], cells, console.width)
+    names = [fields[index] for index in shown]
+    listed = Page("", tuple(Heading(one, "left") for one in names), tuple(map(tuple, cells)))
+    width = stdout().width
+    if table_width(rich_table(listed)) > width:
+        _print_blocks(names, cells, width)
     else:
-        console.print(listed)
+        show_page(listed)
 
 
 def _print_blocks(fields: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> None:

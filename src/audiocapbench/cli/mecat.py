@@ -31,20 +31,17 @@ mecat_app = typer.Typer(
 app.add_typer(mecat_app, name="mecat")
 
 ScoredRuns = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[RUN]...",
-        help="Runs by number, or files that 'score --per-sample' wrote.",
-        show_default=False,
-    ),
+    list[Any] | None,
+    options.runs_argument("[RUN]...", "Runs", " Or files that 'score --per-sample' wrote."),
 ]
 AnsweredRuns = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="RUN...",
-        help="Runs by number, or prediction files with --references. A file is a model of its "
-        "own; files given as SUBTASK=FILE, or with a sub-task in their names such as "
-        "long_caption.csv, are one model together.",
+    list[Any],
+    options.runs_argument(
+        "RUN...",
+        "Runs",
+        " Or prediction files with --references. A file is a model of its own; files given as "
+        "SUBTASK=FILE, or with a sub-task in their names such as long_caption.csv, are one model "
+        "together.",
     ),
 ]
 Metric = Annotated[str, Option(metavar="DATE", help="Which DATE: date[encoder=…,variant=…].")]
@@ -203,19 +200,23 @@ def silence(
 
 
 def _scored(
-    runs: Sequence[str], store: str, metric: str, out: Path | None, kind: str
+    runs: Sequence[int | Path], store: str, metric: str, out: Path | None, kind: str
 ) -> "list[ScoredAnswers]":
     from audiocapbench.report.mecat.scored import read_scored
     from audiocapbench.store import Store
 
-    files = (Path(run) for run in runs if not run.isdecimal())
+    files = [run for run in runs if isinstance(run, Path)]
     refuse_overwriting(out, (*files, store_file(store)))
-    kept = Store.open(store, create=False) if any(run.isdecimal() for run in runs) else None
+    kept = Store.open(store, create=False) if len(files) < len(runs) else None
     return [read_scored(run, kept, metric, kind) for run in dict.fromkeys(runs)]
 
 
 def _answered(
-    runs: Sequence[str], references: Path | None, benchmark: str, store: str, out: Path | None
+    runs: Sequence[int | Path],
+    references: Path | None,
+    benchmark: str,
+    store: str,
+    out: Path | None,
 ) -> "list[AnswerSet]":
     from audiocapbench.benchmarks.mecat.predictions import source_of
     from audiocapbench.report.mecat.answers import answers_of_files, answers_of_run
@@ -223,14 +224,17 @@ def _answered(
 
     refuse_overwriting(out, [store_file(store)])
     if references is not None:
-        given = (source_of(benchmark, run).path for run in runs)
+        files = list(map(str, runs))
+        given = (source_of(benchmark, file).path for file in files)
         refuse_overwriting(out, chain(given, reference_files(references)))
-        return answers_of_files(runs, references, benchmark)
-    others = [run for run in runs if not run.isdecimal()]
-    if others:
-        raise AudioCapBenchError(f"{others[0]!r} is not a run's number; files need --references")
+        return answers_of_files(files, references, benchmark)
     kept = Store.open(store, create=False)
-    return [answers_of_run(int(run), kept) for run in dict.fromkeys(runs)]
+    found = []
+    for run in dict.fromkeys(runs):
+        if isinstance(run, Path):
+            raise AudioCapBenchError(f"{str(run)!r} is not a run; files need --references")
+        found.append(answers_of_run(run, kept))
+    return found
 
 
 def _percents(text: str) -> list[float]:

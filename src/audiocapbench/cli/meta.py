@@ -10,7 +10,14 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, WRONG_USE, app, code_of
-from audiocapbench.cli.console import print_json, say, show_lines, signature_lines
+from audiocapbench.cli.console import (
+    complain,
+    print_json,
+    say,
+    show_lines,
+    show_page,
+    signature_lines,
+)
 from audiocapbench.cli.examples import ExampleGroup
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError, FatalError
@@ -187,9 +194,9 @@ def _try_on_pairs(
         say(*(f"Warning: {warning}." for warning in trial.warnings))
     say(*(f"Note: {note}." for note in control_notes(trials, controls)))
     explain_spending(settings.budget)
-    say(*(f"audiocapbench: {error}" for error in refused))
+    complain(*refused)
     if stopped is not None:
-        say(f"audiocapbench: {stopped}")
+        complain(stopped)
         raise typer.Exit(code_of(stopped.stop))
     if refused:
         raise typer.Exit(WRONG_USE)
@@ -271,7 +278,6 @@ def _print(
     pairs: "PairSet",
     agreed: "Agreement",
 ) -> None:
-    from audiocapbench.cli.tables import show_page
     from audiocapbench.report.trial import group_table, order_table, trial_table
 
     trials = [*tried, *controls]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from audiocapbench.cli import options
-from audiocapbench.cli.console import print_json, say, show, table
+from audiocapbench.cli.console import print_json, say, show_table
 from audiocapbench.cli.meta import meta_app
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
@@ -91,7 +91,7 @@ def build(
         print_json({"pairs": str(out), "made": before, "kept": counts, "filter": scorer})
         return
     rows = [[name, str(count), str(counts.get(name, 0))] for name, count in before.items()]
-    show(table(["type", "made", "kept"], rows, right=["made", "kept"]))
+    show_table(["type", "made", "kept"], rows)
     set_already = sum(pair.answer_set for pair in kept)
     say(
         f"{scorer} left out {len(pairs) - len(kept):,} of {len(pairs):,} pairs that it cannot tell "
@@ -144,7 +144,7 @@ def _keep(votes: Path, out: Path, least: int, *, json: bool) -> None:
         print_json(document | {"unvoted": found.unvoted})
         return
     rows = [[name, str(count), str(kept.get(name, 0))] for name, count in before.items()]
-    show(table(["type", "read", "kept"], rows, right=["read", "kept"]))
+    show_table(["type", "read", "kept"], rows)
     shown = ["–" if one is None else f"{one:.2f}" for one in found.agreement]
     say(f"Fleiss' kappa: {shown[0]} over all votes, {shown[1]} over the pairs kept.")
     if found.unvoted:

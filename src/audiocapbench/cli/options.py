@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+# What a word ends with that is a file even where there is none.
+_FILES = (".csv", ".tsv", ".json", ".jsonl", ".txt", ".parquet")
 _ENTRY = re.compile(r"    (\w+)(?: \((\S+)\))?: (.*)")
 
 
@@ -87,15 +89,21 @@ def _run_numbers(ctx: typer.Context, given: Any) -> Any:
 _SEE = "by number, name, tag or model (its newest); see 'audiocapbench runs'."
 
 
-def _runs(metavar: str, what: str) -> Any:
-    words = f"{what} {_SEE}"
-    return typer.Argument(parser=_number, callback=_run_numbers, metavar=metavar, help=words)
+def _number_or_file(given: str) -> Any:
+    is_file = Path(given).suffix in _FILES or Path(given).exists()
+    return Path(given) if is_file and not given.isdecimal() else _number(given)
 
 
-RunArgument = Annotated[int, _runs("RUN", "A run")]
-MaybeRun = Annotated[int | None, _runs("[RUN]", "A run")]
-MaybeRuns = Annotated[list[int] | None, _runs("[RUN]", "Runs")]
-RunsArgument = Annotated[list[int], _runs("RUN", "Runs")]
+def runs_argument(metavar: str, what: str, files: str = "") -> Any:
+    """Runs, which become numbers; with words about files also files, which become paths."""
+    parser, words = _number_or_file if files else _number, f"{what} {_SEE}{files}"
+    return typer.Argument(parser=parser, callback=_run_numbers, metavar=metavar, help=words)
+
+
+RunArgument = Annotated[int, runs_argument("RUN", "A run")]
+MaybeRun = Annotated[int | None, runs_argument("[RUN]", "A run")]
+MaybeRuns = Annotated[list[int] | None, runs_argument("[RUN]", "Runs")]
+RunsArgument = Annotated[list[int], runs_argument("RUN", "Runs")]
 RunList = Annotated[
     Any,  # of Typer's types none is a list with commas
     Option(parser=_listed, callback=_run_numbers, metavar="1,2", help=f"Runs {_SEE}"),
@@ -204,7 +212,19 @@ def _completion(module: str, listing: str) -> Callable[[str], list[str]]:
     return complete
 
 
+def _benchmarks(incomplete: str) -> list[str]:
+    """Benchmarks, datasets of the hub and folders that a word may become."""
+    from glob import escape, glob
+
+    from audiocapbench.benchmarks.registry import list_benchmarks
+
+    names = [one.name.partition("ORG/")[0] for one in list_benchmarks() if one.name != "FOLDER"]
+    folders = glob(f"{escape(incomplete)}*/")
+    return [one for one in (*names, *folders) if one.startswith(incomplete)]
+
+
 _COMPLETIONS = {
+    "benchmark": _benchmarks,
     "metrics": _completion("metrics", "list_metrics"),
     "metric": _completion("metrics", "list_metrics"),
     "judge": _completion("judges", "list_judges"),

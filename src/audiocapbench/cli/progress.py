@@ -38,7 +38,7 @@ from audiocapbench.judges import Judge, JudgeProgress, judge_run
 from audiocapbench.metrics.clap.embedding import WATCHER
 from audiocapbench.models import Model
 from audiocapbench.models.registry import price_of
-from audiocapbench.report.escape_controls import escape_controls
+from audiocapbench.report.escape_controls import escape_line
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
 
@@ -143,7 +143,7 @@ def judge_watcher(bars: Progress, rounds: Sequence[str] = ()) -> JudgeProgress:
 
 def _noted(bars: Progress) -> Callable[[str], None]:
     """Words that stay above the bars, or in a log."""
-    return lambda words: bars.console.print(Text(escape_controls(words)), soft_wrap=True)
+    return lambda words: bars.console.print(Text(escape_line(words)), soft_wrap=True)
 
 
 @contextmanager
@@ -192,7 +192,7 @@ class _Words(TextColumn):
     """Words from anywhere, as a terminal may see them."""
 
     def render(self, task: Task) -> Text:
-        return Text(escape_controls(self.text_format.format(task=task)))
+        return Text(escape_line(self.text_format.format(task=task)))
 
 
 def _watcher(bars: Progress, name: str) -> Watcher:

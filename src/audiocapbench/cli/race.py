@@ -8,7 +8,7 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, WRONG_USE, app, code_of
-from audiocapbench.cli.console import print_json, say, show_lines
+from audiocapbench.cli.console import print_json, say, show_lines, show_page
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
@@ -113,7 +113,6 @@ def race(
 
 
 def _show(found: "RaceResult") -> None:
-    from audiocapbench.cli.tables import show_page
     from audiocapbench.engine.budget import dollars
     from audiocapbench.report.figure_rows import Row, rows_page
     from audiocapbench.study.race import Racer

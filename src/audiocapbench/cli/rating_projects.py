@@ -7,7 +7,7 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
-from audiocapbench.cli.console import print_json, say, show, show_lines, show_text, table
+from audiocapbench.cli.console import print_json, say, show_lines, show_table, show_text
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 
 ratings_app = typer.Typer(rich_markup_mode=None)
@@ -35,8 +35,7 @@ def ratings(
         show_lines("There are no rating projects; 'audiocapbench view --rate FILE' makes one.")
     else:
         rows = [[one.name, one.kind, *map(str, one[3:])] for one in lines]
-        right = ["people", "items", "ratings"]
-        show(table(["project", "kind", *right], rows, right=right))
+        show_table(["project", "kind", "people", "items", "ratings"], rows, left=2)
 
 
 @options.command(ratings_app.command)

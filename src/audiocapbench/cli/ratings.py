@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from typer import Option
 
 from audiocapbench.cli import options
-from audiocapbench.cli.console import show_lines, signature_lines
+from audiocapbench.cli.console import show_findings, show_lines, signature_lines
 from audiocapbench.cli.meta import meta_app
 
 
@@ -28,7 +28,6 @@ def ratings(
         against (X): The baseline.
         compare (A:B): Two groups, or two sets of them such as A+B:C+D; may be repeated.
     """
-    from audiocapbench.cli.tables import show_findings
     from audiocapbench.report.ratings import rating_report
 
     show_findings(rating_report(file, against, compare or ()), json=json)
@@ -50,7 +49,6 @@ def wins(
         file (FILE...): Pairs with answers.
         metrics (A,B): Metrics to score preferred captions with, and the others.
     """
-    from audiocapbench.cli.tables import show_findings
     from audiocapbench.meta.pairs.files import read_pairs
     from audiocapbench.metrics.names import split_names
     from audiocapbench.report.ratings import win_report
@@ -84,7 +82,6 @@ def controls(
     """
     from audiocapbench.benchmarks import Selection
     from audiocapbench.benchmarks.reference_files import named_benchmark
-    from audiocapbench.cli.tables import show_findings
     from audiocapbench.metrics.names import split_names
     from audiocapbench.report.controls import control_report, control_sheet, score_controls
     from audiocapbench.report.page.plots import figure_writer

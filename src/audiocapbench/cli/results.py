@@ -6,8 +6,7 @@ from shlex import quote
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.benchmarks.reference_files import FILE
 from audiocapbench.benchmarks.registry import takes_data
-from audiocapbench.cli.console import say, show_lines, signature_lines
-from audiocapbench.cli.tables import show_page
+from audiocapbench.cli.console import say, show_lines, show_page, signature_lines
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report import tables
 from audiocapbench.scores.scorer import Scorer

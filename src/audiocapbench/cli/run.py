@@ -9,7 +9,7 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, WRONG_USE, app, code_of
-from audiocapbench.cli.console import print_json, say
+from audiocapbench.cli.console import complain, print_json, say
 from audiocapbench.cli.outputs import Outputs, refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
 
@@ -150,7 +150,7 @@ def run(
     explain_spending(purse)
     say_where([end.run for end in ends], kept)
     out.write([(one.to_dict(), one.table) for one in summaries])
-    say(*dict.fromkeys(f"audiocapbench: {error}" for error in refused))
+    complain(*refused)
     if refused:
         raise typer.Exit(WRONG_USE)
     _leave(ends, summaries)

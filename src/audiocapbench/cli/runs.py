@@ -10,7 +10,7 @@ import typer
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
-from audiocapbench.cli.console import SHOWN, ask, print_json, say, show_lines
+from audiocapbench.cli.console import SHOWN, ask, print_json, say, show_lines, show_page
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def tag_run(
 @options.command(runs_app.command, "delete")
 def delete_runs(
     ctx: typer.Context,
-    numbers: list[int],
+    runs: options.RunsArgument,
     *,
     yes: bool = False,
     store: options.Store = options.DEFAULT_STORE,
@@ -143,10 +143,9 @@ def delete_runs(
     """Delete runs with their answers, scores and judgements; asks first.
 
     Args:
-        numbers (RUN...): One or more.
         yes: Do not ask first.
     """
-    chosen = list(dict.fromkeys(numbers))
+    chosen = list(dict.fromkeys(runs))
     with _open(ctx, store) as kept:
         say(*(_loss(kept, number) for number in chosen))
         if not yes:
@@ -189,7 +188,6 @@ def _loss(kept: "Store", number: int) -> str:
 
 
 def _print_lines(name: str, option: str, lines: "Sequence[RunLine]", tags: Sequence[str]) -> None:
-    from audiocapbench.cli.tables import show_page
     from audiocapbench.report.exports import Heading, Page, dollars
 
     if not lines:
@@ -226,7 +224,6 @@ def _print_lines(name: str, option: str, lines: "Sequence[RunLine]", tags: Seque
 
 
 def _print_run(document: dict[str, Any]) -> None:
-    from audiocapbench.cli.tables import show_page
     from audiocapbench.report.exports import Heading, Page, dollars
 
     lines = {

@@ -11,7 +11,16 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, WRONG_USE, app, code_of
-from audiocapbench.cli.console import SHOWN, print_json, say, show_lines, signature_lines, some
+from audiocapbench.cli.console import (
+    SHOWN,
+    complain,
+    print_json,
+    say,
+    show_lines,
+    show_page,
+    signature_lines,
+    some,
+)
 from audiocapbench.cli.outputs import Outputs, reference_files, refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError, BenchmarkError, DatasetError
 
@@ -174,7 +183,7 @@ def _score_run(
     out.write([(document, summary.table)])
     warn_about(kept, summary.judge_names, [number], advise=any(missing))
     explain_spending(purse)
-    say(*(f"audiocapbench: {error}" for error in end.refusals))
+    complain(*end.refusals)
     if end.stop is not None:
         say(f"Judged {end.reached}: {end.stop.because(end.spending)}.", _KEPT)
         raise typer.Exit(code_of(end.stop))
@@ -243,7 +252,6 @@ def _score_files(
     out: Outputs,
 ) -> None:
     from audiocapbench.benchmarks.corpora import check_metrics
-    from audiocapbench.cli.tables import show_page
     from audiocapbench.data.tables import read_predictions, read_references
     from audiocapbench.report.tables import score_table
     from audiocapbench.scores.file_scores import score_files

@@ -9,7 +9,7 @@ import typer
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, WRONG_USE, app, code_of
-from audiocapbench.cli.console import print_json, relative, say, show_lines
+from audiocapbench.cli.console import complain, print_json, relative, say, show_lines, show_text
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def study(
     way = words[0] if words[0] in _WAYS and (len(words) == 2 or words[0] == "example") else "run"
     if way == "example":
         text = files("audiocapbench").joinpath("study/audiocapbench.toml").read_text("utf-8")
-        show_lines(text.rstrip("\n"))
+        show_text(text)
         return
     if len(words) != 1 + (way != "run"):
         raise AudioCapBenchError("write 'study FILE', or 'study check FILE' or 'study lock FILE'")
@@ -195,7 +195,7 @@ def _run(plan: _StudyPlan, *, yes: bool, json: bool) -> None:
         explain_end(end, plan.store)
     explain_spending(purse)
     say_where([end.run for end in ends], plan.store)
-    say(*dict.fromkeys(f"audiocapbench: {error}" for error in refused))
+    complain(*refused)
     if json:
         print_json({"study": study.name, "runs": runs, "written": [str(one) for one in written]})
     else:

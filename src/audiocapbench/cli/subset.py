@@ -7,7 +7,7 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app
-from audiocapbench.cli.console import print_json, say, show_lines
+from audiocapbench.cli.console import print_json, say, show_lines, show_page
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
 
@@ -72,7 +72,6 @@ def subset(
 
 
 def _show(chosen: "Subset") -> None:
-    from audiocapbench.cli.tables import show_page
     from audiocapbench.report.figure_rows import rows_page
 
     rows: list[Row] = [
@@ -98,7 +97,6 @@ def _show(chosen: "Subset") -> None:
 
 
 def _show_estimates(chosen: "Subset", found: "list[SubsetEstimate]", *, json: bool) -> None:
-    from audiocapbench.cli.tables import show_page
     from audiocapbench.report.figure_rows import Figure, plain_rows, rows_page
 
     rows: list[Row] = [

@@ -1,28 +1,14 @@
 """How commands write tables: on the terminal, or in a form for other programs."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
-from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from audiocapbench.cli.console import (
-    json_text,
-    print_json,
-    say,
-    show,
-    show_lines,
-    show_text,
-    stdout,
-)
+from audiocapbench.cli.console import json_text, say, show_page, show_text
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.files import write_file
-from audiocapbench.library.result import rich_table
 from audiocapbench.report import exports
 from audiocapbench.report.exports import Format, Page, Record
-
-if TYPE_CHECKING:
-    from audiocapbench.report.figure_rows import Findings
 
 
 def write(
@@ -71,14 +57,6 @@ def write(
             say(f"Written: {file}")
 
 
-def show_findings(found: "Findings", *, json: bool) -> None:
-    """Print what an analysis found."""
-    if json:
-        print_json(found.document)
-    for page in () if json else found.pages:
-        show_page(page)
-
-
 def _text(
     form: Format,
     pages: Callable[[], Sequence[Page]],
@@ -98,17 +76,3 @@ def _write_rows(form: Format, file: Path, records: Sequence[Record]) -> None:
     else:
         write_file(file, exports.csv_text(records))
     say(f"Written: {file}")
-
-
-def show_page(page: Page, *, fit: bool = True) -> None:
-    """Print a table on stdout, folded and broken in parts where the terminal is narrow."""
-    width = stdout().width
-    for part in exports.fitted(page, width) if fit else [page]:
-        # A title is as wide as the terminal, not as its table: no name in it is broken.
-        show_lines(*wrap(part.title, width, break_long_words=False, break_on_hyphens=False))
-        table = rich_table(replace(part, title=""))
-        if part.wraps:
-            stdout().print(table)
-        else:
-            show(table)
-        show_lines(*part.notes, *([""] if part.notes else []))

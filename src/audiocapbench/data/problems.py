@@ -33,7 +33,7 @@ class InvalidDataError(DatasetError):
         lines = [f"{path}: {count}; nothing was done", *(f"  {one}" for one in problems[:shown])]
         if shown is not None and len(problems) > shown:
             lines.append(f"  … and {len(problems) - shown:,} more")
-        super().__init__("\n".join([*lines, hint] if hint else lines))
+        super().__init__(*lines, *([hint] if hint else []))
 
 
 @contextmanager

@@ -11,8 +11,8 @@ from typing import Any, ParamSpec, TypeVar
 from anyio import to_thread
 
 from audiocapbench.errors import ReportError
-from audiocapbench.report.escape_controls import escape_controls
-from audiocapbench.report.exports import Page, Record, fitted
+from audiocapbench.report.escape_controls import escape_line
+from audiocapbench.report.exports import Page, Record, cell_lines, fitted
 
 _WIDTH = 100
 
@@ -85,7 +85,7 @@ def page_text(pages: Sequence[Page], width: int = _WIDTH) -> str:
     for page in (part for one in pages for part in fitted(one, width)):
         console.print(rich_table(page), soft_wrap=True, crop=False)
         for note in page.notes:
-            console.print(Text(escape_controls(note)), soft_wrap=True)
+            console.print(Text(escape_line(note)), soft_wrap=True)
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).strip("\n")
 
 
@@ -96,7 +96,7 @@ def rich_table(page: Page) -> Any:
     from rich.text import Text
 
     table = Table(
-        title=Text(escape_controls(page.title)),
+        title=Text(escape_line(page.title)),
         title_justify="left",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -104,7 +104,9 @@ def rich_table(page: Page) -> Any:
     last = page.headings[-1] if page.wraps else None
     for heading in page.headings:
         whole = heading is not last
-        table.add_column(Text(escape_controls(heading.text)), justify=heading.align, no_wrap=whole)
+        table.add_column(
+            Text("\n".join(cell_lines(heading.text))), justify=heading.align, no_wrap=whole
+        )
     styles = {"best": "bold", "second": "underline"}
     for line, row in enumerate(page.rows):
         marks = [styles.get(page.marks.get((line, place), ""), "") for place in range(len(row))]
@@ -116,7 +118,7 @@ def _cell(text: str, style: str) -> Any:
     """A cell of a terminal's table; what stands below its first line is dim."""
     from rich.text import Text
 
-    first, *below = escape_controls(text).split("\n")
+    first, *below = cell_lines(text)
     cell = Text(first, style)
     for line in below:
         cell.append(f"\n{line}", "dim")
@@ -142,4 +144,4 @@ def page_html(page: Page) -> str:
 
 
 def _html(text: str) -> str:
-    return escape(escape_controls(text)).replace("\n", "<br>")
+    return "<br>".join(map(escape, cell_lines(text)))

@@ -183,7 +183,8 @@ def text_of(value: object, key: str) -> str:
 def _file(given: str | PathLike[str], what: str) -> Path:
     path = Path(given)
     if not path.is_file():
+        is_ = "is a folder, and not" if path.is_dir() else "is not there, as"
         raise DatasetError(
-            f"{str(path)!r:.80} is no file of {what}; captions themselves come in a list"
+            f"{str(path)!r:.80} {is_} a file of {what}; captions themselves come in a list"
         )
     return path

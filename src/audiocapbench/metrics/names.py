@@ -45,15 +45,15 @@ def split_list(text: str) -> list[str]:
     return [part.strip() for part in re.split(r",(?![^\[]*\])", text) if part.strip()]
 
 
-def parse_name(text: str) -> ScorerName:
-    """Read one name with its options.
+def parse_name(text: str, what: str = "a scorer") -> ScorerName:
+    """Read one name with its options; ``what`` it names is said where it is none.
 
     Raises:
         MetricError: It is not written as ``name`` or ``name[option=value,…]``.
     """
     found = _NAME.fullmatch(text.strip())
     if found is None:
-        raise MetricError(f"{text!r} is not a scorer; write name or name[option=value]")
+        raise MetricError(f"{text!r} is not {what}; write name or name[option=value]")
     options: dict[str, str] = {}
     for part in filter(None, (found["options"] or "").split(",")):
         key, equals, value = part.partition("=")

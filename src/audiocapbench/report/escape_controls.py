@@ -17,6 +17,11 @@ def escape_controls(text: str) -> str:
     )
 
 
+def escape_line(text: str) -> str:
+    """Text that stays on its line: its line breaks and tabs are written out too."""
+    return escape_controls(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
 def escape_json(text: str) -> str:
     """JSON that says the same, with its control characters as JSON's own escapes."""
     return re.sub(r"[^\x20-\x7e]", lambda found: _json_escape(found[0]), text)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from audiocapbench.errors import ReportError
 from audiocapbench.files import csv_text as rows_as_csv
 from audiocapbench.files import encodable, write_file
-from audiocapbench.report.escape_controls import escape_controls
+from audiocapbench.report.escape_controls import escape_controls, escape_line
 
 _CENT = 0.01
 
@@ -43,6 +43,15 @@ class Heading:
     text: str
     align: Align = "right"
     folds: bool = False
+
+
+class Lines(str):
+    """A cell that was broken in lines here, not by what it names."""
+
+
+def cell_lines(cell: str) -> list[str]:
+    """The lines of a cell, as a terminal may show them."""
+    return [escape_line(line) for line in (cell.split("\n") if isinstance(cell, Lines) else [cell])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +143,11 @@ def _with_names_broken(page: Page, column: int) -> Page:
 
     def broken(name: str) -> str:
         lines = [""]
-        for part in _NAME_PARTS.split(name):
+        for part in _NAME_PARTS.split("\n".join(cell_lines(name))):
             if lines[-1] and len(lines[-1] + part.rstrip()) > _LONGEST_NAME:
                 lines.append("")
             lines[-1] += part
-        return "\n".join(one.strip() for one in lines)
+        return Lines("\n".join(one.strip() for one in lines))
 
     rows = ((*row[:column], broken(row[column]), *row[column + 1 :]) for row in page.rows)
     return replace(page, rows=tuple(rows))
@@ -165,17 +174,14 @@ def _folded(page: Page) -> Page:
     for number, one in enumerate(page.headings):
         if one.folds:
             below[max(place for place in kept if place < number)].append(number)
-    rows = tuple(
-        tuple("\n".join(filter(None, (row[number] for number in below[place]))) for place in kept)
-        for row in page.rows
-    )
-    headings = tuple(
-        replace(
-            page.headings[place],
-            text="\n".join(page.headings[number].text for number in below[place]),
-        )
-        for place in kept
-    )
+
+    def stacked(cells: Sequence[str], place: int) -> Lines:
+        lines = (line for number in below[place] for line in cell_lines(cells[number]))
+        return Lines("\n".join(filter(None, lines)))
+
+    rows = tuple(tuple(stacked(row, place) for place in kept) for row in page.rows)
+    texts = [one.text for one in page.headings]
+    headings = tuple(replace(page.headings[place], text=stacked(texts, place)) for place in kept)
     marks = {(line, kept.index(at)): one for (line, at), one in page.marks.items() if at in kept}
     return replace(page, headings=headings, rows=rows, marks=marks)
 
@@ -186,7 +192,7 @@ def _width(page: Page) -> int:
 
     table = [[heading.text for heading in page.headings], *page.rows]
     widths = [
-        max(cell_len(line) for cell in column for line in escape_controls(cell).split("\n"))
+        max(cell_len(line) for cell in column for line in cell_lines(cell))
         for column in zip(*table, strict=True)
     ]
     return sum(widths) + _BETWEEN * (len(widths) - 1) + _EDGES

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from audiocapbench.benchmarks.corpora import without_null
 from audiocapbench.judges.aggregation import OVERALL
-from audiocapbench.report.exports import Heading, Page, number
+from audiocapbench.report.exports import Heading, Lines, Page, number
 from audiocapbench.scores.estimate import Estimate, counted, interval_words
 from audiocapbench.scores.file_scores import FileScores
 from audiocapbench.scores.groups import ALL, GroupKey, category
@@ -188,4 +188,4 @@ def page_of(title: str, names: Sequence[str], rows: Iterable[Sequence[str]]) -> 
 def _cell(estimate: Estimate | None, digits: int = 3) -> str:
     if estimate is None:
         return "–"
-    return "\n".join(filter(None, [estimate.shown(digits), estimate.shown_interval(digits)]))
+    return Lines("\n".join(filter(None, [estimate.shown(digits), estimate.shown_interval(digits)])))

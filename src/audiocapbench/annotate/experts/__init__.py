@@ -35,7 +35,7 @@ def set_up(names: Sequence[str]) -> ExpertPanel:
     experts: list[Expert] = []
     not_run: dict[str, str] = {}
     for written in names:
-        name = parse_name(written)
+        name = parse_name(written, "an expert")
         if name.name in (*not_run, *(one.name for one in experts)):
             raise AnnotationError(f"the expert {name.name} is named twice")
         try:

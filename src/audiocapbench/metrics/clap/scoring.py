@@ -112,7 +112,7 @@ def clap_scores(
     if references is not None:
         check_captions(captions, references, words_needed=True)
     if isinstance(encoder, str):
-        name = parse_name(encoder)
+        name = parse_name(encoder, "an encoder")
         encoder = load_encoder(name.name, name.options, device)
     cutting = cutting or Slide(encoder.windows)
     embedder = Embedder(encoder, cutting, store=store, batch=batch, progress=progress)

@@ -92,7 +92,7 @@ class _Mark(NamedTuple):
 
 
 def read_scored(
-    what: str, store: Store | None, metric: str = METRIC, kind: str = METRIC
+    what: int | Path, store: Store | None, metric: str = METRIC, kind: str = METRIC
 ) -> ScoredAnswers:
     """Scores of a run, by its number, or of a file that ``score --per-sample`` wrote.
 
@@ -103,9 +103,9 @@ def read_scored(
     if name.name != kind:
         named = "DATE" if kind == METRIC else kind
         raise ReportError(f"{metric} is not {named}; name it as 'audiocapbench score' was told it")
-    if what.isdecimal() and store is not None:
-        return _of_run(int(what), store, name)
-    return _of_file(Path(what), name)
+    if isinstance(what, Path) or store is None:
+        return _of_file(Path(str(what)), name)
+    return _of_run(what, store, name)
 
 
 def mecat_run(number: int, store: Store) -> tuple[Run, str]:
@@ -175,7 +175,7 @@ def _of_file(path: Path, name: ScorerName) -> ScoredAnswers:
             rest += _read_mark(row, other, where)
     except DatasetError as error:
         raise ReportError(
-            f"{error}; give a run's number, or a file that "
+            f"{error}; give a run, or a file that "
             "'audiocapbench score --benchmark mecat-caption --per-sample FILE' wrote"
         ) from None
     if problems:

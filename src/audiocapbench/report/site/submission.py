@@ -11,13 +11,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from audiocapbench.audio.files import read_bytes
 from audiocapbench.benchmarks import Benchmark, Traits
 from audiocapbench.benchmarks.mecat.traits import TRAITS
 from audiocapbench.data import MissingClip, Problem, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
-from audiocapbench.data.problems import os_errors
 from audiocapbench.data.records import check_storable, parse_json
-from audiocapbench.errors import AudioCapBenchError, ReportError
+from audiocapbench.errors import AudioCapBenchError, AudioError, ReportError
 from audiocapbench.report.escape_controls import escape_controls
 from audiocapbench.report.page.report_data import gather, stored_summaries
 from audiocapbench.store import Store
@@ -25,7 +25,7 @@ from audiocapbench.store.judgements import Judgement
 from audiocapbench.store.unsaved import parse_judgement, parse_outcome
 
 _FORMAT: Literal["audiocapbench-submission-1"] = "audiocapbench-submission-1"
-_LARGEST = 64 << 20
+_LARGEST = 64_000_000
 _LONGEST = 20_000
 
 
@@ -196,10 +196,10 @@ def read_submission(path: Path) -> Submission:
     Raises:
         ReportError: It is none; the message is one line that says what is wrong.
     """
-    with os_errors(path, "read"):
-        if not path.is_file() or path.stat().st_size > _LARGEST:
-            raise ReportError(f"{path}: is no file of at most {_LARGEST >> 20} MiB")
-        content = path.read_bytes()
+    try:
+        content = read_bytes(path, _LARGEST)
+    except AudioError as error:
+        raise ReportError(str(error)) from None
     if content[:2] in (b"PK", b"\x1f\x8b"):
         raise ReportError(f"{path}: is an archive; a submission is one JSON file, not compressed")
     value = parse_json(content, path.name)

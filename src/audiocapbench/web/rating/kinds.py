@@ -23,7 +23,7 @@ class RatingError(AudioCapBenchError):
     """A rating project cannot be used, or a request of a page cannot be met."""
 
     def __init__(self, words: str, status: int = 422, **more: str) -> None:
-        super().__init__(words)
+        super().__init__(*words.split("\n"))
         self.status, self.document = status, {"error": words, **more}
 
 

@@ -91,9 +91,8 @@ def read_project(path: Path) -> RatingProject:
         raise RatingError(f"{path}: is not TOML: {error}") from None
     except ValidationError as error:
         problems = error.errors(include_url=False, include_context=False)
-        raise RatingError(
-            "\n".join(dict.fromkeys(_said(path, text, p) for p in problems))
-        ) from None
+        lines = dict.fromkeys(_said(path, text, p) for p in problems)
+        raise RatingError("\n".join(lines)) from None
     for field, wrong in _contradictions(project):
         raise RatingError(f"{path}{_line(text, field)}: {field}: {wrong}")
     return project
