@@ -138,6 +138,20 @@ def test_a_call_scores_the_batch_and_keeps_it() -> None:
     assert metric.compute().value == 0.75
 
 
+def test_a_call_that_raises_leaves_the_metric_as_it_was() -> None:
+    """CIDEr-D of one sample cannot be told; with those before it, it can."""
+    metric = acb.AudioCaptionMetric("cider_d")
+    metric.update(["a dog barks", "rain falls"], ["a dog barks", "rain"], ["1", "2"])
+    before = metric.state_dict()
+    for wrong in ((["wind"], ["wind blows"], ["3"]), (["wind"], [""], ["3"]), ([1], ["x"], ["3"])):
+        with pytest.raises(acb.AudioCapBenchError):
+            metric(*wrong)
+        assert metric.state_dict() == before
+    metric.load_state_dict({"metrics": ["cider_d"], "parts": []})
+    metric.update(["a dog barks", "rain falls"], ["a dog barks", "rain"], ["1", "2"])
+    assert metric.state_dict() == before
+
+
 def test_nothing_but_missing_captions_has_no_score_and_is_no_zero() -> None:
     metric = acb.AudioCaptionMetric("rouge_l")
     metric.update([None, None], ["a dog", "rain"])

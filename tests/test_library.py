@@ -3,13 +3,17 @@
 import asyncio
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
 import audiocapbench as acb
+from audiocapbench.errors import _ARGUMENTS
+from audiocapbench.library.importing import ImportSettings
+from audiocapbench.library.running import JudgeSettings, RunSettings
+from command import run_command
 from folders import write_folder
 from printed import ROOT, blocks, lay_out, page
 
@@ -267,6 +271,33 @@ def test_a_judge_is_named_by_a_text_with_a_slash(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(acb.AudioCapBenchError, match=r"OPENAI_API_KEY|audiocapbench\[openai\]"):
         acb.judge(1, "openai/gpt-4.1", store=store)
+
+
+def test_errors_name_arguments_in_python_and_options_in_a_command(tmp_path: Path) -> None:
+    (tmp_path / "text.db").write_text("no database" * 1000)
+    calls: dict[str, Callable[[], object]] = {
+        "takes no data=; it": lambda: acb.open_benchmark("demo", tmp_path),
+        "choose another store=": lambda: acb.compare(1, 2, store=str(tmp_path / "text.db")),
+        "store= is empty": lambda: acb.run("demo", "control/safe", store=""),
+        "benchmark= or references=": lambda: acb.import_run(str(tmp_path / "text.db")),
+    }
+    for words, call in calls.items():
+        with pytest.raises(acb.AudioCapBenchError, match=words) as raised:
+            call()
+        assert "--" not in str(raised.value)
+    said = run_command("run", "demo", "--model", "control/safe", "--data", str(tmp_path))
+    assert "takes no --data" in said.stderr
+    known = {
+        name
+        for hints in (RunSettings, JudgeSettings, ImportSettings)
+        for name in get_type_hints(hints)
+    }
+    assert {one.removeprefix("judge-").replace("-", "_") for one in _ARGUMENTS} <= known
+
+
+def test_a_command_in_an_error_can_be_typed(tmp_path: Path) -> None:
+    with pytest.raises(acb.AudioCapBenchError, match="'audiocapbench run --store "):
+        acb.compare(1, 2, store=str(tmp_path / "a b.db"))
 
 
 def test_options_that_a_call_does_not_have_are_refused(store: str, tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def credential(*names: str) -> str:
         if value:
             return value
     wanted = " or ".join(names)
-    raise ModelError(f"{wanted} is not set; export it, or put it into a file for --credentials")
+    raise ModelError(f"{wanted} is not set; export it, or, in a command, name a --credentials file")
 
 
 @lru_cache(maxsize=4096)

@@ -43,11 +43,30 @@ def _likeness(name: str, other: str) -> float:
     return 1.0 if begun else SequenceMatcher(None, one, two).ratio()
 
 
+_ARGUMENTS = (
+    "judge-hears store data follow-links prices concurrency budget fresh batch metrics judge "
+    "engine limit sample seed references model benchmark timeout repeats"
+).split()
+"""Options of commands that are also arguments of the library."""
+
+# A command that is to be typed stays as it is.
+_OPTION = re.compile(
+    rf"(?:audiocapbench|annotate|score|pip|ray) [^']*|--({'|'.join(_ARGUMENTS)})\b( (?=[A-Z]))?"
+)
+on_command_line = False
+"""Whether messages are for who typed a command; else they name arguments, not options."""
+
+
+def _argument(found: re.Match[str]) -> str:
+    return f"{found[1].removeprefix('judge-').replace('-', '_')}=" if found[1] else found[0]
+
+
 class AudioCapBenchError(Exception):
     """Base of all errors that a user can act on; each argument is a line of its message."""
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.args))
+        text = "\n".join(map(str, self.args))
+        return text if on_command_line else _OPTION.sub(_argument, text)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel between processes whole, whatever a subclass is made from."""

@@ -62,13 +62,14 @@ class AudioCaptionMetric:
         self._parts[0] += _batch(predictions, references, ids)
 
     def __call__(self, predictions: Any, references: Any, ids: Any = None) -> ScoreResult:
-        """Add a batch, and score it by itself."""
+        """Add a batch, and score it by itself; one that cannot be leaves nothing behind."""
         batch = copy(self)
         batch.sync_on_compute = False
         batch.reset()
         batch.update(predictions, references, ids)
+        result = batch.compute()  # which may refuse what a larger corpus could be scored with
         self._parts[0] += batch._parts[0]
-        return batch.compute()
+        return result
 
     def compute(self) -> ScoreResult:
         """Score all samples since the last ``reset``, of all processes."""
@@ -89,7 +90,7 @@ class AudioCaptionMetric:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take the place of the metric whose ``state_dict`` this is."""
-        self._parts = self._read(state)
+        self._parts = self._read(state) or [[]]
 
     def merge_state(self, others: Any) -> None:
         """Add the samples of another metric, of its ``state_dict``, or of several in a list.

@@ -28,8 +28,9 @@ class TorchCaptionMetric(Metric):  # type: ignore[misc]
 
     def forward(self, preds: Any, target: Any, ids: Any = None) -> dict[str, torch.Tensor]:
         """Add a batch, and score it by itself."""
+        result = self.captions(preds, target, ids)
         self.update([], [])  # so that torchmetrics knows of it
-        return _tensors(self.captions(preds, target, ids))
+        return _tensors(result)
 
     def reset(self) -> None:
         """Forget all samples."""
