@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
@@ -109,6 +110,16 @@ def test_the_same_file_is_the_same_run_and_a_changed_one_another(place: Path) ->
     (place / "moved.csv").write_text((place / "moved.csv").read_text() + "\n")
     other = json.loads(call(place, "import", "moved.csv", *words).stdout)
     assert (other["run"], other["new"]) == (2, True)
+
+
+def test_an_import_that_takes_a_while_has_a_bar(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("import", write_form(place, "csv"), "--references", "refs.csv", "--model", "m")
+    monkeypatch.setattr("audiocapbench.cli.importing._A_WHILE_S", 1e9)
+    assert "steps of the import" not in call(place, *words).stderr
+    monkeypatch.setattr("audiocapbench.cli.importing._A_WHILE_S", 0.0)
+    assert re.search(r"steps of the import .* 4/4 ", call(place, *words).stderr)
 
 
 def test_an_import_that_broke_off_is_completed(place: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from audiocapbench.benchmarks import Aggregation, Traits
+from audiocapbench.report.site.submission import skeleton
 from audiocapbench.store import Store
 from command import run_command
 from four_models import JUDGE
@@ -240,6 +241,31 @@ def test_why_a_file_cannot_be_read_is_told_apart(tmp_path: Path) -> None:
         assert "Permission denied" in refused(shut)
     done = run_command("site", "check", str(tmp_path / "empty"), cwd=tmp_path)
     assert done.returncode == 2
+
+
+def test_models_that_only_look_alike_are_told_and_shown_apart(
+    files: dict[str, Path], alpha: Document, tmp_path: Path
+) -> None:
+    name = alpha["model"]
+    twins = ["\N{CYRILLIC SMALL LETTER A}lpha", "\N{FULLWIDTH LATIN SMALL LETTER A}lpha", "ALPHA"]
+    own = ["Сокол", "通义千问", "Сокол-2", "gpt-4o", "gpt-40", "βeta"]
+    assert [skeleton(one) for one in twins] == [skeleton("alpha")] * 3
+    assert len({skeleton(one) for one in (*own, name)}) == len(own) + 1
+    twin = name.replace("a", "\N{CYRILLIC SMALL LETTER A}")
+    other = changed(files["alpha"], tmp_path / "twin.json", model=twin, by="Team X")
+    given = ("--submissions", str(files["alpha"]), "--submissions", str(other))
+    for words in (("site", "check", str(files["alpha"]), str(other)), ("site", *given)):
+        done = run_command(*words, *(["--out", str(tmp_path / "out")] * (words[1] != "check")))
+        assert done.returncode == 0, done.stderr
+        assert "are of models that look alike" in done.stderr
+        assert "\\u0430" in done.stderr
+    shown = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert f"{twin} (Team X)" in shown
+    assert f"{name} (Team A)" in shown
+    fillers = ["\u3164", "\u2800", "a\u200bb", "a\u202eb", "a\x1bb", "a\u00adb"]
+    for number, odd in enumerate(fillers):
+        wrong = changed(files["alpha"], tmp_path / f"{number}.json", model=f"x{odd}y")
+        assert "one line of visible letters" in refused(wrong)
 
 
 def test_only_samples_of_the_wanted_hash_pass(files: dict[str, Path], alpha: Document) -> None:

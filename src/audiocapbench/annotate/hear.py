@@ -388,21 +388,16 @@ def _finding(expert: Expert, clip: ClipAudio, said: Mapping[str, Any], seconds: 
     text = json.dumps(dict(said), allow_nan=False)
     if len(text) > _LARGEST:
         raise ValueError(f"it said {len(text):,} characters, more than {_LARGEST:,}")
-    document = json.loads(text)
+    document = json.loads(text, object_hook=_with_confidence)
     check_storable(document)
-    _check_confidences(document)
     return Finding(clip.clip.sha256, expert.name, signature_of(expert), OK, document, None, seconds)
 
 
-def _check_confidences(said: Any, sure: bool = False) -> None:
-    if isinstance(said, dict):
-        for name, one in said.items():
-            _check_confidences(one, sure or name.lower() in ("confidence", "confidences"))
-    elif isinstance(said, list):
-        for one in said:
-            _check_confidences(one, sure)
-    elif sure and not (isinstance(said, int | float) and 0 <= said <= 1):
-        raise ValueError(f"it says a confidence of {said!r:.40}, and not from 0 to 1")
+def _with_confidence(said: dict[str, Any]) -> dict[str, Any]:
+    sure = said.get("confidence", 1)
+    if not isinstance(sure, int | float) or not 0 <= sure <= 1:
+        raise ValueError(f"it says a confidence of {sure!r:.40}, and not from 0 to 1")
+    return said
 
 
 def _batches(given: Iterator[Any], size: int) -> Iterator[list[Any]]:

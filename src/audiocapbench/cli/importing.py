@@ -1,5 +1,7 @@
 """``audiocapbench import``: predictions that were made elsewhere become a run."""
 
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,8 +12,12 @@ from audiocapbench.cli.app import SOME_FAILED, app
 from audiocapbench.cli.console import SHOWN, print_json, say, some
 
 if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
     from audiocapbench.engine.importing import ImportEnd
-    from audiocapbench.store import Store
+
+
+_STEPS, _A_WHILE_S = 4, 1.0
 
 
 @options.command(app.command, "import")
@@ -45,47 +51,57 @@ def import_predictions(
         judge (NAME): Who judged, where a result JSON with scores does not say it.
         metrics (A,B): Comma-separated metrics. [default: the benchmark's own]
     """
-    from audiocapbench.benchmarks.corpora import check_metrics
-    from audiocapbench.benchmarks.reference_files import subject
-    from audiocapbench.bridges.inspect_logs import as_results
     from audiocapbench.cli.progress import bars_on_stderr
     from audiocapbench.cli.results import print_tables
-    from audiocapbench.engine import score_run
-    from audiocapbench.engine.importing import import_run, model_name, read_files
-    from audiocapbench.metrics.names import split_names
+    from audiocapbench.library.importing import import_run
     from audiocapbench.scores.estimate import counted
-    from audiocapbench.scores.run_table import keep_estimates
-    from audiocapbench.scores.summary import summarise
     from audiocapbench.store import Store
 
-    with as_results(files) as (read, own):
-        about = own if benchmark is None and references is None else None
-        about = about or subject(read, benchmark, data, references, follow_links=follow_links)
-        given = read_files(read, about, model)
-    say(*about.notes)
-    names = split_names(metrics) if metrics is not None else list(about.traits.metrics)
-    heard = not any(one.clip.is_absent for one in about.samples)
-    check_metrics(about.traits.aggregation, names, audio=heard)
-    whose = model_name(model, given.predictions)
-    kept = Store.open(store)
-    end = import_run(kept, about, given, whose, judge)
-    with bars_on_stderr():
-        score_run(kept, end.run, names)
-    judges = list(dict.fromkeys(one.judge for one in kept.judgements(end.run.id)))
-    summary = summarise(kept, end.run, names, judges)
+    with bars_on_stderr() as bars:
+        steps = _steps(bars, time.monotonic())
+        result = import_run(
+            files,
+            benchmark=benchmark,
+            data=data,
+            follow_links=follow_links,
+            references=references,
+            model=model,
+            judge=judge,
+            metrics=metrics,
+            store=store,
+            progress=lambda: next(steps),
+        )
+    summary, traits, end = result.summary, result.summary.table.traits, result.end
+    say(*result.notes)
+    with Store.open(store, create=False) as kept:
+        name, option = kept.name, kept.option
     if json:
-        print_json({"store": kept.name, **summary.to_dict(), **end.to_dict()})
+        print_json({"store": name, **result.to_dict()})
     else:
-        columns = names if metrics is not None else about.traits.columns
-        print_tables([summary], columns, about.traits.headline)
-    keep_estimates(kept, [summary.table])
+        columns = summary.metrics if metrics is not None else traits.columns
+        print_tables([summary], columns, traits.headline)
     explain_import(end)
     if empty := summary.table.coverage.empty:
         answers = counted(summary.table.coverage.replied, "answer")
-        say(f"{whose}: {empty:,} of {answers} are empty; they score 0.")
-    _say_where(end, kept)
+        say(f"{end.run.model}: {empty:,} of {answers} are empty; they score 0.")
+    number, was = end.run.id, "is" if end.is_new else "was imported before, and is"
+    say(
+        f"Run {number} {was} in {name}; 'audiocapbench score {number} --judge JUDGE{option}' has "
+        f"it judged, 'audiocapbench report {number}{option}' shows every answer."
+    )
     if end.bad or summary.has_failures:
         raise typer.Exit(SOME_FAILED)
+
+
+def _steps(bars: "Progress", began: float) -> Iterator[None]:
+    """Goes on after each step; a bar appears once they have taken a while."""
+    task: TaskID | None = None
+    for done in range(1, _STEPS + 1):
+        if task is None and time.monotonic() - began > _A_WHILE_S:
+            task = bars.add_task("steps of the import", total=_STEPS, note="")
+        if task is not None:
+            bars.update(task, completed=done)
+        yield
 
 
 def explain_import(end: "ImportEnd") -> None:
@@ -102,12 +118,3 @@ def explain_import(end: "ImportEnd") -> None:
     ):
         if ids:
             say(f"{counted(len(ids), what)} {words}: {some(ids)}")
-
-
-def _say_where(end: "ImportEnd", store: "Store") -> None:
-    number, where = end.run.id, store.option
-    was = "is" if end.is_new else "was imported before, and is"
-    say(
-        f"Run {number} {was} in {store.name}; 'audiocapbench score {number} --judge JUDGE{where}' "
-        f"has it judged, 'audiocapbench report {number}{where}' shows every answer."
-    )

@@ -142,7 +142,7 @@ def _checked(
     places: Sequence[Path], given: "Sequence[tuple[str, Submission]]", dataset: str | None
 ) -> "Iterator[tuple[Store, list[CheckedSubmission]]]":
     """Submissions in a store of their own; ends the command with a line for each problem."""
-    from audiocapbench.report.site.check import check_submissions
+    from audiocapbench.report.site.check import check_submissions, look_alikes
     from audiocapbench.report.site.submission import read_submission
     from audiocapbench.store import Store
 
@@ -161,4 +161,5 @@ def _checked(
         if problems or not checked:
             say(*(problems or ["there is no submission; 'audiocapbench submission' writes one"]))
             raise typer.Exit(WRONG_USE)
+        say(*look_alikes(checked))
         yield store, checked

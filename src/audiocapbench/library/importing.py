@@ -1,7 +1,7 @@
 """Captions that were made elsewhere, as a run."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -26,21 +26,21 @@ Files = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 @dataclass(frozen=True, repr=False)
 class ImportResult(RunResult):
-    """An imported run and its scores; ``end`` says what did not fit."""
+    """An imported run and its scores; ``end`` says what did not fit, ``notes`` what was guessed."""
 
-    end: ImportEnd | None = None
+    end: ImportEnd = field(kw_only=True)
+    notes: tuple[str, ...] = ()
 
     def pages(self) -> list[Page]:
         """Every score with its interval, and what did not fit."""
         (page,) = super().pages()
-        bad, surplus = (self.end.bad, self.end.surplus) if self.end else ((), ())
-        counts = {"bad lines": len(bad), "about no sample": len(surplus)}
+        counts = {"bad lines": len(self.end.bad), "about no sample": len(self.end.surplus)}
         notes = [f"{count:,} {what}" for what, count in counts.items() if count]
         return [replace(page, notes=(*page.notes, *notes))]
 
     def to_dict(self) -> dict[str, Any]:
         """As ``audiocapbench import --json`` prints it."""
-        return super().to_dict() | (self.end.to_dict() if self.end else {})
+        return self.summary.to_dict() | self.end.to_dict()
 
 
 class ImportSettings(TypedDict, total=False):
@@ -55,6 +55,7 @@ class ImportSettings(TypedDict, total=False):
         follow_links: Whether clips may be links that lead out of the folder.
         metrics: Names in a list or between commas; the benchmark's own by default.
         store: Where the run is kept: a file, a database URL or an open store.
+        progress: Called after each of four steps: samples read, captions read, kept, scored.
     """
 
     benchmark: str | PathLike[str] | Benchmark | None
@@ -65,6 +66,7 @@ class ImportSettings(TypedDict, total=False):
     follow_links: bool
     metrics: Names | None
     store: StoreLike
+    progress: Callable[[], None] | None
 
 
 def import_run(files: Files, **options: Unpack[ImportSettings]) -> ImportResult:
@@ -79,6 +81,7 @@ def import_run(files: Files, **options: Unpack[ImportSettings]) -> ImportResult:
         AudioCapBenchError: A file cannot be read, or nothing in it is about the samples.
     """
     check_options(options, ImportSettings)
+    passed = options.get("progress") or (lambda: None)
     names = [str(one) for one in ([files] if isinstance(files, str | PathLike) else files)]
     benchmark = options.get("benchmark")
     references = _path(options.get("references"))
@@ -93,7 +96,9 @@ def import_run(files: Files, **options: Unpack[ImportSettings]) -> ImportResult:
                 references,
                 follow_links=options.get("follow_links", False),
             )
+        passed()
         given = read_files(read, benchmark, options.get("model"))
+        passed()
     metrics = options.get("metrics")
     chosen = list(benchmark.traits.metrics) if metrics is None else metric_names(metrics)
     heard = not any(one.clip.is_absent for one in benchmark.samples)
@@ -101,9 +106,13 @@ def import_run(files: Files, **options: Unpack[ImportSettings]) -> ImportResult:
     model = model_name(options.get("model"), given.predictions)
     with opened_store(options.get("store", DEFAULT_STORE)) as store:
         end = keep_predictions(store, benchmark, given, model, options.get("judge"))
+        passed()
         score_run(store, end.run, chosen)
+        passed()
         judges = list(dict.fromkeys(one.judge for one in store.judgements(end.run.id)))
-        result = ImportResult(summarise(store, end.run, chosen, judges), end=end)
+        result = ImportResult(
+            summarise(store, end.run, chosen, judges), end=end, notes=benchmark.notes
+        )
         result.records()
         keep_estimates(store, [result.summary.table])
         return result

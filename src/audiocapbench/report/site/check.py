@@ -16,7 +16,7 @@ from audiocapbench.judges.executor import judge_run
 from audiocapbench.judges.registry import create_judge
 from audiocapbench.metrics import METRICS
 from audiocapbench.report.page.report_data import ReportRun, gather, stored_summaries
-from audiocapbench.report.site.submission import ScoreClaim, Submission
+from audiocapbench.report.site.submission import ScoreClaim, Submission, skeleton
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.signature import Signature
 from audiocapbench.store import Run, RunSpec, Store
@@ -83,6 +83,18 @@ def check_submissions(
             problems.append("says other things about the samples than one before it")
         checked.append(CheckedSubmission(name, own, run, tuple(claims), tuple(problems)))
     return checked
+
+
+def look_alikes(checked: Iterable[CheckedSubmission]) -> list[str]:
+    """In sentences, which submissions are of models whose names only look the same."""
+    first: dict[str, CheckedSubmission] = {}
+    pairs = [(first.setdefault(skeleton(one.submission.model), one), one) for one in checked]
+    return [
+        f"Warning: {one.name} and {other.name} are of models that look alike and are not: "
+        f"{one.submission.model!a} and {other.submission.model!a}."
+        for one, other in pairs
+        if one.submission.model != other.submission.model
+    ]
 
 
 def _keep(store: Store, one: Submission, verdicts: Sequence[Judgement]) -> Run:

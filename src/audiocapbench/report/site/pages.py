@@ -25,6 +25,7 @@ from audiocapbench.report.page.html import STYLES, joined, page_policy, write_re
 from audiocapbench.report.page.report_data import ReportData, gather, stored_summaries
 from audiocapbench.report.page_file import render, write_page
 from audiocapbench.report.site.check import CheckedSubmission
+from audiocapbench.report.site.submission import skeleton
 from audiocapbench.scores.groups import category
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.store import Store
@@ -90,11 +91,11 @@ def _board(
     data = _gathered(store, group)
     board, by_run = board_document(store, data, title), {one.run.id: one for one in group}
     shown = [by_run[data.runs[row].run.id] for row in board["rows"]]
-    names = [one.submission.model for one in shown]
+    names = [skeleton(one.submission.model) for one in shown]
     for model, one in zip(board["models"], shown, strict=True):
         own, page = one.submission, pages[one.run.id]
         label = own.model
-        if names.count(label) > 1:
+        if names.count(skeleton(label)) > 1:
             label = f"{own.model} ({own.by or Path(page).stem[-8:]})"
         about = own.model_dump(include={"by", "link", "licence", "weights"})
         model.update(about, label=label, page=page)

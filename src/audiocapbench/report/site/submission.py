@@ -8,6 +8,7 @@ import json
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from unicodedata import normalize
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -29,9 +30,23 @@ _LARGEST = 64_000_000
 _LONGEST = 20_000
 
 
+# Letters of other alphabets that look like Latin ones; those of wholly other shapes stay.
+_LATIN_LIKE = str.maketrans(
+    "АВЕЅІЈКМНОРСТУХԚԜаеорсухіјѕԁԛһԝӏΑΒΕΖΗΙΚΜΝΟΡΤΥΧον",
+    "ABESIJKMHOPCTYXQWaeopcyxijsdqhwlABEZHIKMNOPTYXov",
+)
+_BLANK = "\u115f\u1160\u2800\u3164\uffa0"  # which Unicode calls letters and symbols
+
+
+def skeleton(name: str) -> str:
+    """What names have in common that people cannot tell apart."""
+    return normalize("NFKC", name).translate(_LATIN_LIKE).casefold()
+
+
 def _name(text: str) -> str:
     """What a page may show anywhere: one line, without marks that hide or turn it."""
-    if not text or text != text.strip() or not text.isprintable() or set("<>") & set(text):
+    odd = set("<>" + _BLANK) & set(text)
+    if not text or text != text.strip() or not text.isprintable() or odd:
         raise ValueError("a name is one line of visible letters, without < and >")
     return text
 
