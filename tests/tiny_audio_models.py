@@ -120,6 +120,15 @@ def qwen2_audio(folder: Path) -> Path:
     return _saved(folder, Qwen2AudioForConditionalGeneration(config), processor)
 
 
+def text_only(folder: Path) -> Path:
+    """A model that reads and hears nothing."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    words = tokenizer()
+    words.chat_template = _CHATML
+    return _saved(folder, LlamaForCausalLM(LlamaConfig(vocab_size=len(words), **_TEXT)), words)
+
+
 def says(folder: Path, text: str) -> Path:
     """A Qwen2-Audio that answers everything with one text: a token of its own, and the end."""
     import torch

@@ -3,6 +3,7 @@
 import base64
 import json
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,10 +15,12 @@ import pytest
 from audiocapbench.audio import Waveform, wav
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Status
+from audiocapbench.engine import run_benchmark
 from audiocapbench.engine.prepare import prepare
 from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models import ModelSettings, Question, SentAudio, create_model
 from audiocapbench.models.registry import price_of
+from audiocapbench.store import Store
 from command import run_command
 from folders import write_folder
 
@@ -25,7 +28,14 @@ torch = pytest.importorskip("torch", reason="local/… needs the extra local")
 pytest.importorskip("transformers", reason="local/… needs the extra local")
 
 from audiocapbench.models.local import LocalModel  # noqa: E402
-from tiny_audio_models import ARCHITECTURES, NEEDS, in_hub_cache, qwen2_audio, says  # noqa: E402
+from tiny_audio_models import (  # noqa: E402
+    ARCHITECTURES,
+    NEEDS,
+    in_hub_cache,
+    qwen2_audio,
+    says,
+    text_only,
+)
 
 INSTRUCTION = "Describe what is heard."
 VERDICT = '{"accuracy": 7, "completeness": 6, "hallucination": 8, "reasoning": "Close enough."}'
@@ -274,6 +284,44 @@ def test_a_model_of_text_without_a_chat_template_is_refused_before_it_is_asked(
         local(tmp_path)
     (tmp_path / "chat_template.jinja").write_text("{{ messages[0].content }}")
     assert local(tmp_path).contract.container == "none"
+
+
+def test_a_model_of_text_alone_answers_in_batches_as_it_does_one_by_one(tmp_path: Path) -> None:
+    model = local(text_only(tmp_path))
+    asked = [question(number, None, "So? " * (number + 1)) for number in range(3)]
+    together = model.answer_many(asked)
+    assert [model.answer_many([one])[0] for one in asked] == together
+    words = [model.processor.prompt(model.processor.conversation(asked[2].instruction, None))]
+    tokens = model.processor.tokenizer(words)["input_ids"][0]
+    assert (together[2].input_tokens, together[2].audio_tokens) == (len(tokens), None)
+
+
+def test_the_next_batch_is_prepared_while_the_device_has_one(
+    checkpoint: Callable[[str], Path], tmp_path: Path
+) -> None:
+    write_folder(tmp_path / "tones", 6)
+    model = local(checkpoint("qwen2-audio"), "[batch=2]")
+    network, inputs = model._loaded(), model.processor.inputs
+    generate, prepared, alone = network.generate, threading.Semaphore(0), list[int]()
+
+    def watched(asked: Any) -> Any:
+        made = inputs(asked)
+        prepared.release()
+        return made
+
+    def patient(**given: Any) -> Any:
+        # Its own tensors and, unless it is the last batch, those of the next are there.
+        alone.append(len(given["input_ids"]))
+        assert prepared.acquire(timeout=60)
+        assert sum(alone) == 6 or prepared.acquire(timeout=60)
+        prepared.release()
+        return generate(**given)
+
+    model.processor.inputs, network.generate = watched, patient  # type: ignore[method-assign]
+    with Store.open(str(tmp_path / "store.db")) as store:
+        end = run_benchmark(open_benchmark(str(tmp_path / "tones")), model, store)
+    assert sum(end.statuses.values()) == 6
+    assert not end.statuses["failed"]
 
 
 def test_a_local_model_judges_and_compares_captions(tmp_path: Path) -> None:

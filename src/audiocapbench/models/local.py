@@ -32,10 +32,12 @@ _MAX_TOKENS = 256
 
 
 class _Ready(NamedTuple):
-    """Questions as tensors."""
+    """Questions as tensors in the machine's own memory, and how many tokens each of them has."""
 
     inputs: Any
     most_tokens: int
+    read: list[int]
+    heard: list[int | None]
 
 
 class CheckpointModel(BatchModel):
@@ -87,6 +89,7 @@ class LocalModel(CheckpointModel):
 
     options = (*CheckpointModel.options, "device")
     lanes = 2  # one prepares its tensors while the other has the device
+    _is_on_card = False
 
     def __init__(self, name: str, settings: ModelSettings) -> None:
         import transformers
@@ -97,8 +100,9 @@ class LocalModel(CheckpointModel):
             raise ModelError(f"{name}: {old}: pip install --upgrade 'audiocapbench[local]'")
         self.device = _device(written)
         self.num_gpus = _cards(self.device)
-        on_card = self.device.startswith("cuda") or self.device == "split"
-        usual = ("bfloat16", 16) if on_card else ("float32", 4)
+        if self.device.startswith("cuda") or self.device == "split":
+            self._is_on_card, self.lanes = True, 3  # short answers take less than their tensors
+        usual = ("bfloat16", 16) if self._is_on_card else ("float32", 4)
         super().__init__(written, settings, self.device.partition(":")[0], *usual)
         if self.is_adapted and find_spec("peft") is None:
             raise ModelError(f"{name}: its adapter, with which it hears, needs: pip install peft")
@@ -171,14 +175,26 @@ class LocalModel(CheckpointModel):
         return [self._reply(ready, number, row) for number, row in enumerate(rows)]
 
     def _prepare(self, questions: Sequence[Question]) -> _Ready:
-        inputs = self.processor.inputs([(one.instruction, samples_of(one)) for one in questions])
+        """All that can be done for a batch while the device has another."""
+        import torch
+        from transformers import BatchFeature
+
+        made = self.processor.inputs([(one.instruction, samples_of(one)) for one in questions])
+        inputs = BatchFeature(dict(made)).to(getattr(torch, self.dtype))
+        if self._is_on_card:
+            inputs.data = {key: _pinned(value) for key, value in inputs.items()}
         text = getattr(self.config, "get_text_config", lambda: self.config)()
         room = getattr(text, "max_position_embeddings", None)
         length = int(inputs["input_ids"].shape[1])
         if room and length >= room:
             words = f"the prompt is {length:,} tokens, and the model reads {room:,}"
             raise ModelError(f"{self.name}: {words}")
-        return _Ready(inputs, min(self.max_tokens, room - length) if room else self.max_tokens)
+        most = min(self.max_tokens, room - length) if room else self.max_tokens
+        read: list[int] = inputs["attention_mask"].sum(1).tolist()
+        sound = self.processor.audio_token_id
+        if sound is None:
+            return _Ready(inputs, most, read, [None] * len(read))
+        return _Ready(inputs, most, read, (inputs["input_ids"] == sound).sum(1).tolist())
 
     def _generate(self, ready: _Ready, stop: threading.Event) -> list[list[int]]:
         with self._one:
@@ -186,10 +202,11 @@ class LocalModel(CheckpointModel):
 
     def _generate_alone(self, ready: _Ready, stop: threading.Event) -> list[list[int]]:
         import torch
-        from transformers import StoppingCriteriaList
+        from transformers import BatchFeature, StoppingCriteriaList
 
         network = self._loaded()
-        inputs = ready.inputs.to(network.device, getattr(torch, self.dtype))
+        copied = {"device": network.device, "non_blocking": self._is_on_card}
+        inputs = BatchFeature(dict(ready.inputs)).to(**copied)
         chosen: dict[str, Any] = {"do_sample": False}
         if self.temperature > 0:
             chosen = {"do_sample": True, "temperature": self.temperature}
@@ -214,15 +231,13 @@ class LocalModel(CheckpointModel):
         tokenizer, said = self.processor.tokenizer, row if end is None else row[:end]
         text = tokenizer.decode(said, skip_special_tokens=True).strip()
         status = Status.TRUNCATED if end is None else Status.OK if text else Status.EMPTY
-        mask, ids = ready.inputs["attention_mask"][number], ready.inputs["input_ids"][number]
-        heard = self.processor.audio_token_id
         return Reply(
             text,
             status,
             "the answer reached the limit of output tokens" if end is None else None,
-            input_tokens=int(mask.sum()),
+            input_tokens=ready.read[number],
             output_tokens=len(said) + (end is not None),
-            audio_tokens=None if heard is None else int((ids == heard).sum()),
+            audio_tokens=ready.heard[number],
         )
 
     def _ends(self, network: Any) -> set[int]:
@@ -329,6 +344,11 @@ def samples_of(question: Question) -> NDArray[np.float32] | None:
 
 def _length(question: Question) -> tuple[float, int]:
     return (question.audio.duration_s if question.audio else 0.0, len(question.instruction))
+
+
+def _pinned(value: Any) -> Any:
+    """Memory from which a card copies by itself."""
+    return value.pin_memory() if hasattr(value, "pin_memory") else value
 
 
 def _empty_cache() -> None:
