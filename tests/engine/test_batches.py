@@ -14,9 +14,11 @@ from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine import Progress, RateLimits, Stop, run_benchmark
 from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models import AudioContract, BatchModel, Question
+from audiocapbench.models.batching import _Place, _Queue
 from audiocapbench.models.model import batch_of, without_audio
 from audiocapbench.models.price import FREE
 from audiocapbench.store import Store
+from engine.virtual_time import run_in_virtual_time
 from folders import write_lines, write_tone
 
 CLIPS = 20
@@ -73,6 +75,42 @@ def test_batches_are_full_and_begin_with_the_longest_clips(folder: Path, store: 
     length = {str(index): index * 7 % CLIPS for index in range(CLIPS)}
     asked = [length[one] for batch in model.batches for one in batch]
     assert all(abs(asked.index(rank) - (CLIPS - 1 - rank)) < 8 for rank in range(CLIPS))
+
+
+@pytest.mark.parametrize(
+    ("each_s", "took_s", "wanted"),
+    [
+        (0.15, None, (7, 0.9)),  # full, although the first waited longer than one may be waited for
+        (0.0, None, (7, 0.0)),
+        (0.3, None, (1, 0.2)),
+        (0.3, 10.0, (7, 1.8)),
+        (0.06, 0.1, (1, 0.05)),
+        (0.9, 100.0, (6, 5.0)),  # nobody waits for ever
+    ],
+)
+def test_a_batch_is_filled_for_as_long_as_questions_keep_coming(
+    each_s: float, took_s: float | None, wanted: tuple[int, float]
+) -> None:
+    queue, came = _Queue(), list[tuple[int, float]]()
+    queue.took_s = took_s
+
+    async def come() -> None:
+        for number in range(7):
+            queue.waiting.append(_Place(Question(str(number), "What?", None)))
+            queue.changed()
+            await anyio.sleep(each_s)
+
+    async def fill() -> None:
+        began = anyio.current_time()
+        async with anyio.create_task_group() as tasks:
+            await anyio.sleep(0)
+            tasks.start_soon(come)
+            await queue.fill(8)
+            came.append((len(queue.waiting), round(anyio.current_time() - began, 3)))
+            tasks.cancel_scope.cancel()
+
+    run_in_virtual_time(fill)
+    assert came == [wanted]
 
 
 def test_outcomes_are_committed_and_clips_decoded_while_a_batch_is_answered(

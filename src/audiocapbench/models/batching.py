@@ -23,8 +23,9 @@ from audiocapbench.models.model import Question, SimpleModel
 
 _numbers = itertools.count()
 _FIRST_WAIT_S, _SHORTEST_WAIT_S, _LONGEST_WAIT_S = 0.2, 0.05, 1.0
+_LONGEST_FILL_S = 5.0
 _AHEAD = 4
-_WORTH = 0.1  # of the time that a batch takes, to wait until the next one is full
+_WORTH = 0.1  # of the time that a batch takes, to wait for one more
 
 waited_s: ContextVar[float] = ContextVar("waited_s", default=0.0)
 """Seconds that the last question of a task waited for its batch: no time that its answer took."""
@@ -155,10 +156,16 @@ class _Queue:
             self.waiting.popleft().called.set()
 
     async def fill(self, size: int) -> None:
-        """Wait, but not for long, until a batch of this size is there."""
+        """Wait until a batch of this size is there, or for too long nobody came.
+
+        A small batch often takes as long as a full one: while clips are decoded, more will come.
+        """
         patience = _FIRST_WAIT_S if self.took_s is None else _WORTH * self.took_s
-        with anyio.move_on_after(min(_LONGEST_WAIT_S, max(_SHORTEST_WAIT_S, patience))):
+        patience = min(_LONGEST_WAIT_S, max(_SHORTEST_WAIT_S, patience))
+        latest = anyio.current_time() + _LONGEST_FILL_S
+        with anyio.CancelScope() as scope:
             while len(self.waiting) + 1 < size:
+                scope.deadline = min(latest, anyio.current_time() + patience)
                 self._changed = anyio.Event()
                 await self._changed.wait()
 
