@@ -1,12 +1,14 @@
 """Clips a second of ``local/…`` on a full-size model with random weights, beside bare ``generate``.
 
-    python perf/local.py [--model qwen2-audio|tiny] [--batches 1,8,32] [--clips 64] [--tokens 64]
+    python perf/local.py [--model qwen2-audio|tiny|card] [--batches 1,8,32] [--clips 256]
 
 The model is Qwen2-Audio-7B as its config class describes it; weights are drawn on the device, so
 nothing is downloaded. Random weights never end an answer: every clip costs all its tokens. "bare"
 has its tensors ready on the device and does nothing but generate; "ours" is a whole run: WAV files
-decoded, features, batches, outcomes committed to a store. The last lines are the engine alone,
-with a model that answers at once.
+decoded, features, batches, outcomes committed to a store. Both have a thread whose kernels are
+planned already. ``card`` needs no GPU: in place of the network it only launches small operations,
+as many for a batch of any size, which is what a fast card waits for. The last lines are the engine
+alone, with a model that answers at once.
 """
 
 import argparse
@@ -28,12 +30,14 @@ from audiocapbench.audio import Waveform, wav  # noqa: E402
 from audiocapbench.benchmarks import open_benchmark  # noqa: E402
 from audiocapbench.data.outcome import Reply  # noqa: E402
 from audiocapbench.engine import run_benchmark  # noqa: E402
+from audiocapbench.engine.prepare import prepare  # noqa: E402
 from audiocapbench.models import AudioContract, BatchModel, ModelSettings, Question  # noqa: E402
 from audiocapbench.models.local import LocalModel  # noqa: E402
 from audiocapbench.store import Store  # noqa: E402
 from folders import write_folder, write_lines  # noqa: E402
 
 SECONDS = 10.0
+LAUNCHES = 4_000  # some 45 ms a token, as on an H200
 INSTRUCTION = "Describe the sounds in this clip in one sentence."
 
 
@@ -62,19 +66,43 @@ def checkpoint(folder: Path, kind: str) -> Any:
 
     tiny.qwen2_audio(folder)
     device = "cuda" if torch.cuda.is_available() else "cpu"
+    network = Qwen2AudioForConditionalGeneration.from_pretrained(folder).to(device).eval()
     if kind == "tiny":
-        return Qwen2AudioForConditionalGeneration.from_pretrained(folder).to(device).eval()
+        return network
     words = Qwen2AudioProcessor.from_pretrained(folder)
     config = Qwen2AudioConfig(audio_token_index=words.audio_token_id)
     config.save_pretrained(folder)
     template, tokens = words.chat_template, words.tokenizer
     extractor = WhisperFeatureExtractor(feature_size=config.audio_config.num_mel_bins)
     Qwen2AudioProcessor(extractor, tokens, chat_template=template).save_pretrained(folder)
+    if kind == "card":
+        network.generate = launch
+        return network
     with torch.device(device):
         torch.set_default_dtype(torch.bfloat16)
         network = Qwen2AudioForConditionalGeneration(config).eval()
         torch.set_default_dtype(torch.float32)
     return network
+
+
+def launch(input_ids: Any, max_new_tokens: int, **_: Any) -> Any:
+    """Tokens for which the processor does as much as if there were a large model on a card."""
+    import torch
+
+    layer, state = torch.nn.Linear(4, 4), torch.zeros(1, 4)
+    for _ in range(max_new_tokens * LAUNCHES):
+        layer(state)
+    return torch.cat([input_ids, torch.full((len(input_ids), max_new_tokens), 5)], dim=1)
+
+
+def stages(model: LocalModel, folder: Path, batch: int) -> str:
+    """Seconds of a batch before the device has it, one thing after the other."""
+    samples = open_benchmark(str(folder)).samples[:batch]
+    began = time.perf_counter()
+    sent = [prepare(one.clip, model.contract) for one in samples]
+    read = time.perf_counter()
+    model._prepare([Question("", INSTRUCTION, one) for one in sent])
+    return f"reading {read - began:.2f} s, tensors {time.perf_counter() - read:.2f} s"
 
 
 def bare(model: LocalModel, network: Any, batch: int, clips: int, tokens: int) -> float:
@@ -92,11 +120,11 @@ def bare(model: LocalModel, network: Any, batch: int, clips: int, tokens: int) -
         if torch.cuda.is_available():
             torch.cuda.synchronize()
 
-    generate()
-    rounds = max(1, clips // batch)
+    thread, rounds = model._device_thread, max(1, clips // batch)
+    thread.submit(generate).result()
     began = time.perf_counter()
     for _ in range(rounds):
-        generate()
+        thread.submit(generate).result()
     return rounds * batch / (time.perf_counter() - began)
 
 
@@ -129,9 +157,9 @@ class AtOnce(BatchModel):
 def main() -> None:
     """Measure, and print a table and a line of JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", choices=["qwen2-audio", "tiny"], default="qwen2-audio")
+    parser.add_argument("--model", choices=["qwen2-audio", "tiny", "card"], default="qwen2-audio")
     parser.add_argument("--batches", default="1,8,32")
-    parser.add_argument("--clips", type=int, default=64)
+    parser.add_argument("--clips", type=int, default=256)
     parser.add_argument("--tokens", type=int, default=64)
     given = parser.parse_args()
     batches = [int(one) for one in given.batches.split(",")]
@@ -149,8 +177,9 @@ def main() -> None:
             model = LocalModel(name, ModelSettings(max_tokens=given.tokens))
             model._network = network  # drawn here, and not read from the folder
             # Few clips cannot fill large batches many times, and one by one they take for ever.
-            clips = max(8, min(given.clips, given.clips * batch // 8))
+            clips = max(8, min(given.clips, given.clips * batch // max(batches)))
             folder = write_clips(place / f"clips-{batch}", clips)
+            print(f"batch {batch:3}: {stages(model, folder, batch)}")
             rows.append([batch, bare(model, network, batch, clips, given.tokens)])
             rows[-1].append(ours(model, folder, place))
             alone, whole = rows[-1][1:]
