@@ -11,12 +11,53 @@ import pytest
 if TYPE_CHECKING:
     from audiocapbench.store import Store
 
+# Files that take a minute or so, the longest first. Side by side with the others they cost little,
+# but the last one alone keeps the whole suite waiting.
+LONG = (
+    "test_install.py",
+    "engine/test_ray.py",
+    "metrics/test_date.py",
+    "report/test_site.py",
+    "meta/test_published_trials.py",
+    "web/test_rating_pages.py",
+    "bridges/test_inspect.py",
+    "report/test_explorer.py",
+    "test_readme.py",
+    "test_docs.py",
+    "metrics/test_fense.py",
+    "metrics/test_encoders.py",
+    "engine/test_sharing.py",
+    "engine/test_store_away.py",
+    "engine/test_whole_runs.py",
+    "web/test_view_pages.py",
+    "report/test_page.py",
+    "bridges/test_trackers.py",
+)
+
+# As many tests run at once as there are processors; each library that takes all of them for itself
+# makes all of the tests slower.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
 # Tests see their own plug-ins, whatever else is installed beside them.
 os.environ["AUDIOCAPBENCH_PLUGINS"] = "test-*"
 
 # A shell's background job ignores Ctrl-C, and so would every process that a test starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Have pytest-xdist take files in their order, and not those with few tests last."""
+    config.option.loadscopereorder = False
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The long files first."""
+    tests = Path(__file__).parent
+    order = {tests / name: place for place, name in enumerate(LONG)}
+    assert all(path.is_file() for path in order), "a long file was renamed; see LONG"
+    items.sort(key=lambda item: order.get(item.path, len(order)))
 
 
 @pytest.fixture(scope="session")

@@ -63,14 +63,15 @@ HERE = Path(__file__).resolve().parent
 
 
 class Slow(SimpleModel):
-    """Says what it heard, and writes down which sample that was."""
+    """Says what it heard, and writes down which sample that was; some sixty where it is held."""
 
     contract = AudioContract("wav", rate=8000)
 
     async def answer(self, question):
         with (HERE / "diary").open("a") as diary:
             diary.write(question.sample_id + "\\n")
-        await anyio.sleep(0.02)
+        while (HERE / "hold").exists() and (HERE / "diary").stat().st_size > 500:
+            await anyio.sleep(0.02)
         return Reply(f"A steady tone {question.audio.sha256[:6]} of {question.audio.rate} Hz.")
 
 
@@ -145,20 +146,21 @@ def test_the_demo_has_the_same_tables_on_two_nodes(cluster: LocalCluster, tmp_pa
     assert there == here
 
 
-def test_two_thousand_clips_have_the_same_answers_and_scores(
+def test_hundreds_of_clips_have_the_same_answers_and_scores(
     cluster: LocalCluster, place: Path
 ) -> None:
-    many_clips(place / "noises", 2_000)
+    many_clips(place / "noises", 400)
     words = ["../noises", "--model", "listener", "--metrics", "rouge_l"]
     there = same(place, *words, engine=f"ray={cluster.address}")
     assert there == same(place, *words, engine="local")
-    assert len(there[2]) == 2_001
+    assert len(there[2]) == 401
 
 
 def test_a_killed_worker_and_a_killed_node_cost_only_what_was_in_flight(
     cluster: LocalCluster, place: Path
 ) -> None:
-    write_folder(place / "tones", 300)
+    write_folder(place / "tones", 100)
+    (place / "hold").touch()
     extra = cluster.add_node()
     cluster.await_nodes(3)
     process = start(place, "models.py:Slow", "--engine", f"ray={cluster.address}")
@@ -166,6 +168,7 @@ def test_a_killed_worker_and_a_killed_node_cost_only_what_was_in_flight(
     os.kill(cluster.processes(0, "ray::_Worker")[0], signal.SIGKILL)
     (raylet,) = cluster.processes(extra, "raylet")
     os.kill(raylet, signal.SIGKILL)
+    (place / "hold").unlink()
     out, err = process.communicate()
     assert process.returncode == 0, err
     assert json.loads(out)["runs"], "stdout has the document and nothing of Ray's"
@@ -176,19 +179,21 @@ def test_a_killed_worker_and_a_killed_node_cost_only_what_was_in_flight(
     assert {one.reply.status for one in found.values()} == {Status.OK}
     asked = Counter((place / "diary").read_text().split())
     assert set(asked) == set(found)
-    assert len(found) == 300
-    assert sum(asked.values()) - 300 <= 2 * AT_ONCE
+    assert len(found) == 100
+    assert sum(asked.values()) - 100 <= 2 * AT_ONCE
     here = finish(place, "models.py:Slow", "--store", "here.db")
     assert json.loads(here.out)["runs"][0]["metrics"] == json.loads(out)["runs"][0]["metrics"]
 
 
 def test_a_killed_driver_goes_on_where_it_was(cluster: LocalCluster, place: Path) -> None:
     write_folder(place / "tones", 100)
+    (place / "hold").touch()
     how = ("models.py:Slow", "--engine", f"ray={cluster.address}")
     process = start(place, *how)
     wait_until(lambda: len(outcomes(place)) > 20)
     process.kill()
     process.communicate()
+    (place / "hold").unlink()
     kept = len(outcomes(place))
     again = finish(place, *how)
     assert again.code == 0, again.err

@@ -34,6 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # Only a judge's words stay: what metrics gave belongs to the answer as it was.
     scores = [one for one in document["scores"] if one["dimension"] is not None]
     changed(alpha, alpha, answers=answers, scores=scores)
+    (folder / "board" / "site").mkdir(parents=True)
     done = build(folder, folder / "board" / "site")
     assert done == f"{folder / 'board' / 'site' / 'index.html'}: 4 models, 0.6 MB\n"
     return folder
@@ -50,8 +51,7 @@ def test_a_site_is_the_same_each_time_and_old_pages_go(folder: Path, tmp_path: P
     site = folder / "board" / "site"
     pages = {one.relative_to(site): one.read_bytes() for one in site.rglob("*") if one.is_file()}
     out = tmp_path / "site"
-    out.mkdir()
-    build(folder, out)
+    shutil.copytree(site, out)
     (out / "models" / "gone-00000000.html").write_text("old", encoding="utf-8")
     build(folder, out)
     assert {one.relative_to(out) for one in out.rglob("*") if one.is_file()} == set(pages)
