@@ -1,5 +1,7 @@
 """The limiter's door: places, known limits, order, and what is prepared beforehand."""
 
+from contextlib import ExitStack
+
 import anyio
 import pytest
 
@@ -134,6 +136,26 @@ async def _prepared() -> None:
         await anyio.sleep(1)
         assert come == 2
         group.cancel_scope.cancel()
+
+
+def test_answers_that_wait_to_be_stored_keep_nothing_from_being_prepared() -> None:
+    run_in_virtual_time(_stored_later)
+
+
+async def _stored_later() -> None:
+    one = Limiter(2, is_local=True)
+    with ExitStack() as unstored:
+        for _ in range(200):  # the clock would stand still if it waited for any of them
+            await one.ready()
+            await enter(one)
+            one.leave()
+            unstored.enter_context(one.until_stored())
+        assert one.alive == one.storing == 200
+        for _ in range(2):
+            await one.ready()
+        with anyio.move_on_after(1) as waiting:
+            await one.ready()
+        assert waiting.cancelled_caught
 
 
 def test_questions_start_in_the_order_in_which_they_came() -> None:

@@ -78,9 +78,13 @@ class Limiter:
 
     async def ready(self) -> None:
         """Wait until another question is worth preparing, so that no more audio is held."""
-        while self.alive - self.in_flight - self.resting >= min(_AHEAD, self._places):
+        while self.alive - self._past_preparing >= min(_AHEAD, self._places):
             await self._change()
         self.alive += 1
+
+    @property
+    def _past_preparing(self) -> int:
+        return self.in_flight + self.resting + self.storing
 
     def done(self) -> None:
         """A question that was prepared is answered or given up."""

@@ -119,7 +119,9 @@ class RetryingClient:
             OverBudgetError: The budget does not allow another question.
         """
         try:
-            sent = await to_thread.run_sync(prepare, sample.clip, self.model.contract)
+            sent, contract = None, self.model.contract
+            if contract.container != "none":
+                sent = await to_thread.run_sync(prepare, sample.clip, contract)
         except AudioError as error:
             failed = Reply("", Status.FAILED, str(error))
             return ClientAnswer(_outcome(sample.id, failed, None, 0.0, 0), None)
