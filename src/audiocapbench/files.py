@@ -9,8 +9,8 @@ import re
 import secrets
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from audiocapbench.errors import ReportError
@@ -78,6 +78,18 @@ def _replace(target: Path, data: bytes, mode: int) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+@contextmanager
+def locked(place: Path) -> Iterator[None]:
+    """Alone among the processes of this machine that make a folder; others wait."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with place.with_name(f"{place.name}.lock").open("a") as stream:
+        with suppress(ImportError, OSError):  # not every system can
+            import fcntl
+
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
 
 
 def cache_folder() -> Path:

@@ -2,8 +2,10 @@
 
 import hashlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -73,6 +75,23 @@ def test_a_parquet_file_is_a_benchmark_of_clips_as_they_are_stored(tmp_path: Pat
     assert "guessed: audio=audio, references=caption" in " ".join(made.notes)
     again = open_benchmark(str(tmp_path / "clips.parquet"))
     assert (again.fingerprint, again.root) == (made.fingerprint, made.root)
+
+
+def test_who_opens_it_while_another_does_waits_and_both_have_it(
+    tmp_path: Path, hub: HubServer
+) -> None:
+    """A lock holds between threads as it does between processes."""
+    for name in (str(table(tmp_path, rows())), f"hf://datasets/{NAME}[download=yes]"):
+        begin = Barrier(3)
+
+        def opened(name: str = name, begin: Barrier = begin) -> list[str]:
+            begin.wait(60)
+            return digests(open_benchmark(name))
+
+        with ThreadPoolExecutor(3) as pool:
+            found = [pool.submit(opened) for _ in range(3)]
+            assert [one.result() for one in found] == [STORED] * 3
+    assert sum(one.method == "GET" and TABLE in one.path for one in hub.requests) == 1
 
 
 def test_what_datasets_saved_is_the_same_benchmark_split_by_split(tmp_path: Path) -> None:

@@ -27,8 +27,9 @@ from audiocapbench.data.build.hub import Hub, Repository, hub_library
 from audiocapbench.data.build.ledger import Ledger
 from audiocapbench.data.build.repository_layouts import one_split, split_files, splits_of
 from audiocapbench.data.folder import METADATA, PARQUET, SEED_METADATA, TABLE
+from audiocapbench.data.problems import os_errors
 from audiocapbench.errors import BenchmarkError, DatasetError
-from audiocapbench.files import cache_folder
+from audiocapbench.files import cache_folder, locked
 
 OPTIONS = (*ROLES, "download")
 
@@ -61,12 +62,15 @@ def open_table(target: str, options: Mapping[str, str]) -> Benchmark | None:
     folder = _folder(label, str(place), split, columns, stamps)
     if known := _opened(folder):
         return known
-    ledger = Ledger(folder)
-    part, table = _local_table(place, stamps, split or None)
-    ledger.origin[_SOURCE] = path
-    name = f"folder/{label}" + (f":{part}" if part and place.is_dir() else "")
-    build_rows(ledger, name, table, columns)
-    return _opened(folder)
+    with os_errors(folder, "written"), locked(folder):
+        if known := _opened(folder):  # by now
+            return known
+        ledger = Ledger(folder)
+        part, table = _local_table(place, stamps, split or None)
+        ledger.origin[_SOURCE] = path
+        name = f"folder/{label}" + (f":{part}" if part and place.is_dir() else "")
+        build_rows(ledger, name, table, columns)
+        return _opened(folder)
 
 
 def _tables(place: Path) -> dict[str, tuple[int, int]]:
@@ -118,19 +122,22 @@ def _of_hub(target: str, options: Mapping[str, str], columns: dict[str, str]) ->
             f"{target} is not on this disk as a whole, and nothing is downloaded unasked; to have "
             f"it downloaded, write '{target}[{words}]'"
         )
-    ledger, hub = Ledger(folder), Hub()
-    files = ledger.repository(hub, name, ledger.origin.get(name, revision))
-    part = one_split(name, splits_of(files), split)
-    paths = split_files(files, part or "train")
-    tables = [path for path in paths if path.endswith(".parquet")]
-    root = folder.with_name(f"{folder.name}.download")
-    hub.download(files, tables or paths, root)
-    table = parquet_table(name, [root / path for path in tables]) if tables else None
-    ledger.origin[_SOURCE] = f"{name} at {files.commit}"
-    called = f"hf/{name}" + (part and f":{part}")
-    build_rows(ledger, called, table or folder_table(name, root), columns)
-    shutil.rmtree(root, ignore_errors=True)
-    return _opened(folder)
+    with os_errors(folder, "written"), locked(folder):
+        if known := _opened(folder):
+            return known
+        ledger, hub = Ledger(folder), Hub()
+        files = ledger.repository(hub, name, ledger.origin.get(name, revision))
+        part = one_split(name, splits_of(files), split)
+        paths = split_files(files, part or "train")
+        tables = [path for path in paths if path.endswith(".parquet")]
+        root = folder.with_name(f"{folder.name}.download")
+        hub.download(files, tables or paths, root)
+        table = parquet_table(name, [root / path for path in tables]) if tables else None
+        ledger.origin[_SOURCE] = f"{name} at {files.commit}"
+        called = f"hf/{name}" + (part and f":{part}")
+        build_rows(ledger, called, table or folder_table(name, root), columns)
+        shutil.rmtree(root, ignore_errors=True)
+        return _opened(folder)
 
 
 def _folder(label: str, *about: object) -> Path:
