@@ -10,7 +10,7 @@ from audiocapbench.benchmarks import Selection, open_benchmark
 from audiocapbench.engine import run_benchmark, score_run
 from audiocapbench.models import create_model
 from audiocapbench.report.page.board import headline_ranks
-from audiocapbench.report.page.drawing import draw_bars, draw_scatter
+from audiocapbench.report.page.drawing import Drawing, draw_bars, draw_scatter
 from audiocapbench.report.page.figure_data import (
     BINS,
     Bar,
@@ -167,6 +167,23 @@ def test_labels_keep_clear_of_points_and_of_each_other() -> None:
             )
             assert apart
     assert not places[3].right
+
+
+def test_thirteen_long_names_stand_below_and_numbers_beside_the_points() -> None:
+    def drawing(names: list[str]) -> Drawing:
+        middles = [6 + 0.13 * (one * 5 % 13) for one in range(13)]
+        spans = [(Span(x, x - 0.2, x + 0.2), Span(14 - x, 13.8 - x, 14.2 - x)) for x in middles]
+        points = [Point(name, "a", *own) for name, own in zip(names, spans, strict=True)]
+        return draw_scatter(points, ["a"], "name", 624.0)
+
+    short, long = ([f"{one}{end}" for one in range(13)] for end in ("", "-model" * 7))
+    beside, below = drawing(short), drawing(long)
+    assert below.height > beside.height
+    for number, name in enumerate(long, 1):
+        left, y = re.findall(rf'x="(\d+)%" y="(\d+)"[^>]*>{number}  {name}<', below.html())[0]
+        assert left in ("0", "50")
+        assert beside.height < int(y) < below.height
+        assert f">{number}</text>" in below.html()
 
 
 def test_no_name_lies_on_an_interval() -> None:

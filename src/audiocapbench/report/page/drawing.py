@@ -22,6 +22,7 @@ _PANEL, _TITLE = 104, 22
 _SCATTER, _LEFT, _RIGHT, _TOP, _BOTTOM = 420, 7.0, 97.0, 26, 380
 _CURVES, _MAP = 160, 480
 _LONGEST = 48
+_CROWDED, _LINE = 400.0, 18
 
 _SHAPES = (
     "M-5 0A5 5 0 1 0 5 0A5 5 0 1 0 -5 0Z",
@@ -136,7 +137,10 @@ def draw_histogram(one: Histogram, unit: str, name: str) -> Drawing:
 def draw_scatter(
     points: Sequence[Point], providers: Sequence[str], name: str, wide: float
 ) -> Drawing:
-    """Models between accuracy (across) and hallucination (up), so many pixels wide."""
+    """Models between accuracy (across) and hallucination (up), so many pixels wide.
+
+    Where names would cover much, numbers stand beside the points, and the names below.
+    """
     across = _around([one.accuracy for one in points], _LEFT, _RIGHT)
     up = _around([one.hallucination for one in points], _BOTTOM, _TOP)
     parts = _grid(across, _TOP, _BOTTOM)
@@ -150,13 +154,20 @@ def draw_scatter(
         (across.at(one.accuracy.score) / 100 * wide, up.at(one.hallucination.score))
         for one in points
     ]
-    names = [short(one.label) for one in points]
+    shown = names = [short(one.label) for one in points]
     bounds = (_LEFT / 100 * wide, float(_TOP), _RIGHT / 100 * wide, float(_BOTTOM))
     spreads = [_spread(one, across, up, wide) for one in points]
     lines = [line for own in spreads for line in own]
-    widths = [7.0 * len(label) for label in names]
-    places = place_labels(centres, widths, 13.0, bounds, lines)
-    for one, place, own in zip(points, places, spreads, strict=True):
+    places = place_labels(centres, [7.0 * len(one) for one in names], 13.0, bounds, lines)
+    height = _SCATTER
+    if sum(one.covered for one in places) > _CROWDED:
+        shown = [str(number) for number in range(1, len(names) + 1)]
+        places = place_labels(centres, [7.0 * len(one) for one in shown], 13.0, bounds, lines)
+        for place, label in enumerate(names):
+            x, y = f"{50 * (place % 2)}%", _SCATTER + _LINE * (place // 2 + 1)
+            parts.append(text(f"{shown[place]}  {label}", x, y, "name", "start"))
+        height += _LINE * (len(names) + 3) // 2
+    for one, label, place, own in zip(points, shown, places, spreads, strict=True):
         shape = colour_of(one.provider, providers)
         for left, top, right, low in own:
             ends = f'x1="{left:.2f}" x2="{right:.2f}" y1="{top}" y2="{low}"'
@@ -164,13 +175,13 @@ def draw_scatter(
         mark = f'<path d="{_SHAPES[shape % len(_SHAPES)]}" class="mark c{shape}"/>'
         title = f"<title>{escape(escape_controls(one.label))}</title>"
         anchor = "start" if place.right else "end"
-        words = text(short(one.label), f"{place.dx}", place.dy, "name", anchor)
+        words = text(label, f"{place.dx}", place.dy, "name", anchor)
         if place.far:
             ends = f'x2="{place.dx}" y2="{place.dy - 4}"'
             words = f'<line class="lead" x1="0" y1="0" {ends}/>{words}'
         x, y = across.at(one.accuracy.score), up.at(one.hallucination.score)
         parts.append(f'<svg x="{x}%" y="{y}" overflow="visible">{title}{mark}{words}</svg>')
-    return Drawing("".join(parts), _SCATTER, name)
+    return Drawing("".join(parts), height, name)
 
 
 def draw_shifts(rows: Sequence[tuple[str, Span]], every: Sequence[Span], name: str) -> Drawing:

@@ -9,13 +9,14 @@ _GAP = 9.0
 class Place(NamedTuple):
     """A label's start (or its end, if it does not stand to the right), seen from its point.
 
-    Where it is far, a line should lead to it.
+    Where it is far, a line should lead to it; ``covered`` is how much it covers, in square pixels.
     """
 
     dx: float
     dy: float
     right: bool
     far: bool
+    covered: float = 0.0
 
 
 class _Box(NamedTuple):
@@ -57,7 +58,7 @@ def place_labels(
         # Of equal places the first: beside the point, on its right.
         best = costs.index(min(costs))
         taken.append(boxes[best])
-        found.append(options[best])
+        found.append(options[best]._replace(covered=costs[best]))
     return found
 
 
