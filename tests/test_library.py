@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 import pytest
 
 import audiocapbench as acb
-from audiocapbench.errors import _ARGUMENTS
+from audiocapbench.errors import _ARGUMENTS, _SWITCHES
 from audiocapbench.library.importing import ImportSettings
 from audiocapbench.library.running import JudgeSettings, RunSettings
 from command import run_command
@@ -292,7 +292,9 @@ def test_errors_name_arguments_in_python_and_options_in_a_command(tmp_path: Path
         for hints in (RunSettings, JudgeSettings, ImportSettings)
         for name in get_type_hints(hints)
     }
-    assert {one.removeprefix("judge-").replace("-", "_") for one in _ARGUMENTS} <= known
+    assert {
+        one.removeprefix("judge-").replace("-", "_") for one in (*_SWITCHES, *_ARGUMENTS)
+    } <= known
 
 
 def test_a_command_in_an_error_can_be_typed(tmp_path: Path) -> None:

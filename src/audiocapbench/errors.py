@@ -43,22 +43,25 @@ def _likeness(name: str, other: str) -> float:
     return 1.0 if begun else SequenceMatcher(None, one, two).ratio()
 
 
+_SWITCHES = ("follow-links", "judge-hears", "fresh", "batch")
 _ARGUMENTS = (
-    "judge-hears store data follow-links prices concurrency budget fresh batch metrics judge "
-    "engine limit sample seed references model benchmark timeout repeats"
+    "store data prices concurrency budget metrics judge engine limit sample seed references model "
+    "benchmark timeout repeats"
 ).split()
 """Options of commands that are also arguments of the library."""
 
 # A command that is to be typed stays as it is.
 _OPTION = re.compile(
-    rf"(?:audiocapbench|annotate|score|pip|ray) [^']*|--({'|'.join(_ARGUMENTS)})\b( (?=[A-Z]))?"
+    "(?:audiocapbench|annotate|score|pip|ray) [^']*"
+    rf"|--({'|'.join((*_SWITCHES, *_ARGUMENTS))})\b(?: (?=[A-Z]))?"
 )
 on_command_line = False
 """Whether messages are for who typed a command; else they name arguments, not options."""
 
 
 def _argument(found: re.Match[str]) -> str:
-    return f"{found[1].removeprefix('judge-').replace('-', '_')}=" if found[1] else found[0]
+    name = (found[1] or "").removeprefix("judge-").replace("-", "_")
+    return f"{name}={'True' if found[1] in _SWITCHES else ''}" if name else found[0]
 
 
 class AudioCapBenchError(Exception):

@@ -34,7 +34,4 @@ def why_outside(
         return "leads out of the folder"
     if follow_links:
         return ""
-    return (
-        f"is a link that leads out of the folder, to {target}; links are read with --follow-links, "
-        "in the library follow_links=True"
-    )
+    return f"is a link that leads out of the folder, to {target}; --follow-links reads such links"

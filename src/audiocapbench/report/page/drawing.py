@@ -163,9 +163,9 @@ def draw_scatter(
     if sum(one.covered for one in places) > _CROWDED:
         shown = [str(number) for number in range(1, len(names) + 1)]
         places = place_labels(centres, [7.0 * len(one) for one in shown], 13.0, bounds, lines)
-        for place, label in enumerate(names):
-            x, y = f"{50 * (place % 2)}%", _SCATTER + _LINE * (place // 2 + 1)
-            parts.append(text(f"{shown[place]}  {label}", x, y, "name", "start"))
+        for at, label in enumerate(names):
+            beside, below = f"{50 * (at % 2)}%", _SCATTER + _LINE * (at // 2 + 1)
+            parts.append(text(f"{shown[at]}  {label}", beside, below, "name", "start"))
         height += _LINE * (len(names) + 3) // 2
     for one, label, place, own in zip(points, shown, places, spreads, strict=True):
         shape = colour_of(one.provider, providers)
