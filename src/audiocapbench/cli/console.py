@@ -45,7 +45,7 @@ def show_page(page: "Page", *, fit: bool = True) -> None:
     from textwrap import wrap
 
     from audiocapbench.library.result import rich_table
-    from audiocapbench.report.exports import fitted
+    from audiocapbench.report.exports import fitted, page_width
 
     width = stdout().width
     for part in fitted(page, width) if fit else [page]:
@@ -54,7 +54,7 @@ def show_page(page: "Page", *, fit: bool = True) -> None:
         show_lines(*wrap(title, width, break_long_words=False, break_on_hyphens=False))
         table = rich_table(replace(part, title=""))
         # What is wider than the terminal is wrapped by it, and loses no digit.
-        wide = None if part.wraps else max(width, table_width(table))
+        wide = None if part.wraps else max(width, page_width(part))
         stdout(wide).print(table, crop=False)
         show_lines(*part.notes, *([""] if part.notes else []))
 
@@ -67,12 +67,6 @@ def show_table(
 
     headings = (Heading(name, "right" if at >= left else "left") for at, name in enumerate(columns))
     show_page(Page(title, tuple(headings), tuple(map(tuple, rows))))
-
-
-def table_width(table: Any) -> int:
-    """How many columns of text a table takes that is fitted nowhere."""
-    console = stdout()
-    return console.measure(table, options=console.options.update(max_width=10_000)).maximum
 
 
 def show_findings(found: "Findings", *, json: bool) -> None:

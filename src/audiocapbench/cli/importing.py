@@ -1,7 +1,6 @@
 """``audiocapbench import``: predictions that were made elsewhere become a run."""
 
-import time
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,12 +11,7 @@ from audiocapbench.cli.app import SOME_FAILED, app
 from audiocapbench.cli.console import SHOWN, print_json, say, some
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
-
     from audiocapbench.engine.importing import ImportEnd
-
-
-_STEPS, _A_WHILE_S = 4, 1.0
 
 
 @options.command(app.command, "import")
@@ -51,14 +45,13 @@ def import_predictions(
         judge (NAME): Who judged, where a result JSON with scores does not say it.
         metrics (A,B): Comma-separated metrics. [default: the benchmark's own]
     """
-    from audiocapbench.cli.progress import bars_on_stderr
+    from audiocapbench.cli.progress import TrialBars
     from audiocapbench.cli.results import print_tables
     from audiocapbench.library.importing import import_run
     from audiocapbench.scores.estimate import counted
     from audiocapbench.store import Store
 
-    with bars_on_stderr() as bars:
-        steps = _steps(bars, time.monotonic())
+    with TrialBars() as bars:
         result = import_run(
             files,
             benchmark=benchmark,
@@ -69,11 +62,11 @@ def import_predictions(
             judge=judge,
             metrics=metrics,
             store=store,
-            progress=lambda: next(steps),
+            progress=partial(bars.advance, "steps of the import"),
         )
     summary, traits, end = result.summary, result.summary.table.traits, result.end
     say(*result.notes)
-    with Store.open(store, create=False) as kept:
+    with Store.open(store) as kept:
         name, option = kept.name, kept.option
     if json:
         print_json({"store": name, **result.to_dict()})
@@ -91,17 +84,6 @@ def import_predictions(
     )
     if end.bad or summary.has_failures:
         raise typer.Exit(SOME_FAILED)
-
-
-def _steps(bars: "Progress", began: float) -> Iterator[None]:
-    """Goes on after each step; a bar appears once they have taken a while."""
-    task: TaskID | None = None
-    for done in range(1, _STEPS + 1):
-        if task is None and time.monotonic() - began > _A_WHILE_S:
-            task = bars.add_task("steps of the import", total=_STEPS, note="")
-        if task is not None:
-            bars.update(task, completed=done)
-        yield
 
 
 def explain_import(end: "ImportEnd") -> None:

@@ -16,7 +16,6 @@ from audiocapbench.cli.console import (
     show_lines,
     show_page,
     stdout,
-    table_width,
 )
 
 
@@ -100,8 +99,7 @@ def print_listing(
     title: str, fields: Sequence[str], rows: Sequence[tuple[str, ...]], *, json: bool
 ) -> None:
     """Print what there is to choose from, as a table or as JSON."""
-    from audiocapbench.library.result import rich_table
-    from audiocapbench.report.exports import Heading, Page
+    from audiocapbench.report.exports import Heading, Page, page_width
 
     if json:
         print_json({title: [dict(zip(fields, row, strict=True)) for row in rows]})
@@ -111,7 +109,7 @@ def print_listing(
     names = [fields[index] for index in shown]
     listed = Page("", tuple(Heading(one, "left") for one in names), tuple(map(tuple, cells)))
     width = stdout().width
-    if table_width(rich_table(listed)) > width:
+    if page_width(listed) > width:
         _print_blocks(names, cells, width)
     else:
         show_page(listed)

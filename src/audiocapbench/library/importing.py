@@ -55,7 +55,7 @@ class ImportSettings(TypedDict, total=False):
         follow_links: Whether clips may be links that lead out of the folder.
         metrics: Names in a list or between commas; the benchmark's own by default.
         store: Where the run is kept: a file, a database URL or an open store.
-        progress: Called after each of four steps: samples read, captions read, kept, scored.
+        progress: Told how many of how many steps are done: reading, keeping and scoring.
     """
 
     benchmark: str | PathLike[str] | Benchmark | None
@@ -66,7 +66,7 @@ class ImportSettings(TypedDict, total=False):
     follow_links: bool
     metrics: Names | None
     store: StoreLike
-    progress: Callable[[], None] | None
+    progress: Callable[[int, int], None] | None
 
 
 def import_run(files: Files, **options: Unpack[ImportSettings]) -> ImportResult:
@@ -81,7 +81,7 @@ def import_run(files: Files, **options: Unpack[ImportSettings]) -> ImportResult:
         AudioCapBenchError: A file cannot be read, or nothing in it is about the samples.
     """
     check_options(options, ImportSettings)
-    passed = options.get("progress") or (lambda: None)
+    tell = options.get("progress") or (lambda _done, _total: None)
     names = [str(one) for one in ([files] if isinstance(files, str | PathLike) else files)]
     benchmark = options.get("benchmark")
     references = _path(options.get("references"))
@@ -96,9 +96,9 @@ def import_run(files: Files, **options: Unpack[ImportSettings]) -> ImportResult:
                 references,
                 follow_links=options.get("follow_links", False),
             )
-        passed()
+        tell(1, 4)
         given = read_files(read, benchmark, options.get("model"))
-        passed()
+        tell(2, 4)
     metrics = options.get("metrics")
     chosen = list(benchmark.traits.metrics) if metrics is None else metric_names(metrics)
     heard = not any(one.clip.is_absent for one in benchmark.samples)
@@ -106,9 +106,9 @@ def import_run(files: Files, **options: Unpack[ImportSettings]) -> ImportResult:
     model = model_name(options.get("model"), given.predictions)
     with opened_store(options.get("store", DEFAULT_STORE)) as store:
         end = keep_predictions(store, benchmark, given, model, options.get("judge"))
-        passed()
+        tell(3, 4)
         score_run(store, end.run, chosen)
-        passed()
+        tell(4, 4)
         judges = list(dict.fromkeys(one.judge for one in store.judgements(end.run.id)))
         result = ImportResult(
             summarise(store, end.run, chosen, judges), end=end, notes=benchmark.notes

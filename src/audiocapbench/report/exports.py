@@ -118,7 +118,7 @@ def fitted(page: Page, width: int) -> list[Page]:
 
     Every part begins with the columns that say what a row is about.
     """
-    if _width(page) > width:
+    if page_width(page) > width:
         page = _folded(page)
     keys = 1 + next((at for at, one in enumerate(page.headings) if one.align == "left"), 0)
     whole, broken = (_parts(one, width, keys) for one in (page, _with_names_broken(page, keys - 1)))
@@ -126,11 +126,11 @@ def fitted(page: Page, width: int) -> list[Page]:
 
 
 def _parts(page: Page, width: int, keys: int) -> list[Page]:
-    if _width(page) <= width:
+    if page_width(page) <= width:
         return [page]
     parts: list[list[int]] = [list(range(keys))]
     for column in range(keys, len(page.headings)):
-        if len(parts[-1]) > keys and _width(_part(page, [*parts[-1], column])) > width:
+        if len(parts[-1]) > keys and page_width(_part(page, [*parts[-1], column])) > width:
             parts.append(list(range(keys)))
         parts[-1].append(column)
     pages = [replace(_part(page, part), notes=()) for part in parts]
@@ -186,7 +186,7 @@ def _folded(page: Page) -> Page:
     return replace(page, headings=headings, rows=rows, marks=marks)
 
 
-def _width(page: Page) -> int:
+def page_width(page: Page) -> int:
     """Columns of text that a terminal's table takes: three between its own, and two edges."""
     from rich.cells import cell_len
 
