@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from audiocapbench.store import Store
@@ -38,6 +39,12 @@ LONG = (
 # makes all of the tests slower.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+
+# The same examples each time, however long one takes: a slow machine is no failure.
+settings.register_profile(
+    "suite", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("suite")
 
 # Tests see their own plug-ins, whatever else is installed beside them.
 os.environ["AUDIOCAPBENCH_PLUGINS"] = "test-*"

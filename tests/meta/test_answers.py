@@ -262,7 +262,7 @@ _PIECES = st.sampled_from(
 @given(st.text() | st.lists(_PIECES).map("".join), st.text(), st.text())
 @example("\ue000\ue001 better", "", "")
 @example("'" * 50, "'", '"')
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_no_answer_and_no_caption_breaks_the_parser(answer: str, first: str, second: str) -> None:
     for labels in (LETTERS, FROM_ZERO):
         assert read_answer(answer, first, second, labels) in Choice

@@ -105,7 +105,7 @@ def test_wordllama_equals_the_library_it_comes_from(shared: Path) -> None:
 
 
 @given(st.text("ab <s>/▁\t\n .é狗😀\u3000", max_size=30))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_tokens_word_by_word_are_those_of_the_whole_text(text: str) -> None:
     encoder = static_vectors()
     whole = encoder.tokenizer.encode(text, add_special_tokens=False).ids

@@ -34,21 +34,21 @@ def assert_equals_nltk(predictions: list[str], references: list[list[str]]) -> N
 
 @pytest.mark.usefixtures("nltk_wordnet")
 @given(corpora(captions))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_every_sample_equals_nltk_where_alignments_compete(corpus: CaptionCorpus) -> None:
     assert_equals_nltk(*corpus)
 
 
 @pytest.mark.usefixtures("nltk_wordnet")
 @given(corpora(free_captions))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_every_sample_equals_nltk_on_any_text(corpus: CaptionCorpus) -> None:
     assert_equals_nltk(*corpus)
 
 
 @pytest.mark.usefixtures("nltk_wordnet")
 @given(corpora(st.one_of(captions, long_captions), max_size=3))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_every_sample_equals_nltk_when_captions_are_longer_than_a_mask(
     corpus: CaptionCorpus,
 ) -> None:

@@ -32,13 +32,13 @@ def assert_stems_as_nltk(words: Iterable[str]) -> None:
 
 
 @given(st.lists(made_up_words, min_size=50, max_size=200))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_made_up_words_stem_as_nltk(words: list[str]) -> None:
     assert_stems_as_nltk(words)
 
 
 @given(st.lists(st.text(max_size=12), max_size=50))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_text_stems_as_nltk(words: list[str]) -> None:
     assert_stems_as_nltk(words)
 

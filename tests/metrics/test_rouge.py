@@ -30,19 +30,19 @@ def assert_equals_rouge_score(predictions: list[str], references: list[list[str]
 
 
 @given(corpora(captions))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_every_sample_equals_rouge_score_where_words_repeat(corpus: CaptionCorpus) -> None:
     assert_equals_rouge_score(*corpus)
 
 
 @given(corpora(free_captions))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_every_sample_equals_rouge_score_on_any_text(corpus: CaptionCorpus) -> None:
     assert_equals_rouge_score(*corpus)
 
 
 @given(corpora(st.one_of(captions, long_captions), max_size=3))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_every_sample_equals_rouge_score_when_captions_are_longer_than_a_mask(
     corpus: CaptionCorpus,
 ) -> None:
