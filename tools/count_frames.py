@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from audiocapbench.meta.corrupt.balance import text_keys
 from audiocapbench.meta.corrupt.captions import caption_set
-from audiocapbench.meta.corrupt.evidence import text_keys
 from audiocapbench.meta.corrupt.slots import frame_key, noun_slots, quality_slots
 
 FILE = Path(__file__).resolve().parents[1] / "src/audiocapbench/meta/corrupt/frames.npz"
@@ -33,7 +33,7 @@ def main() -> None:
         for slot in (*noun_slots(caption), *quality_slots(caption)):
             frames.update(frame_key(frame, slot.phrase) for frame in slot.frames)
     keys = text_keys(texts)
-    met, counts = np.unique(np.concatenate([keys.word, keys.pair]), return_counts=True)
+    met, counts = np.unique(keys.told, return_counts=True)
     often = counts >= FEWEST_TOGETHER
     np.savez_compressed(
         FILE,

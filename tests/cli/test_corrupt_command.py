@@ -88,7 +88,7 @@ def test_json_holds_counts_controls_and_the_trained_check(tmp_path: Path, refere
     assert document["kinds"]["order"]["not_applicable"] == 24
     assert document["kinds"]["noun"]["share"] == document["kinds"]["noun"]["made"] / 24
     assert "likelier" in document["controls"]["noun"]
-    assert {"accuracy", "ci", "ties", "within_5_points"} == set(
+    assert {"accuracy", "ci", "ties", "within_3_points"} == set(
         document["controls"]["all"]["always-0"]
     )
     pairs = read_brace_hallucination(tmp_path / "pairs.json")

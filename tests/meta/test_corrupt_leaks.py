@@ -13,7 +13,6 @@ from audiocapbench.meta.corrupt.checks import (
     ControlAccuracy,
     check_controls,
     check_trained,
-    trained_warnings,
     warnings,
 )
 from audiocapbench.meta.corrupt.make import CorruptionResult, CorruptionSettings, make_pairs
@@ -48,7 +47,9 @@ def test_every_kind_is_made_of_real_captions(made: list[CorruptionResult]) -> No
     assert sum(counts.values()) >= 600
 
 
-def test_no_control_leaves_five_points_around_chance(made: list[CorruptionResult]) -> None:
+def test_no_control_is_surely_off_by_three_points_or_at_all_by_five(
+    made: list[CorruptionResult],
+) -> None:
     check = check_controls(made, 42)
     counts = {str(one.kind): len(one.pairs) for one in made}
     assert list(check) == [*(str(kind) for kind in Corruption), "all"]
@@ -56,8 +57,8 @@ def test_no_control_leaves_five_points_around_chance(made: list[CorruptionResult
         assert tuple(figures) == CONTROLS
         for name, figure in figures.items():
             few = figure.may_be_chance and counts.get(group, 50) < 50
-            assert figure.is_level or few, (group, name, figure)
-    assert all("by chance" in line for line in warnings(check))
+            assert abs(figure.accuracy - 50) <= 5 or few, (group, name, figure)
+    assert not warnings(check, {})
 
 
 def test_the_words_of_true_captions_are_no_likelier_than_those_of_false_ones(
@@ -84,7 +85,7 @@ def test_a_classifier_trained_on_words_learns_nothing(made: list[CorruptionResul
     found = check_trained(made, 42)
     assert len(found) >= 4
     # Which events are main ones can be learnt, and is warned of.
-    assert all("true caption of dropped" in line for line in trained_warnings(found))
+    assert all("true caption of dropped" in line for line in warnings({}, found))
 
 
 def test_true_and_false_captions_have_one_form(made: list[CorruptionResult]) -> None:
@@ -119,7 +120,7 @@ def leaky(change: str, count: int = 200) -> list[CorruptionResult]:
         texts = (true, false) if answer == 0 else (false, true)
         pair = CaptionPair(f"{number}", f"clip {number}", *texts, None, "noun", "noun")
         pairs.append(replace(pair, answer=0 if answer == 0 else 1))
-        trials.append(CorruptedPair(Corruption.NOUN, captions.clips[0], (0,), true, false, ""))
+        trials.append(CorruptedPair(Corruption.NOUN, captions.clips[0], (0,), true, false))
     return [CorruptionResult(Corruption.NOUN, tuple(pairs), tuple(trials), count, 0, {})]
 
 
@@ -128,22 +129,22 @@ def test_a_set_that_gives_itself_away_is_found_out() -> None:
     check = check_controls(made, 42)
     assert check["noun"]["longer"].accuracy < 5
     assert check["noun"]["rarer-noun"].accuracy < 45
-    lines = warnings(check)
+    lines = warnings(check, {})
     assert any("longer picks the true caption of noun" in line for line in lines)
     trained = check_trained(made, 42)
     assert trained["noun"].accuracy > 95
-    (line,) = trained_warnings(trained)
+    (line,) = warnings({}, trained)
     assert "trained on words picks the true caption of noun in 100.0 %" in line
 
 
 def test_a_clean_set_raises_no_warning() -> None:
     made = leaky("")
-    assert not warnings(check_controls(made, 42))
-    assert check_trained(made, 42)["noun"].accuracy < 60
-    assert not trained_warnings(check_trained(made, 42))
+    trained = check_trained(made, 42)
+    assert trained["noun"].accuracy < 60
+    assert not warnings(check_controls(made, 42), trained)
 
 
-def test_a_classifier_is_warned_about_only_where_the_pairs_can_tell() -> None:
+def test_a_figure_is_warned_about_only_where_the_pairs_can_tell() -> None:
     sure, unsure = Interval(30.0, 48.0), Interval(30.0, 51.0)
     for accuracy, interval, warned in (
         (39.5, sure, True),
@@ -153,4 +154,10 @@ def test_a_classifier_is_warned_about_only_where_the_pairs_can_tell() -> None:
         (60.5, Interval(52.0, 68.0), True),
     ):
         figure = ControlAccuracy(accuracy, interval, 0.0)
-        assert bool(trained_warnings({"order": figure})) is warned, figure
+        assert bool(warnings({}, {"order": figure})) is warned, figure
+    off = ControlAccuracy(46.5, Interval(44.0, 49.0), 0.0)
+    level = ControlAccuracy(47.5, Interval(46.0, 49.0), 0.0)
+    chance = ControlAccuracy(44.0, Interval(37.0, 51.0), 0.0)
+    for figure, warned in ((off, True), (level, False), (chance, False)):
+        check = {"noun": dict.fromkeys(CONTROLS, figure)}
+        assert bool(warnings(check, {})) is warned, figure

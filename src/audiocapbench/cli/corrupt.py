@@ -109,7 +109,7 @@ def corrupt(
     else:
         _print(made, controls, trained)
         say(f"{total:,} pairs written to {out}.")
-    for line in [*checks.warnings(controls), *checks.trained_warnings(trained)]:
+    for line in checks.warnings(controls, trained):
         say(f"Warning: {line}.")
 
 
@@ -148,7 +148,7 @@ def _document(
         },
         "controls": {
             group: {
-                name: _accuracy(one) | {"ties": one.ties, "within_5_points": one.is_level}
+                name: _accuracy(one) | {"ties": one.ties, "within_3_points": one.is_level}
                 for name, one in figures.items()
             }
             for group, figures in controls.items()
@@ -158,8 +158,7 @@ def _document(
 
 
 def _accuracy(figure: "ControlAccuracy") -> dict[str, Any]:
-    ends = list(figure.interval) if figure.interval else None
-    return {"accuracy": figure.accuracy, "ci": ends}
+    return {"accuracy": figure.accuracy, "ci": figure.interval and list(figure.interval)}
 
 
 def _print(
@@ -167,9 +166,8 @@ def _print(
 ) -> None:
     from audiocapbench.meta.corrupt.captions import LESS_COMPLETE
 
-    names = list(next(iter(controls.values())))
-    trained_too = ["trained"] if trained else []
-    counted = ["made", "of captions", "not applicable", "left out", *names, *trained_too]
+    names = [*next(iter(controls.values())), *(["trained"] if trained else [])]
+    counted = ["made", "of captions", "not applicable", "left out", *names]
     rows, by_kind = [], {str(one.kind): one for one in made}
     for group in [*by_kind, "all"]:
         one = by_kind.get(group)
@@ -177,8 +175,8 @@ def _print(
         if one:
             share = f"{100 * one.share:.0f} %"
             counts = [str(len(one.pairs)), share, str(one.not_applicable), str(one.left_out)]
-        figures = [controls.get(group, {}).get(name) for name in names]
-        cells = map(_shown, [*figures, trained.get(group)] if trained else figures)
+        figures = {**controls.get(group, {}), "trained": trained.get(group)}
+        cells = [_shown(figures.get(name)) for name in names]
         # The mark stands where the figures do, because it says what they mean.
         less = one is not None and one.kind.other_caption == LESS_COMPLETE
         title = f"{group} ({LESS_COMPLETE})" if less else group

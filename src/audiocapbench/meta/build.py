@@ -124,19 +124,17 @@ def _break(
     captions: CaptionSet, machines: Mapping[str, Mapping[str, str]], seed: int
 ) -> dict[tuple[str, str], str]:
     """Machines' captions with one thing made wrong by rule, where one can be."""
+    # What another machine says of the clip is no error that can be put in: all are one clip's.
+    told = list(machines.values())
     clips = tuple(
-        CaptionedClip(f"{clip.id}\0{system}", clip.audio, (texts[clip.id], *clip.references))
-        for system, texts in machines.items()
+        replace(clip, references=(*clip.references, *(own.get(clip.id, "") for own in told)))
         for clip in captions.clips
-        if clip.id in texts
     )
-    found: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for kind in _BREAKING:
-        for one in RULES[kind](CaptionSet(clips)):
-            name, _, system = one.clip.id.partition("\0")
-            # Another caption of the clip lends it nothing that is wrong.
-            if one.sources == (0,) and one.lender.partition("\0")[0] != name:
-                found[name, system].append(one.false)
+    systems, found = list(machines), defaultdict(list)
+    for one in (one for kind in _BREAKING for one in RULES[kind](CaptionSet(clips))):
+        place = one.sources[0] - (len(one.clip.references) - len(systems))
+        if place >= 0:
+            found[one.clip.id, systems[place]].append(one.false)
     return {key: random.Random(f"{seed} {key}").choice(texts) for key, texts in found.items()}
 
 
@@ -149,9 +147,8 @@ def filter_pairs(pairs: Sequence[CaptionPair], scorer: PairScorer) -> list[Capti
     if isinstance(scorer, PointwiseScorer):
         first, second = scorer.score(pairs)
         gaps = np.abs(first - second)
-        open_gaps = [gap for gap, one in zip(gaps, pairs, strict=True) if not one.answer_set]
-        known = [gap for gap in open_gaps if not np.isnan(gap)]
-        least = float(np.quantile(known, _CLOSEST)) if known else 0.0
+        known = gaps[~np.isnan(gaps) & [not one.answer_set for one in pairs]]
+        least = float(np.quantile(known, _CLOSEST)) if len(known) else 0.0
         choices = list(scorer.choose(pairs))
         told = [bool(gap >= least and gap > 0) for gap in gaps]
     elif isinstance(scorer, BothOrdersScorer):

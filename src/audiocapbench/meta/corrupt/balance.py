@@ -1,30 +1,45 @@
 """Chooses one false caption a caption so that nothing in the texts tells true from false.
 
-What a text-only scorer could see is length, the rarity of nouns, how likely the words are, and the
-words themselves. As many captions as possible get one of their candidates, so that each of these
-speaks as often for the false caption as for the true one: a linear programme.
+What a text-only scorer could see is length, the rarity of nouns, how likely words are alone, after
+one another and together, and the words themselves. As many captions as possible get one of their
+candidates, so that each of these speaks as often for the false caption as for the true one: a
+linear programme. Counts are of the package's captions (``likelier`` reads the same n-grams) and of
+the set's, without one clip's: who has read other captions has not read these.
 """
 
 import random
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, words_of
-from audiocapbench.meta.corrupt.evidence import CaptionEvidence, FloatArray
+from audiocapbench.meta.corrupt.slots import load_counts
 from audiocapbench.meta.pairs.pair import Preference
 from audiocapbench.metrics.elements.words import ElementKind, kind_of
+from audiocapbench.metrics.fluency.features import hash_words
+from audiocapbench.metrics.fluency.likelihood import (
+    framed_words,
+    load_ngrams,
+    mean_by_owner,
+    run_hashes,
+)
 
-# Who has read more captions tells a little more: the set leans so much the other way, first by
-# the control ``likelier``, then by all else. What was picked of many looks more level than it is.
-LEAN, LEAN_OF_MANY = (0.03, 0.03), (0.01, 0.1)
-_MOST_A_CAPTION = 16
-# False captions that are this much less likely read odd: nats a word, and of words together.
-_ODD = (1.0, 1.0, 7.0, 1.0)
-# Sums of evidence that another reader of captions may make, in units of their spread.
-_MIXES = ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (1, 0, 0, 1), (0, 1, 0, 1))
+FloatArray = NDArray[np.float64]
+Keys = NDArray[np.uint32]
+Owners = NDArray[np.int64]
+IntArray = NDArray[np.integer[Any]]
+_UNMET, _HELD_BACK = 1000, 2.0
+_MOST_A_CAPTION = 12
+# False captions that are this much less likely read odd, where neither the package's captions nor
+# the set's are more used to them: nats a caption, nats a word, and of words together.
+_ODD = (7.0, 1.0, 1.0)
+# Who has read more captions than the package has counted tells a little more: by those the set
+# leans so much the other way.
+_LEAN = 0.06
 # How much oftener a rule may say true than false, of all pairs, and a word, of those that have it.
 _OF_PAIRS, _OF_WORDS, _FEW = 0.02, 0.1, 3
 _SCALES = {"number of letters": 0.1, "number of words": 0.5}
@@ -35,12 +50,8 @@ def choose(
     captions: CaptionSet,
     limit: int | None,
     draw: random.Random,
-    lean: tuple[float, float] = LEAN,
 ) -> list[CorruptedPair]:
-    """At most one candidate of every caption, so many in all, that together are level.
-
-    ``lean`` is how far likelihood must speak for the false captions.
-    """
+    """At most one candidate of every caption, so many in all, that together are level."""
     drawn = [
         candidates[place]
         for own in _by_caption(candidates).values()
@@ -49,12 +60,12 @@ def choose(
     if not drawn:
         return []
     evidence = CaptionEvidence(captions).differences(drawn)
-    sound = [bool(np.all(one < _ODD)) for one in evidence]
+    sound = np.all(np.minimum(evidence[:, 3:6], evidence[:, 8:]) < _ODD, axis=1)
     kept = [one for one, good in zip(drawn, sound, strict=True) if good]
     if not kept:
         return []
     words = differences_of([one.true for one in kept], [one.false for one in kept])
-    rules = _rules(kept, evidence[sound], captions.frequencies, lean)
+    rules = _rules(kept, evidence[sound], captions.frequencies)
     return [kept[place] for place in _level(kept, words, rules, limit, draw)]
 
 
@@ -65,18 +76,28 @@ def _by_caption(pairs: Sequence[CorruptedPair]) -> dict[tuple[str, int], list[in
     return groups
 
 
+def _mixes(columns: int) -> FloatArray:
+    """What readers of captions may go by: each measure alone, and those that they may add up.
+
+    How well words fit their neighbours is what runs tell more than single words do.
+    """
+    each = np.eye(columns)
+    known, own = each[1:6], each[6:]
+    sums = [known[2] + own[2], known[0] + own[0], own[2] + known[4], known.sum(axis=0) + own[2]]
+    for word, two, three, _, together in (known, own):
+        sums += [two - word, three - two, three + together, two + together]
+    return np.array([*each, *sums])
+
+
 def _rules(
-    pairs: Sequence[CorruptedPair],
-    evidence: FloatArray,
-    frequencies: Counter[str],
-    lean: tuple[float, float],
+    pairs: Sequence[CorruptedPair], evidence: FloatArray, frequencies: Counter[str]
 ) -> FloatArray:
     """What simple rules say of each pair: 1 for the true caption, -1 for the false, 0 for none."""
     rarity = [_rarest(one.false, frequencies) - _rarest(one.true, frequencies) for one in pairs]
-    scaled = evidence / np.maximum(np.sqrt((evidence**2).mean(axis=0)), 1e-9)
-    mixed = scaled @ np.array(_MIXES, dtype=np.float64).T
-    leans = np.array([lean[0], *[lean[1]] * (len(_MIXES) - 1)])
-    likely = np.hstack([np.sign(mixed) + leans, np.tanh(mixed) + leans])
+    mixes = _mixes(evidence.shape[1])
+    mixed = evidence / np.maximum(np.sqrt((evidence**2).mean(axis=0)), 1e-9) @ mixes.T
+    leans = _LEAN * mixes[:, 1:6].any(axis=1)
+    likely = np.hstack([said + leans * abs(said) for said in (np.sign(mixed), np.tanh(mixed))])
     return np.column_stack([[_longer(one) for one in pairs], np.sign(rarity), likely])
 
 
@@ -97,19 +118,15 @@ def _level(
     ones, places = np.ones(len(pairs)), np.concatenate(groups)
     of_caption = csr_matrix((ones, (owners, places)), shape=(len(groups), len(pairs)))
     said = words[:, np.flatnonzero((words != 0).sum(axis=0) > _FEW)].T
-    kinds = [
-        (rules.T, _OF_PAIRS * np.ones_like(rules.T), 1.0),
-        (said, _OF_WORDS * abs(said), float(_FEW)),
-    ]
     most = float(len(groups) if limit is None else limit)
     rows, bounds = [of_caption, ones[np.newaxis]], [*[1.0] * len(groups), most]
-    for told, allowed, at_least in kinds:
+    for told, allowed, few in ((rules.T, _OF_PAIRS, 2.0), (said, _OF_WORDS * abs(said), _FEW)):
         rows += [told - allowed, -told - allowed]
-        bounds += [at_least] * (2 * told.shape[0])
+        bounds += [few] * (2 * told.shape[0])
     worth = [-1 - 0.01 * draw.random() for _ in pairs]
     found = linprog(worth, vstack(rows, format="csr"), bounds, method="highs").x
-    best = sorted((max(own, key=lambda place: found[place]) for own in groups),
-                  key=lambda place: -found[place])  # fmt: skip
+    best = [max(own, key=lambda place: found[place]) for own in groups]
+    best.sort(key=lambda place: -found[place])
     return [place for place in best if found[place] > 0.5][: round(most)]
 
 
@@ -169,3 +186,136 @@ def _longer(pair: CorruptedPair) -> float:
 def _rarest(text: str, frequencies: Counter[str]) -> int:
     named = [frequencies[word] for word in words_of(text) if kind_of(word) is ElementKind.SOURCE]
     return min(named, default=1 << 30)
+
+
+class _Tally:
+    """How often keys are met in the package's captions, and in those of a set by its clips."""
+
+    def __init__(self, known: tuple[IntArray, IntArray], keys: Keys, owners: Owners) -> None:
+        self._known = known
+        self._all = np.unique(keys, return_counts=True)
+        self._own = np.unique(_joint(keys, owners), return_counts=True)
+        self._clips = np.unique(self._own[0].astype(np.uint32), return_counts=True)
+
+    def counts(self, keys: Keys, owners: Owners) -> tuple[FloatArray, FloatArray]:
+        """In the package's captions, and in the set's without one clip.
+
+        That is the owner where it has the key, else one of those that have it: words that were put
+        in come from some clip, and would seem more usual than the owner's words if it stayed.
+        """
+        total, own = _look_up(*self._all, keys), _look_up(*self._own, _joint(keys, owners))
+        one = total / np.maximum(_look_up(*self._clips, keys), 1)
+        return _look_up(*self._known, keys), total - np.where(own > 0, own, one)
+
+
+def _joint(keys: Keys, owners: Owners) -> NDArray[np.int64]:
+    return (owners << 32) | keys.astype(np.int64)
+
+
+def _look_up(keys: IntArray, counts: IntArray, wanted: IntArray) -> FloatArray:
+    places = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+    found = keys[places] == wanted if len(keys) else np.zeros(wanted.shape, dtype=bool)
+    return np.where(found, counts[places] if len(keys) else 0, 0).astype(np.float64)
+
+
+class TextKeys(NamedTuple):
+    """The keys of texts: n-grams by order, pairs of words, all that is told: words and pairs."""
+
+    grams: list[Keys]
+    counted: NDArray[np.bool_]
+    gram_text: Owners
+    told: Keys
+    told_text: Owners
+    pair: Keys
+    ends: tuple[Keys, Keys]
+    pair_text: Owners
+
+
+def text_keys(texts: Iterable[str]) -> TextKeys:
+    """The keys of every text, in its order."""
+    framed, named = [], []
+    for text in texts:
+        framed.append(framed_words(text))
+        named.append(sorted({word for word in words_of(text) if kind_of(word) is not None}))
+    flat = [word for own in framed for word in own]
+    pairs = [pair for own in named for pair in combinations(own, 2)]
+    known = sorted({word for own in named for word in own})
+    hashes = dict(zip(known, hash_words(known) if known else (), strict=True))
+    left = np.array([hashes[one] for one, _ in pairs], dtype=np.uint64)
+    right = np.array([hashes[other] for _, other in pairs], dtype=np.uint64)
+    word = np.array([hashes[word] for own in named for word in own], dtype=np.uint64)
+    order = np.arange(len(framed))
+    pair_text = np.repeat(order, [len(own) * (len(own) - 1) // 2 for own in named])
+    return TextKeys(
+        run_hashes(flat),
+        np.array([word != "<" for word in flat], dtype=np.bool_),
+        np.repeat(order, [len(own) for own in framed]),
+        _short(np.concatenate([word, left + right])),
+        np.concatenate([np.repeat(order, [len(own) for own in named]), pair_text]),
+        _short(left + right),
+        (_short(left), _short(right)),
+        pair_text,
+    )
+
+
+def _short(hashes: NDArray[np.uint64]) -> Keys:
+    mixed = (hashes ^ (hashes >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    return (mixed >> np.uint64(32)).astype(np.uint32)
+
+
+class CaptionEvidence:
+    """Scores captions of a set as scorers would that know other captions."""
+
+    def __init__(self, captions: CaptionSet) -> None:
+        self._numbers = {clip.id: number for number, clip in enumerate(captions.clips)}
+        texts = [(n, text) for n, clip in enumerate(captions.clips) for text in clip.references]
+        owners = np.array([owner for owner, _ in texts], dtype=np.int64)
+        keys = text_keys([text for _, text in texts])
+        model, counts = load_ngrams(), load_counts()
+        self._grams = [
+            _Tally((model.hashes[order], model.counts[order]), own, owners[keys.gram_text])
+            for order, own in enumerate(keys.grams)
+        ]
+        known = counts["together"], counts["counts"]
+        self._together = _Tally(known, keys.told, owners[keys.told_text])
+        self._captions = int(counts["captions"]), len(texts)
+        self._words = model.total, len(keys.counted)
+
+    def differences(self, pairs: Sequence[CorruptedPair]) -> FloatArray:
+        """How much better the true caption of each pair does, a column a measure.
+
+        First as ``likelier`` has it; then by the package's captions and by the set's, five each:
+        by words, by runs of two and of three, by the mean of the latter, and by how usual it is
+        that its words stand together.
+        """
+        texts = [pair.true for pair in pairs] + [pair.false for pair in pairs]
+        owners = np.array([self._numbers.get(pair.clip.id, -1) for pair in pairs] * 2)
+        keys, columns = text_keys(texts), [load_ngrams().mean_log_probabilities(texts)]
+        of_word, of_pair = owners[keys.gram_text], owners[keys.pair_text]
+        seen = [one.counts(own, of_word) for one, own in zip(self._grams, keys.grams, strict=True)]
+        met = [self._together.counts(own, of_pair) for own in (keys.pair, *keys.ends)]
+        of_text = keys.gram_text[keys.counted]
+        lengths = np.maximum(np.bincount(of_text, minlength=len(texts)), 1)
+        for source in (0, 1):
+            told = _log_chances([one[source] for one in seen], self._words[source])
+            means = [mean_by_owner(one[keys.counted], of_text, len(texts)) for one in told]
+            both, left, right = (one[source] for one in met)
+            apart = (left + 1) * (right + 1)
+            together = np.log((both + 0.5) * self._captions[source] / apart)
+            columns += [*(lengths * one for one in means), means[-1]]
+            columns.append(mean_by_owner(together, keys.pair_text, len(texts)))
+        table = np.stack(columns, axis=1)
+        return np.asarray(table[: len(pairs)] - table[len(pairs) :])
+
+
+def _log_chances(seen: Sequence[FloatArray], total: int) -> Iterator[FloatArray]:
+    """The log of every word's chance, alone, after one word and after two; each leans on the last.
+
+    ``seen`` is how often the runs that end there are met, by length.
+    """
+    chances = (seen[0] + 0.5) / (total + _UNMET)
+    yield np.log(chances)
+    for shorter, own in pairwise(seen):
+        before = np.maximum(np.roll(shorter, 1), own)
+        chances = (own + _HELD_BACK * chances) / (before + _HELD_BACK)
+        yield np.log(chances)

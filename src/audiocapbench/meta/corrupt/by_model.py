@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
@@ -25,7 +25,6 @@ from audiocapbench.engine import Preview
 from audiocapbench.judges.errors import ReplyError
 from audiocapbench.judges.loose_json import Scalar, find_objects
 from audiocapbench.judges.quoting import as_data, fill
-from audiocapbench.meta.corrupt.balance import LEAN_OF_MANY
 from audiocapbench.meta.corrupt.captions import (
     LESS_COMPLETE,
     CaptionSet,
@@ -34,9 +33,8 @@ from audiocapbench.meta.corrupt.captions import (
     ReferenceCaption,
     words_of,
 )
-from audiocapbench.meta.corrupt.clauses import core, mentions
-from audiocapbench.meta.corrupt.counts import is_other_number
-from audiocapbench.meta.corrupt.exchanges import suggest_nouns
+from audiocapbench.meta.corrupt.events import core, mentions
+from audiocapbench.meta.corrupt.exchanges import is_other_number, suggest_nouns
 from audiocapbench.meta.corrupt.make import RULES, CorruptionResult, CorruptionSettings, balanced
 from audiocapbench.meta.corrupt.slots import EVENTFUL
 from audiocapbench.meta.corrupt.text import plain_form
@@ -60,13 +58,28 @@ _SAME_WORDS = 0.5
 _MOST_CHANGED = {Corruption.NOUN: 2, Corruption.ATTRIBUTE: 4, Corruption.COUNT: 6}
 _ARTICLES = frozenset({"a", "an"})
 
-Drawn = Mapping[Corruption, Sequence[ReferenceCaption]]
-Made = Mapping[str, Sequence[CorruptedPair]]
-"""What was made of a caption, by the name of the question about it."""
-
 
 class RejectedError(Exception):
     """A reply that is no use; the message is the reason, in few words, to be counted by."""
+
+
+class _CaptionTask(NamedTuple):
+    """A caption that is to be made wrong."""
+
+    kind: Corruption
+    caption: ReferenceCaption
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind}/{self.caption.clip.id}/{self.caption.number}"
+
+    def pair(self, false: str) -> CorruptedPair:
+        clip, number = self.caption.clip, self.caption.number
+        true = plain_form(clip.references[number])
+        return CorruptedPair(self.kind, clip, (number,), true, false)
+
+
+Made = Mapping[_CaptionTask, Sequence[CorruptedPair]]
 
 
 def make_by_model(
@@ -76,60 +89,52 @@ def make_by_model(
 
     Where it is stopped, as by a spent budget, answers are kept.
     """
-    drawn = {kind: _drawn(captions, kind, wanted) for kind in wanted.kinds}
-    made, rejected = _first_pass(captions, drawn, model, settings)
-    checks = _checks(drawn, made)
-    outcomes = settings.ask(checks, without_audio(model), model.name) if checks.samples else {}
-    results = []
-    for kind, own in drawn.items():
-        good: list[CorruptedPair] = []
-        for name in (_name(kind, caption) for caption in own):
-            if name in made:
-                passed = _passed(made[name], outcomes[name])
-                rejected[kind]["the check said no"] += not passed
-                good += passed
-        how = (len(own), wanted, +rejected[kind], LEAN_OF_MANY)
-        results.append(balanced(kind, good, captions, *how))
-    return results
+    tasks = _tasks(captions, wanted)
+    made, rejected = _first_pass(captions, tasks, model, settings)
+    checks, tried = _checks(made), Counter(task.kind for task in tasks)
+    outcomes = settings.ask(checks, without_audio(model), model.name) if made else {}
+    good: dict[Corruption, list[CorruptedPair]] = defaultdict(list)
+    for task, own in made.items():
+        passed = _passed(own, outcomes[task.name])
+        rejected[task.kind]["the check said no"] += not passed
+        good[task.kind] += passed
+    return [
+        balanced(kind, good[kind], captions, tried[kind], wanted, +rejected[kind])
+        for kind in wanted.kinds
+    ]
 
 
 def preview_by_model(
     captions: CaptionSet, model: Model, settings: TrialSettings, wanted: CorruptionSettings
 ) -> list[Preview]:
     """What ``make_by_model`` will ask and likely cost, at most."""
-    drawn = {kind: _drawn(captions, kind, wanted) for kind in wanted.kinds}
-    silent = without_audio(model)
-    first = settings.preview([_questions(drawn)], silent, model.name, "{} captions to make wrong")
+    tasks, silent = _tasks(captions, wanted), without_audio(model)
+    first = settings.preview([_questions(tasks)], silent, model.name, "{} captions to make wrong")
     if first.is_paid:
-        made: Made = {
-            _name(kind, one): [_pair(kind, one, one.clip.references[one.number])] * WANTED
-            for kind, own in drawn.items()
-            for one in own
-        }
+        said = ((task, task.caption.clip.references[task.caption.number]) for task in tasks)
+        made: Made = {task: [task.pair(text)] * WANTED for task, text in said}
     else:
-        made, _ = _first_pass(captions, drawn, model, settings)
-    second = settings.preview([_checks(drawn, made)], silent, model.name, "{} of them to check")
+        made, _ = _first_pass(captions, tasks, model, settings)
+    second = settings.preview([_checks(made)], silent, model.name, "{} of them to check")
     return [first, second]
 
 
 def _first_pass(
-    captions: CaptionSet, drawn: Drawn, model: Model, settings: TrialSettings
+    captions: CaptionSet, tasks: Sequence[_CaptionTask], model: Model, settings: TrialSettings
 ) -> tuple[Made, Mapping[Corruption, Counter[str]]]:
-    questions = _questions(drawn)
-    outcomes = settings.ask(questions, without_audio(model), model.name) if drawn else {}
-    made: dict[str, Sequence[CorruptedPair]] = {}
-    rejected: dict[Corruption, Counter[str]] = {kind: Counter() for kind in drawn}
-    for kind, own in drawn.items():
-        suggested = _suggested(captions, kind)
-        for caption in own:
-            found: list[CorruptedPair] = []
-            try:
-                found = _read(outcomes[_name(kind, caption)], kind, caption)
-            except RejectedError as error:
-                rejected[kind][str(error)] += 1
-            found += suggested.get((caption.clip.id, caption.number), [])
-            if found:
-                made[_name(kind, caption)] = found
+    outcomes = settings.ask(_questions(tasks), without_audio(model), model.name) if tasks else {}
+    made: dict[_CaptionTask, Sequence[CorruptedPair]] = {}
+    rejected: dict[Corruption, Counter[str]] = defaultdict(Counter)
+    suggested = {kind: _suggested(captions, kind) for kind in {task.kind for task in tasks}}
+    for task in tasks:
+        found: list[CorruptedPair] = []
+        try:
+            found = _read(outcomes[task.name], task)
+        except RejectedError as error:
+            rejected[task.kind][str(error)] += 1
+        found += suggested[task.kind].get((task.caption.clip.id, task.caption.number), [])
+        if found:
+            made[task] = found
     return made, rejected
 
 
@@ -142,58 +147,50 @@ def _suggested(
         found[one.caption].append(one)
     likelihood = load_ngrams().mean_log_probabilities
     for key, made in found.items():
-        draw = random.Random(f"{kind} {key}")
-        own = draw.sample(made, min(_LOOKED_AT, len(made)))
+        own = random.Random(f"{kind} {key}").sample(made, min(_LOOKED_AT, len(made)))
         true, *others = likelihood([own[0].true, *(one.false for one in own)])
-        more = [one for one, likely in zip(own, others, strict=True) if likely > true]
-        less = [one for one, likely in zip(own, others, strict=True) if likely <= true]
-        found[key] = more[:_A_SIDE] + less[:_A_SIDE]
+        sides: tuple[list[CorruptedPair], ...] = ([], [])
+        for one, likely in zip(own, others, strict=True):
+            sides[int(likely > true)].append(one)
+        found[key] = sides[1][:_A_SIDE] + sides[0][:_A_SIDE]
     return found
 
 
-def _drawn(
-    captions: CaptionSet, kind: Corruption, wanted: CorruptionSettings
-) -> list[ReferenceCaption]:
+def _tasks(captions: CaptionSet, wanted: CorruptionSettings) -> list[_CaptionTask]:
     """Captions to ask about: all, or somewhat more than pairs are wanted, of as many clips."""
-    few = 3 if kind is Corruption.DROPPED else 1
-    draw = random.Random(f"{wanted.seed} {kind} model")
-    by_clip: dict[str, list[ReferenceCaption]] = defaultdict(list)
-    for caption in captions.captions:
+    most = wanted.per_kind and round(_ASKED_FOR_A_PAIR * wanted.per_kind)
+    found: list[_CaptionTask] = []
+    for kind in wanted.kinds:
         # An omission can be told only by other references.
-        if len(caption.clip.references) >= few:
-            by_clip[caption.clip.id].append(caption)
-    clips = sorted(by_clip)
-    draw.shuffle(clips)
-    for own in by_clip.values():
-        draw.shuffle(own)
-    rounds = zip_longest(*(by_clip[clip] for clip in clips))
-    turns = [one for each in rounds for one in each if one is not None]
-    return turns[: wanted.per_kind and round(_ASKED_FOR_A_PAIR * wanted.per_kind)]
+        few = 3 if kind is Corruption.DROPPED else 1
+        draw = random.Random(f"{wanted.seed} {kind} model")
+        able = (one for one in captions.captions if len(one.clip.references) >= few)
+        by_clip = [list(own) for _, own in groupby(able, key=lambda one: one.clip.id)]
+        draw.shuffle(by_clip)
+        for own in by_clip:
+            draw.shuffle(own)
+        rounds = zip_longest(*by_clip)
+        turns = [_CaptionTask(kind, one) for each in rounds for one in each if one is not None]
+        found += turns[:most]
+    return found
 
 
-def _name(kind: Corruption, caption: ReferenceCaption) -> str:
-    return f"{kind}/{caption.clip.id}/{caption.number}"
-
-
-def _questions(drawn: Drawn) -> Benchmark:
-    asked = []
-    for kind, one in ((kind, one) for kind, own in drawn.items() for one in own):
-        words = {"caption": _shown(one), "others": _listed(one), "wanted": str(WANTED)}
-        asked.append((kind, one, _filled("make", kind, **words)))
+def _questions(tasks: Iterable[_CaptionTask]) -> Benchmark:
+    asked = {}
+    for task in tasks:
+        words = {"caption": _shown(task.caption), "others": _listed(task.caption)}
+        asked[task] = _filled("make", task.kind, **words, wanted=str(WANTED))
     return _benchmark("corrupt", asked)
 
 
-def _checks(drawn: Drawn, made: Made) -> Benchmark:
-    asked = []
-    for kind, own in drawn.items():
-        wrong = "less complete" if kind.other_caption == LESS_COMPLETE else "wrong"
-        for one in own:
-            if _name(kind, one) in made:
-                texts = dict.fromkeys(pair.false for pair in made[_name(kind, one)])
-                lines = "\n".join(f"{n}. “{as_data(text)}”" for n, text in enumerate(texts, 1))
-                said = f"- “{_shown(one)}”\n{_listed(one)}"
-                text = _filled("check", kind, others=said, made=lines, wrong=wrong)
-                asked.append((kind, one, text))
+def _checks(made: Made) -> Benchmark:
+    asked = {}
+    for task, pairs in made.items():
+        wrong = "less complete" if task.kind.other_caption == LESS_COMPLETE else "wrong"
+        texts = dict.fromkeys(pair.false for pair in pairs)
+        lines = "\n".join(f"{n}. “{as_data(text)}”" for n, text in enumerate(texts, 1))
+        said = f"- “{_shown(task.caption)}”\n{_listed(task.caption)}"
+        asked[task] = _filled("check", task.kind, others=said, made=lines, wrong=wrong)
     return _benchmark("corrupt-check", asked)
 
 
@@ -211,20 +208,13 @@ def _filled(prompt: str, kind: Corruption, **words: str) -> str:
     return fill("\n".join(prompts[prompt]), task=prompts["tasks"][str(kind)], **words)
 
 
-def _benchmark(name: str, asked: Iterable[tuple[Corruption, ReferenceCaption, str]]) -> Benchmark:
+def _benchmark(name: str, asked: Mapping[_CaptionTask, str]) -> Benchmark:
     samples = []
-    for position, (kind, caption, text) in enumerate(asked):
-        own, clip = _name(kind, caption), caption.clip
-        digest = hashlib.sha256(own.encode()).hexdigest()
+    for position, (task, text) in enumerate(asked.items()):
+        clip, digest = task.caption.clip, hashlib.sha256(task.name.encode()).hexdigest()
         silent = Clip(Path(clip.audio), clip.audio, digest, 0.0, 0, 1)
-        samples.append(Sample(own, silent, text, clip.references, str(kind), position))
+        samples.append(Sample(task.name, silent, text, clip.references, str(task.kind), position))
     return Benchmark(f"{TRIAL}{name}/{prompt_hash()}", Path(), tuple(samples), kind="trial")
-
-
-def _pair(kind: Corruption, caption: ReferenceCaption, false: str) -> CorruptedPair:
-    clip, number = caption.clip, caption.number
-    true = plain_form(clip.references[number])
-    return CorruptedPair(kind, clip, (number,), true, false, "by the model")
 
 
 def _objects(outcome: Outcome) -> list[dict[str, Scalar]]:
@@ -236,7 +226,7 @@ def _objects(outcome: Outcome) -> list[dict[str, Scalar]]:
         raise RejectedError("not JSON") from None
 
 
-def _read(outcome: Outcome, kind: Corruption, caption: ReferenceCaption) -> list[CorruptedPair]:
+def _read(outcome: Outcome, task: _CaptionTask) -> list[CorruptedPair]:
     """What a reply holds that may be right; RejectedError, with the first reason, for nothing."""
     objects = _objects(outcome)
     if not objects or any(set(one) != {"caption"} for one in objects):
@@ -244,7 +234,7 @@ def _read(outcome: Outcome, kind: Corruption, caption: ReferenceCaption) -> list
     found, reasons = [], []
     for one in objects[: 2 * WANTED]:
         try:
-            found += read_caption(one["caption"], kind, caption)
+            found += read_caption(one["caption"], *task)
         except RejectedError as error:
             reasons.append(error)
     if not found:
@@ -261,7 +251,7 @@ def read_caption(value: Scalar, kind: Corruption, caption: ReferenceCaption) -> 
         raise RejectedError("the model said that it cannot be done")
     if not isinstance(value, str) or not value.strip():
         raise RejectedError("the caption is blank or not text")
-    pair = _pair(kind, caption, plain_form(value))
+    pair = _CaptionTask(kind, caption).pair(plain_form(value))
     gone = _check_text(pair, caption)
     if kind is not Corruption.DROPPED:
         return [pair]

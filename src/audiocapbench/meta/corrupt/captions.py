@@ -66,6 +66,14 @@ class ReferenceCaption(NamedTuple):
     number: int
     tokens: Tokens
 
+    def corrupted(self, kind: Corruption, false: Sequence[str]) -> "CorruptedPair":
+        """The pair of the caption as it stands and the words that it was changed to."""
+        return CorruptedPair(kind, self.clip, (self.number,), written(self.tokens), written(false))
+
+    def replaced(self, kind: Corruption, start: int, end: int, phrase: Tokens) -> "CorruptedPair":
+        """The pair of the caption and itself with another phrase at a place."""
+        return self.corrupted(kind, self.tokens[:start] + phrase + self.tokens[end:])
+
 
 @dataclass(frozen=True)
 class CaptionSet:
@@ -100,8 +108,6 @@ class CorruptedPair:
 
     Attributes:
         sources: The references that they were made from; the first is the one that was changed.
-        change: What was done, for people.
-        lender: The clip that lent the words that were put in, if a clip did.
     """
 
     kind: Corruption
@@ -109,8 +115,6 @@ class CorruptedPair:
     sources: tuple[int, ...]
     true: str
     false: str
-    change: str
-    lender: str = ""
 
     @property
     def caption(self) -> tuple[str, int]:
@@ -122,23 +126,6 @@ class CorruptedPair:
         """What people said about the clip beside what the captions were made from."""
         told = enumerate(self.clip.references)
         return tuple(text for place, text in told if place not in self.sources)
-
-
-def corrupted(
-    kind: Corruption, caption: ReferenceCaption, false: Sequence[str], change: str, lender: str = ""
-) -> CorruptedPair:
-    """The pair of a caption as it stands and the words that it was changed to."""
-    true, made = written(caption.tokens), written(false)
-    return CorruptedPair(kind, caption.clip, (caption.number,), true, made, change, lender)
-
-
-def replaced(
-    kind: Corruption, caption: ReferenceCaption, start: int, end: int, phrase: Tokens
-) -> CorruptedPair:
-    """The pair of a caption and itself with another phrase at a place."""
-    tokens = caption.tokens
-    change = f"{' '.join(tokens[start:end])} → {' '.join(phrase)}"
-    return corrupted(kind, caption, tokens[:start] + phrase + tokens[end:], change)
 
 
 def words_of(text: str) -> list[str]:

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from audiocapbench.meta.corrupt.balance import LEAN, choose, placed
+from audiocapbench.meta.corrupt.balance import choose, placed
 from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, Corruption
-from audiocapbench.meta.corrupt.counts import change_counts
 from audiocapbench.meta.corrupt.events import add_events, drop_events, swap_orders
-from audiocapbench.meta.corrupt.exchanges import change_attributes, exchange_nouns
+from audiocapbench.meta.corrupt.exchanges import change_attributes, change_counts, exchange_nouns
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.pairs.writing import check_form, write_clips, write_table
 
@@ -76,22 +75,19 @@ def balanced(
     tried: int,
     wanted: CorruptionSettings,
     rejected: Mapping[str, int] | None = None,
-    lean: tuple[float, float] = LEAN,
 ) -> CorruptionResult:
-    """Take one candidate a caption, level them (``lean``: see there), and put them in places."""
+    """Take one candidate a caption, level them, and put them in places."""
     draw = random.Random(f"{wanted.seed} {kind} places")
-    rows = placed(choose(candidates, captions, wanted.per_kind, draw, lean), draw)
+    rows = placed(choose(candidates, captions, wanted.per_kind, draw), draw)
     pairs = []
     for place, (one, answer) in enumerate(rows, 1):
         first, second = (one.true, one.false) if answer == 0 else (one.false, one.true)
-        name, held = f"{kind}-{place:05d}", (one.references, one.references)
-        names = (str(kind), str(kind), wanted.dataset)
-        about = (answer, *names, *held, (), one.clip.audio)
-        pairs.append(CaptionPair(name, one.clip.id, first, second, *about))
-    possible = len({one.caption for one in candidates})
+        texts = (f"{kind}-{place:05d}", one.clip.id, first, second)
+        names, held = (str(kind), str(kind), wanted.dataset), (one.references, one.references)
+        pairs.append(CaptionPair(*texts, answer, *names, *held, audio=one.clip.audio))
+    left_out = len({one.caption for one in candidates}) - len(pairs)
     made = tuple(one for one, _ in rows)
-    counts = (tried, possible - len(pairs), dict(rejected or {}))
-    return CorruptionResult(kind, tuple(pairs), made, *counts)
+    return CorruptionResult(kind, tuple(pairs), made, tried, left_out, dict(rejected or {}))
 
 
 def write_pairs(path: Path, made: Sequence[CorruptionResult]) -> None:

@@ -57,6 +57,7 @@ class PhraseFrames:
     """Which phrases stand in which frames, in the captions of a set and of the package."""
 
     def __init__(self, slots: Iterable[Slot]) -> None:
+        self._known = frozenset(load_counts()["frames"].tolist())
         self._clips: dict[int, set[str]] = defaultdict(set)
         for slot in slots:
             for frame in slot.frames:
@@ -66,17 +67,12 @@ class PhraseFrames:
         """Whether the phrase was met in every frame of the slot, elsewhere than in this clip."""
         keys = [frame_key(frame, phrase) for frame in slot.frames]
         own = {slot.caption.clip.id}
-        return bool(keys) and all(key in _known() or self._clips[key] - own for key in keys)
+        return bool(keys) and all(key in self._known or self._clips[key] - own for key in keys)
 
 
 def frame_key(frame: str, phrase: Tokens) -> int:
     """The hash of a phrase in a frame."""
     return zlib.crc32(f"{frame}|{' '.join(phrase)}".encode())
-
-
-@cache
-def _known() -> frozenset[int]:
-    return frozenset(load_counts()["frames"].tolist())
 
 
 @cache

@@ -98,10 +98,12 @@ def _near() -> dict[str, frozenset[str]]:
     return found
 
 
-def unlike(noun: Noun, other: Noun) -> bool:
-    """Whether to name one for the other is an error that can be heard."""
-    alike = (noun.sort, noun.number) == (other.sort, other.number)
-    return alike and other.family not in _near().get(noun.family, frozenset()) | {noun.family}
+@cache
+def unlike(noun: Noun) -> tuple[Noun, ...]:
+    """All nouns of one sort and number that, in the place of one, are an error to be heard."""
+    near = _near().get(noun.family, frozenset()) | {noun.family}
+    alike = (one for one in nouns().values() if one[1:4:2] == (noun.sort, noun.number))
+    return tuple(one for one in alike if one.family not in near)
 
 
 @cache
