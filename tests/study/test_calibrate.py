@@ -176,3 +176,52 @@ def test_a_part_that_is_not_random_and_another_scale_are_warned_of(
     shown = run_command("judges", "calibrate", "1", *words, cwd=place)
     assert "not like a random part" in shown.stdout
     assert "if that is their scale" in shown.stdout
+
+
+def rated(model: str, values: list[float], **more: str) -> list[dict[str, Any]]:
+    return [
+        {"item": one.id, "model": model, "value": value, **more}
+        for one, value in zip(SAMPLES, values, strict=False)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "mean", "says"),
+    [
+        (rated("openai/one", [9, 1]), 5.0, "an interval takes 20 ratings"),
+        (rated("openai/one", [5] * 40), 5.0, "all its ratings are the same"),
+    ],
+)
+def test_ratings_that_are_too_few_or_alike_give_their_mean_and_say_nothing_of_the_judge(
+    place: Path, rows: list[dict[str, Any]], mean: float, says: str
+) -> None:
+    write(place / "few.csv", rows)
+    words = ("--judge", JUDGE, "--store", "made.db", "--ratings", "few.csv", "--json")
+    done = run_command("judges", "calibrate", "1", *words, cwd=place)
+    found = json.loads(done.stdout)
+    assert found["adds"] is None
+    [model] = found["models"]
+    assert (model["calibrated"]["value"], model["calibrated"].get("ci")) == (mean, None)
+    assert any(says in one for one in found["notes"])
+
+
+def test_ratings_that_count_for_nothing_are_counted(place: Path) -> None:
+    rows = rated("openai/one", [4, 6] * 15, dimension="accuracy")
+    rows += rated("openai/one", [4, 6] * 12, dimension="completeness")
+    rows += rated("acme/four", [1, 2, 3], dimension="accuracy")
+    write(place / "more.csv", rows)
+    words = ("--judge", JUDGE, "--store", "made.db", "--ratings", "more.csv")
+    shown = run_command("judges", "calibrate", "1", *words, cwd=place)
+    assert "do not give all of overall are not used: 9." in shown.stdout
+    one = ("--dimension", "accuracy")
+    shown = run_command("judges", "calibrate", "1", *words, *one, cwd=place)
+    assert "Ratings that are of acme/four are not used: 3." in shown.stdout
+    shown = run_command("judges", "calibrate", "1", *words, "--category", "speech", cwd=place)
+    assert (shown.returncode, "no category 'speech'" in shown.stderr) == (2, True)
+
+
+def test_a_calibrated_board_refuses_what_it_would_leave_out(place: Path) -> None:
+    words = ("--judge", JUDGE, "--calibrated", "ratings.csv", "--store", "made.db")
+    for more in (("--format", "csv"), ("--by-category",), ("--published",)):
+        done = run_command("leaderboard", *words, *more, cwd=place)
+        assert (done.returncode, "--json alone" in done.stderr) == (2, True), more

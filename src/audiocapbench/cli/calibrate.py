@@ -66,6 +66,7 @@ def calibrate(
         list(dict.fromkeys(runs)),
         ratings,
         scorer,
+        dimension=dimension,
         scale=(float(low), float(high)),
         width=width,
         category=category,

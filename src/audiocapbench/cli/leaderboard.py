@@ -62,8 +62,9 @@ def leaderboard(
 
     if calibrated is not None and judge is None:
         raise AudioCapBenchError("--calibrated puts a judge right; name it with --judge")
-    if calibrated is not None and {None} != {out, table, fail_under}:
-        raise AudioCapBenchError("--calibrated goes without --out, --table and --fail-under")
+    other = {out, table, fail_under} != {None} or published or by_category
+    if calibrated is not None and (other or form not in (Format.TABLE, Format.JSON)):
+        raise AudioCapBenchError("--calibrated goes with --benchmark, --all-runs and --json alone")
     if fail_under is not None and not isfinite(fail_under):
         raise AudioCapBenchError(f"--fail-under takes a score, not {fail_under}")
     if columns is not None and table is None:
@@ -81,10 +82,14 @@ def leaderboard(
         )
         form = Format.JSON if json else form
         if calibrated is not None:
-            for board in found.leaderboard.boards:
-                runs = [entry.run.id for entry in board.entries]
-                put_right = calibrate_runs(kept, runs, calibrated, board.scorer, partly=True)
-                show_findings(calibration_report(put_right), json=form is Format.JSON)
+            if len(boards := found.leaderboard.boards) > 1:
+                raise AudioCapBenchError(
+                    f"--calibrated is of one board, and there are {len(boards)}; choose with "
+                    "--benchmark, or runs with 'audiocapbench judges calibrate'"
+                )
+            runs = [entry.run.id for entry in boards[0].entries]
+            put_right = calibrate_runs(kept, runs, calibrated, boards[0].scorer, partly=True)
+            show_findings(calibration_report(put_right), json=form is Format.JSON)
             return
         if table is None:
             write(

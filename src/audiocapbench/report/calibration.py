@@ -55,6 +55,9 @@ def _rows(found: Calibration, width: float | None) -> list[Row]:
 def _worth(found: Calibration) -> str:
     rated = sum(one.rated for one in found.runs)
     worth = round(sum(one.found.worth for one in found.runs))
+    if found.adds is None:
+        many = f"{counted(rated, 'rating')}: too few or too alike"
+        return f"{many} to tell what {found.scorer.label} adds."
     if not found.adds:
         return (
             f"{found.scorer.label} adds nothing: {counted(rated, 'rating')} stay worth {worth:,}."

@@ -24,7 +24,7 @@ class Calibrated(NamedTuple):
 
     Attributes:
         value: The estimate.
-        error: Its standard error; None below ``FEWEST_RATED`` ratings.
+        error: Its standard error; None below ``FEWEST_RATED`` ratings, or where all are the same.
         interval: At 95 %, by Student's t.
         weight: What a point of the judge counts for.
         plain_error: The standard error of the ratings alone.
@@ -50,7 +50,8 @@ def calibrated_mean(rated: FloatArray, judged: FloatArray, others: FloatArray) -
         others: What the judge gave the samples that people did not rate.
     """
     n, more = len(rated), len(others)
-    weight = tuning_weight(rated, judged, more)
+    is_known = n >= FEWEST_RATED and bool(np.ptp(rated) > 0)  # how ratings spread
+    weight = tuning_weight(rated, judged, more) if is_known else 0.0
     left = rated - weight * judged
     value = float(left.mean()) + (weight * float(others.mean()) if more else 0.0)
     value += 0.0 if more else weight * float(judged.mean())
@@ -60,7 +61,7 @@ def calibrated_mean(rated: FloatArray, judged: FloatArray, others: FloatArray) -
             weight * (others - others.mean()) / more if more else np.zeros(0),
         ]
     )
-    if n < FEWEST_RATED:
+    if not is_known:
         return Calibrated(value, None, None, weight, None, float(n), influence)
     plain = float(rated.std(ddof=1) / np.sqrt(n))
     # The weight was fitted to the same ratings: it costs a degree of freedom.
@@ -68,11 +69,9 @@ def calibrated_mean(rated: FloatArray, judged: FloatArray, others: FloatArray) -
     error = float(left.var(ddof=0)) * n / (n - lost) / n
     error += weight**2 * float(others.var(ddof=1)) / more if more > 1 else 0.0
     error = float(np.sqrt(error))
-    half = student(n - lost) * error
     worth = n * (plain / error) ** 2 if error > 0 else float(n)
-    return Calibrated(
-        value, error, Interval(value - half, value + half), weight, plain, worth, influence
-    )
+    interval = around(value, error, n - lost)
+    return Calibrated(value, error, interval, weight, plain, worth, influence)
 
 
 def tuning_weight(rated: FloatArray, judged: FloatArray, more: int) -> float:
@@ -90,6 +89,12 @@ def student(freedom: int, level: float = LEVEL) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(max(freedom, 1), (1 + level) / 2))
+
+
+def around(value: float, error: float, freedom: int) -> Interval:
+    """The interval of an estimate with a standard error."""
+    half = student(freedom) * error
+    return Interval(value - half, value + half)
 
 
 def ratings_needed(spread: float, correlation: float, total: int, width: float) -> int | None:

@@ -1,20 +1,15 @@
 """What people would have given every model, from a judge of everything and ratings of a part."""
 
-import hashlib
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple, TypedDict, Unpack
+from typing import NamedTuple
 
 import numpy as np
 
-from audiocapbench.data.problems import InvalidDataError, Problem
-from audiocapbench.data.records import read_records, renamed
-from audiocapbench.data.tables import IDS
 from audiocapbench.errors import ReportError, meant
-from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL, overall
+from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL
 from audiocapbench.scores.groups import ALL, CATEGORY, GroupKey
 from audiocapbench.scores.run_table import RunTable, TableReader, labels
 from audiocapbench.scores.scorer import Scorer
@@ -22,55 +17,22 @@ from audiocapbench.signature import Signature, sign
 from audiocapbench.stats import Interval
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.power import ALPHA
-from audiocapbench.stats.predicted import Calibrated, calibrated_mean, ratings_needed, student
+from audiocapbench.stats.predicted import (
+    FEWEST_RATED,
+    Calibrated,
+    around,
+    calibrated_mean,
+    ratings_needed,
+    student,
+)
 from audiocapbench.stats.units import FloatArray
 from audiocapbench.store import Store
+from audiocapbench.study.ratings import SCALE, Ratings, read_ratings
 
-NAMES = {
-    "item": ("item", "sample", *IDS),
-    "run": ("run", "model", "system"),
-    "person": ("person", "rater", "annotator"),
-    "dimension": ("dimension", "criterion", "aspect"),
-    "value": ("value", "rating", "score"),
-}
-SCALE = (0.0, MAX_VALUE)
 _ADDS = 1.05
 """A judge that makes fewer than 5 % more of the ratings adds nothing worth saying."""
 _LOPSIDED = 0.8
 _ENOUGH_LOPSIDED = 100
-
-
-class Ratings(NamedTuple):
-    """People's ratings by run (as the file names it) and sample, each the mean over people.
-
-    Attributes:
-        people: How many persons there are; 0 where the file does not say.
-        given: How many ratings the file has.
-        lowest: The lowest rating as given, and ``highest`` the highest.
-    """
-
-    values: Mapping[str, Mapping[str, float]]
-    people: int
-    given: int
-    lowest: float
-    highest: float
-    digest: str
-
-
-class CalibrationOptions(TypedDict, total=False):
-    """How runs are calibrated.
-
-    Attributes:
-        scale: The lowest and the highest rating that there is.
-        width: How wide an interval is wanted.
-        category: Only samples of this category.
-        partly: Whether runs that nobody rated are left out, with a note.
-    """
-
-    scale: tuple[float, float]
-    width: float | None
-    category: str | None
-    partly: bool
 
 
 class Bias(NamedTuple):
@@ -88,7 +50,6 @@ class CalibratedRun:
 
     Attributes:
         rated: Samples that people rated and the judge has scored; ``total`` are all it scored.
-        unjudged: Samples that people rated and that have no score.
         people: The mean of the ratings alone.
         judge: The judge's mean over everything.
         correlation: Of the two on the rated samples; None where one of them does not vary.
@@ -99,14 +60,12 @@ class CalibratedRun:
     run: int
     rated: int
     total: int
-    unjudged: int
     people: float
     people_interval: Interval | None
     judge: float
     found: Calibrated
     correlation: float | None
     needed: int | None
-    family: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +79,6 @@ class Calibration:
     """
 
     scorer: Scorer
-    dimension: str
     runs: tuple[CalibratedRun, ...]
     better: tuple[tuple[int, int], ...]
     biases: tuple[Bias, ...]
@@ -129,160 +87,71 @@ class Calibration:
     notes: tuple[str, ...]
 
     @property
-    def adds(self) -> bool:
-        """Whether the judge is worth anything beside the ratings."""
-        rated = sum(one.rated for one in self.runs)
-        return sum(one.found.worth for one in self.runs) >= _ADDS * rated
+    def adds(self) -> bool | None:
+        """Whether the judge is worth anything beside the ratings; None for too few to tell."""
+        known = [one for one in self.runs if one.found.error is not None]
+        rated = sum(one.rated for one in known)
+        return sum(one.found.worth for one in known) >= _ADDS * rated if known else None
 
 
-def read_ratings(path: Path, dimension: str, scale: tuple[float, float] = SCALE) -> Ratings:
-    """Ratings of a file with item, value and, where there are several, run, person and dimension.
-
-    Values are put on the judge's scale. ``overall`` is what the file calls so, or each person's
-    mean over the dimensions.
-
-    Raises:
-        InvalidDataError: What is wrong, line by line.
-        ReportError: Nobody rated that dimension.
-    """
-    problems: list[Problem] = []
-    rows: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
-    people, values, dimensions = set[str](), list[float](), set[str]()
-    low, high = scale
-    for where, fields in read_records(path, problems, (NAMES["item"], NAMES["value"])):
-        row = renamed(fields, NAMES)
-        value, item = _number(row.get("value")), str(row.get("item") or "")
-        if not low <= value <= high:
-            said = f"is {row.get('value')!r:.40}, no number from {low:g} to {high:g}"
-            problems.append(Problem(where, "value", said))
-            continue
-        if not item:
-            problems.append(Problem(where, "item", "is missing"))
-            continue
-        person, name = str(row.get("person") or ""), str(row.get("dimension") or OVERALL)
-        key = str(row.get("run") or ""), item, person
-        if name in rows[key]:
-            who = f" by {person}" if person else ""
-            problems.append(Problem(where, "item", f"{item} is rated twice{who}"))
-            continue
-        rows[key][name] = (value - low) / (high - low) * MAX_VALUE
-        people.add(person)
-        values.append(value)
-        dimensions.add(name)
-    if problems or not rows:
-        raise InvalidDataError(path, problems or [Problem(path.name, "", "holds no ratings")])
-    if dimension not in {OVERALL, *dimensions}:
-        raise ReportError(f"{path.name}: nobody rated {dimension!r}{meant(dimension, dimensions)}")
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
-    count = len(people - {""})
-    return Ratings(
-        _means(rows, dimension, dimensions), count, len(values), min(values), max(values), digest
-    )
-
-
-def _number(given: object) -> float:
-    try:
-        return float(str(given))
-    except ValueError:
-        return float("nan")
-
-
-def _means(
-    rows: Mapping[tuple[str, str, str], Mapping[str, float]],
-    dimension: str,
-    dimensions: set[str],
-) -> dict[str, dict[str, float]]:
-    whole = dimensions - {OVERALL}
-    found: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for (run, item, _), given in rows.items():
-        if dimension in given:
-            found[run, item].append(given[dimension])
-        elif dimension == OVERALL and set(given) == whole:
-            found[run, item].append(overall(given))
-    values: dict[str, dict[str, float]] = defaultdict(dict)
-    for (run, item), each in found.items():
-        values[run][item] = float(np.mean(each))
-    return values
-
-
-def calibrate(
-    tables: Sequence[RunTable],
+def calibrate_runs(
+    store: Store,
+    runs: Sequence[int],
+    path: Path,
     scorer: Scorer,
-    ratings: Ratings,
     *,
+    dimension: str = OVERALL,
+    scale: tuple[float, float] = SCALE,
     width: float | None = None,
     category: str | None = None,
+    partly: bool = False,
 ) -> Calibration:
-    """What people would have given the answers of each run.
+    """What people would have given the answers of each run, from a file of ratings.
 
     Args:
-        tables: The runs, all of one benchmark.
+        store: Where the runs are, all of one benchmark.
         scorer: One dimension of a judge, or a metric that is a mean over samples.
+        dimension: What of the ratings a metric is put right by; a judge's is its own.
+        scale: The lowest and the highest rating that there is.
         width: How wide an interval is wanted.
         category: Only samples of this category.
+        partly: Whether runs that nobody rated are left out, with a note.
 
     Raises:
         ReportError: The ratings are of other runs or samples, or the scores are no plain mean.
     """
-    names, notes = labels(tables), list[str]()
-    runs, influences, pairs = [], [], list[_RatedSample]()
-    for name, table in zip(names, tables, strict=True):
-        given = _ratings_of(table, tables, ratings)
-        found, influence, rated = _calibrated(name, table, scorer, given, width, category, notes)
-        runs.append(found)
-        influences.append(influence)
-        pairs += rated
-    order = sorted(range(len(runs)), key=lambda place: -runs[place].found.value)
-    better = _better([runs[place] for place in order], [influences[place] for place in order])
-    signature = sign(
-        "calibrated",
-        judge=str(tables[0].signature(scorer)),
-        by=scorer.dimension or "",
-        ratings=ratings.digest,
-        how="ppi++",
-    )
-    if category:
-        signature = signature.with_fields(category=category)
-    biases, own = _biases(pairs, scorer) if scorer.judge else ((), None)
-    return Calibration(
-        scorer,
-        scorer.dimension or OVERALL,
-        tuple(runs[place] for place in order),
-        better,
-        biases,
-        own,
-        signature,
-        tuple(notes),
-    )
-
-
-def calibrate_runs(
-    store: Store, runs: Sequence[int], path: Path, scorer: Scorer, **how: Unpack[CalibrationOptions]
-) -> Calibration:
-    """``calibrate`` runs of a store by a file of ratings."""
     reader = TableReader(store)
     tables = [reader.read(store.run(number)) for number in runs]
     if len({one.run.dataset for one in tables}) > 1:
         raise ReportError("the runs are of different data; calibrate those of one benchmark")
     if not scorer.is_mean:
         raise ReportError(f"{scorer.name} is a number of the whole corpus, not a mean")
-    scale = how.get("scale", SCALE)
-    ratings = read_ratings(path, scorer.dimension or OVERALL, scale)
-    unrated = [one.run for one in tables if how.get("partly") and not _names(one, ratings)]
+    ratings = read_ratings(path, scorer.dimension or dimension, scale)
+    unrated = [one.run for one in tables if partly and not _names(one, ratings)]
     if len(unrated) < len(tables):
         tables = [one for one in tables if one.run not in unrated]
-    width, category = how.get("width"), how.get("category")
-    found = calibrate(tables, scorer, ratings, width=width, category=category)
+    notes = _unused(tables, scorer, ratings)
     if scale == SCALE and ratings.highest <= MAX_VALUE / 2:
-        low, high = ratings.lowest, ratings.highest
-        said = (
-            f"The ratings reach from {low:g} to {high:g}: if that is their scale, say so, as 1:5."
-        )
-        found = replace(found, notes=(said, *found.notes))
+        reach = f"{ratings.lowest:g} to {ratings.highest:g}"
+        notes.append(f"The ratings reach from {reach}: if that is their scale, say so, as 1:5.")
     if unrated:
-        names = ", ".join(f"{run.model} (run {run.id})" for run in unrated)
-        found = replace(found, notes=(*found.notes, f"Nobody rated {names}."))
-    return found
+        notes.append(f"Nobody rated {', '.join(f'{one.model} (run {one.id})' for one in unrated)}.")
+    runs_found, influences, pairs = [], [], list[_RatedSample]()
+    for name, table in zip(labels(tables), tables, strict=True):
+        given = _ratings_of(table, tables, ratings)
+        found, influence, rated = _calibrated(name, table, scorer, given, width, category, notes)
+        runs_found.append(found)
+        influences.append(influence)
+        pairs += rated
+    order = sorted(range(len(tables)), key=lambda place: -runs_found[place].found.value)
+    ordered = tuple(runs_found[place] for place in order)
+    judge, by, digest = str(tables[0].signature(scorer)), ratings.dimension, ratings.digest
+    signature = sign("calibrated", judge=judge, by=by, ratings=digest, how="ppi++")
+    if category:
+        signature = signature.with_fields(category=category)
+    biases, own = _biases(pairs, scorer) if scorer.judge else ((), None)
+    better = _better(ordered, [influences[place] for place in order])
+    return Calibration(scorer, ordered, better, biases, own, signature, tuple(notes))
 
 
 def _ratings_of(
@@ -301,6 +170,27 @@ def _ratings_of(
         return values[""]
     near = meant(run.model, [key for key in values if key], "it has")
     raise ReportError(f"the ratings have none of run {run.id} ({run.model}){near}")
+
+
+def _unused(tables: Sequence[RunTable], scorer: Scorer, ratings: Ratings) -> list[str]:
+    """What of the ratings counts for nothing, and why."""
+    known = {name: table for table in tables for name in _names(table, ratings)}
+    if len(tables) == 1 and set(ratings.values) == {""}:
+        known[""] = tables[0]
+    others = {name or "no model": own for name, own in ratings.values.items() if name not in known}
+    unscored = sum(
+        key not in table.sample_scores(scorer).values
+        for name, table in known.items()
+        for key in ratings.values[name]
+    )
+    counts = {
+        f"are of {', '.join(others)}": sum(map(len, others.values())),
+        f"are of answers without {scorer.label}": unscored,
+        f"do not give all of {ratings.dimension}": ratings.partial,
+    }
+    return [
+        f"Ratings that {why} are not used: {count:,}." for why, count in counts.items() if count
+    ]
 
 
 def _names(table: RunTable, ratings: Ratings) -> list[str]:
@@ -324,6 +214,9 @@ def _calibrated(
     category: str | None,
     notes: list[str],
 ) -> tuple[CalibratedRun, dict[str, float], list[_RatedSample]]:
+    if category and category not in table.categories:
+        there = meant(category, table.categories, "it has")
+        raise ReportError(f"{table.run.benchmark} has no category {category!r}{there}")
     group = table.group(scorer, GroupKey(CATEGORY, category) if category else ALL)
     if group.aggregation is not None or group.clusters is not None:
         raise ReportError(
@@ -337,66 +230,51 @@ def _calibrated(
         raise ReportError(f"run {table.run.id} has no score of {scorer.label}")
     strange = [key for key in given if key not in table.run.sample_ids]
     if strange:
-        shown = ", ".join(strange[:3])
-        raise ReportError(f"run {table.run.id} has no sample {shown}; {len(strange):,} are unknown")
+        shown, more = ", ".join(strange[:3]), len(strange) - 3
+        shown += f" and {more:,} more" if more > 0 else ""
+        raise ReportError(f"run {table.run.id} has no sample {shown}, which the ratings are of")
     rated = [key for key in samples if key in given and key in scores]
     others = [key for key in samples if key not in given and key in scores]
     if not rated:
         raise ReportError(f"run {table.run.id} has no sample that people rated and {scorer.label}")
-    unjudged = sum(key in samples and key not in scores for key in given)
     people = np.array([given[key] for key in rated])
     judged, rest = (np.array([scores[key] for key in keys]) for keys in (rated, others))
     found = calibrated_mean(people, judged, rest)
-    _warn(name, people, judged, rest, notes)
+    notes += [f"{name}: {one}" for one in _warnings(found, people, judged, rest)]
     total = len(rated) + len(others)
-    plain = found.plain_error
-    reach = student(len(rated) - 1) * plain if plain is not None else 0.0
-    mean = float(people.mean())
+    plain, mean = found.plain_error, float(people.mean())
+    alone = None if plain is None else around(mean, plain, len(rated) - 1)
     varies = len(rated) > 2 and people.std() > 0 and judged.std() > 0
     correlation = float(np.corrcoef(people, judged)[0, 1]) if varies else None
     needed = None
-    if width and len(rated) > 1:
+    if width and plain is not None:
         needed = ratings_needed(float(people.std(ddof=1)), correlation or 0.0, total, width)
-    family = family_of(table.run.model)
-    run = CalibratedRun(
-        name,
-        table.run.id,
-        len(rated),
-        total,
-        unjudged,
-        mean,
-        Interval(mean - reach, mean + reach) if plain is not None else None,
-        float(np.concatenate([judged, rest]).mean()),
-        found,
-        correlation,
-        needed,
-        family,
-    )
-    clips = dict(zip(samples, group.clips, strict=True))
-    moved = found.influence.tolist()
+    by_judge = float(np.concatenate([judged, rest]).mean())
+    means = (mean, alone, by_judge, found, correlation, needed)
+    run = CalibratedRun(name, table.run.id, len(rated), total, *means)
+    clips, moved = dict(zip(samples, group.clips, strict=True)), found.influence.tolist()
     influence = {clips[key]: one for key, one in zip((*rated, *others), moved, strict=True)}
-    differences = [
-        _RatedSample(samples[key].category, family, scores[key] - given[key]) for key in rated
-    ]
-    return run, influence, differences
+    family = family_of(table.run.model)
+    off = {key: scores[key] - given[key] for key in rated}
+    return run, influence, [_RatedSample(samples[key].category, family, off[key]) for key in rated]
 
 
-def _warn(
-    name: str, people: FloatArray, judged: FloatArray, rest: FloatArray, notes: list[str]
-) -> None:
+def _warnings(
+    found: Calibrated, people: FloatArray, judged: FloatArray, rest: FloatArray
+) -> Iterator[str]:
     most = max(np.unique(people, return_counts=True)[1]) / len(people)
-    if most > _LOPSIDED and len(people) < _ENOUGH_LOPSIDED:
-        notes.append(
-            f"{name}: {most:.0%} of the ratings are the same; of so few the interval is too narrow."
-        )
+    if found.interval is None:
+        few = f"an interval takes {FEWEST_RATED} ratings"
+        why = few if len(people) < FEWEST_RATED else "all its ratings are the same"
+        yield f"no interval; {why}."
+    elif most > _LOPSIDED and len(people) < _ENOUGH_LOPSIDED:
+        yield f"{most:.0%} of the ratings are the same; of so few the interval is too narrow."
     if len(people) < 2 or len(rest) < 2:
         return
     spread = np.sqrt(judged.var(ddof=1) / len(judged) + rest.var(ddof=1) / len(rest))
     if spread > 0 and abs(judged.mean() - rest.mean()) > student(len(judged) - 1, 0.99) * spread:
-        notes.append(
-            f"{name}: what people rated is not like a random part: the judge gives it "
-            f"{judged.mean():.2f}, and the rest {rest.mean():.2f}."
-        )
+        given = f"the judge gives it {judged.mean():.2f}, and the rest {rest.mean():.2f}"
+        yield f"what people rated is not like a random part: {given}."
 
 
 def _better(
@@ -443,16 +321,15 @@ def _biases(pairs: Iterable[_RatedSample], scorer: Scorer) -> tuple[tuple[Bias, 
         return found, None
     error = float(np.sqrt(mine.var(ddof=1) / len(mine) + theirs.var(ddof=1) / len(theirs)))
     value = float(mine.mean() - theirs.mean())
-    reach = student(min(len(mine), len(theirs)) - 1) * error
-    return found, Bias(own, len(mine), value, Interval(value - reach, value + reach))
+    reach = around(value, error, min(len(mine), len(theirs)) - 1)
+    return found, Bias(own, len(mine), value, reach)
 
 
 def _bias(group: str, values: FloatArray) -> Bias:
-    value = float(values.mean())
-    if len(values) < 2:
-        return Bias(group, len(values), value, None)
-    reach = student(len(values) - 1) * float(values.std(ddof=1)) / np.sqrt(len(values))
-    return Bias(group, len(values), value, Interval(value - reach, value + reach))
+    n, value = len(values), float(values.mean())
+    if n < 2:
+        return Bias(group, n, value, None)
+    return Bias(group, n, value, around(value, float(values.std(ddof=1) / np.sqrt(n)), n - 1))
 
 
 def family_of(name: str) -> str:
