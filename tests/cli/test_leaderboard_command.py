@@ -238,6 +238,20 @@ def test_a_gate_closes_by_the_test_and_not_by_the_mean(
     assert says in shown.stderr
 
 
+def test_a_gate_closes_when_a_run_fails_what_the_other_answers(tmp_path: Path) -> None:
+    scores = {"rouge_l": {one.id: place % 7 / 10 for place, one in enumerate(SAMPLES)}}
+    kept = Store.open(str(tmp_path / "s.db"))
+    for failed in (0, 2, 10):
+        statuses = {one.id: Status.REFUSED for one in SAMPLES[:failed]}
+        put_run(kept, MadeRun(f"made/{failed}", scores, statuses=statuses), SAMPLES)
+    kept.close()
+    words = ("--fail-if-worse", "rouge_l", "--store", str(tmp_path / "s.db"))
+    assert run("compare", "1", "2", *words).returncode == 0
+    assert run("compare", "3", "1", *words).returncode == 0
+    shown = run("compare", "1", "3", *words)
+    assert (shown.returncode, "for 10 samples that run 1 has" in shown.stderr) == (1, True)
+
+
 def test_a_gate_that_cannot_close_is_an_error(store: str) -> None:
     shown = run("compare", "1", "3", "--fail-if-worse", "elements", "--store", store)
     assert shown.returncode == 2

@@ -119,11 +119,7 @@ def _meaning(sample: Sample) -> tuple[object, ...]:
 
 
 def _scorers(
-    one: RunTable,
-    other: RunTable,
-    metrics: Sequence[str],
-    judges: Sequence[str],
-    notes: list[str],
+    one: RunTable, other: RunTable, metrics: Sequence[str], judges: Sequence[str], notes: list[str]
 ) -> list[Scorer]:
     """Scorers that both runs have, made in the same way; a judge is followed by its dimensions."""
     for name in judges:
@@ -177,6 +173,8 @@ class _ScorePair:
     first: FloatArray
     second: FloatArray
     present: NDArray[np.bool_]
+    lost: int
+    gained: int
 
 
 def _differences(
@@ -212,6 +210,7 @@ def _pair(
 ) -> _ScorePair:
     statistics, each = group.arrays(scored)
     present = each[:, 0] & each[:, 1]
+    lost, gained = (int((side & ~present).sum()) for side in each.T)
     if compute.lacks(group, present):
         present[:] = False
     table = compute.spread(group, statistics * present[:, np.newaxis, np.newaxis])
@@ -220,7 +219,8 @@ def _pair(
     if group.aggregation is not None and present.any():
         means = np.stack([right[present].mean(axis=0), left[present].mean(axis=0)])
         drawn = compute.aggregate_of(scorer, group, compute.corpus_means(means, len(group.weights)))
-    return _ScorePair(scorer, category, group, aggregate, drawn, left, right, present)
+    both = (aggregate, drawn, left, right, present)
+    return _ScorePair(scorer, category, group, *both, lost, gained)
 
 
 def _tested(pairs: Sequence[_ScorePair]) -> list[Difference]:
@@ -250,6 +250,7 @@ def _difference(pair: _ScorePair, p_value: float) -> Difference:
     first, second = (compute.score(scorer, group, side, here) for side in (pair.first, pair.second))
     one, other = pair.first[here], pair.second[here]
     found = Difference(scorer, pair.category, len(one), first, second, second - first)
+    found = replace(found, lost=pair.lost, gained=pair.gained)
     if not compute.enough(group, here):
         return found
     clusters = list(compress(group.clips, here.tolist()))

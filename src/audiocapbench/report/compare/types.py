@@ -28,6 +28,7 @@ class Difference:
         detectable: The smallest true difference that these samples show in four of five cases.
         needed: Samples, or clips, that it would take to see the difference that was found.
         by_clip: Whether clips are drawn and swapped, because some have several samples.
+        lost: Samples that only the first run has a score for, and ``gained`` only the second.
     """
 
     scorer: Scorer
@@ -43,6 +44,8 @@ class Difference:
     detectable: float | None = None
     needed: int | None = None
     by_clip: bool = False
+    lost: int = 0
+    gained: int = 0
 
 
 class AnswerScore(NamedTuple):
