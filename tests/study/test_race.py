@@ -88,6 +88,7 @@ def test_run_asks_the_rest_of_a_race(place: Path) -> None:
         ([*MODELS, "--top", "3"], "takes more models"),
         ([*MODELS, "--metric", "meteor", "--judge", "elements"], "one score"),
         ([*MODELS, "--metric", "nothing"], "nothing"),
+        ([*MODELS, "--seed", "-1"], "greater than or equal to 0"),
         ([*MODELS, "--metric", "bleu_coco_4"], "whole corpus"),
         (["--model", "control/empty", "--model", "control/empty"], "takes more"),
     ],

@@ -115,6 +115,12 @@ def test_a_locked_study_refuses_other_data_and_other_models(place: Path) -> None
         ('name = "x"\nbenchmark = "demo"\nmodels = ["listener"]\nlimit = 0', "limit"),
         ('name = "x"\nbenchmark = "demo"\nmodels = ["nobody/x"]', "nobody/x"),
         ('name = "x"\nbenchmark = "demo"\nmodels = ["listener"]\nbudget = -1', "budget"),
+        ('name = "x"\nbenchmark = "demo"\nmodels = ["listener"]\nbudget = inf', "finite"),
+        ('name = "x"\nbenchmark = "demo"\nmodels = ["listener"]\nlimit = true', "limit"),
+        ('name = "x"\nbenchmark = "demo"\nmodels = ["listener"]\nlimit = "3"', "limit"),
+        ('name = "x"\nbenchmark = "demo"\nmodels = ["listener"]\nfoldre = "x"', "'folder'?"),
+        ('name = "x"\nbenchmark = "demo"\nmodels = ["listener"]\nprices = "\\u0000"', "NUL"),
+        (f"a = {'[' * 5000}{']' * 5000}", "cannot be read as a study"),
         ('name = "x"\nbenchmark = "nowhere"\nmodels = ["listener"]', "nowhere"),
         ('name = "x"\nbenchmark = "demo"\nmodels = ["listener"]\nmetrics = ["metoer"]', "meteor"),
     ],
@@ -134,6 +140,14 @@ def test_the_papers_own_study_is_an_example_that_names_its_models() -> None:
     assert paper is not None
     assert set(told["models"]) == {one.model for one in paper.rows}
     assert told["protocol"] == "published"
+
+
+@pytest.mark.parametrize("text", ["", "null", "3", '"x"'])
+def test_a_lock_that_is_none_is_no_lock_of_nothing(place: Path, text: str) -> None:
+    (place / "study.lock.json").write_text(text)
+    done = call(place, "check", "study.toml")
+    (place / "study.lock.json").unlink()
+    assert (done.returncode, "cannot be read" in done.stderr) == (2, True), done.stderr
 
 
 def test_a_lock_holds_the_samples_and_can_be_made_anew(place: Path) -> None:

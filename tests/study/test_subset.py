@@ -63,7 +63,7 @@ def test_a_hundred_of_a_thousand_rank_thirteen_models_nearly_as_all_do() -> None
     found = measure(made_scores(13, 1000), categories, 100, 0)
     assert found["balanced"].error < found["draw"].error
     assert found["balanced"].rank_error < 0.5
-    print({name: one._asdict() for name, one in found.items()})  # noqa: T201
+    print(found)  # noqa: T201
 
 
 def test_the_subset_is_written_and_says_how_far_it_is_off(place: Path) -> None:
@@ -90,6 +90,8 @@ def test_the_subset_is_written_and_says_how_far_it_is_off(place: Path) -> None:
         (["1", "2", "3", "4", "--size", "2"], "leaves out whole categories"),
         (["1", "--use", "broken.json"], "is no subset"),
         (["1", "--use", "none.json"], "is no subset"),
+        (["1", "2", "3", "4", "--seed", "-1"], "greater than or equal to 0"),
+        (["1", "--use", "none.json", "--out", "other.json"], "only estimates"),
     ],
 )
 def test_what_cannot_be_chosen_or_used_is_refused(place: Path, words: list[str], says: str) -> None:
@@ -142,3 +144,13 @@ def test_a_subset_that_was_tampered_with_is_refused(
     (tmp_path / "s.json").write_text(json.dumps(told))
     with pytest.raises(ReportError, match="is no subset"):
         read_subset(tmp_path / "s.json")
+
+
+def test_models_that_fare_alike_on_many_clips_still_get_the_clips_asked_for() -> None:
+    generator = np.random.default_rng(3)
+    scores = (generator.random((4, 60)) < 0.5).astype(float)
+    categories = ["sound", "music"] * 30
+    chosen = anchors(scores, categories, 40, 2**40)
+    assert len(set(chosen.places.tolist())) == 40
+    assert chosen.weights.sum() == pytest.approx(1)
+    np.testing.assert_allclose(chosen.estimate(scores), scores.mean(axis=1), atol=1e-12)

@@ -29,7 +29,7 @@ def race(
     alpha: Annotated[float, Option(min=1e-6, max=0.5)] = 0.05,
     data: Path | None = None,
     follow_links: options.FollowLinks = False,
-    seed: Annotated[int, Option(metavar="N", help="Decides the order of the clips.")] = 0,
+    seed: Annotated[int, Option(min=0, metavar="N", help="Decides the order of the clips.")] = 0,
     concurrency: options.Concurrency = None,
     budget: options.Budget = None,
     prices: options.Prices = None,
@@ -137,7 +137,7 @@ def _show(found: "RaceResult") -> None:
     names = ", ".join(found.best)
     if found.decided:
         which = "the best" if found.top == 1 else f"the best {found.top}"
-        rest = "that answer" if any(one.refusal for one in found.racers) else "of these"
+        rest = "of those that answer" if any(one.refusal for one in found.racers) else "of these"
         rest += f" over all clips (at {1 - found.alpha:g})"
         show_lines(f"Decided: {names} is {which} {rest}.")
     elif len(found.best) <= found.top:
@@ -153,4 +153,4 @@ def _show(found: "RaceResult") -> None:
     show_lines(f"It took {of} ({found.asked / found.fixed:.0%}){cost}.")
     for one in found.racers:
         if one.refusal is not None:
-            say(f"{one.model}: {one.refusal}")
+            say(f"{one.model}: {one.refusal.removeprefix(f'{one.model}: ')}")

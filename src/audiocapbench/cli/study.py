@@ -86,7 +86,7 @@ def _plan(path: Path, way: str) -> _StudyPlan:
     traits = opened.traits
     ways = options.judge_ways(found.protocol, None)
     judges = create_judges(found.judges, traits.judge, ways=ways, unfit=traits.unfit_judges)
-    metrics = list(traits.metrics if found.metrics is None else found.metrics)
+    metrics = [*dict.fromkeys(traits.metrics if found.metrics is None else found.metrics)]
     check_metrics(traits.aggregation, metrics)
     models = found.create()
     selection = Selection(found.category, found.limit, found.sample, found.seed)
@@ -109,11 +109,11 @@ def _previews(plan: _StudyPlan) -> "list[Preview]":
 def _check(plan: _StudyPlan, *, json: bool) -> None:
     previews = _previews(plan)
     costs = [one.likely_usd for one in previews if one.is_paid]
-    total = sum(one or 0.0 for one in costs)
+    total, many = sum(one or 0.0 for one in costs), len(plan.selection.of(plan.benchmark))
     if json:
         document = {
             "study": plan.study.name,
-            "samples": len(plan.selection.of(plan.benchmark)),
+            "samples": many,
             "models": [one.name for one in plan.models],
             "judges": [one.name for one in plan.judges],
             "metrics": plan.metrics,
@@ -124,7 +124,6 @@ def _check(plan: _StudyPlan, *, json: bool) -> None:
         }
         print_json(document)
     else:
-        many = len(plan.selection.of(plan.benchmark))
         show_lines(
             f"{plan.study.name}: {len(plan.models)} models, {many:,} samples of "
             f"{plan.benchmark.name}, {len(plan.judges)} judges, metrics {', '.join(plan.metrics)}",
@@ -163,6 +162,7 @@ def _time(plan: _StudyPlan, preview: "Preview") -> str:
 def _run(plan: _StudyPlan, *, yes: bool, json: bool) -> None:
     from audiocapbench.cli.preview import confirm, say_what_changed
     from audiocapbench.cli.progress import ask_and_score, explain_end, explain_spending, say_where
+    from audiocapbench.data.problems import os_errors
     from audiocapbench.engine import Budget, RateLimits
     from audiocapbench.errors import FatalError
 
@@ -172,23 +172,15 @@ def _run(plan: _StudyPlan, *, yes: bool, json: bool) -> None:
             + "; ".join(plan.changed)
         )
     study, purse = plan.study, Budget(plan.study.budget)
-    study.folder.mkdir(parents=True, exist_ok=True)
+    with os_errors(study.folder, "written"):
+        study.folder.mkdir(parents=True, exist_ok=True)
     say_what_changed(plan.benchmark, plan.store)
     confirm(_previews(plan), budget_usd=study.budget, yes=yes)
     refused: list[FatalError] = []
-    ends = ask_and_score(
-        plan.benchmark,
-        plan.models,
-        plan.store,
-        plan.metrics,
-        judges=plan.judges,
-        selection=plan.selection,
-        rate_limits=RateLimits(study.concurrency),
-        batch=study.batch,
-        budget=purse,
-        prices=study.prices,
-        refused=refused,
-    )
+    how: Any = {"selection": plan.selection, "prices": study.prices, "batch": study.batch}
+    how |= {"rate_limits": RateLimits(study.concurrency), "budget": purse, "refused": refused}
+    who = (plan.benchmark, plan.models, plan.store, plan.metrics)
+    ends = ask_and_score(*who, judges=plan.judges, **how)
     runs = [end.run.id for end in ends]
     written = _write(plan, runs) if runs else []
     for end in ends:
@@ -210,7 +202,7 @@ def _write(plan: _StudyPlan, runs: Sequence[int]) -> list[Path]:
     study, written = plan.study, list[Path]()
     judge = study.judges[0] if study.judges else None
     how: dict[str, Any] = {"store": plan.store, "judge": judge, "runs": runs}
-    for name in study.output.tables:
+    for name in dict.fromkeys(study.output.tables):
         split = name in ("by-category", "table2")
         board = library.leaderboard(by_category=split, published=study.published, **how)
         written += _write_table(study, name, board)
@@ -225,7 +217,7 @@ def _write_table(study: "Study", name: str, board: "LeaderboardResult") -> list[
     pages = [one.page for one in tables] or board.pages()
     rows = [record for one in tables for record in one.records] or board.records()
     paths = []
-    for form in study.output.formats:
+    for form in dict.fromkeys(study.output.formats):
         paths.append(study.folder / f"{name}.{'tex' if form == 'latex' else form}")
         write(
             Format(form),

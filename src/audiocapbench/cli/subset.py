@@ -23,7 +23,7 @@ def subset(
     size: Annotated[int, Option(min=2)] = 100,
     metric: str | None = None,
     judge: str | None = None,
-    seed: Annotated[int, Option(metavar="N", help="Decides what is drawn.")] = 0,
+    seed: Annotated[int, Option(min=0, metavar="N", help="Decides what is drawn.")] = 0,
     out: options.Out = None,
     use: Path | None = None,
     store: options.Store = options.DEFAULT_STORE,
@@ -55,6 +55,8 @@ def subset(
     reader = TableReader(kept)
     tables = [reader.read(kept.run(number)) for number in dict.fromkeys(runs)]
     if use is not None:
+        if out is not None:
+            raise AudioCapBenchError("--out writes what is chosen; --use only estimates")
         chosen = read_subset(use)
         found = estimate_by(chosen, tables)
         _show_estimates(chosen, found, json=json)
@@ -84,7 +86,7 @@ def _show(chosen: "Subset") -> None:
         }
         for name, one in chosen.held_out.items()
     ]
-    what = f"{len(chosen.ids):,} of {chosen.total:,} clips of {chosen.benchmark}"
+    what = f"{len(chosen.ids):,} of {chosen.of:,} clips of {chosen.benchmark}"
     many = len(chosen.models)
     title = f"{what}, by {chosen.scorer}: {many} models, each left out in turn"
     show_page(rows_page(title, rows))
@@ -111,6 +113,6 @@ def _show_estimates(chosen: "Subset", found: "list[SubsetEstimate]", *, json: bo
     if json:
         print_json({"subset": chosen.to_dict(), "models": plain_rows(rows)})
         return
-    title = f"{chosen.scorer} on all clips, by {len(chosen.ids):,} of {chosen.total:,}"
+    title = f"{chosen.scorer} on all clips, by {len(chosen.ids):,} of {chosen.of:,}"
     show_page(rows_page(title, rows))
     show_lines(f"Signature: {chosen.signature}")

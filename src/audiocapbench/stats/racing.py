@@ -125,8 +125,3 @@ class Race:
     def out(self) -> set[int]:
         """Who is surely not among the best."""
         return set(np.flatnonzero(self.better.sum(axis=0) >= self.top).tolist())
-
-    @property
-    def is_decided(self) -> bool:
-        """Whether the best are known, or nothing is left to ask."""
-        return self.models - len(self.out) <= self.top or self.seen >= self.clips

@@ -92,18 +92,11 @@ class RaceResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The result as a JSON object."""
+        plain = ("clips", "top", "alpha", "decided", "best", "asked", "fixed", "cost_usd")
         return {
             "scorer": self.scorer.label,
-            "clips": self.clips,
-            "top": self.top,
-            "alpha": self.alpha,
-            "decided": self.decided,
-            "best": list(self.best),
+            **{name: getattr(self, name) for name in (*plain, "fixed_usd")},
             "stopped": None if self.stop is None else str(self.stop),
-            "asked": self.asked,
-            "fixed": self.fixed,
-            "cost_usd": self.cost_usd,
-            "fixed_usd": self.fixed_usd,
             "models": [one._asdict() for one in self.racers],
         }
 
@@ -225,11 +218,10 @@ class RaceCourse:
 
     def _result(self, race: Race, out_after: dict[str, int], stop: Stop | None) -> RaceResult:
         racers = []
-        for model in self.models:
-            run = self.runs.get(model.name)
-            out, refusal = out_after.get(model.name), self.refusals.get(model.name)
-            table = None if run is None else self.reader.read(run)
-            racers.append(_racer(model.name, table, self.scorer, out, refusal))
+        for name in (one.name for one in self.models):
+            table = self.reader.read(self.runs[name]) if name in self.runs else None
+            out, refusal = out_after.get(name), self.refusals.get(name)
+            racers.append(_racer(name, table, self.scorer, out, refusal))
         left = [one.model for one in racers if one.out_after is None and one.refusal is None]
         ranked, runs = tuple(sorted(racers, key=_order)), tuple(self.runs.values())
         is_decided = race.models > self.top >= len(left) and stop is None

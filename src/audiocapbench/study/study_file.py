@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.data.problems import InvalidDataError, Problem
-from audiocapbench.errors import MetricError, ReportError
+from audiocapbench.errors import MetricError, ReportError, meant
 from audiocapbench.files import write_file
 from audiocapbench.judges import Judge
 from audiocapbench.metrics import compute
@@ -23,7 +23,13 @@ Positive = Annotated[int, Field(ge=1)]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @model_validator(mode="after")
+    def _without_nul(self) -> Self:
+        if bad := [name for name, value in self if "\0" in str(value)]:
+            raise ValueError(f"{', '.join(bad)} holds a NUL character")
+        return self
 
 
 class StudyModel(_Strict):
@@ -34,6 +40,11 @@ class StudyModel(_Strict):
     max_tokens: Positive | None = None
     timeout: Annotated[float, Field(ge=1)] | None = None
     system: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, given: Any) -> Any:
+        return {"name": given} if isinstance(given, str) else given
 
 
 class Output(_Strict):
@@ -60,7 +71,7 @@ class Study(_Strict):
 
     name: str
     benchmark: str
-    models: tuple[StudyModel | str, ...] = Field(min_length=1)
+    models: tuple[StudyModel, ...]
     data: Path | None = None
     judges: tuple[str, ...] = ()
     metrics: tuple[str, ...] | None = None
@@ -80,8 +91,10 @@ class Study(_Strict):
 
     @model_validator(mode="after")
     def _one_of_each(self) -> Self:
-        names = [one if isinstance(one, str) else one.name for one in self.models]
+        names = [one.name for one in self.models]
         twice = sorted({name for name in names if names.count(name) > 1})
+        if not names:
+            raise ValueError("no models are named")
         if twice:
             raise ValueError(f"{', '.join(twice)} stands twice among the models")
         if self.limit is not None and self.sample is not None:
@@ -92,10 +105,8 @@ class Study(_Strict):
         """The models, each with its settings."""
         found: list[Model] = []
         for one in self.models:
-            entry = StudyModel(name=one) if isinstance(one, str) else one
-            given = entry.model_dump(exclude={"name"})
-            published = self.protocol == "published"
-            found += create_models([entry.name], ModelSettings(**given), published=published)
+            given = ModelSettings(**one.model_dump(exclude={"name"}))
+            found += create_models([one.name], given, published=self.protocol == "published")
         return found
 
 
@@ -108,26 +119,33 @@ def read_study(path: Path) -> Study:
     """
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        # As JSON, so that a number is a number and a list is a list.
+        study = Study.model_validate_json(json.dumps(given, default=str), strict=True)
+        beside = path.parent
+        paths = {name: getattr(study, name) for name in ("folder", "data", "prices")}
+        changed: dict[str, Any] = {
+            name: beside / one.expanduser() for name, one in paths.items() if one is not None
+        }
+        if "://" not in study.store:
+            changed["store"] = str(beside / Path(study.store).expanduser())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RuntimeError) as error:
         raise ReportError(f"{path} cannot be read as a study: {error}") from None
-    try:
-        study = Study.model_validate(given)
     except ValidationError as error:
         problems = [
-            Problem(path.name, ".".join(map(str, one["loc"])) or "the study", one["msg"])
+            Problem(path.name, ".".join(map(str, one["loc"])) or "the study", _words(one))
             for one in error.errors()
         ]
         raise InvalidDataError(path, problems) from None
-    beside = path.parent
-    changed: dict[str, Any] = {"folder": beside / study.folder}
-    for name in ("data", "prices"):
-        if (value := getattr(study, name)) is not None:
-            changed[name] = beside / value
-    if "://" not in study.store:
-        changed["store"] = str(beside / study.store)
     if (beside / study.benchmark).is_dir():
         changed["benchmark"] = str(beside / study.benchmark)
     return study.model_copy(update=changed)
+
+
+def _words(problem: Any) -> str:
+    if problem["type"] == "extra_forbidden":
+        known = {**Study.model_fields, **StudyModel.model_fields, **Output.model_fields}
+        return f"is no key of a study{meant(str(problem['loc'][-1]), known)}"
+    return str(problem["msg"]).removeprefix("Value error, ")
 
 
 def lock_of(
@@ -178,9 +196,9 @@ def changed_since(path: Path, lock: Mapping[str, Any]) -> list[str]:
     if not place.exists():
         return []
     try:
-        before = json.loads(place.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ReportError(f"{place} cannot be read: {error}") from None
+        before = dict(json.loads(place.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        raise ReportError(f"{place} cannot be read ({error}); lock the study anew") from None
     now = json.loads(json.dumps(lock, default=str))
     return [
         f"{name}: {old} is now {new}"

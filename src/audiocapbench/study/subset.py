@@ -7,8 +7,9 @@ model that was not looked at, is measured by leaving out one model at a time.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -45,7 +46,8 @@ class WeightedClips(NamedTuple):
         return found
 
 
-class HeldOut(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class HeldOut:
     """How well a method does on models that it has not seen.
 
     Attributes:
@@ -64,6 +66,7 @@ class Subset:
     """Clips that stand for a benchmark, and what is known of how well they do.
 
     Attributes:
+        of: How many clips they stand for.
         ids: The samples, and ``weights`` what each counts for.
         dataset: Fingerprint of the data that they are of.
         models: The models that they were chosen by.
@@ -73,13 +76,13 @@ class Subset:
     benchmark: str
     dataset: str
     scorer: str
-    total: int
+    signature: str
+    of: int
+    method: Method
+    held_out: dict[Method, HeldOut]
+    models: tuple[str, ...]
     ids: tuple[str, ...]
     weights: tuple[float, ...]
-    method: Method
-    models: tuple[str, ...]
-    held_out: Mapping[Method, HeldOut]
-    signature: str
 
     @property
     def half_width(self) -> float:
@@ -90,20 +93,7 @@ class Subset:
 
     def to_dict(self) -> dict[str, Any]:
         """The subset as a JSON object, as ``read_subset`` reads it back."""
-        return {
-            "benchmark": self.benchmark,
-            "dataset": self.dataset,
-            "scorer": self.scorer,
-            "signature": self.signature,
-            "size": len(self.ids),
-            "of": self.total,
-            "method": self.method,
-            "half_width": self.half_width,
-            "held_out": {name: one._asdict() for name, one in self.held_out.items()},
-            "models": list(self.models),
-            "ids": list(self.ids),
-            "weights": list(self.weights),
-        }
+        return {"size": len(self.ids), "half_width": self.half_width, **asdict(self)}
 
 
 class SubsetEstimate(NamedTuple):
@@ -148,23 +138,19 @@ def choose_subset(
             f"{size:,} would be no smaller"
         )
     scores = np.array([[own[one.id] for one in samples] for own in values])
+    if not all(np.ptp(scores, axis=axis).any() for axis in (0, 1)):
+        raise ReportError(
+            "models, or clips, have all the same score: there is nothing to choose by"
+        )
     categories = [one.category for one in samples]
     held_out = measure(scores, categories, size, seed)
     method: Method = min(held_out, key=lambda name: held_out[name].error)
     chosen = _CHOOSE[method](scores, categories, size, seed)
-    order = np.argsort(chosen.places)
-    return Subset(
-        tables[0].run.benchmark,
-        tables[0].run.dataset,
-        scorer.label,
-        len(samples),
-        tuple(samples[place].id for place in chosen.places[order].tolist()),
-        tuple(chosen.weights[order].tolist()),
-        method,
-        tuple(labels(tables)),
-        held_out,
-        str(tables[0].signature(scorer)),
-    )
+    clips = sorted(zip(chosen.places.tolist(), chosen.weights.tolist(), strict=True))
+    ids, weights = zip(*((samples[place].id, weight) for place, weight in clips), strict=True)
+    run, signature = tables[0].run, str(tables[0].signature(scorer))
+    made = (run.benchmark, run.dataset, scorer.label, signature, len(samples), method, held_out)
+    return Subset(*made, tuple(labels(tables)), ids, weights)
 
 
 def measure(
@@ -205,21 +191,31 @@ def draw(scores: FloatArray, categories: Sequence[str], size: int, seed: int) ->
 
 
 def anchors(scores: FloatArray, categories: Sequence[str], size: int, seed: int) -> WeightedClips:
-    """The clip in the middle of each cluster of a category, weighted by the cluster's size."""
+    """The clips in the middle of each cluster of a category, weighted by the cluster's size.
+
+    One of each; more where models fare so much alike that there are fewer clusters than clips.
+    """
     from scipy.cluster.vq import kmeans2
 
     places, weights = [], []
     for own, count in _quotas(categories, size):
-        points = scores[:, own].T
-        centres, member = kmeans2(
-            points + 0.0, count, iter=_ROUNDS, minit="++", seed=seed, missing="warn"
-        )
-        for cluster in np.unique(member):
-            inside = own[member == cluster]
-            distance = ((scores[:, inside].T - centres[cluster]) ** 2).sum(axis=1)
-            places.append(inside[int(distance.argmin())])
-            weights.append(len(inside) / scores.shape[1])
-    return WeightedClips(np.array(places), np.array(weights))
+        points = scores[:, own].T + 0.0
+        most = min(count, len(np.unique(points, axis=0)))
+        with warnings.catch_warnings(action="ignore"):  # of clusters that end up empty
+            centres, member = kmeans2(
+                points, most, iter=_ROUNDS, minit="++", seed=seed % 2**32, missing="warn"
+            )
+        clusters = [np.flatnonzero(member == one) for one in np.unique(member)]
+        taken = np.ones(len(clusters), dtype=np.int64)
+        for _ in range(count - len(clusters)):
+            taken[
+                np.argmax([len(one) / many for one, many in zip(clusters, taken, strict=True)])
+            ] += 1
+        for inside, many in zip(clusters, taken.tolist(), strict=True):
+            distance = ((points[inside] - centres[member[inside[0]]]) ** 2).sum(axis=1)
+            places.append(own[inside[np.argsort(distance, kind="stable")[:many]]])
+            weights.append(np.full(many, len(inside) / many / scores.shape[1]))
+    return WeightedClips(np.concatenate(places), np.concatenate(weights))
 
 
 def balanced(scores: FloatArray, categories: Sequence[str], size: int, seed: int) -> WeightedClips:
@@ -273,24 +269,19 @@ def read_subset(path: Path) -> Subset:
     Raises:
         ReportError: It is no such file.
     """
+    from pydantic import TypeAdapter, ValidationError
+
+    refusal = f"{path} is no subset that 'audiocapbench subset' wrote"
     try:
-        given = json.loads(path.read_text(encoding="utf-8"))
-        held = {name: HeldOut(**one) for name, one in given["held_out"].items()}
-        weights = tuple(float(one) for one in given["weights"])
-        ids, models = tuple(map(str, given["ids"])), tuple(map(str, given["models"]))
-        names = ("benchmark", "dataset", "scorer", "signature")
-        benchmark, dataset, scorer, signature = (str(given[name]) for name in names)
-        found = Subset(
-            benchmark, dataset, scorer, int(given["of"]), ids, weights, given["method"], models,
-            held, signature,
-        )  # fmt: skip
+        found = TypeAdapter(Subset).validate_json(path.read_bytes())
         if not 0 <= found.half_width < float("inf"):
             raise ValueError(f"half_width is {found.half_width}")
-    except (OSError, ArithmeticError, ValueError, KeyError, TypeError, AttributeError) as error:
-        what = f"{type(error).__name__}: {error}"
-        raise ReportError(
-            f"{path} is no subset that 'audiocapbench subset' wrote ({what})"
-        ) from None
+    except ValidationError as error:
+        where, what = error.errors()[0]["loc"], error.errors()[0]["msg"]
+        raise ReportError(f"{refusal} ({'.'.join(map(str, (*where, what)))})") from None
+    except (OSError, ArithmeticError, ValueError, KeyError) as error:
+        raise ReportError(f"{refusal} ({type(error).__name__}: {error})") from None
+    ids, weights = found.ids, found.weights
     if len(ids) != len(weights) or len(set(ids)) != len(ids) or not abs(sum(weights) - 1) < 1e-6:
         raise ReportError(f"{path}: ids and weights do not belong together")
     return found
@@ -321,6 +312,6 @@ def estimate_by(subset: Subset, tables: Sequence[RunTable]) -> list[SubsetEstima
             interval = Interval(
                 max(scorer.min_value, value - reach), min(scorer.max_value, value + reach)
             )
-        whole = sum(values.values()) / len(values) if len(values) >= subset.total else None
+        whole = sum(values.values()) / len(values) if len(values) >= subset.of else None
         found.append(SubsetEstimate(label, value, interval, whole, missing))
     return found
