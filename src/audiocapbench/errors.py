@@ -97,7 +97,9 @@ class BenchmarkError(AudioCapBenchError):
 
 
 class ModelError(AudioCapBenchError):
-    """A model cannot be found, prepared or asked."""
+    """A model cannot be found, prepared or asked; ``status`` is what HTTP calls it, if it does."""
+
+    status: int | None = None
 
 
 class TransientError(ModelError):

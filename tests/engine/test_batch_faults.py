@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from audiocapbench.engine import batch_rounds
+from audiocapbench.models.openai_batches import OpenAIBatches
 from audiocapbench.store import Store
 from command import run_command
 from fakes.gemini_batches import GeminiBatchServer
@@ -106,7 +108,7 @@ def test_answers_whose_file_never_comes_end_the_run_and_stay_awaited(
     server.changed = lambda told: told | {"output_file_id": None}
     ended = batch(place, server)
     assert ended.code == 2
-    assert "batch_0 answered more than its files hold; the same command goes on" in ended.err
+    assert "UTC: answered more than its files hold; the answers may still come" in ended.err
     server.changed = lambda told: told
     assert batch(place, server).code == 0
     assert len(server.batches) == 1
@@ -301,6 +303,90 @@ def test_what_is_committed_without_its_worker_is_awaited_no_more(
         assert store.in_batches(1) == set()
 
 
+def revoked() -> Any:
+    return json_response({"error": {"message": "Revoked"}}, 401)
+
+
+def test_a_batch_that_is_gone_is_awaited_for_two_days_and_then_its_questions_can_be_sent_again(
+    place: Path, server: OpenAIBatchServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OpenAIBatches, "most_lines", CLIPS - 1)  # two batches
+    server.refusals = {"/batches/": [revoked()]}
+    assert batch(place, server).code == 2
+    gone = max(server.batches.values(), key=lambda one: len(one.lines))
+    del server.batches[gone.id]
+    ended = batch(place, server)
+    assert (ended.code, "Traceback" in ended.err) == (2, False)
+    assert f"{gone.id}, sent on" in ended.err
+    assert "only then sent again" in ended.err
+    assert len(outcomes(place)) == 1, "what the other batch brought is kept"
+    live = finish(place, MODEL, **server.settings)
+    assert (live.code, f"{CLIPS - 1} questions of run 1 are in a batch" in live.err) == (2, True)
+    with sqlite3.connect(place / STORE) as connection:
+        connection.execute("UPDATE batches SET made_at = '2026-01-01T00:00:00.000+00:00'")
+    ended = batch(place, server)
+    assert (ended.code, "it is given up" in ended.err) == (2, True)
+    assert len(server.batches) == 1, "nothing is sent that was not agreed to"
+    ended = batch(place, server)
+    assert (ended.code, "batch $" in ended.err) == (0, True), ended.err
+    check(place, server)
+
+
+def test_what_the_batch_of_another_run_will_bring_is_not_in_the_price_and_not_asked_live(
+    place: Path, server: OpenAIBatchServer
+) -> None:
+    assert finish(place, MODEL, "--limit", "1", **server.settings).code == 0
+    server.refusals = {"/batches/": [revoked()]}
+    assert batch(place, server, "--limit", "3").code == 2
+    live = finish(place, MODEL, **server.settings)
+    assert (live.code, "2 questions of run 3 are in a batch" in live.err) == (2, True), live.err
+    ended = batch(place, server)
+    assert ended.code == 0, ended.err
+    assert f"{MODEL}: 1 clip, " in ended.err
+    assert [len(one.lines) for one in server.batches.values()] == [2, 1]
+    assert set(server.billed.values()) == {1}
+    server.refusals = {"/batches/": [revoked()]}
+    assert batch(place, server, "--limit", "2", "--fresh").code == 2
+    ended = batch(place, server, "--limit", "2", "--fresh")
+    assert f"{MODEL}: 2 clips, " in ended.err, "what is asked afresh is for its own run alone"
+
+
+def test_answers_for_a_store_that_can_only_be_read_are_kept_beside_it(
+    place: Path, server: OpenAIBatchServer
+) -> None:
+    def lock(one: Batch) -> None:
+        with sqlite3.connect(place / STORE) as connection:
+            connection.execute(
+                "CREATE TRIGGER locked BEFORE INSERT ON outcomes BEGIN "
+                "SELECT RAISE(ABORT, 'attempt to write a readonly database'); END"
+            )
+        server.answer_all(one)
+
+    server.work = lock
+    ended = batch(place, server)
+    assert (ended.code, f"{CLIPS} answers could not be stored" in ended.err) == (2, True)
+    with sqlite3.connect(place / STORE) as connection:
+        connection.execute("DROP TRIGGER locked")
+    assert batch(place, server).code == 0
+    assert len(server.batches) == 1
+    check(place, server)
+
+
+def test_a_batch_with_errors_alone_fails_its_samples_which_can_be_asked_again(
+    place: Path, server: OpenAIBatchServer
+) -> None:
+    def fail(one: Batch) -> None:
+        refused = {"error": {"message": "audio is corrupt", "code": "invalid_value"}}
+        one.errors, one.status = [answered(line, refused, 400) for line in one.lines], "completed"
+
+    server.work = fail
+    ended = batch(place, server)
+    assert (ended.code, "audio is corrupt" in ended.err) == (1, True)
+    server.work = server.answer_all
+    assert batch(place, server).code == 0
+    check(place, server)
+
+
 class TestGemini:
     @pytest.fixture
     def google(self) -> Iterator[GeminiBatchServer]:
@@ -347,3 +433,30 @@ class TestGemini:
         assert ended.code == 0, ended.err
         assert (len(google.batches), late) == (1, [])
         assert set(google.billed.values()) == {1}
+
+    @pytest.mark.parametrize("cut", [40, 0])
+    def test_a_file_that_is_cut_off_is_fetched_again_before_anything_is_sent_again(
+        self, place: Path, google: GeminiBatchServer, cut: int
+    ) -> None:
+        looks = [1, 2]
+
+        def torn(content: bytes) -> bytes:
+            *lines, last = content.splitlines(keepends=True)
+            return b"".join([*lines, last[:cut]]) if looks and looks.pop() else content
+
+        google.sent = torn
+        ended = finish(place, "gemini/gemini-2.5-flash", "--batch", **google.settings)
+        assert ended.code == 0, ended.err
+        assert (len(google.batches), looks) == (1, [])
+        assert set(google.billed.values()) == {1}
+
+    def test_a_file_that_stays_cut_off_is_not_paid_for_again_unasked(
+        self, place: Path, google: GeminiBatchServer
+    ) -> None:
+        google.sent = lambda content: content[:-40] if len(google.batches) == 1 else content
+        words = ("gemini/gemini-2.5-flash", "--batch")
+        ended = finish(place, *words, **google.settings)
+        assert (ended.code, "answered more than its files hold" in ended.err) == (2, True)
+        assert len(google.batches) == 1
+        assert finish(place, *words, **google.settings).code == 0
+        assert len(google.batches) == 2

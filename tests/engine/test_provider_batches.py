@@ -12,6 +12,7 @@ import pytest
 
 import audiocapbench
 from audiocapbench.data.outcome import Outcome
+from audiocapbench.engine import batch_rounds
 from audiocapbench.models.openai_batches import OpenAIBatches
 from audiocapbench.models.registry import price_of
 from audiocapbench.store import Store
@@ -408,8 +409,11 @@ class TestGemini:
         return finish(place, "gemini/gemini-2.5-flash", *more, **google.settings)
 
     def test_half_price_and_what_failed_goes_into_the_next_batch(
-        self, place: Path, google: GeminiBatchServer
+        self, place: Path, google: GeminiBatchServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        monkeypatch.setattr(batch_rounds, "_FIRST_POLL_S", 0.02)
+        monkeypatch.setattr(batch_rounds, "_HOPELESS_S", 0.2)
+
         def badly(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
             google.answers = google.answer_all
             good = google.answer(lines[1])

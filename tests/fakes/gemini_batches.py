@@ -28,6 +28,7 @@ class GeminiBatchServer(GeminiServer):
         self.answers: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] = self.answer_all
         self.state = "SUCCEEDED"
         self.refusals: list[Response] = []
+        self.sent: Callable[[bytes], bytes] = lambda content: content
 
     @property
     def settings(self) -> dict[str, str]:
@@ -56,7 +57,7 @@ class GeminiBatchServer(GeminiServer):
         found = re.fullmatch(r"/v1beta/(files/[\w-]+):download", path)
         if found:
             lines = self.lines[found[1]]
-            return Response("".join(f"{json.dumps(one)}\n" for one in lines).encode())
+            return Response(self.sent("".join(f"{json.dumps(one)}\n" for one in lines).encode()))
         name = path.removeprefix("/v1beta/")
         if name not in self.batches:
             return _refusal(404, "no such batch")

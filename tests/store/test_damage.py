@@ -71,7 +71,7 @@ def read_all(path: Path) -> None:
             kept.estimates(run.id)
             kept.batches(run.id)
             kept.in_batches(run.id)
-        kept.batch_keys("a" * 32)
+        kept.batch_lines("a" * 32)
         kept.rating_projects()
         kept.rating_person("votes", "token")
         kept.rating_items("votes")

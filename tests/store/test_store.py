@@ -109,10 +109,10 @@ def test_an_answer_is_never_overwritten_but_a_failure_is(store: Store, dataset: 
 def test_replies_are_cached_once_under_their_key(store: Store, dataset: Dataset) -> None:
     run = store.begin_run(spec(dataset), dataset)
     key = cache_key("m", {"temperature": 0}, "What?", "ab" * 32)
-    assert store.cached_reply(key) is None
+    assert store.cached_replies([key]).get(key) is None
     store.add_outcome(run.id, outcome("tone_0", "first"), key)
     store.add_outcome(run.id, outcome("tone_1", "second"), key)
-    cached = store.cached_reply(key)
+    cached = store.cached_replies([key]).get(key)
     assert cached is not None
     assert (cached.text, cached.cost_usd) == ("first", 0.0)
 

@@ -86,7 +86,8 @@ def preview_run(
         missing = missing_samples(benchmark, model, store, samples, fresh=fresh)
         reused = {} if fresh else cached_answers(store, model, missing)
         run = None if fresh else find_run(benchmark, model, store, samples)
-        waiting = {sample for sample, _ in store.in_batches(run.id)} if run else set()
+        waiting = set() if fresh else store.in_any_batch(benchmark.fingerprint, model)
+        waiting |= {sample for sample, _ in store.in_batches(run.id)} if run else set()
         asked = [one for one in missing if one.id not in reused and one.id not in waiting]
         count = len({sample.clip.sha256 for sample in asked})
         questions = "{} questions on " if len(asked) != count else ""

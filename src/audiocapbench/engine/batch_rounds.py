@@ -11,6 +11,7 @@ import uuid
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from operator import itemgetter
 from typing import IO, Any, TypeVar
@@ -28,12 +29,14 @@ from audiocapbench.models.gemini_batches import GeminiBatches
 from audiocapbench.models.openai_batches import OpenAIBatches
 from audiocapbench.models.price import Price
 from audiocapbench.store import Run, Store
+from audiocapbench.store.batches import OWN
 
 Result = TypeVar("Result")
 
 BATCH_RETRY = RetryPolicy(attempts=2, first_s=0.0)
 _MOST_BATCHES = 4  # that a question goes into
 _FIRST_POLL_S, _SLOWEST_POLL_S, _HOPELESS_S = 0.5, 60.0, 5.0
+_NOT_THERE, _LONGEST = 404, timedelta(hours=48)  # after which providers end any batch
 
 
 @dataclass(slots=True)
@@ -62,6 +65,7 @@ class BatchRounds:
     _tries: Counter[str] = field(default_factory=Counter)
     _files: list[_RequestFile] = field(default_factory=list)
     _awaited: dict[str, str | None] = field(default_factory=dict)
+    _gone: set[str] = field(default_factory=set)
     _failures: int = 0
     _reached: bool = False
     _left: bool = False
@@ -77,6 +81,7 @@ class BatchRounds:
             if question and not fresh:
                 whose.append([self.judge, repeat, question])
             keys = [hashlib.sha256(json.dumps(one).encode()).hexdigest() for one in whose]
+            keys[0] = OWN + keys[0][len(OWN) :]
             return partial(self._answer, known, keys, (sample, repeat))
 
         return exchange
@@ -104,7 +109,9 @@ class BatchRounds:
         if asker != task:
             self._left = True  # the next round finds it in the cache, or asks it
             raise AwaitedError("the same is being asked")
-        if line is not None:
+        if line is not None and line.mark in self._gone:
+            self._refused = True
+        elif line is not None:
             self._awaited[line.mark] = line.remote
         elif is_last:
             return 503, {"error": {"message": "its batches ended without an answer to it"}}
@@ -186,7 +193,17 @@ class BatchRounds:
             await self.access.call(self.store.sent_batch, mark, remote)
             if remote is None:
                 return
-        keys = await self.access.call(self.store.batch_keys, mark)
+        keys, made_at = await self.access.call(self.store.batch_lines, mark)
+        try:
+            await self._await(mark, remote, keys)
+        except ModelError as error:
+            if error.status != _NOT_THERE:
+                raise
+            made, why = datetime.fromisoformat(made_at), str(error).partition(";")[0]
+            what = f"{remote}, sent on {made:%d %b %H:%M} UTC: {why}"
+            await self._give_up(mark, keys, made + _LONGEST, what)
+
+    async def _await(self, mark: str, remote: str, keys: set[str]) -> None:
         leaves = "Ctrl-C leaves it at work, and the same command goes on"
         self.note(f"{len(keys):,} questions are in {remote}, which may take a day; {leaves}")
         pause_s, said = _FIRST_POLL_S, ""
@@ -202,15 +219,30 @@ class BatchRounds:
             return
         await self._keep(remote, keys)
 
+    async def _give_up(self, mark: str, keys: set[str], until: datetime, what: str) -> None:
+        """Let go of a batch that is not there; before it must be over, its answers may come."""
+        if datetime.now(UTC) < until:
+            self._gone.add(mark)
+            self._refusal = (
+                f"{what}; the answers may still come, or be had with the key that sent it: they "
+                f"are awaited until {until:%d %b %H:%M} UTC, and only then sent again. The same "
+                "command goes on; --fresh asks, and pays for, everything anew"
+            )
+            return
+        await self.access.call(self.store.close_lines, list(keys))
+        self._refusal = f"{what}; it is given up, and the same command sends its questions again"
+
     async def _keep(self, remote: str, keys: set[str]) -> None:
         """Keep what a batch brought; what it says it answered is looked for, not asked again."""
         state, brought, extra, is_whole = await self._patiently(
             self.service.results, remote, keys, is_there=itemgetter(-1)
         )
         good = {key for key, (status, _) in brought.items() if status == 200}
-        if not is_whole:
+        if not is_whole and state.answered:
             if not good:
-                raise ModelError(f"{remote} answered more than its files hold")
+                error = ModelError("answered more than its files hold")
+                error.status = _NOT_THERE
+                raise error
             state = state._replace(refusal="answered more than its files hold")
         # What was not answered is not paid for, and must not be taken for an answer later.
         await self.access.call(self.store.close_lines, list(keys - good))

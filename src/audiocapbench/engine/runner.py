@@ -18,12 +18,7 @@ from audiocapbench.engine.outage import Outage
 from audiocapbench.engine.ray_cluster import CLUSTER
 from audiocapbench.engine.refusals import Refusals
 from audiocapbench.engine.retrying_client import RetryingClient, RetryPolicy
-from audiocapbench.engine.store_access import (
-    RecordWriter,
-    StoreAccess,
-    log_note,
-    take_in_unsaved,
-)
+from audiocapbench.engine.store_access import RecordWriter, StoreAccess, log_note, take_in_unsaved
 from audiocapbench.engine.worker_pool import Stop, WorkerPool, close
 from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models import Model
@@ -181,14 +176,15 @@ class _Asking:
             prepare_model(model, benchmark.samples)
         spec = _spec(benchmark, model, self.samples)
         self.run = store.begin_run(spec, dataset_of(benchmark), fresh=self.fresh)
-        if not self.batch:
-            store.check_batches(self.run.id)
         take_in_unsaved(store, self.run, self.progress.noted)
         self.seen = store.task_states(self.run.id)
         only = options.get("only")
         wanted = [one for one in self.samples if only is None or one.id in only]
         missing = _unanswered(store, self.run, wanted, batches=batch_of(model))
         self.missing = {one.id: one for one in missing}
+        if not self.batch:
+            others = set() if self.fresh else store.in_any_batch(spec.dataset, model)
+            store.check_batches(self.run.id, others=len(others & self.missing.keys()))
         self.known = len(wanted) - len(self.missing)
         self.wanted = len(wanted)
         self.pool = WorkerPool(lambda: self.progress.stopping(self.limiter.in_flight))

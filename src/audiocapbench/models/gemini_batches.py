@@ -61,17 +61,20 @@ class GeminiBatches:
         """What a batch brought, as ``OpenAIBatches.results``."""
         state = await self.state(batch)
         found: dict[str, tuple[int, Any]] = {}
-        extra = 0
+        extra, is_torn = 0, not state.files
         for file in state.files:
             with self._errors():
                 content = await self._sdk.aio.files.download(file=file)
             for line in filter(bytes.strip, content.split(b"\n")):
                 told = parsed_object(line.decode("utf-8", "replace"))
                 key, error = str(told.get("key")), json_object(told.get("error"))
+                is_torn |= not told
                 extra += key in found or key not in keys
                 if key in keys and found.get(key, (0,))[0] != 200:
                     code = count(error.get("code")) or 13
                     status = code if code >= 400 else _HTTP.get(code, 500)
                     answer = told.get("response")
                     found[key] = (200, answer) if answer else (status, {"error": error})
-        return state, found, extra, state.status != "succeeded" or bool(state.files)
+        # Google does not say how many it answered; of what is torn off, any may have been.
+        state = state._replace(answered=len(keys) if is_torn else 0)
+        return state, found, extra, state.status != "succeeded" or found.keys() >= keys

@@ -83,6 +83,7 @@ def status_error(
     said = short(message, remote.secrets) or "no reason given"
     text = f"{remote.name}: {remote.host} answered {status} ({said})"
     failure = error_of(remote, text, status, message, code)
+    failure.status = status
     if isinstance(failure, TransientError):
         failure.retry_after_s = retry_after_s(headers)
     return failure

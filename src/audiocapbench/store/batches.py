@@ -16,6 +16,9 @@ from audiocapbench.store.connect import fetch, writing
 _batches, _lines = schema.batches, schema.batch_lines
 _same_key = _lines.c.key == bindparam("old")
 
+OWN = "run-"
+"""How the key of a line begins whose answer is for its own run alone."""
+
 
 class BatchStore:
     """What a store can do with batches."""
@@ -57,10 +60,11 @@ class BatchStore:
         found = fetch(self._engine, query.where(_lines.c.key.in_(keys), _lines.c.open))
         return {row.key: row for row in found}
 
-    def batch_keys(self, mark: str) -> set[str]:
-        """All lines of a batch."""
-        query = select(_lines.c.key).where(_lines.c.batch == mark)
-        return {row.key for row in fetch(self._engine, query)}
+    def batch_lines(self, mark: str) -> tuple[set[str], str]:
+        """All lines of a batch, and when it was made."""
+        query = select(_lines.c.key, _batches.c.made_at).join_from(_lines, _batches)
+        found = fetch(self._engine, query.where(_lines.c.batch == mark))
+        return {row.key for row in found}, max((row.made_at for row in found), default=schema.now())
 
     def batches(self, run_id: int) -> list[dict[str, Any]]:
         """All batches of a run, oldest first, with what their answers cost."""
@@ -73,8 +77,20 @@ class BatchStore:
         query = select(_lines.c.sample, _lines.c.repeat).where(*own)
         return {(row.sample, row.repeat) for row in fetch(self._engine, query)}
 
-    def check_batches(self, run_id: int, judge: str = "") -> None:
-        """Refuse to ask live what a batch will bring: it would be paid for twice."""
-        if waiting := len(self.in_batches(run_id, judge)):
+    def in_any_batch(self, dataset: str, model: Any) -> set[str]:
+        """Samples that the batch of any run will answer for all who ask the same model of them."""
+        runs, lines = schema.runs.c, _lines.c
+        query = select(lines.sample, runs.parameters).join_from(_lines, schema.runs)
+        same = (runs.dataset == dataset, runs.model == model.name, lines.open, lines.judge == "")
+        shared = (runs.contract == str(model.contract), ~lines.key.startswith(OWN))
+        found = fetch(self._engine, query.where(*same, *shared))
+        return {row.sample for row in found if row.parameters == dict(model.parameters)}
+
+    def check_batches(self, run_id: int, judge: str = "", others: int = 0) -> None:
+        """Refuse to ask live what a batch will bring: it would be paid for twice.
+
+        ``others`` are questions of this run in the batches of others.
+        """
+        if waiting := max(others, len(self.in_batches(run_id, judge))):
             words = "go on with --batch, which waits for them, or begin anew with --fresh"
             raise StoreError(f"{waiting} questions of run {run_id} are in a batch; {words}")

@@ -250,10 +250,6 @@ class Store(
             }
         return strays(self._engine.url, known)
 
-    def cached_reply(self, key: str) -> Reply | None:
-        """The reply that was once given to the same question, if any."""
-        return self.cached_replies([key]).get(key)
-
     def cached_replies(self, keys: Iterable[str]) -> dict[str, Reply]:
         """Those replies, by key, that were once given to the same questions."""
         query = select(schema.responses).where(schema.responses.c.key.in_(keys))
