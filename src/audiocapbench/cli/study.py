@@ -138,9 +138,10 @@ def _check(plan: _StudyPlan, *, json: bool) -> None:
 
 def _seconds(plan: _StudyPlan, preview: "Preview") -> float | None:
     """How long someone's part takes, by what its answers in this store took."""
-    took = plan.store.typical_latency(preview.who)
+    name = preview.who.removeprefix("judge ")
+    took = plan.store.typical_latency(name)
     known: list[Model | Judge] = [*plan.models, *plan.judges]
-    asked = next((one for one in known if one.name == preview.who), None)
+    asked = next((one for one in known if one.name == name), None)
     if took is None or asked is None or plan.study.batch:
         return None
     own: int = getattr(getattr(asked, "model", asked), "concurrency", 1)
@@ -150,13 +151,12 @@ def _seconds(plan: _StudyPlan, preview: "Preview") -> float | None:
 def _time(plan: _StudyPlan, preview: "Preview") -> str:
     from audiocapbench.cli.preview import length
 
-    if not preview.questions:
-        return ""
-    seconds = _seconds(plan, preview)
-    if seconds is None:
-        batch = "within a day, in batches"
-        return f"; {batch if plan.study.batch else 'time unknown, it never answered in this store'}"
-    return f"; about {length(seconds)} as it answers in this store"
+    words = "time unknown, it never answered in this store"
+    if plan.study.batch:
+        words = "within a day, in batches"
+    elif preview.questions and (seconds := _seconds(plan, preview)) is not None:
+        words = f"about {length(seconds)} as it answers in this store"
+    return f"; {words}" if preview.questions else ""
 
 
 def _run(plan: _StudyPlan, *, yes: bool, json: bool) -> None:

@@ -248,14 +248,11 @@ def _quotas(categories: Sequence[str], size: int) -> list[tuple[NDArray[np.int64
     own = [np.flatnonzero(names == name) for name in dict.fromkeys(categories)]
     if size < len(own):
         raise ReportError(f"a subset of {size} leaves out whole categories; there are {len(own)}")
-    shares = [size * len(one) / len(names) for one in own]
-    counts = [max(1, int(one)) for one in shares]
-    by_remainder = sorted(range(len(own)), key=lambda place: counts[place] - shares[place])
-    for place in by_remainder[: max(0, size - sum(counts))]:
-        counts[place] += 1
-    while sum(counts) > size:
-        counts[int(np.argmax(counts))] -= 1
-    return list(zip(own, counts, strict=True))
+    shares = np.array([size * len(one) / len(names) for one in own])
+    counts = np.ones(len(own), dtype=np.int64)
+    for _ in range(size - len(own)):
+        counts[np.argmax(shares - counts)] += 1
+    return list(zip(own, counts.tolist(), strict=True))
 
 
 def write_subset(path: Path, subset: Subset) -> None:
