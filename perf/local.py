@@ -37,7 +37,7 @@ from audiocapbench.store import Store  # noqa: E402
 from folders import write_folder, write_lines  # noqa: E402
 
 SECONDS = 10.0
-LAUNCHES = 4_000  # some 45 ms a token, as on an H200
+LAUNCHES = 2_000  # some 45 ms a token, as on an H200
 INSTRUCTION = "Describe the sounds in this clip in one sentence."
 
 

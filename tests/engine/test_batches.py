@@ -80,18 +80,18 @@ def test_batches_are_full_and_begin_with_the_longest_clips(folder: Path, store: 
 @pytest.mark.parametrize(
     ("each_s", "took_s", "wanted"),
     [
-        (0.15, None, (7, 0.9)),  # full, although the first waited longer than one may be waited for
-        (0.0, None, (7, 0.0)),
-        (0.3, None, (1, 0.2)),
+        (0.15, 2.0, (7, 0.9)),  # full, although the first waited longer than one may be waited for
+        (0.0, 2.0, (7, 0.0)),
+        (0.3, 2.0, (1, 0.2)),
         (0.3, 10.0, (7, 1.8)),
         (0.06, 0.1, (1, 0.05)),
         (0.9, 100.0, (6, 5.0)),  # nobody waits for ever
     ],
 )
 def test_a_batch_is_filled_for_as_long_as_questions_keep_coming(
-    each_s: float, took_s: float | None, wanted: tuple[int, float]
+    each_s: float, took_s: float, wanted: tuple[int, float]
 ) -> None:
-    queue, came = _Queue(), list[tuple[int, float]]()
+    queue, came = _Queue(Recorder.patience_s), list[tuple[int, float]]()
     queue.took_s = took_s
 
     async def come() -> None:

@@ -22,8 +22,7 @@ from audiocapbench.errors import FatalError, ModelError, TransientError
 from audiocapbench.models.model import Question, SimpleModel
 
 _numbers = itertools.count()
-_FIRST_WAIT_S, _SHORTEST_WAIT_S, _LONGEST_WAIT_S = 0.2, 0.05, 1.0
-_LONGEST_FILL_S = 5.0
+_SHORTEST_WAIT_S, _LONGEST_WAIT_S, _LONGEST_FILL_S = 0.05, 1.0, 5.0
 _AHEAD = 4
 _WORTH = 0.1  # of the time that a batch takes, to wait for one more
 
@@ -37,10 +36,13 @@ class BatchModel(SimpleModel):
     Attributes:
         batch: Most questions that are answered at once.
         lanes: Batches in work at the same time, each in a thread of its own.
+        patience_s: Seconds to wait for one more question while no batch has shown how long it
+            takes.
     """
 
     batch = 8
     lanes = 1
+    patience_s = 0.2
 
     @abstractmethod
     def answer_many(self, questions: Sequence[Question]) -> Sequence[Reply]:
@@ -119,7 +121,7 @@ class BatchModel(SimpleModel):
             self._opened: RunVar[_Queue] = RunVar(f"queue {next(_numbers)}")
         queue = self._opened.get(None)
         if queue is None:
-            queue = _Queue()
+            queue = _Queue(self.patience_s)
             self._opened.set(queue)
         return queue
 
@@ -141,10 +143,10 @@ class _Place:
 class _Queue:
     """Who waits, in the order of coming, in one event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience_s: float) -> None:
         self.waiting: deque[_Place] = deque()
         self.working, self.filling = 0, False
-        self.took_s: float | None = None
+        self.took_s = patience_s / _WORTH
         self.all = CapacityLimiter(math.inf)
         self._changed: anyio.Event | None = None
 
@@ -160,8 +162,7 @@ class _Queue:
 
         A small batch often takes as long as a full one: while clips are decoded, more will come.
         """
-        patience = _FIRST_WAIT_S if self.took_s is None else _WORTH * self.took_s
-        patience = min(_LONGEST_WAIT_S, max(_SHORTEST_WAIT_S, patience))
+        patience = min(_LONGEST_WAIT_S, max(_SHORTEST_WAIT_S, _WORTH * self.took_s))
         latest = anyio.current_time() + _LONGEST_FILL_S
         with anyio.CancelScope() as scope:
             while len(self.waiting) + 1 < size:

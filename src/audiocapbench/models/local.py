@@ -49,6 +49,7 @@ class CheckpointModel(BatchModel):
     """
 
     cacheable = True
+    patience_s = 1.0  # its weights take longer to load
     options: tuple[str, ...] = ("revision", "dtype", "batch", "download", "code")
 
     def __init__(
