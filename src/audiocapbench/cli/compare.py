@@ -1,5 +1,6 @@
 """``audiocapbench compare``: two runs side by side, and whether their difference is real."""
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -58,14 +59,8 @@ def compare(
     )
     form = Format.JSON if json else form
     longest = LONGEST if form is Format.TABLE else LONGEST_IN_A_FILE
-    write(
-        form,
-        out,
-        pages=lambda: found.pages(longest),
-        records=found.records,
-        document=found.to_dict,
-        fit=True,
-    )
+    pages = partial(found.pages, longest)
+    write(form, out, pages=pages, records=found.records, document=found.to_dict, fit=True)
     scorers = [one.scorer for one in found.comparison.differences]
     warn_about(kept, [one.name for one in scorers if one.dimension is not None], [first, second])
     gates = [worse(found.comparison, name) for name in fail_if_worse or ()]

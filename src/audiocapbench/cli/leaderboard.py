@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Option
@@ -91,28 +91,15 @@ def leaderboard(
             put_right = calibrate_runs(kept, runs, calibrated, boards[0].scorer, partly=True)
             show_findings(calibration_report(put_right), json=form is Format.JSON)
             return
-        if table is None:
-            write(
-                form,
-                out,
-                pages=found.pages,
-                records=found.records,
-                document=found.to_dict,
-                tests=found.tests,
-                fit=True,
-            )
-        else:
-            chosen = split_names(columns) if columns is not None else ()
-            tables = found.table(table, chosen)
+        shown: Any = {"pages": found.pages, "records": found.records, "document": found.to_dict}
+        shown["tests"] = found.tests
+        if table is not None:
+            tables = found.table(table, split_names(columns) if columns is not None else ())
             rows = [record for one in tables for record in one.records]
-            write(
-                form,
-                out,
-                pages=lambda: [one.page for one in tables],
-                records=lambda: rows,
-                document=lambda: {"tables": rows, "notes": list(found.leaderboard.notes)},
-                fit=True,
-            )
+            document = {"tables": rows, "notes": list(found.leaderboard.notes)}
+            shown = {"pages": lambda: [one.page for one in tables], "records": lambda: rows}
+            shown["document"] = lambda: document
+        write(form, out, fit=True, **shown)
         say(*found.leaderboard.notes)
         for board in found.leaderboard.boards:
             if board.scorer.dimension and board.entries:

@@ -87,10 +87,7 @@ class BatchStore:
         return {row.sample for row in found if row.parameters == dict(model.parameters)}
 
     def check_batches(self, run_id: int, judge: str = "", others: int = 0) -> None:
-        """Refuse to ask live what a batch will bring: it would be paid for twice.
-
-        ``others`` are questions of this run in the batches of others.
-        """
+        """Refuse to ask live what a batch, of the run or of others, will bring: it is paid for."""
         if waiting := max(others, len(self.in_batches(run_id, judge))):
             words = "go on with --batch, which waits for them, or begin anew with --fresh"
             raise StoreError(f"{waiting} questions of run {run_id} are in a batch; {words}")

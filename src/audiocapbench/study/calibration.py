@@ -57,7 +57,6 @@ class CalibratedRun:
     """
 
     label: str
-    run: int
     rated: int
     total: int
     people: float
@@ -127,6 +126,8 @@ def calibrate_runs(
     if not scorer.is_mean:
         raise ReportError(f"{scorer.name} is a number of the whole corpus, not a mean")
     ratings = read_ratings(path, scorer.dimension or dimension, scale)
+    if len(tables) == 1 and set(ratings.values) == {""}:  # who is rated needs no saying
+        ratings = ratings._replace(values={str(tables[0].run.id): ratings.values[""]})
     unrated = [one.run for one in tables if partly and not _names(one, ratings)]
     if len(unrated) < len(tables):
         tables = [one for one in tables if one.run not in unrated]
@@ -166,8 +167,6 @@ def _ratings_of(
         )
     if known:
         return values[known[0]]
-    if len(tables) == 1 and set(values) == {""}:
-        return values[""]
     near = meant(run.model, [key for key in values if key], "it has")
     raise ReportError(f"the ratings have none of run {run.id} ({run.model}){near}")
 
@@ -175,8 +174,6 @@ def _ratings_of(
 def _unused(tables: Sequence[RunTable], scorer: Scorer, ratings: Ratings) -> list[str]:
     """What of the ratings counts for nothing, and why."""
     known = {name: table for table in tables for name in _names(table, ratings)}
-    if len(tables) == 1 and set(ratings.values) == {""}:
-        known[""] = tables[0]
     others = {name or "no model": own for name, own in ratings.values.items() if name not in known}
     unscored = sum(
         key not in table.sample_scores(scorer).values
@@ -251,7 +248,7 @@ def _calibrated(
         needed = ratings_needed(float(people.std(ddof=1)), correlation or 0.0, total, width)
     by_judge = float(np.concatenate([judged, rest]).mean())
     means = (mean, alone, by_judge, found, correlation, needed)
-    run = CalibratedRun(name, table.run.id, len(rated), total, *means)
+    run = CalibratedRun(name, len(rated), total, *means)
     clips, moved = dict(zip(samples, group.clips, strict=True)), found.influence.tolist()
     influence = {clips[key]: one for key, one in zip((*rated, *others), moved, strict=True)}
     family = family_of(table.run.model)

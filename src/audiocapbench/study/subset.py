@@ -266,18 +266,16 @@ def read_subset(path: Path) -> Subset:
     Raises:
         ReportError: It is no such file.
     """
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import TypeAdapter
 
-    refusal = f"{path} is no subset that 'audiocapbench subset' wrote"
     try:
         found = TypeAdapter(Subset).validate_json(path.read_bytes())
         if not 0 <= found.half_width < float("inf"):
             raise ValueError(f"half_width is {found.half_width}")
-    except ValidationError as error:
-        where, what = error.errors()[0]["loc"], error.errors()[0]["msg"]
-        raise ReportError(f"{refusal} ({'.'.join(map(str, (*where, what)))})") from None
     except (OSError, ArithmeticError, ValueError, KeyError) as error:
-        raise ReportError(f"{refusal} ({type(error).__name__}: {error})") from None
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        refusal = f"{path} is no subset that 'audiocapbench subset' wrote ({what:.200})"
+        raise ReportError(refusal) from None
     ids, weights = found.ids, found.weights
     if len(ids) != len(weights) or len(set(ids)) != len(ids) or not abs(sum(weights) - 1) < 1e-6:
         raise ReportError(f"{path}: ids and weights do not belong together")
