@@ -3,13 +3,17 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
+import soundfile
 
+import audiocapbench as acb
 from audiocapbench.report.page.html import write_report
 from audiocapbench.store import Store
 from browser import Opener, Visit, launched, needs_axe, needs_browser, visits
+from folders import write_lines
 from four_models import JUDGE, put_models
-from report_pages import gathered_runs
+from report_pages import gathered_runs, write_page
 
 pytest.importorskip("playwright", reason="playwright drives the browser; see CONTRIBUTING.md")
 
@@ -29,7 +33,34 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def browser(page: str) -> Iterator[Any]:
+def files_page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A page over captions and references alone."""
+    place = tmp_path_factory.mktemp("files")
+    (place / "refs.csv").write_text("id,reference\na,A dog barks.\nb,It rains.\n")
+    (place / "mine.csv").write_text("id,prediction\na,A dog.\nb,Rain.\n")
+    with Store.open(str(place / "runs.db")) as store:
+        run = acb.import_run(
+            place / "mine.csv",
+            references=place / "refs.csv",
+            model="mine",
+            metrics="rouge_l",
+            store=store,
+        ).run
+        write_report(store, gathered_runs(store, [run]), place / "page.html", title="Files")
+    return (place / "page.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def silent_page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A page over one clip of digital silence."""
+    place = tmp_path_factory.mktemp("silent")
+    soundfile.write(place / "a.wav", np.zeros(16_000), 16_000)
+    write_lines(place, [{"file_name": "a.wav", "id": "a", "references": ["Silence."]}])
+    return write_page(place, "control/safe").as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser(page: str, files_page: str, silent_page: str) -> Iterator[Any]:
     yield from launched()
 
 
@@ -167,6 +198,10 @@ def test_two_models_are_compared_word_by_word(visit: Opener, page: str) -> None:
     picked.nth(1).select_option("zeta/gamma")
     seen.says("#compare .card", "acme/alpha is better")
     seen.says(".duel", "better by A")
+    seen.says("#compare thead", "B − A")
+    line = seen.page.locator("#compare tbody tr", has_text="overall")
+    assert line.locator("td.num >> nth=-1").inner_text().startswith("−")
+    assert seen.page.locator("#compare .sample >> nth=0").inner_text().strip()[-5] == "−"
     seen.page.click("#compare .sample >> nth=1")
     seen.page.wait_for_selector("#compare .sample:nth-child(2)[aria-current=true]")
     sides = seen.page.locator("#compare .beside .answer")
@@ -181,11 +216,33 @@ def test_costs_and_failures_are_counted(visit: Opener, page: str) -> None:
     seen = visit(f"{page}#costs")
     shown(seen, "costs")
     tiles = seen.page.locator(".tile").all_inner_texts()
-    assert [one.split("\n")[0] for one in tiles] == ["$0.40", "$0.00", "3", "160"]
+    assert [one.split("\n")[0] for one in tiles] == ["$0.40", "–", "3", "160"]
     line = seen.page.locator("#costs tbody tr", has_text="zeta/gamma")
     assert "37 ok, 3 refused" in line.inner_text()
     assert line.locator(".stacked i").count() == 2
     assert seen.page.locator("#costs svg .point").count() == 4
+
+
+def test_what_captions_without_clips_took_and_cost_is_not_made_up(
+    visit: Opener, files_page: str
+) -> None:
+    seen = visit(f"{files_page}#costs")
+    shown(seen, "costs")
+    assert seen.page.locator(".tile").all_inner_texts()[0].split("\n") == ["–", "for answers"]
+    seen.page.click("#tab-made")
+    shown(seen, "made")
+    assert seen.page.locator("#made svg.figure").count() == 1
+    assert "2 samples" in seen.page.inner_text("#made .panel")
+    seen.page.click("#tab-explore")
+    seen.says("#clip", "A dog.")
+    assert "0.00 s" not in seen.page.inner_text("#clip")
+
+
+def test_silence_is_dark(visit: Opener, silent_page: str) -> None:
+    seen = visit(f"{silent_page}#clip=a")
+    seen.page.wait_for_selector(".sound[data-drawn=yes]")
+    pixel = "document.querySelector('.spectrum').getContext('2d').getImageData(9, 9, 1, 1).data"
+    assert seen.page.evaluate(f"[...{pixel}].slice(0, 3)") == [13, 8, 50]
 
 
 def test_how_it_was_made_names_signatures_and_data(visit: Opener, page: str) -> None:

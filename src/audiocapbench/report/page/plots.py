@@ -154,7 +154,7 @@ def figure_sheets(data: Figures) -> Iterator[tuple[str, str]]:
         [
             (f"{seconds.category} ({seconds.total})", draw_histogram(seconds, "s", "durations")),
             ("", draw_histogram(characters, "chars", "lengths of first captions")),
-        ]
+        ][0 if seconds.total else 1 :]
         for seconds, characters in zip(data.durations, data.lengths, strict=True)
     ]
     yield "figure1_lengths", _sheet(cells, columns)

@@ -114,10 +114,10 @@ class CostsView {
     });
     const num = (name) => make("th", "num", name);
     const heads = ["model", num("asked"), "statuses", num("answered only"), num("failures as zero"), num("worst to best"), num("cost"), num("judging"), num("a 1,000 samples"), num("median time")];
-    const [sum, judging] = ["cost", "judging"].map((name) => runs.reduce((total, model) => total + (board.models[model][name] ?? 0), 0));
+    const [sum, judging] = ["cost", "judging"].map((name) => runs.reduce((total, model) => (isNumber(board.models[model][name]) ? (total ?? 0) + board.models[model][name] : total), null));
     const failed = runs.reduce((total, model) => total + Object.entries(board.models[model].statuses).reduce((all, [name, number]) => all + (name === "ok" || name === "empty" ? 0 : number), 0), 0);
     box.replaceChildren(
-      make("div", "tiles", tile(dollars(sum), "for answers"), tile(dollars(judging), "for judging"), tile(failed.toLocaleString("en"), failed === 1 ? "failure" : "failures"), tile(runs.reduce((total, model) => total + board.models[model].asked, 0).toLocaleString("en"), "answers")),
+      make("div", "tiles", tile(dollars(sum), "for answers"), tile(dollars(judging), "for judging"), tile(failed.toLocaleString("en"), failed === 1 ? "failure" : "failures"), tile(runs.reduce((total, model) => total + board.models[model].asked, 0).toLocaleString("en"), "asked")),
       make("div", "", card("Failures and costs", `${plain(scorer.label)} under three policies: over what was answered, as published; with every failure as 0; and between the worst and the best that the failures could have been.`, table("Failures and costs, table", heads, rows, "board")), this.worth()),
     );
   }
@@ -175,11 +175,11 @@ class MadeView {
       make(
         "div",
         "panel",
-        make("h3", "", foreign("bdi", "", plain(one.category)), make("small", "", ` ${count(one.total, "clip")}`)),
-        histogram(one, "s", `Durations of ${plain(one.category)} clips in seconds`),
+        make("h3", "", foreign("bdi", "", plain(one.category)), make("small", "", ` ${one.total ? count(one.total, "clip") : count(board.lengths[place].total, "sample")}`)),
+        one.total ? histogram(one, "s", `Durations of ${plain(one.category)} clips in seconds`) : null,
         histogram(board.lengths[place], "chars", `Lengths of first captions of ${plain(one.category)} in characters`),
       ),
     );
-    return card("The data", "Durations of the clips (above) and lengths of their first captions in characters (below) by category. Dashed lines are means.", make("div", "panels", ...panels));
+    return card("The data", "Durations of the clips, where there are any, and lengths of the first captions in characters, by category. Dashed lines are means.", make("div", "panels", ...panels));
   }
 }

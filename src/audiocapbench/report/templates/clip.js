@@ -72,7 +72,7 @@ class ClipView {
       box.append(...(answer.verdicts.length === 1 ? said : [fold(`What ${answer.verdicts.length} judges said`, ...said)]));
     }
     const spent = [];
-    if (isNumber(answer.latency)) spent.push(`${answer.latency.toFixed(2)} s`);
+    if (answer.latency > 0) spent.push(`${answer.latency.toFixed(2)} s`);
     if (isNumber(answer.cost)) spent.push(dollars(answer.cost));
     if (spent.length) box.append(make("p", "soft", spent.join(" · ")));
     return box;

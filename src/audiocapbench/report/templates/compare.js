@@ -57,11 +57,11 @@ class CompareView {
       const cells = [a, b].map((model) => board.estimates[number][model]);
       if (!cells[0] && !cells[1]) return null;
       const both = make("td", "axis", ...cells.map((cell, side) => make("div", `side-${"ab"[side]}`, intervalBar(cell, scorer))));
-      const gap = cells[0] && cells[1] ? cells[0].value - cells[1].value : NaN;
+      const gap = cells[0] && cells[1] ? cells[1].value - cells[0].value : NaN;
       const numbers = cells.map((cell) => make("td", "num", fixed(cell?.value, scorer.digits), cell?.interval ? make("small", "", span(cell, scorer.digits)) : null));
       return row(rowHead(plain(scorer.label)), numbers[0], numbers[1], both, make("td", "num", isNumber(gap) ? `${gap >= 0 ? "+" : "−"}${Math.abs(gap).toFixed(scorer.digits)}` : "–"));
     });
-    const heads = ["score", make("th", "num", make("span", "badge side-a", "A")), make("th", "num", make("span", "badge side-b", "B")), make("th", "axis", make("span", "hidden", "intervals")), make("th", "num", "A − B")];
+    const heads = ["score", make("th", "num", make("span", "badge side-a", "A")), make("th", "num", make("span", "badge side-b", "B")), make("th", "axis", make("span", "hidden", "intervals")), make("th", "num", "B − A")];
     return card("Every score", this.tested(a, b), table("Scores of both models, table", heads, rows.filter(Boolean), "board"));
   }
 
@@ -95,10 +95,10 @@ class CompareView {
     this.samples.replaceChildren(
       ...page.rows.map((one) => {
         const [x, y] = one.scores;
-        const gap = isNumber(x) && isNumber(y) ? x - y : null;
+        const gap = isNumber(x) && isNumber(y) ? y - x : null;
         const element = button("", () => this.open(one.id, a, b, true), "sample");
         element.dataset.id = one.id;
-        const sign = gap === null ? "" : gap > 0 ? "side-a" : gap < 0 ? "side-b" : "even";
+        const sign = gap === null ? "" : gap > 0 ? "side-b" : gap < 0 ? "side-a" : "even";
         const size = make("i", sign);
         size.style.width = `${gap === null ? 0 : (50 * Math.abs(gap)) / scorer.max}%`;
         if (gap !== null && gap < 0) size.style.right = "50%";
@@ -106,7 +106,7 @@ class CompareView {
         return element;
       }),
     );
-    const line = page.total > MOST_ROWS ? `The ${MOST_ROWS} of ${count(page.total, "sample")} with the largest difference; right is better by A.` : "The largest difference first; right is better by A.";
+    const line = page.total > MOST_ROWS ? `The ${MOST_ROWS} of ${count(page.total, "sample")} with the largest difference; right is better by B.` : "The largest difference first; right is better by B.";
     return card("Where they differ", line, this.samples);
   }
 

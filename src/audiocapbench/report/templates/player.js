@@ -154,8 +154,8 @@ class Player {
       }
     }
     for (let i = 0; i < levels.length; i++) {
-      // Seventy decibels below the loudest are dark.
-      const share = Math.max(0, Math.min(1, 1 + (levels[i] - loudest) / 7)) * (LIKE_VIRIDIS.length - 1);
+      // Seventy decibels below the loudest are dark, and so is a clip in which nothing is loudest.
+      const share = Math.max(0, Math.min(1, 1 + (levels[i] - (loudest > -9 ? loudest : 0)) / 7)) * (LIKE_VIRIDIS.length - 1);
       const [below, part] = [Math.min(LIKE_VIRIDIS.length - 2, Math.floor(share)), share - Math.min(LIKE_VIRIDIS.length - 2, Math.floor(share))];
       for (let c = 0; c < 3; c++) image.data[4 * i + c] = LIKE_VIRIDIS[below][c] * (1 - part) + LIKE_VIRIDIS[below + 1][c] * part;
       image.data[4 * i + 3] = 255;
