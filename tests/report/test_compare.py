@@ -198,6 +198,27 @@ def test_records_and_document_hold_every_row(store: Store) -> None:
     assert "could show a difference of" in " ".join(notes(found))
 
 
+def test_the_first_note_says_whether_the_difference_is_real(store: Store) -> None:
+    put_run(store, MadeRun("a", {"rouge_l": BASE}), SAMPLES)
+    for by in (0.1, -0.1, 0.0):
+        put_run(store, MadeRun(f"b{by}", {"rouge_l": better(by)}), SAMPLES)
+    up, down, same = (notes(compare_runs(store, 1, second)) for second in (2, 3, 4))
+    assert up[0].startswith("rouge_l: B is better (+0.1")
+    assert down[0].startswith("rouge_l: A is better (-0.0")
+    assert same[0].startswith("rouge_l: A and B cannot be told apart (")
+    assert all("visible: the smallest" in " ".join(said) for said in (up, down, same))
+
+
+def test_too_few_samples_for_a_test_are_said_and_no_test_is_spoken_of(store: Store) -> None:
+    for model in "ab":
+        put_run(store, MadeRun(model, {"rouge_l": BASE}, only=IDS[:6]), SAMPLES)
+    found = compare_runs(store, 1, 2)
+    assert notes(found)[0] == "rouge_l: too few samples for a test, which takes 10."
+    said = " ".join(note for page in pages(found) for note in page.notes)
+    assert "permutation" not in said
+    assert "0 tests" not in said
+
+
 def test_runs_that_were_asked_in_other_words_are_not_compared(store: Store) -> None:
     other = tuple(replace(one, instruction="What is heard?") for one in SAMPLES)
     put_run(store, MadeRun("a", {"rouge_l": BASE}), SAMPLES)

@@ -13,6 +13,7 @@ from audiocapbench.report.exports import (
     Heading,
     Page,
     csv_text,
+    fitted,
     latex,
     latex_text,
     markdown,
@@ -50,6 +51,14 @@ def test_csv_keeps_numbers_and_disarms_formulas() -> None:
     for text, row in zip(HOSTILE, found[1:], strict=True):
         assert row[0].removeprefix("'") == text
         assert not row[0].startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+def test_a_row_that_goes_on_in_another_part_leaves_no_gap() -> None:
+    heads = (Heading("sample", "left"), Heading("score"), Heading("answers", "left"))
+    rows = (("a", "1", "A: " + "x" * 40), ("", "", "B: y"), ("b", "2", "A: z"), ("", "", "B: z"))
+    first, second = fitted(Page("Moved", heads, rows), 50)
+    assert first.rows == (("a", "1"), ("b", "2"))
+    assert [row[1] for row in second.rows] == [row[2] for row in rows]
 
 
 def test_csv_without_rows_is_empty() -> None:

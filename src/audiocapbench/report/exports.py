@@ -160,10 +160,12 @@ def _part(page: Page, columns: Sequence[int]) -> Page:
         for (line, column), mark in page.marks.items()
         if column in columns
     }
+    parts = (tuple(row[column] for column in columns) for row in page.rows)
     return replace(
         page,
         headings=tuple(page.headings[column] for column in columns),
-        rows=tuple(tuple(row[column] for column in columns) for row in page.rows),
+        # A row that goes on in another part, such as a second answer, leaves no gap in this one.
+        rows=tuple(row for row in parts if page.marks or any(row)),
         marks=marks,
     )
 

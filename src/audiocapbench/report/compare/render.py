@@ -12,6 +12,7 @@ from audiocapbench.report.compare.types import (
 )
 from audiocapbench.report.exports import Align, Heading, Page, Record
 from audiocapbench.scores.estimate import counted
+from audiocapbench.stats import FEWEST_FOR_INTERVAL
 from audiocapbench.stats.power import ALPHA, POWER
 
 LONGEST, LONGEST_IN_A_FILE = 600, 200
@@ -38,11 +39,11 @@ def pages(comparison: Comparison, longest: int = LONGEST) -> list[Page]:
 
 
 def notes(comparison: Comparison) -> tuple[str, ...]:
-    """What a reader must know, the samples and the smallest visible difference first."""
+    """What a reader must know: what the test found, the samples, and what they could show."""
     common, total = comparison.common, len(comparison.common.samples)
     headline = comparison.differences[0]
     scored = f"{headline.n:,} of them with {headline.scorer.label}"
-    said = [f"{counted(total, 'sample')} in common; {scored}."]
+    said = [_verdict(comparison), f"{counted(total, 'sample')} in common; {scored}."]
     left_out = [
         f"{count:,} {words}"
         for count, words in (
@@ -63,15 +64,29 @@ def notes(comparison: Comparison) -> tuple[str, ...]:
             f"These samples could show a difference of {headline.detectable:.{digits}f} in {label} "
             f"(power {POWER:g}, alpha {ALPHA:g}){needed}."
         )
-    said.append(
-        f"p: paired permutation; {_corrected(comparison)}: corrected over the rows of the table, "
-        "where a leaderboard corrects over its pairs of models; "
-        "95 %: paired, by bootstrap-t, of shares by Bonett and Price; "
-        "effect: difference in standard deviations of the differences."
-    )
+    if any(one.p_value is not None for one in comparison.differences):
+        said.append(
+            f"p: paired permutation; {_corrected(comparison)}: corrected over the rows of the "
+            "table, where a leaderboard corrects over its pairs of models; "
+            "95 %: paired, by bootstrap-t, of shares by Bonett and Price; "
+            "effect: difference in standard deviations of the differences; "
+            "visible: the smallest difference that so many samples could show."
+        )
     said += comparison.notes
     said += [f"Signature: {signature}" for signature in comparison.signatures.values()]
     return tuple(said)
+
+
+def _verdict(comparison: Comparison) -> str:
+    """Whether the difference is real, by the first scorer."""
+    one = comparison.differences[0]
+    if one.adjusted is None or one.difference is None:
+        few = f"too few {_unit(one)} for a test, which takes {FEWEST_FOR_INTERVAL}"
+        return f"{one.scorer.label}: {few}."
+    better = f"{'AB'[one.difference > 0]} is better"
+    found = better if one.adjusted < ALPHA else "A and B cannot be told apart"
+    by = f"{_signed(one.difference, one.scorer.digits)}, {_corrected(comparison)}"
+    return f"{one.scorer.label}: {found} ({by} {_probability(one.adjusted)})."
 
 
 def records(comparison: Comparison) -> list[Record]:
@@ -199,7 +214,7 @@ def _by_category(rows: list[Difference], comparison: Comparison) -> Page:
         f"*: p below {ALPHA:g}, corrected by {comparison.correction.words} over the {tested} "
         "tests of this table. Intervals and p-values of all are in --format csv and json."
     )
-    return Page("B less A by category (number of samples)", headings, cells, (note,))
+    return Page("B less A by category (number of samples)", headings, cells, (note,) * (tested > 0))
 
 
 def _marked(one: Difference) -> str:

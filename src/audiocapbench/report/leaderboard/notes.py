@@ -100,8 +100,9 @@ def _unranked(one: RunEntry) -> str:
     if estimate.lacks and estimate.n:
         have += f", none in {', '.join(estimate.lacks)}"
     return (
-        f"{one.label} is not ranked: {have}. A rank takes {FEWEST_SHARE:.0%}, "
-        f"{FEWEST_FOR_INTERVAL} at least, and {FEWEST_FOR_INTERVAL} in every category of a sum."
+        f"{one.label} is not ranked: {have}. A rank takes {FEWEST_SHARE:.0%} of them, "
+        f"{FEWEST_FOR_INTERVAL} at least, and {FEWEST_FOR_INTERVAL} in each category where "
+        "categories are added up."
     )
 
 
