@@ -50,7 +50,7 @@ def test_a_judge_that_is_none_is_not_called_a_model() -> None:
 
 def test_what_two_names_share_before_a_slash_makes_them_no_more_alike() -> None:
     assert meant("control/left", ["control/right", "control/empty"]) == ""
-    assert meant("openai/gpt-5", ["gemini/gpt-5"]) == "; did you mean 'gemini/gpt-5'?"
+    assert meant("openai/gpt-5", ["gemini/gpt-5"]) == " (did you mean 'gemini/gpt-5'?)"
 
 
 @pytest.mark.parametrize("name", ["", " ", "/", "zzzzzz", "x" * 5000, "\udc80", "*", "ключ"])

@@ -25,7 +25,8 @@ def meant(name: str, known: Iterable[str], there: str = "") -> str:
     found = max(near, key=near.__getitem__, default="")
     if near.get(found, 0.0) < _NEAR:
         return f"; {there} {names}" if there else ""
-    return f"; did you mean {found!r}?" + (f" {there.capitalize()} {names}" if there else "")
+    near_it = f"did you mean {found!r}?"
+    return f"; {near_it} {there.capitalize()} {names}" if there else f" ({near_it})"
 
 
 _NEAR = 0.65

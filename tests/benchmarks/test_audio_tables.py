@@ -147,7 +147,7 @@ def test_columns_are_named_in_brackets_and_what_is_unclear_is_refused(tmp_path: 
     assert made.samples[0].references == ("a.", "e.")
     assert made.samples[0].details["caption"] == "Sound 0."
     for options, words in (
-        ("references=caption,id=kye", "no column 'kye'; did you mean 'key'"),
+        ("references=caption,id=kye", r"no column 'kye' \(did you mean 'key'"),
         ("refs=caption", "has no option 'refs'"),
         ("audio=text", "'text' is no column of audio"),
     ):

@@ -1,6 +1,7 @@
 """The help of every command ends with an example that parses, and shells complete its words."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -68,6 +69,21 @@ def test_every_example_is_of_a_command_that_is_there(
     }
     source = Path(sys.modules["audiocapbench.cli.examples"].__file__ or "")
     assert shown == set(source.with_suffix(".txt").read_text(encoding="utf-8").splitlines())
+
+
+def test_help_speaks_of_what_is_given_and_cuts_no_sentence(
+    everything: dict[tuple[str, ...], Any],
+) -> None:
+    for path, command in everything.items():
+        context = command.make_context(" ".join((PROGRAM, *path)), [], resilient_parsing=True)
+        said = command.get_help(context)
+        assert "..." not in said.partition("Commands:")[2], path
+        assert not re.search(r"<(int|str|path|list)\b|\[\[|\.\.\.\}", said), path
+
+
+def test_what_an_option_does_not_take_is_refused_in_its_own_words() -> None:
+    done = run_command("leaderboard", "--format", "pdf")
+    assert "Invalid value for '--format': 'pdf' is not one of 'table', 'csv'" in done.stderr
 
 
 def test_the_help_ends_with_the_example_and_h_is_short_for_it(

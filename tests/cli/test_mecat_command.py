@@ -133,7 +133,7 @@ def test_the_lines_that_were_left_out_are_told_and_are_exit_code_1(silent: Path)
     first, second = json.loads(done.stdout)["reports"]
     assert len(first["bad_lines"]) == 9
     assert second["bad_lines"] == []
-    assert "9 lines were left out; the first 5 are above, --json lists all." in done.stderr
+    assert "… and 4 more bad lines; --json lists them all" in done.stderr
     assert done.stderr.count("has 3 fields and not 2") == 5
     stable = ("stability", "short.csv", "--references", "000.jsonl", "--rounds", "2")
     again = call(silent, *stable, "--group", "short", "--json")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.cli.outputs import reference_files, refuse_overwriting, store_file
+from audiocapbench.cli.outputs import Outputs, reference_files, refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError, ReportError
 from audiocapbench.files import write_file
 from audiocapbench.report.exports import write_parquet
@@ -51,6 +51,14 @@ def test_the_files_of_a_folder_and_of_a_store_are_known(tmp_path: Path) -> None:
     assert list(reference_files(inside)) == [inside]
     assert store_file("sqlite:////srv/runs.db") == Path("/srv/runs.db")
     assert not store_file("postgresql+psycopg://host/runs").exists()
+
+
+@pytest.mark.parametrize("name", ["samples.xlsx", "samples.json", "samples.PARQUET"])
+def test_samples_are_not_written_as_csv_under_another_name(name: str) -> None:
+    with pytest.raises(AudioCapBenchError, match=r"writes CSV, TSV and JSONL, and no \."):
+        Outputs(Path(name), (), json=False)
+    for known in ("a.csv", "a.TSV", "a.jsonl", "/dev/stdout"):
+        Outputs(Path(known), (), json=False)
 
 
 def test_score_never_overwrites_what_it_reads(tmp_path: Path) -> None:

@@ -72,7 +72,16 @@ def test_ids_in_one_file_only_are_counted_both_ways(place: Path) -> None:
     figure = document["metrics"]["rouge_l"]
     assert figure["coverage"] == 11 / 12
     assert figure["as_zero"] == pytest.approx(figure["score"] * 11 / 12)
-    assert "1 samples have references but no prediction: clip3" in done.stderr
+    assert "1 sample without a prediction: clip3" in done.stderr
+
+
+def test_empty_predictions_are_said_beside_what_they_score(place: Path) -> None:
+    rows = (place / "predictions.csv").read_text().splitlines()
+    rows[1:3] = ["clip0,", "clip1,  "]
+    (place / "predictions.csv").write_text("\n".join(rows))
+    done = score(place, "--metrics", "rouge_l")
+    assert done.returncode == 0, done.stderr
+    assert "2 of 12 predictions are empty; they score 0." in done.stderr
 
 
 def test_scores_of_single_samples_are_written(place: Path) -> None:

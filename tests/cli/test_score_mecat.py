@@ -145,9 +145,10 @@ def test_bad_lines_of_a_large_file_are_listed_and_the_rest_is_scored(tmp_path: P
     assert told == [f"long_caption.csv line {number + 1}" for number in wrong]
     figure = document["by_group"]["long"]["rouge_l"]
     assert (figure["answered"], figure["failed"]) == (19_800, 200)
-    summary = "200 lines were left out: long_caption.csv line 51, 151, 251, 351, 451 and 195 more"
-    assert summary in done.stderr
-    assert "200 answers are missing: " in done.stderr
+    said = done.stderr.splitlines()
+    assert [line.split(":")[0] for line in said[1:6]] == told[:5]
+    assert said[6] == "… and 195 more bad lines; --json lists them all"
+    assert "200 answers missing: " in done.stderr
 
 
 def test_questions_are_shown_by_kind_domain_and_difficulty(tmp_path: Path) -> None:
@@ -244,7 +245,7 @@ def test_answers_to_something_else_are_no_answers(place: Path) -> None:
     (place / "other.csv").write_text("a,b\nc,d\n")
     done = score(place, "--predictions", "other.csv")
     assert done.returncode == 2
-    assert "2 keys have no references: a, c" in done.stderr
+    assert "2 keys without references: a, c" in done.stderr
     assert "no prediction belongs to any of the references" in done.stderr
 
 

@@ -525,7 +525,7 @@ def test_empty_captions_and_columns_that_are_missing_are_said(place: Path) -> No
     (place / "p.csv").write_text("id,caption\na.wav,A dog.\nb.wav,\n")
     words = ("--references", "refs.csv", "--model", "mine")
     done = call(place, "import", "p.csv", *words)
-    assert "mine: 1 of 2 answers are empty; they score 0." in done.stderr
+    assert "1 of 2 predictions are empty; they score 0." in done.stderr
     (place / "p.csv").write_text("id,said\na.wav,A dog.\n")
     done = call(place, "import", "p.csv", *words)
     assert "has no column 'prediction' (or predicted_caption, " in done.stderr

@@ -150,6 +150,15 @@ def test_all_prompts_are_asked_in_turn_and_told_apart(place: Path) -> None:
     assert len({one["signature"] for one in trials}) == 13
 
 
+def test_pairs_of_one_type_are_one_table_without_intervals_that_are_not_there(place: Path) -> None:
+    rows = [f"{n}.wav,A dog barks.,Rain.,0" for n in range(3)]
+    (place / "own.csv").write_text("\n".join(["audio,caption_a,caption_b,preferred", *rows]))
+    done = meta(place, "csv", "--pairs", "own.csv", "--scorer", "control:longer")
+    assert done.returncode == 0, done.stderr
+    assert "in percent (too few clips for intervals)" in done.stdout
+    assert "by type of pair" not in done.stdout
+
+
 def test_what_one_trial_wrote_is_tried_again_in_both_forms(place: Path) -> None:
     words = ["brace-main", "--pairs", "AudioCaps_Main.json", "--scorer"]
     done = meta(place, *words, "control:longer", "--per-pair", "chosen.csv", "--swap")

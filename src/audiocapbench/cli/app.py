@@ -51,6 +51,9 @@ def explained() -> Iterator[None]:
     except AudioCapBenchError as error:
         complain(error)
         raise typer.Exit(WRONG_USE) from None
+    except typer.BadParameter as error:  # pydantic says of what kind a refusal is, too
+        error.message = error.message.removeprefix("Value error, ")
+        raise
     except BrokenPipeError:
         raise
     except OSError as error:

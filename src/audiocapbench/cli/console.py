@@ -121,6 +121,19 @@ def some(names: Sequence[str]) -> str:
     return ", ".join(names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
 
 
+def say_bad(bad: Sequence[object]) -> None:
+    """The first lines that could not be read, and how many more there are."""
+    say(*map(str, bad[:SHOWN]))
+    if len(bad) > SHOWN:
+        say(f"… and {len(bad) - SHOWN:,} more bad lines; --json lists them all")
+
+
+def say_ids(ids: Sequence[str], what: str, words: str) -> None:
+    """How many things of a kind there are, and the first of them, where there are any."""
+    if ids:
+        say(f"{len(ids):,} {what}{'' if len(ids) == 1 else 's'} {words}: {some(ids)}")
+
+
 def relative(path: Path) -> str:
     """A path as a person in this folder would write it."""
     try:

@@ -25,13 +25,27 @@ def _write_examples(self: Any, ctx: Any, formatter: Any) -> None:
             formatter.write(f"{'':{formatter.current_indent}}{line}\n")
 
 
+def _first_sentence(self: Any, limit: int = 0) -> str:
+    return TyperCommand.get_short_help_str(self, 200)  # in a list of commands, and not cut
+
+
+def _write_options(self: Any, ctx: Any, formatter: Any) -> None:
+    for one in self.get_params(ctx):
+        if one.param_type_name == "argument":  # what it takes stands in its help, not in a type
+            one.display_type_rich = lambda ctx: None
+    TyperCommand.format_options(self, ctx, formatter)
+
+
 class ExampleCommand(TyperCommand):
     """A command whose help ends with examples."""
 
+    format_options = _write_options
     format_epilog = _write_examples
+    get_short_help_str = _first_sentence
 
 
 class ExampleGroup(TyperGroup):
     """Commands whose help ends with examples."""
 
     format_epilog = _write_examples
+    get_short_help_str = _first_sentence

@@ -8,7 +8,7 @@ import typer
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, app
-from audiocapbench.cli.console import SHOWN, print_json, say, some
+from audiocapbench.cli.console import print_json, say, say_bad, say_ids
 
 if TYPE_CHECKING:
     from audiocapbench.engine.importing import ImportEnd
@@ -48,7 +48,6 @@ def import_predictions(
     from audiocapbench.cli.progress import TrialBars
     from audiocapbench.cli.results import print_tables
     from audiocapbench.library.importing import import_run
-    from audiocapbench.scores.estimate import counted
     from audiocapbench.store import Store
 
     with TrialBars() as bars:
@@ -74,9 +73,6 @@ def import_predictions(
         columns = summary.metrics if metrics is not None else traits.columns
         print_tables([summary], columns, traits.headline)
     explain_import(end)
-    if empty := summary.table.coverage.empty:
-        answers = counted(summary.table.coverage.replied, "answer")
-        say(f"{end.run.model}: {empty:,} of {answers} are empty; they score 0.")
     number, was = end.run.id, "is" if end.is_new else "was imported before, and is"
     say(
         f"Run {number} {was} in {name}; 'audiocapbench score {number} --judge JUDGE{option}' has "
@@ -88,15 +84,7 @@ def import_predictions(
 
 def explain_import(end: "ImportEnd") -> None:
     """Say on stderr what did not fit."""
-    from audiocapbench.scores.estimate import counted
-
     say(*([f"{end.note[0].upper()}{end.note[1:]}."] if end.note else []))
-    say(*map(str, end.bad[:SHOWN]))
-    if len(end.bad) > SHOWN:
-        say(f"… and {len(end.bad) - SHOWN:,} more bad lines; --json lists them all")
-    for ids, what, words in (
-        (end.missing, "sample", "without a prediction, counted as skipped"),
-        (end.surplus, "prediction", "about no sample, left out"),
-    ):
-        if ids:
-            say(f"{counted(len(ids), what)} {words}: {some(ids)}")
+    say_bad(end.bad)
+    say_ids(end.missing, "sample", "without a prediction, counted as skipped")
+    say_ids(end.surplus, "prediction", "about no sample, left out")

@@ -61,7 +61,7 @@ def benchmarks(ctx: typer.Context, *, json: options.Json = False) -> None:
 
 @options.command(benchmarks_app.command)
 def show(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...")],
+    names: Annotated[list[str], typer.Argument(metavar="NAME")],
     *,
     by: str = "category",
     map_file: Annotated[Path | None, typer.Option("--map")] = None,
@@ -72,7 +72,7 @@ def show(
     """Show clips, captions and vocabulary of benchmarks, by category, and draw a map of them.
 
     Args:
-        names (NAME...): Benchmarks, folders, files of references, or NAME=DIR such as
+        names (NAME): Benchmarks, folders, files of references, or NAME=DIR such as
             mecat-caption=DIR.
         by (FIELD): category, benchmark, or a field of the samples such as domain.
         map_file (FILE): Draw what is alike close together (t-SNE): FILE.svg, .png or .pdf; needs

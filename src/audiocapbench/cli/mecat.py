@@ -11,7 +11,7 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, app
-from audiocapbench.cli.console import SHOWN, say, show_lines, signature_lines
+from audiocapbench.cli.console import say, say_bad, show_lines, signature_lines
 from audiocapbench.cli.examples import ExampleGroup
 from audiocapbench.cli.outputs import reference_files, refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
@@ -32,12 +32,11 @@ app.add_typer(mecat_app, name="mecat")
 
 ScoredRuns = Annotated[
     list[Any] | None,
-    options.runs_argument("[RUN]...", "Runs", " Or files that 'score --per-sample' wrote."),
+    options.runs_argument("Runs", " Or files that 'score --per-sample' wrote."),
 ]
 AnsweredRuns = Annotated[
     list[Any],
     options.runs_argument(
-        "RUN...",
         "Runs",
         " Or prediction files with --references. A file is a model of its own; files given as "
         "SUBTASK=FILE, or with a sub-task in their names such as long_caption.csv, are one model "
@@ -262,7 +261,6 @@ def _write(
         document=lambda: documents[0] if len(documents) == 1 else {"reports": documents},
     )
     every = [line for lines in bad for line in lines]
+    say_bad(every)
     if every:
-        more = f"; the first {SHOWN} are above, --json lists all" if len(every) > SHOWN else ""
-        say(*every[:SHOWN], f"{len(every):,} lines were left out{more}.")
         raise typer.Exit(SOME_FAILED)

@@ -284,9 +284,10 @@ def _print(
     show_page(trial_table(trials))
     if any(one.orders for one in tried):
         show_page(order_table(tried))
-    show_page(group_table(trials, "Accuracy by type of pair", "by_type"))
-    if trials[0].headline == "f1":
-        show_page(group_table(trials, "F1 by type of pair", "by_type", "f1"))
+    if len(trials[0].by_type) > 1:
+        show_page(group_table(trials, "Accuracy by type of pair", "by_type"))
+        if trials[0].headline == "f1":
+            show_page(group_table(trials, "F1 by type of pair", "by_type", "f1"))
     if set(trials[0].by_subtype) != set(trials[0].by_type):
         show_page(group_table(trials, "Accuracy by subtype", "by_subtype"))
     if len(trials[0].by_dataset) > 1:

@@ -43,6 +43,7 @@ def build(
     --votes: the pairs that are kept, for 'meta csv' or 'meta brace-main', and Fleiss' kappa.
 
     Args:
+        seed (S): The same seed draws the same pairs.
         out (FILE): The table to vote in as .csv, .tsv or .jsonl; what is kept also as .json,
             BRACE-Main's.
         captions (FILE): What people wrote, as for 'corrupt'.

@@ -94,16 +94,16 @@ def _number_or_file(given: str) -> Any:
     return Path(given) if is_file and not given.isdecimal() else _number(given)
 
 
-def runs_argument(metavar: str, what: str, files: str = "") -> Any:
+def runs_argument(what: str, files: str = "") -> Any:
     """Runs, which become numbers; with words about files also files, which become paths."""
     parser, words = _number_or_file if files else _number, f"{what} {_SEE}{files}"
-    return typer.Argument(parser=parser, callback=_run_numbers, metavar=metavar, help=words)
+    return typer.Argument(parser=parser, callback=_run_numbers, metavar="RUN", help=words)
 
 
-RunArgument = Annotated[int, runs_argument("RUN", "A run")]
-MaybeRun = Annotated[int | None, runs_argument("[RUN]", "A run")]
-MaybeRuns = Annotated[list[int] | None, runs_argument("[RUN]", "Runs")]
-RunsArgument = Annotated[list[int], runs_argument("RUN", "Runs")]
+RunArgument = Annotated[int, runs_argument("A run")]
+MaybeRun = Annotated[int | None, runs_argument("A run")]
+MaybeRuns = Annotated[list[int] | None, runs_argument("Runs")]
+RunsArgument = Annotated[list[int], runs_argument("Runs")]
 RunList = Annotated[
     Any,  # of Typer's types none is a list with commas
     Option(parser=_listed, callback=_run_numbers, metavar="1,2", help=f"Runs {_SEE}"),

@@ -22,7 +22,12 @@ class Outputs:
     json: bool
 
     def __post_init__(self) -> None:
-        """Refuse trackers that cannot be told anything, before anybody is asked."""
+        """Refuse files and trackers that nothing can be written to, before anybody is asked."""
+        from audiocapbench.data.records import DELIMITERS, JSON_LINES
+
+        kind = self.per_sample.suffix.lower() if self.per_sample is not None else ""
+        if kind not in ("", *DELIMITERS, *JSON_LINES):
+            raise AudioCapBenchError(f"--per-sample writes CSV, TSV and JSONL, and no {kind}")
         if self.track:
             from audiocapbench.bridges.trackers import check_trackers
 

@@ -46,7 +46,7 @@ def wins(
     """Count how often people prefer the first caption of a pair, and score what they prefer.
 
     Args:
-        file (FILE...): Pairs with answers.
+        file (FILE): Pairs with answers.
         metrics (A,B): Metrics to score preferred captions with, and the others.
     """
     from audiocapbench.meta.pairs.files import read_pairs

@@ -121,7 +121,7 @@ def tag_run(
     """Put tags on a run; 'audiocapbench runs --tag TAG' lists those that have one.
 
     Args:
-        tags (TAG...): One or more.
+        tags (TAG): One or more.
         remove: Take them off instead.
     """
     if not all(tag.strip() for tag in tags):

@@ -12,14 +12,14 @@ from typer import Option
 from audiocapbench.cli import options
 from audiocapbench.cli.app import SOME_FAILED, WRONG_USE, app, code_of
 from audiocapbench.cli.console import (
-    SHOWN,
     complain,
     print_json,
     say,
+    say_bad,
+    say_ids,
     show_lines,
     show_page,
     signature_lines,
-    some,
 )
 from audiocapbench.cli.outputs import Outputs, reference_files, refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError, BenchmarkError, DatasetError
@@ -27,7 +27,6 @@ from audiocapbench.errors import AudioCapBenchError, BenchmarkError, DatasetErro
 if TYPE_CHECKING:
     from audiocapbench.benchmarks.mecat.predictions import Answers
     from audiocapbench.benchmarks.traits import Traits
-    from audiocapbench.data import Problem
     from audiocapbench.judges import Judge
     from audiocapbench.scores.file_scores import FileScores
 
@@ -276,11 +275,10 @@ def _score_files(
         [({"model": answers.system or predictions.stem, **document}, scores.table)], scores.texts
     )
     _say_blank(answers.texts)
-    say(*([f"{scores.note}."] if scores.note else []), *bad[:SHOWN])
-    if len(bad) > SHOWN:
-        say(f"… and {len(bad) - SHOWN} more bad lines; --json lists them all")
-    _say_ids(scores.missing, "samples have references but no prediction")
-    _say_ids(scores.surplus, "samples have a prediction but no references")
+    say(*([f"{scores.note}."] if scores.note else []))
+    say_bad(bad)
+    say_ids(scores.missing, "sample", "without a prediction")
+    say_ids(scores.surplus, "prediction", "about no sample, left out")
     if bad or scores.missing:
         raise typer.Exit(SOME_FAILED)
 
@@ -368,13 +366,11 @@ def _facts(answers: "Answers") -> dict[str, object]:
 
 
 def _say_what_does_not_fit(answers: "Answers") -> None:
-    say(*map(str, answers.bad[:SHOWN]))
-    if len(answers.bad) > SHOWN:
-        say(f"… {len(answers.bad):,} lines were left out: {_line_numbers(answers.bad)}")
+    say_bad(answers.bad)
     if answers.absent:
         say(f"No file has answers to {', '.join(answers.absent)}.")
-    _say_ids(answers.missing, "answers are missing")
-    _say_ids(answers.surplus, "keys have no references")
+    say_ids(answers.missing, "answer", "missing")
+    say_ids(answers.surplus, "key", "without references")
 
 
 def _say_blank(texts: Mapping[str, str]) -> None:
@@ -382,28 +378,3 @@ def _say_blank(texts: Mapping[str, str]) -> None:
 
     if note := blank_note(texts):
         say(f"Warning: {note}.")
-
-
-def _say_ids(ids: Sequence[str], words: str) -> None:
-    if ids:
-        say(f"{len(ids):,} {words}: {some(ids)}")
-
-
-def _line_numbers(bad: "Sequence[Problem]") -> str:
-    """Where the first bad lines of each file are; JSON lists them all."""
-    by_file: dict[str, list[str]] = {}
-    for problem in bad:
-        name, line, number = problem.where.rpartition(" line ")
-        file = name if line else problem.where.partition(" [")[0]
-        by_file.setdefault(file, []).append(number if line else "")
-    return "; ".join(
-        f"{name} line {_first(list(dict.fromkeys(numbers)))}"
-        if all(numbers)
-        else f"{name} ({len(numbers):,})"
-        for name, numbers in by_file.items()
-    )
-
-
-def _first(numbers: "Sequence[str]") -> str:
-    more = f" and {len(numbers) - SHOWN:,} more" if len(numbers) > SHOWN else ""
-    return f"{', '.join(numbers[:SHOWN])}{more}"

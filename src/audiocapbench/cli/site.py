@@ -108,7 +108,7 @@ def site(
 
 @options.command(site_app.command, "check")
 def check_site(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE")],
     *,
     dataset: str | None = None,
     json: options.Json = False,

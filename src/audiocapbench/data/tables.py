@@ -276,10 +276,11 @@ def _add_details(found: References, key: str, fields: dict[str, Any]) -> None:
 
 
 def blank_note(texts: Mapping[str, str]) -> str:
-    """What to say where every prediction is blank; nothing elsewhere."""
-    if not texts or any(text.strip() for text in texts.values()):
-        return ""
-    return f"all {len(texts):,} predictions are blank; see whether it is the right file and column"
+    """What to say where predictions are blank; nothing elsewhere."""
+    blank, total = sum(not text.strip() for text in texts.values()), len(texts)
+    if blank and blank == total:
+        return f"all {total:,} predictions are blank; see whether it is the right file and column"
+    return f"{blank:,} of {total:,} predictions are empty; they score 0" if blank else ""
 
 
 def meet(predictions: Predictions, references: References) -> tuple[Predictions, str]:

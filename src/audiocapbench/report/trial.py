@@ -53,8 +53,10 @@ def trial_table(trials: Sequence[ScorerTrial]) -> Page:
             [trial.scorer, *cells, *shares, *((_reading(trial) or "––") if reading else ())]
         )
     answers = ["first", "second", "tie", "unknown", *(("certain", "read") if reading else ())]
+    ends = any(trials[0].whole.intervals.values())
+    intervals = ", with 95 % intervals over clips" if ends else " (too few clips for intervals)"
     return page_of(
-        "Agreement with people in percent, with 95 % intervals over clips",
+        f"Agreement with people in percent{intervals}",
         ["scorer", *titles, *answers],
         rows,
     )
