@@ -60,6 +60,14 @@ def _engine(ctx: typer.Context, given: str) -> str:
     return given
 
 
+def _own_store(ctx: typer.Context, given: str) -> str:
+    """'runs --store X show 1' and 'runs show 1 --store X' mean the same."""
+    said = ctx.get_parameter_source("store")
+    if ctx.obj is None or (said is not None and said.name == "COMMANDLINE"):
+        ctx.obj = given
+    return str(ctx.obj)
+
+
 def _number(given: str) -> Any:
     return int(given) if given.isdecimal() else given
 
@@ -77,9 +85,7 @@ def _run_numbers(ctx: typer.Context, given: Any) -> Any:
     from audiocapbench.cli.console import say
     from audiocapbench.store import Store
 
-    source = ctx.get_parameter_source("store")
-    own = ctx.obj is None or (source is not None and source.name == "COMMANDLINE")
-    with Store.open(ctx.params["store"] if own else ctx.obj, create=False) as kept:
+    with Store.open(ctx.params["store"], create=False) as kept:
         number, others = kept.run_called(given)
     newest = f", the newest of {', '.join(map(str, others))}" if len(others) > 1 else ""
     say(f"{given}: run {number}{newest}.")
@@ -112,6 +118,7 @@ Store = Annotated[
     str,
     Option(
         is_eager=True,  # so that a run can be looked up while the arguments are parsed
+        callback=_own_store,
         metavar="URL",
         envvar="AUDIOCAPBENCH_STORE",
         help="SQLite file or postgresql+psycopg:// URL that keeps runs and answers.",

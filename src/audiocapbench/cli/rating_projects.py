@@ -22,7 +22,6 @@ def ratings(
     json: options.Json = False,
 ) -> None:
     """List the rating projects in the store; export one, or invite somebody anew."""
-    ctx.obj = store
     if ctx.invoked_subcommand is not None:
         return
     from audiocapbench.store import Store
@@ -40,7 +39,6 @@ def ratings(
 
 @options.command(ratings_app.command)
 def export(
-    ctx: typer.Context,
     project: str,
     *,
     out: options.Out = None,
@@ -65,9 +63,8 @@ def export(
     from audiocapbench.store import Store
     from audiocapbench.web.rating.export import export_ratings
 
-    own = _named(ctx, store)
-    refuse_overwriting(out, [store_file(own)])
-    with Store.open(own, create=False) as kept:
+    refuse_overwriting(out, [store_file(store)])
+    with Store.open(store, create=False) as kept:
         text = export_ratings(kept, project, form, dimension, gold=gold)
     if out is None:
         show_text(text)
@@ -78,7 +75,6 @@ def export(
 
 @options.command(ratings_app.command)
 def invite(
-    ctx: typer.Context,
     project: str,
     person: str = "",
     *,
@@ -96,13 +92,6 @@ def invite(
     from audiocapbench.store import Store
     from audiocapbench.web.rating.routes import PATH
 
-    with Store.open(_named(ctx, store), create=False) as kept:
+    with Store.open(store, create=False) as kept:
         token = kept.renew_invitation(project, person)
     show_lines(*links(url.rstrip("/") + PATH, {person: token}))
-
-
-def _named(ctx: typer.Context, store: str) -> str:
-    """'ratings --store X export P' and 'ratings export P --store X' mean the same."""
-    said = ctx.get_parameter_source("store")
-    own = said is not None and said.name == "COMMANDLINE"
-    return store if own else str(ctx.obj)

@@ -37,10 +37,9 @@ def runs(
         trials: Also those of 'meta', 'corrupt' and 'judges check'.
         tag (TAG): Only those with this tag.
     """
-    ctx.obj = store
     if ctx.invoked_subcommand is not None:
         return
-    with _open(ctx, store) as kept:
+    with _open(store) as kept:
         name, every, option = kept.name, kept.runs(tag or ()), kept.option
     lines = [line for line in every if trials or not line.is_trial]
     if json:
@@ -54,7 +53,6 @@ def runs(
 
 @options.command(runs_app.command, "show")
 def show_run(
-    ctx: typer.Context,
     run: options.RunArgument,
     *,
     store: options.Store = options.DEFAULT_STORE,
@@ -63,7 +61,7 @@ def show_run(
     """Show one run: what was asked how, what became of it, some answers, and who scored it."""
     from audiocapbench.data.outcome import SCORED
 
-    with _open(ctx, store) as kept:
+    with _open(store) as kept:
         found, line, scorers = kept.run(run), _line(kept, run), kept.scorers([run])
         outcomes, batches = kept.outcomes(run), kept.batches(run)
     replies = {key: outcomes[key].reply for key in found.sample_ids if key in outcomes}
@@ -91,7 +89,6 @@ def show_run(
 
 @options.command(runs_app.command)
 def rename(
-    ctx: typer.Context,
     run: options.RunArgument,
     name: str,
     *,
@@ -102,7 +99,7 @@ def rename(
     Args:
         name: What to call it; '' takes the name away.
     """
-    with _open(ctx, store) as kept:
+    with _open(store) as kept:
         kept.rename_run(run, name.strip() or None)
     show_lines(
         f"Run {run} is called {name.strip()!r}." if name.strip() else f"Run {run} has no name."
@@ -111,7 +108,6 @@ def rename(
 
 @options.command(runs_app.command, "tag")
 def tag_run(
-    ctx: typer.Context,
     run: options.RunArgument,
     tags: list[str],
     *,
@@ -126,7 +122,7 @@ def tag_run(
     """
     if not all(tag.strip() for tag in tags):
         raise AudioCapBenchError("a tag is empty; give it a word")
-    with _open(ctx, store) as kept:
+    with _open(store) as kept:
         kept.tag_run(run, [tag.strip() for tag in tags], remove=remove)
         left = _line(kept, run).tags
     show_lines(f"Run {run} is tagged {', '.join(left)}." if left else f"Run {run} has no tags.")
@@ -134,7 +130,6 @@ def tag_run(
 
 @options.command(runs_app.command, "delete")
 def delete_runs(
-    ctx: typer.Context,
     runs: options.RunsArgument,
     *,
     yes: bool = False,
@@ -146,7 +141,7 @@ def delete_runs(
         yes: Do not ask first.
     """
     chosen = list(dict.fromkeys(runs))
-    with _open(ctx, store) as kept:
+    with _open(store) as kept:
         say(*(_loss(kept, number) for number in chosen))
         if not yes:
             answer = ask("Delete for good?")
@@ -158,13 +153,10 @@ def delete_runs(
     say(f"Deleted {len(chosen):,}. Replies that were cached stay in the cache.")
 
 
-def _open(ctx: typer.Context, store: str) -> "Store":
+def _open(store: str) -> "Store":
     from audiocapbench.store import Store
 
-    # 'runs --store X show 1' and 'runs show 1 --store X' mean the same.
-    said = ctx.get_parameter_source("store")
-    own = said is not None and said.name == "COMMANDLINE"
-    return Store.open(store if own else ctx.obj, create=False)
+    return Store.open(store, create=False)
 
 
 def _line(kept: "Store", number: int) -> "RunLine":
