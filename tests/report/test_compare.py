@@ -10,7 +10,7 @@ import mecat_runs
 from audiocapbench.benchmarks.mecat.items import MecatItem
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import ReportError
-from audiocapbench.report.compare.compute import compare_runs
+from audiocapbench.report.compare.compute import ALL, Comparison, Difference, compare_runs
 from audiocapbench.report.compare.render import (
     LONGEST_IN_A_FILE,
     document,
@@ -18,7 +18,6 @@ from audiocapbench.report.compare.render import (
     pages,
     records,
 )
-from audiocapbench.report.compare.types import ALL, Comparison, Difference
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import Store
 from made_store import MadeRun, made_samples, put_run

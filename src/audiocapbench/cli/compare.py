@@ -40,8 +40,7 @@ def compare(
     from audiocapbench.cli.tables import write
     from audiocapbench.metrics import find_metric
     from audiocapbench.metrics.names import split_names
-    from audiocapbench.report.compare.gate import worse
-    from audiocapbench.report.compare.render import LONGEST, LONGEST_IN_A_FILE
+    from audiocapbench.report.compare.render import LONGEST, LONGEST_IN_A_FILE, worse
     from audiocapbench.store import Store
 
     names = split_names(metrics) if metrics is not None else []

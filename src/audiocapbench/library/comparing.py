@@ -9,12 +9,11 @@ from typing import Any, TypedDict, Unpack
 from audiocapbench.library.arguments import check_options, correction, metric_names, run_number
 from audiocapbench.library.result import Result, in_thread
 from audiocapbench.library.running import RunResult, StoreLike, opened_store
-from audiocapbench.report.compare.compute import compare_runs
+from audiocapbench.report.compare.compute import Comparison, compare_runs
 from audiocapbench.report.compare.render import LONGEST
 from audiocapbench.report.compare.render import document as comparison_document
 from audiocapbench.report.compare.render import pages as comparison_pages
 from audiocapbench.report.compare.render import records as comparison_records
-from audiocapbench.report.compare.types import Comparison
 from audiocapbench.report.exports import Page, Record
 from audiocapbench.report.leaderboard.board import Leaderboard, LeaderboardQuery
 from audiocapbench.report.leaderboard.build import build_leaderboard, ranking_scorer
