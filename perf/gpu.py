@@ -23,8 +23,7 @@ import numpy as np
 
 from audiocapbench.metrics.clap import Slide, load_encoder
 from audiocapbench.metrics.clap.batch_encoder import BatchEncoder
-from audiocapbench.metrics.clap.embedding import Embedder
-from audiocapbench.metrics.clap.reading import reading_processes
+from audiocapbench.metrics.clap.embedding import Embedder, reading_processes
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.encoders.device import computing
 from audiocapbench.metrics.encoders.encoder import Vectors

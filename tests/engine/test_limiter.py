@@ -5,9 +5,8 @@ from contextlib import ExitStack
 import anyio
 import pytest
 
-from audiocapbench.engine.learned_places import LearnedPlaces
 from audiocapbench.engine.learned_rate import LearnedRate, Start
-from audiocapbench.engine.limiter import Limiter
+from audiocapbench.engine.limiter import LearnedPlaces, Limiter
 from audiocapbench.errors import TransientError
 from engine.virtual_time import run_in_virtual_time
 

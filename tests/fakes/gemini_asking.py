@@ -12,8 +12,7 @@ from audiocapbench import audio
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ModelError
 from audiocapbench.models.gemini import Gemini, create
-from audiocapbench.models.model import Question, SentAudio
-from audiocapbench.models.settings import ModelSettings
+from audiocapbench.models.model import ModelSettings, Question, SentAudio
 from fakes.gemini_server import KEY, GeminiServer
 
 FLASH = "gemini/gemini-2.5-flash"

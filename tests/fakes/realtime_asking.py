@@ -11,9 +11,8 @@ import pytest
 from audiocapbench import audio
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ModelError
-from audiocapbench.models.model import Question, SentAudio
+from audiocapbench.models.model import ModelSettings, Question, SentAudio
 from audiocapbench.models.openai_realtime import OpenAIRealtime, create
-from audiocapbench.models.settings import ModelSettings
 from fakes.realtime_server import KEY, RealtimeServer
 
 GA = "openai-realtime/gpt-realtime"

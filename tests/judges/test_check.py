@@ -20,7 +20,7 @@ from audiocapbench.judges import (
     create_judge,
 )
 from audiocapbench.judges.audiocapbench import contract
-from audiocapbench.judges.styles import padded, reordered, shortened
+from audiocapbench.judges.check import padded, reordered, shortened
 from audiocapbench.models import AudioContract, Question
 from audiocapbench.signature import sign
 from audiocapbench.store import Store

@@ -5,7 +5,7 @@ import pytest
 from audiocapbench.judges import audiocapbench
 from audiocapbench.judges.errors import ReplyError
 from audiocapbench.meta.answers.parser import read_answer
-from audiocapbench.meta.pairwise.reader import read_word
+from audiocapbench.meta.pairwise.scorer import read_word
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.models.thoughts import without_thoughts
 

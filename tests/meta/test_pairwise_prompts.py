@@ -10,7 +10,7 @@ from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.pairwise.prompts import named_prompt, prompt_from, prompt_names
-from audiocapbench.meta.pairwise.reader import read_word, reading_questions
+from audiocapbench.meta.pairwise.scorer import read_word, reading_questions
 from audiocapbench.meta.scorers.scorer import Choice
 
 REFERENCES = ("Rain falls.", "A storm passes.", "Thunder rolls.")

@@ -5,8 +5,7 @@ import pytest
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.date import date
-from audiocapbench.metrics.date.corpus import encode_corpus
-from audiocapbench.metrics.date.metric import resampled_date, whole_date
+from audiocapbench.metrics.date.metric import encode_corpus, resampled_date, whole_date
 from audiocapbench.metrics.date.variants import VARIANTS, harmonic_mean
 from mecat_runs import sentence
 

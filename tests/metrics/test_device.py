@@ -11,14 +11,14 @@ import pytest
 
 from audiocapbench.errors import AudioError, MetricError
 from audiocapbench.metrics.clap import AudioTextEncoder, clap_scores, identity, load_encoder
-from audiocapbench.metrics.clap.embedding import Embedder
-from audiocapbench.metrics.clap.laion import Computing, LaionEncoder, LogMel
-from audiocapbench.metrics.clap.reading import (
+from audiocapbench.metrics.clap.embedding import (
+    Embedder,
     ReadingProcesses,
     read_hash,
     read_samples,
     read_sound,
 )
+from audiocapbench.metrics.clap.laion import Computing, LaionEncoder, LogMel
 from audiocapbench.metrics.clap.windows import Cut, Slide, loop_into
 from audiocapbench.metrics.encoders.device import check_precision, computing, in_parts
 from audiocapbench.metrics.read_ahead import read_ahead

@@ -6,7 +6,7 @@ import pytest
 
 from audiocapbench.models.announced_limit import AnnouncedLimit, announced_limit
 from audiocapbench.models.endpoint import PROVIDER, create
-from audiocapbench.models.settings import ModelSettings
+from audiocapbench.models.model import ModelSettings
 from fakes.http_server import HttpServer, json_response
 from fakes.openai_server import completion
 from fakes.questions import ask, question

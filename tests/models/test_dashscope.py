@@ -23,7 +23,7 @@ from audiocapbench.errors import (
 )
 from audiocapbench.models import Question
 from audiocapbench.models.dashscope import QWEN_AUDIO, QWEN_OMNI, create
-from audiocapbench.models.settings import ModelSettings
+from audiocapbench.models.model import ModelSettings
 from fakes import faults
 from fakes.dashscope_server import COMPATIBLE, GENERATION, DashScopeServer, generation
 from fakes.faults import Fault, Plan

@@ -11,7 +11,7 @@ from audiocapbench.data.outcome import Status
 from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError
 from audiocapbench.models import Question, create_model
 from audiocapbench.models.endpoint import PROVIDER, create
-from audiocapbench.models.settings import ModelSettings
+from audiocapbench.models.model import ModelSettings
 from fakes import faults
 from fakes.faults import Plan
 from fakes.openai_server import OpenAIServer, heard

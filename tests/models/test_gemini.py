@@ -21,8 +21,7 @@ from audiocapbench.engine.prepare import prepare
 from audiocapbench.errors import AudioError, FatalError, ModelError, TransientError
 from audiocapbench.models import create_model, published_models
 from audiocapbench.models.gemini import Gemini, create
-from audiocapbench.models.model import Question, SentAudio
-from audiocapbench.models.settings import ModelSettings
+from audiocapbench.models.model import ModelSettings, Question, SentAudio
 from fakes import faults
 from fakes.faults import Plan
 from fakes.gemini_asking import FLASH, LONG, ask, failure, model, sent, serving

@@ -18,8 +18,8 @@ pytest.importorskip("openai", reason="needs the extra audiocapbench[openai]")
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError
 from audiocapbench.models import Question, create_model
+from audiocapbench.models.model import ModelSettings
 from audiocapbench.models.openai_chat import PROVIDER, ChatModel, create
-from audiocapbench.models.settings import ModelSettings
 from fakes import faults
 from fakes.faults import Fault, Plan
 from fakes.openai_server import OpenAIServer, completion, heard

@@ -21,9 +21,8 @@ from audiocapbench.data.outcome import Status
 from audiocapbench.engine.prepare import prepare
 from audiocapbench.errors import ModelError
 from audiocapbench.models import create_model
-from audiocapbench.models.model import Question, SentAudio
+from audiocapbench.models.model import ModelSettings, Question, SentAudio
 from audiocapbench.models.openai_realtime import CHUNK_BYTES, create
-from audiocapbench.models.settings import ModelSettings
 from fakes.realtime_asking import BETA, DIALECTS, GA, ask, model, sent, serving
 from fakes.realtime_server import KEY, RealtimeServer, response
 

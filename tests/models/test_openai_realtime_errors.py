@@ -11,8 +11,8 @@ pytest.importorskip("websockets", reason="needs the extra audiocapbench[openai]"
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError
+from audiocapbench.models.model import ModelSettings
 from audiocapbench.models.openai_realtime import create
-from audiocapbench.models.settings import ModelSettings
 from fakes import faults
 from fakes.faults import Fault, Plan
 from fakes.realtime_asking import BETA, DIALECTS, GA, ask, failure, model, sent, serving

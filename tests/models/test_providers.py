@@ -14,10 +14,10 @@ from audiocapbench.judges import create_judge
 from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.judge import ModelJudge
 from audiocapbench.models import ModelSettings, create_model, list_models
+from audiocapbench.models.model import SETTINGS
 from audiocapbench.models.price import FREE
 from audiocapbench.models.provider import Provider
 from audiocapbench.models.registry import built_in_providers, price_of
-from audiocapbench.models.settings import SETTINGS
 from fakes.entry_points import installed
 from tiny_audio_models import qwen2_audio
 

@@ -19,8 +19,13 @@ from audiocapbench.benchmarks.mecat.items import MecatItem
 from audiocapbench.errors import AudioCapBenchError, ReportError, StoreError
 from audiocapbench.report.mecat.answers import AnswerSet, GivenAnswer, answers_of_run
 from audiocapbench.report.mecat.drop import drop_report
-from audiocapbench.report.mecat.merge_published import PUBLISHED, places
-from audiocapbench.report.mecat.rankings import split_report, standings_report, weight_report
+from audiocapbench.report.mecat.rankings import (
+    PUBLISHED,
+    places,
+    split_report,
+    standings_report,
+    weight_report,
+)
 from audiocapbench.report.mecat.scored import GroupScore, ScoredAnswers, read_scored
 from audiocapbench.report.mecat.silence import silence_report
 from audiocapbench.report.mecat.stability import stability_report

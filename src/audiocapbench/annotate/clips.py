@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from audiocapbench.annotate.errors import AnnotationError
 from audiocapbench.audio import EXTENSIONS
 from audiocapbench.data import Clip, InvalidDataError, Problem, facts_of
-from audiocapbench.data.folder import METADATA, TABLE
-from audiocapbench.data.links import why_outside
+from audiocapbench.data.folder import METADATA, TABLE, why_outside
 from audiocapbench.data.records import check_storable, read_records, renamed
 from audiocapbench.data.tables import FILES, REFERENCES, captions_of
 from audiocapbench.errors import AudioError

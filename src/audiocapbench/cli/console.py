@@ -17,8 +17,7 @@ from audiocapbench.report.escape_controls import escape_controls, escape_json, e
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from audiocapbench.report.exports import Page
-    from audiocapbench.report.figure_rows import Findings
+    from audiocapbench.report.exports import Findings, Page
     from audiocapbench.signature import Signature
 
 SHOWN = 5

@@ -18,7 +18,7 @@ from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.report.exports import Format
 
 if TYPE_CHECKING:
-    from audiocapbench.report.figure_rows import Findings
+    from audiocapbench.report.exports import Findings
     from audiocapbench.report.mecat.answers import AnswerSet
     from audiocapbench.report.mecat.scored import ScoredAnswers
 

@@ -114,7 +114,7 @@ def race(
 
 def _show(found: "RaceResult") -> None:
     from audiocapbench.engine.budget import dollars
-    from audiocapbench.report.figure_rows import Row, rows_page
+    from audiocapbench.report.exports import Row, rows_page
     from audiocapbench.study.race import Racer
 
     def standing(one: Racer) -> str:

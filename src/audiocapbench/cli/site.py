@@ -16,8 +16,7 @@ from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
-    from audiocapbench.report.site.check import CheckedSubmission
-    from audiocapbench.report.site.submission import Submission
+    from audiocapbench.report.site.submission import CheckedSubmission, Submission
     from audiocapbench.store import Store
 
 site_app = typer.Typer(rich_markup_mode=None)
@@ -142,8 +141,7 @@ def _checked(
     places: Sequence[Path], given: "Sequence[tuple[str, Submission]]", dataset: str | None
 ) -> "Iterator[tuple[Store, list[CheckedSubmission]]]":
     """Submissions in a store of their own; ends the command with a line for each problem."""
-    from audiocapbench.report.site.check import check_submissions, look_alikes
-    from audiocapbench.report.site.submission import read_submission
+    from audiocapbench.report.site.submission import check_submissions, look_alikes, read_submission
     from audiocapbench.store import Store
 
     if dataset is not None and len(dataset) < 12:

@@ -12,7 +12,7 @@ from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
 
 if TYPE_CHECKING:
-    from audiocapbench.report.figure_rows import Row
+    from audiocapbench.report.exports import Row
     from audiocapbench.study.subset import Subset, SubsetEstimate
 
 
@@ -74,7 +74,7 @@ def subset(
 
 
 def _show(chosen: "Subset") -> None:
-    from audiocapbench.report.figure_rows import rows_page
+    from audiocapbench.report.exports import rows_page
 
     rows: list[Row] = [
         {
@@ -99,7 +99,7 @@ def _show(chosen: "Subset") -> None:
 
 
 def _show_estimates(chosen: "Subset", found: "list[SubsetEstimate]", *, json: bool) -> None:
-    from audiocapbench.report.figure_rows import Figure, plain_rows, rows_page
+    from audiocapbench.report.exports import Figure, plain_rows, rows_page
 
     rows: list[Row] = [
         {

@@ -13,10 +13,9 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
 
-from audiocapbench.data.links import why_outside
 from audiocapbench.data.manifest import Manifest, MissingClip, facts_of, read_manifest
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import (
@@ -312,3 +311,36 @@ def _clip(
         what = f"{name!r} has another SHA-256 than in manifest.json"
         return Problem(line.where, "file_name", what)
     return Clip(path, name, facts.sha256, facts.duration_s, facts.sample_rate, facts.channels)
+
+
+_LAST = re.compile(r"(?!\.\.?$)[^/\\:\0]+$")
+
+
+def why_outside(
+    root: Path, name: str, *, follow_links: bool, inside: set[str] | None = None
+) -> str:
+    """Why a file is not to be read because it lies outside of its folder; nothing where it may.
+
+    A link may lead out where the user says so, as links in a Hugging Face cache do. A name that
+    leads out by itself never may.
+
+    Args:
+        inside: Folders below the root that are known to lie in it; grows as more are seen.
+    """
+    last = _LAST.search(name)
+    folder, file = (name[: last.start()], last[0]) if last else (name, "")
+    if inside is not None and folder in inside and not os.path.islink(f"{root}/{name}"):
+        return ""
+    posix, windows = PurePosixPath(name), PureWindowsPath(name)
+    if posix.is_absolute() or windows.is_absolute():
+        return "leads out of the folder"
+    target = (root / name).resolve()
+    if target.is_relative_to(root.resolve()):
+        if inside is not None and file and target == (root / folder).resolve() / file:
+            inside.add(folder)
+        return ""
+    if ".." in posix.parts + windows.parts:
+        return "leads out of the folder"
+    if follow_links:
+        return ""
+    return f"is a link that leads out of the folder, to {target}; --follow-links reads such links"

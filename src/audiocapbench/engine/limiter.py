@@ -1,24 +1,163 @@
 """The door that every question to a model passes: how many are in flight and how soon one starts.
 
-It believes in a rate (``learned_rate``), which it finds out, and in a number of places
-(``learned_places``), which is what the user allows unless refusals or slow answers say otherwise.
-Limits that the user knows, or that the answers tell (``announced_rate``), hold beside what is
-learned. When the provider asks to be left alone, the door is closed to everybody until then; when
-it cannot be reached (``outage``), one question at a time tries again.
+It believes in a rate (``learned_rate``), which it finds out, and in a number of places, which is
+what the user allows unless refusals or slow answers say otherwise. Limits that the user knows, or
+that the answers tell, hold beside what is learned. When the provider asks to be left alone, the
+door is closed to everybody until then; when it cannot be reached (``outage``), one question at a
+time tries again.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import anyio
 
-from audiocapbench.engine.announced_rate import AnnouncedRate
-from audiocapbench.engine.learned_places import LearnedPlaces
 from audiocapbench.engine.learned_rate import LearnedRate, Start
 from audiocapbench.engine.outage import Outage, in_seconds
 from audiocapbench.errors import TransientError
 from audiocapbench.models.announced_limit import AnnouncedLimit
+
+_COMPARED, _FEWEST = 100, 30
+_HIGH = 0.9
+_EVIDENCE = 4
+_CONTRADICTION = 0.7
+_FIRST_TRY, _LAST_TRY = 50, 800
+_SLOW, _SMOOTHING, _RECOVERY = 2.5, 0.05, 0.25
+_NEVER_SLOWED = 8
+
+
+@dataclass(slots=True)
+class LearnedPlaces:
+    """Questions that may be in flight.
+
+    Attributes:
+        most: Never more than these.
+        limit: What the provider is believed to allow; None where it does not seem to count.
+    """
+
+    most: int
+    limit: float | None = None
+    _allowed: float = field(init=False)
+    _answered: deque[int] = field(default_factory=lambda: deque(maxlen=_COMPARED))
+    _suspects: list[int] = field(default_factory=list)
+    _try_after: int = _FIRST_TRY
+    _latency_s: float | None = None
+    _best_s: float = float("inf")
+
+    def __post_init__(self) -> None:
+        self._allowed = float(self.most)
+
+    @property
+    def now(self) -> int:
+        """Places at this moment."""
+        return max(1, int(min(self._allowed, self.limit or self.most)))
+
+    def answered(self, start: Start, latency_s: float) -> None:
+        """A question was answered after so many seconds."""
+        self._answered.append(start.beside)
+        if self._slowing(latency_s):
+            self._allowed = max(1.0, self._allowed / 2)
+        else:
+            self._allowed = min(self.most, self._allowed + _RECOVERY)
+        if self.limit is not None and start.beside + 1 >= int(self.limit):
+            self.limit = min(self.most, self.limit + 1 / self._try_after)
+
+    def refused(self, start: Start) -> bool:
+        """The first question after others was refused; whether that is for want of places."""
+        if self.limit is not None:
+            if start.beside < _CONTRADICTION * self.limit:
+                self.limit, self._try_after = None, _FIRST_TRY
+                return False
+            self.limit = max(1.0, min(int(self.limit), start.beside))
+            self._try_after = min(_LAST_TRY, 2 * self._try_after)
+            return True
+        seen = sorted(self._answered)
+        if len(seen) < _FEWEST or start.beside <= seen[int(_HIGH * len(seen))]:
+            self._suspects.clear()
+            return False
+        self._suspects.append(start.beside)
+        if len(self._suspects) < _EVIDENCE:
+            return False
+        self.limit = float(max(1, min(self._suspects)))
+        self._suspects.clear()
+        return True
+
+    def _slowing(self, latency_s: float) -> bool:
+        """Whether answers take far longer than they once did, smoothed over many."""
+        before = self._latency_s
+        smooth = latency_s if before is None else before + _SMOOTHING * (latency_s - before)
+        self._latency_s, self._best_s = smooth, min(self._best_s, smooth)
+        if smooth <= _SLOW * self._best_s or self._allowed <= _NEVER_SLOWED:
+            return False
+        self._best_s = smooth
+        return True
+
+
+_SLOWEST, _FASTEST = 1 / 15, 2000.0
+_SURE, _UNSURE, _ENOUGH = 1.1, 5, 10
+_ROUNDED, _ROUNDED_S = 0.01, 0.001
+_SPARE_S = 0.03
+
+
+@dataclass(slots=True)
+class AnnouncedRate:
+    """Requests that are left, by the answers and by what was asked since."""
+
+    _low: float = _SLOWEST
+    _high: float = _FASTEST
+    _limit: int = 0
+    _left: float = 0.0
+    _at: float = 0.0
+    _first_at: float | None = None
+    _first_left: int = 0
+    _last_at: float = float("-inf")
+    _let_in: int = 0
+
+    @property
+    def is_believed(self) -> bool:
+        """Whether the answers agree, and well enough to go by."""
+        return self._let_in >= _ENOUGH and self._low <= self._high <= _SURE * self._low
+
+    def told(self, said: AnnouncedLimit, asked_at: float, asked_since: int, now: float) -> None:
+        """An answer said this of when it was asked for; others were asked since then."""
+        used, slack_s = said.limit - said.remaining, _ROUNDED_S + _ROUNDED * said.reset_s
+        self._low = max(self._low, (used - 1) / (said.reset_s + slack_s))
+        if said.reset_s > slack_s:
+            self._high = min(self._high, (used + 1) / (said.reset_s - slack_s))
+        added = self._rate * (now - asked_at)
+        self._limit, self._at = said.limit, now
+        self._left = max(0.0, min(said.limit, said.remaining + added - asked_since))
+        if self._first_at is None:
+            self._first_at, self._first_left = asked_at, said.remaining
+        self._let_in += asked_at > self._first_at
+        self._last_at = max(self._last_at, asked_at)
+        at_most = self._first_left + self._high * (self._last_at - self._first_at)
+        if self._let_in > _SURE * at_most + _UNSURE:
+            self._low = float("inf")  # more were let in than there could be
+
+    @property
+    def _rate(self) -> float:
+        return (self._low + self._high) / 2
+
+    def started(self) -> None:
+        """One more is asked."""
+        self._left -= 1
+
+    def refused(self) -> None:
+        """One that was asked was not let in."""
+        self._left += 1
+
+    def opens_at(self, now: float) -> float:
+        """When there is one left to ask, and a little more, as not all are equally fast."""
+        if not self.is_believed:
+            return now
+        rate = self._rate
+        left = min(self._limit, self._left + rate * (now - self._at))
+        wanted = 1 + min(1 + _SPARE_S * rate, self._limit / 2)
+        return now + max(0.0, wanted - left) / rate
+
 
 _AHEAD = 16
 _UNSTORED = 256  # answers that cost nothing may wait together to be stored

@@ -3,7 +3,8 @@
 After appendix H of MECAT, on any benchmark whose samples have references.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.benchmarks.benchmark import TRIAL
-from audiocapbench.data.outcome import Status
+from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.engine import Preview, answered, run_benchmark
 from audiocapbench.errors import StoppedError
 from audiocapbench.judges.aggregation import MAX_VALUE, by_judge, overall
@@ -22,9 +23,8 @@ from audiocapbench.judges.executor import JudgeOptions, judge_run, missing_judge
 from audiocapbench.judges.failures import failure_reasons, failure_words
 from audiocapbench.judges.judge import Judge
 from audiocapbench.judges.preview import preview_judging
-from audiocapbench.judges.styles import STYLES, StyledControl
 from audiocapbench.metrics.result import first_column
-from audiocapbench.models import Model
+from audiocapbench.models import Model, Question
 from audiocapbench.models.controls import ControlModel
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval, mean_interval
@@ -32,6 +32,70 @@ from audiocapbench.stats.agreement import category_counts, fleiss_kappa
 from audiocapbench.stats.correlation import auc, rank_correlation
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+_SIDES = re.compile(r"(?P<first>[^,]+?),? (?P<joint>while|with) (?P<second>[^,]+)", re.IGNORECASE)
+# What these words say about the order would no longer be true.
+_ORDER = re.compile(r"\b(?:then|before|after|followed|finally|first|next|later)\b", re.IGNORECASE)
+_LITTLE_WORDS = re.compile(
+    r"\b(?:there (?:is|are)|can be heard|an?|the|is|are|was|were|being)\b\s*", re.IGNORECASE
+)
+
+
+def padded(text: str) -> str:
+    """The same between two sentences that say nothing."""
+    return (
+        f"In this recording, the following can be heard. {text.strip()} "
+        "That is what the recording contains from its beginning to its end."
+    )
+
+
+def reordered(text: str) -> str | None:
+    """Its sentences, or what "while" or "with" joins, the other way round; None without these."""
+    if _ORDER.search(text):
+        return None
+    sentences = _SENTENCE_END.split(text.strip())
+    if len(sentences) > 1:
+        return " ".join(reversed(sentences))
+    sides = _SIDES.fullmatch(text.strip().rstrip("."))
+    if sides is None:
+        return None
+    first = f"{sides['first'][0].lower()}{sides['first'][1:]}"
+    return f"{sides['joint'].capitalize()} {sides['second']}, {first}."
+
+
+def shortened(text: str) -> str | None:
+    """The same without articles and auxiliaries, as in a telegram; None if nothing changes."""
+    short = _LITTLE_WORDS.sub("", text).strip()
+    return short if short and short != text.strip() else None
+
+
+STYLES: Mapping[str, Callable[[str], str | None]] = {
+    "padded": padded,
+    "reordered": reordered,
+    "shortened": shortened,
+}
+
+
+class StyledControl(ControlModel):
+    """``control/right`` in another style."""
+
+    def __init__(self, style: str) -> None:
+        super().__init__("right")
+        self._style = STYLES[style]
+        self.name = f"control/right+{style}"
+        self.parameters = {**self.parameters, "style": style}
+
+    async def answer(self, question: Question) -> Reply:
+        """The control's answer in the other style, where it can be put so."""
+        reply = await super().answer(question)
+        if reply.status is not Status.OK:
+            return reply
+        text = self._style(reply.text)
+        if text is None:
+            return Reply("", Status.SKIPPED, "cannot be said in this style")
+        return replace(reply, text=text)
+
 
 KINDS = ("right", "safe", "wrong")
 CHECKED = (*(f"{one} answers" for one in KINDS), *(f"right answers, {one}" for one in STYLES))

@@ -1,7 +1,14 @@
 """Who answers: providers and their models, the listener, the controls, and plug-ins."""
 
 from audiocapbench.models.batching import BatchModel
-from audiocapbench.models.model import AudioContract, Model, Question, SentAudio, SimpleModel
+from audiocapbench.models.model import (
+    AudioContract,
+    Model,
+    ModelSettings,
+    Question,
+    SentAudio,
+    SimpleModel,
+)
 from audiocapbench.models.provider import KnownModel, Provider
 from audiocapbench.models.registry import (
     ModelEntry,
@@ -10,7 +17,6 @@ from audiocapbench.models.registry import (
     list_models,
     published_models,
 )
-from audiocapbench.models.settings import ModelSettings
 
 __all__ = ["AudioContract", "BatchModel", "KnownModel", "Model", "ModelEntry", "ModelSettings"]
 __all__ += ["Provider", "Question", "SentAudio", "SimpleModel", "create_model", "create_models"]

@@ -5,9 +5,8 @@ from dataclasses import replace
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.models.controls import RuleFollower
 from audiocapbench.models.gemini import thinks
-from audiocapbench.models.model import Model, Question, VariedModel
+from audiocapbench.models.model import Model, ModelSettings, Question, VariedModel
 from audiocapbench.models.openai_realtime import LOWEST_TEMPERATURE, PROVIDER, dialect_of
-from audiocapbench.models.settings import ModelSettings
 
 PUBLISHED_NAMES = {"openai-realtime": "openai_realtime", "dashscope": "qwen_audio"}
 """Providers that the published tool calls otherwise."""

@@ -10,7 +10,7 @@ from audiocapbench.errors import ModelError
 from audiocapbench.models.access import Address, ConnectedModel, RemoteModel, SentBody, remote_model
 from audiocapbench.models.http_client import connected_client
 from audiocapbench.models.http_errors import no_answer, status_error, time_to_answer
-from audiocapbench.models.model import AudioContract, Model, Question
+from audiocapbench.models.model import AudioContract, Model, ModelSettings, Question
 from audiocapbench.models.openai_chat import CHAT_SETTINGS, ChatDialect, ChatModel, request_options
 from audiocapbench.models.provider import TOOL, KnownModel, Provider
 from audiocapbench.models.replies import (
@@ -25,7 +25,6 @@ from audiocapbench.models.replies import (
     parsed_object,
     used_by,
 )
-from audiocapbench.models.settings import ModelSettings
 
 URL_NAME = "DASHSCOPE_HTTP_BASE_URL"
 """The variable that DashScope's own SDK reads, for its region outside China."""

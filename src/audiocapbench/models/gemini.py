@@ -29,7 +29,7 @@ from audiocapbench.models.access import (
 from audiocapbench.models.gemini_batches import GeminiBatches
 from audiocapbench.models.http_client import client_options, http_library
 from audiocapbench.models.http_errors import no_answer, span_s, status_error, time_to_answer
-from audiocapbench.models.model import AudioContract, Parameters, Question, SentAudio
+from audiocapbench.models.model import AudioContract, ModelSettings, Parameters, Question, SentAudio
 from audiocapbench.models.openai_chat import request_options
 from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, KnownModel, Provider
@@ -46,7 +46,6 @@ from audiocapbench.models.replies import (
     parsed_json,
     used_by,
 )
-from audiocapbench.models.settings import ModelSettings
 
 AUDIO = AudioContract("wav", longest_s=34_200.0, largest_bytes=2_000_000_000)
 # Vertex AI has no file service: what does not fit into a request cannot be sent.

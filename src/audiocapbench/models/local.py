@@ -20,10 +20,9 @@ from audiocapbench.errors import AudioCapBenchError, FatalError, ModelError
 from audiocapbench.models.batching import BatchModel
 from audiocapbench.models.chat_processor import ChatProcessor, load_config, loading
 from audiocapbench.models.checkpoint import Checkpoint, LocalName, find_checkpoint, parse_name
-from audiocapbench.models.model import ELSEWHERE, AudioContract, Question
+from audiocapbench.models.model import ELSEWHERE, AudioContract, ModelSettings, Question
 from audiocapbench.models.price import FREE
 from audiocapbench.models.provider import Provider
-from audiocapbench.models.settings import ModelSettings
 from audiocapbench.plugins import failure_words
 
 _DTYPES = {"auto": "", "bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}

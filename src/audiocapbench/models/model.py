@@ -1,16 +1,51 @@
-"""What a model is: a name, an audio contract, and an answer to a question about a clip."""
+"""What a model is: a name, settings, an audio contract, an answer to a question about a clip."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from types import MappingProxyType
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.data.sample import Sample
 from audiocapbench.errors import ModelError
-from audiocapbench.models.settings import ModelSettings
+
+TIMEOUT_S = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """What the user says; None leaves the provider's or the paper's value.
+
+    ``max_tokens`` are those of an answer, ``timeout`` is in seconds, and ``system`` is what a chat
+    model is told before every question.
+    """
+
+    temperature: float | None = None
+    max_tokens: int | None = None
+    timeout: float | None = None
+    system: str | None = None
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        """The settings that the user gave, by name."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    @property
+    def timeout_s(self) -> float:
+        """Seconds to wait for one answer, whether or not the user said."""
+        return TIMEOUT_S if self.timeout is None else self.timeout
+
+    def filled(self, defaults: "ModelSettings", taken: Collection[str]) -> "ModelSettings":
+        """These, and the defaults for what is taken and not given."""
+        more = {name: value for name, value in defaults.given.items() if name in taken}
+        return ModelSettings(**{**more, **self.given})
+
+
+SETTINGS = tuple(field.name for field in fields(ModelSettings))
+"""Every setting that a provider can declare."""
+
 
 Container = Literal["none", "file", "wav", "pcm16", "float32"]
 Parameters = Mapping[str, str | int | float | bool]

@@ -24,7 +24,7 @@ from audiocapbench.models.access import (
 from audiocapbench.models.announced_limit import AnnouncedLimit, announced_limit
 from audiocapbench.models.http_client import connected_client, http_library
 from audiocapbench.models.http_errors import no_answer, status_error, time_to_answer
-from audiocapbench.models.model import AudioContract, Parameters, Question
+from audiocapbench.models.model import AudioContract, ModelSettings, Parameters, Question
 from audiocapbench.models.openai_batches import OpenAIBatches
 from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, KnownModel, Provider
@@ -39,7 +39,6 @@ from audiocapbench.models.replies import (
     parsed_object,
     told_error,
 )
-from audiocapbench.models.settings import ModelSettings
 
 Message = Mapping[str, Any]
 

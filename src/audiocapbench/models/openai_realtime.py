@@ -30,7 +30,7 @@ from audiocapbench.models.http_errors import (
     time_to_answer,
     too_large,
 )
-from audiocapbench.models.model import AudioContract, Parameters, Question, SentAudio
+from audiocapbench.models.model import AudioContract, ModelSettings, Parameters, Question, SentAudio
 from audiocapbench.models.openai_chat import DOCS, PRICING
 from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, KnownModel, Provider
@@ -46,7 +46,6 @@ from audiocapbench.models.replies import (
     parsed_json,
     parsed_object,
 )
-from audiocapbench.models.settings import ModelSettings
 
 Dialect = Literal["ga", "beta"]
 

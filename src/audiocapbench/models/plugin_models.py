@@ -14,9 +14,8 @@ from typing import Any
 
 from audiocapbench.data.sample import Sample
 from audiocapbench.errors import AudioCapBenchError, ModelError
-from audiocapbench.models.model import AudioContract, CorpusModel, Model, VariedModel
+from audiocapbench.models.model import AudioContract, CorpusModel, Model, ModelSettings, VariedModel
 from audiocapbench.models.provider import KnownModel, Provider
-from audiocapbench.models.settings import ModelSettings
 from audiocapbench.plugins import failure_place, failure_words
 
 _IN_FILE = re.compile(r"(?P<path>.*\.py):(?P<attribute>\w*)", re.DOTALL)

@@ -7,9 +7,8 @@ from importlib.util import find_spec
 
 from audiocapbench.credentials import credential
 from audiocapbench.errors import ModelError, meant
-from audiocapbench.models.model import AudioContract, Model
+from audiocapbench.models.model import SETTINGS, AudioContract, Model, ModelSettings
 from audiocapbench.models.price import Price
-from audiocapbench.models.settings import SETTINGS, ModelSettings
 
 PAPER, TOOL = "of the paper", "of the published tool"
 _IN_WORDS = {"system": "system prompt"}

@@ -10,11 +10,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from audiocapbench.credentials import without_query
 from audiocapbench.errors import ModelError, meant
-from audiocapbench.models.model import AudioContract, Model
+from audiocapbench.models.model import AudioContract, Model, ModelSettings
 from audiocapbench.models.plugin_models import provider_in_file, provider_of_plugin
 from audiocapbench.models.price import Price
 from audiocapbench.models.provider import PAPER, TOOL, KnownModel, Provider
-from audiocapbench.models.settings import ModelSettings
 from audiocapbench.plugins import plugins
 
 _MODULES = (

@@ -13,10 +13,9 @@ from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models.checkpoint import parse_name
 from audiocapbench.models.local import CheckpointModel, samples_of
-from audiocapbench.models.model import Question
+from audiocapbench.models.model import ModelSettings, Question
 from audiocapbench.models.price import FREE
 from audiocapbench.models.provider import Provider
-from audiocapbench.models.settings import ModelSettings
 from audiocapbench.plugins import failure_words
 
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.annotate.audit import read_audit
-from audiocapbench.report.exports import Page
-from audiocapbench.report.figure_rows import Figure, Findings, Row, plain_rows, rows_page
+from audiocapbench.report.exports import Figure, Findings, Page, Row, plain_rows, rows_page
 from audiocapbench.report.ratings import rated_groups, win_report
 from audiocapbench.stats.shares import wilson
 from audiocapbench.store import Store

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from audiocapbench.report.exports import Page
-from audiocapbench.report.figure_rows import Figure, Findings, Row, plain_rows, rows_page
+from audiocapbench.report.exports import Figure, Findings, Page, Row, plain_rows, rows_page
 from audiocapbench.scores.estimate import counted
 from audiocapbench.stats.ranks import letters, rank_intervals, tied_groups
 from audiocapbench.study.calibration import Bias, Calibration

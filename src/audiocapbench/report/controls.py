@@ -23,7 +23,7 @@ from audiocapbench.metrics import compute
 from audiocapbench.metrics.result import FloatArray, first_column
 from audiocapbench.models.controls import ControlModel
 from audiocapbench.models.model import Question
-from audiocapbench.report.figure_rows import Figure, Findings, Row, plain_rows, rows_page
+from audiocapbench.report.exports import Figure, Findings, Row, plain_rows, rows_page
 from audiocapbench.report.page.plots import curve_sheet
 from audiocapbench.signature import Signature
 from audiocapbench.stats import mean_interval

@@ -13,7 +13,7 @@ from audiocapbench.metrics.encoders.encoder import Vectors
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.ptb.tokenizer import tokens_of
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.report.figure_rows import Figure, Findings, Row, plain_rows, rows_page
+from audiocapbench.report.exports import Figure, Findings, Row, plain_rows, rows_page
 from audiocapbench.report.page.plots import map_sheet
 
 _FEWEST, _SEED = 5, 0

@@ -14,7 +14,7 @@ from audiocapbench.errors import ReportError, meant
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
-from audiocapbench.report.figure_rows import Figure, Findings, Row, plain_rows, rows_page
+from audiocapbench.report.exports import Figure, Findings, Row, plain_rows, rows_page
 from audiocapbench.stats import mean_interval
 from audiocapbench.stats.effects import (
     cliffs_delta,

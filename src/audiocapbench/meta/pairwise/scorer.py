@@ -5,37 +5,164 @@ Answers are kept in the store like those of any run: what was answered is never 
 order that is published.
 """
 
+import json
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, MissingClip, Sample
-from audiocapbench.data.outcome import Outcome, Status
+from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine import Preview, find_run, missing_samples
-from audiocapbench.meta.answers.parser import RULES
+from audiocapbench.judges.quoting import as_data, fill
+from audiocapbench.meta.answers.marks import Labels
+from audiocapbench.meta.answers.parser import RULES, ends_of, read_answer
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair
-from audiocapbench.meta.pairwise.answer_forms import in_form, instruction_in, read_reply
 from audiocapbench.meta.pairwise.diagnostics import OrderChoices, PairwiseDiagnostics, diagnose
-from audiocapbench.meta.pairwise.prompts import PairwisePrompt, named_prompt, prompt_from
-from audiocapbench.meta.pairwise.reader import (
-    AnswerReader,
-    create_reader,
-    read_word,
-    reading_questions,
-)
+from audiocapbench.meta.pairwise.prompts import PairwisePrompt, document, named_prompt, prompt_from
 from audiocapbench.meta.scorers.clip_files import WITHOUT_CLIPS, find_clips, unheard
 from audiocapbench.meta.scorers.scorer import Choice, Diagnostics, Measure
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import Model, ModelSettings, create_model
-from audiocapbench.models.model import without_audio
+from audiocapbench.models.model import OptionsModel, without_audio
 from audiocapbench.models.thoughts import without_thoughts
 from audiocapbench.signature import Signature, sign
+
+_OPTION = re.compile(r"(?P<model>.+?)(?:\[read=(?P<read>\w+)\])?", re.DOTALL)
+_WORDS = {str(choice.value): choice for choice in Choice}
+_LONGEST_ANSWER = 6_000
+
+
+class AnswerReader(NamedTuple):
+    """A model that reads every answer, or only those that the parser cannot; it hears nothing."""
+
+    model: Model
+    reads_all: bool = False
+
+
+def reading_questions(
+    unread: Sequence[tuple[CaptionPair, str]], labels: Labels, name: str
+) -> Benchmark:
+    """What a reader is asked about pairs and the answers to them, of the run of this name."""
+    template = "\n".join(document()["reader"])
+    samples = []
+    for position, (pair, answer) in enumerate(unread):
+        instruction = fill(
+            template,
+            first_label=f"“{labels.first}”",
+            second_label=f"“{labels.second}”",
+            first=as_data(pair.first),
+            second=as_data(pair.second),
+            answer=as_data(ends_of(answer, _LONGEST_ANSWER, " … ")),
+        )
+        clip = Clip(Path(pair.id), pair.id, "0" * 64, 0.0, 0, 1)
+        said = (answer or "nothing",)
+        samples.append(Sample(pair.id, clip, instruction, said, "reading", position))
+    full = f"{TRIAL}reading/{name.removeprefix(TRIAL)}"
+    return Benchmark(full, Path(), tuple(samples), kind="trial")
+
+
+def create_reader(text: str, read: str = "uncertain", timeout: float | None = None) -> AnswerReader:
+    """Make the reader of a model's name; ``MODEL[read=all]`` reads everything too."""
+    if text.strip() in ("all", "uncertain"):
+        raise TrialError(f"--reader names a model: write --reader MODEL --read {text.strip()}")
+    found = _OPTION.fullmatch(text.strip())
+    if found is None or found["read"] not in (None, "all", "unknown"):
+        raise TrialError(f"{text!r} is not a reader; write MODEL, and --read all beside it")
+    reads_all = "all" in (found["read"], read)
+    model = create_model(found["model"], ModelSettings(timeout=timeout))
+    return AnswerReader(without_audio(model), reads_all)
+
+
+def read_word(reply: str) -> Choice | None:
+    """The choice of a reply of one word; None where it is anything else."""
+    return _WORDS.get((without_thoughts(reply) or "").strip().strip("\"'“”*`.").strip().casefold())
+
+
+AnswerForm = Literal["text", "schema", "logprobs"]
+ANSWER_FORMS: tuple[AnswerForm, ...] = get_args(AnswerForm)
+
+_TOP = 20
+
+
+def in_form(model: Model, form: AnswerForm, labels: Labels) -> Model:
+    """The model as it is asked in a form.
+
+    Raises:
+        TrialError: It cannot be asked so.
+    """
+    if form == "text":
+        return model
+    if not isinstance(model, OptionsModel):
+        raise TrialError(
+            f"{model.name} cannot be asked with --answer {form}: its provider takes no such option "
+            "of a request; use --answer text"
+        )
+    if form == "logprobs":
+        return model.with_options({"logprobs": True, "top_logprobs": _TOP}, most_tokens=1)
+    choice = {"type": "string", "enum": list(_meanings(labels))}
+    schema = {
+        "type": "object",
+        "properties": {"choice": choice},
+        "required": ["choice"],
+        "additionalProperties": False,
+    }
+    wanted = {"name": "choice", "schema": schema, "strict": True}
+    return model.with_options({"response_format": {"type": "json_schema", "json_schema": wanted}})
+
+
+def instruction_in(form: AnswerForm, labels: Labels) -> str:
+    """What follows the prompt, so that the form is asked for in words too."""
+    letters = " or ".join(_meanings(labels))
+    if form == "schema":
+        return f'\n\nAnswer with JSON and nothing else: {{"choice": …}}, which is {letters}.'
+    return f"\n\nAnswer with one character and nothing else: {letters}." * (form == "logprobs")
+
+
+def read_reply(reply: Reply, pair: CaptionPair, form: AnswerForm, labels: Labels) -> Choice:
+    """The choice of a reply in the form that was asked for; unknown where it is not certain."""
+    text = without_thoughts(reply.text) or ""
+    if form == "text":
+        return read_answer(text, pair.first, pair.second, labels)
+    if form == "logprobs":
+        return _likeliest(reply.raw or "", labels)
+    try:
+        found = json.loads(text.strip().removeprefix("```json").strip("`\n "))
+    except ValueError:
+        return Choice.UNKNOWN
+    said = str(found.get("choice")).strip().upper() if isinstance(found, dict) else ""
+    return _meanings(labels).get(said, Choice.UNKNOWN)
+
+
+def _meanings(labels: Labels) -> dict[str, Choice]:
+    known = {labels.first: Choice.FIRST, labels.second: Choice.SECOND}
+    return known if labels.tie is None else {**known, labels.tie: Choice.TIE}
+
+
+def _likeliest(raw: str, labels: Labels) -> Choice:
+    """The label whose token is the likeliest; both alike are a tie, and none is unknown."""
+    try:
+        first: Any = json.loads(raw)["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
+        likely = [(str(one["token"]), math.exp(float(one["logprob"]))) for one in first]
+    except (ValueError, LookupError, TypeError):
+        return Choice.UNKNOWN
+    known = _meanings(labels)
+    shares = dict.fromkeys(known.values(), 0.0)
+    for token, share in likely:
+        choice = known.get(token.strip(" \n.()*\"'").upper())
+        if choice is not None:
+            shares[choice] += share
+    best, *others = sorted(shares, key=lambda choice: -shares[choice])
+    if not shares[best]:
+        return Choice.UNKNOWN
+    return Choice.TIE if shares[best] == shares[others[0]] else best
+
 
 NO_CLIP = "no clip"
 """Stands among statuses for a pair that could not be asked because its clip is not there."""

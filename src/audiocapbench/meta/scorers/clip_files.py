@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from audiocapbench.data import Clip, facts_of
-from audiocapbench.data.links import why_outside
+from audiocapbench.data.folder import why_outside
 from audiocapbench.errors import AudioError
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair

@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from string import ascii_letters, ascii_lowercase, digits
 from typing import TYPE_CHECKING
 
-from audiocapbench.metrics.ptb.characters import (
+from audiocapbench.metrics.ptb.rules import (
     DIGIT,
     DROPPED,
     NO_BREAK,

@@ -12,9 +12,8 @@ from audiocapbench.benchmarks.mecat.traits import CAPTION
 from audiocapbench.errors import ReportError
 from audiocapbench.metrics.date import aggregate_date
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.report.exports import Heading, Page, Record, number
-from audiocapbench.report.figure_rows import Findings
-from audiocapbench.report.mecat.merge_published import (
+from audiocapbench.report.exports import Findings, Heading, Page, Record, number
+from audiocapbench.report.mecat.rankings import (
     NOBODY,
     PUBLISHED,
     WHO,

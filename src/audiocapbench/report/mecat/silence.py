@@ -6,8 +6,7 @@ from typing import Any
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.benchmarks.mecat.traits import QA
 from audiocapbench.errors import ReportError
-from audiocapbench.report.exports import Heading, Page, Record
-from audiocapbench.report.figure_rows import Findings
+from audiocapbench.report.exports import Findings, Heading, Page, Record
 from audiocapbench.report.mecat.answers import QA_SUBTASK, AnswerSet
 from audiocapbench.report.mecat.claims import KINDS, claims, readable
 from audiocapbench.stats.shares import clopper_pearson

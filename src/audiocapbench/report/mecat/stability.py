@@ -9,12 +9,10 @@ from audiocapbench.benchmarks.mecat.groups import GROUPS, QA_CATEGORIES, subtask
 from audiocapbench.benchmarks.mecat.published import published_stability
 from audiocapbench.benchmarks.mecat.traits import QA
 from audiocapbench.errors import MetricError, ReportError, meant
-from audiocapbench.metrics.date.corpus import encode_corpus
-from audiocapbench.metrics.date.metric import resampled_date, whole_date
+from audiocapbench.metrics.date.metric import encode_corpus, resampled_date, whole_date
 from audiocapbench.metrics.date.pieces import piece_encoder
 from audiocapbench.metrics.names import parse_name
-from audiocapbench.report.exports import Heading, Page
-from audiocapbench.report.figure_rows import Findings
+from audiocapbench.report.exports import Findings, Heading, Page
 from audiocapbench.report.mecat.answers import AnswerSet, GivenAnswer
 
 PERCENTS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)

@@ -24,8 +24,7 @@ from audiocapbench.report.page.explorer.packing import Packer
 from audiocapbench.report.page.html import STYLES, joined, page_policy, write_report
 from audiocapbench.report.page.report_data import ReportData, gather, stored_summaries
 from audiocapbench.report.page_file import render, write_page
-from audiocapbench.report.site.check import CheckedSubmission
-from audiocapbench.report.site.submission import skeleton
+from audiocapbench.report.site.submission import CheckedSubmission, skeleton
 from audiocapbench.scores.groups import category
 from audiocapbench.scores.scorer import Scorer
 from audiocapbench.store import Store
