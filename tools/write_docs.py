@@ -16,7 +16,7 @@ import typer
 from audiocapbench.benchmarks.published_results import published_results
 from audiocapbench.cli.app import EXIT_CODES, app, load_commands
 from audiocapbench.cli.examples import examples
-from audiocapbench.engine.question_cost import likely_cost, thoughts
+from audiocapbench.engine.budget import likely_cost, thoughts
 from audiocapbench.judges.audiocapbench import contract
 from audiocapbench.judges.contract import Case
 from audiocapbench.judges.elements import Elements

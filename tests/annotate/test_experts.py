@@ -15,7 +15,7 @@ from audiocapbench.annotate.experts import loudness, set_up
 from audiocapbench.annotate.experts import signal as signal_expert
 from audiocapbench.annotate.experts.music import best_key
 from audiocapbench.annotate.hear import analysed
-from audiocapbench.annotate.phantoms import is_phantom
+from audiocapbench.annotate.rules import is_phantom
 from audiocapbench.data import Clip, facts_of
 
 

@@ -5,8 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.data.build.id_lists import ADDRESS_VARIABLE, COMMIT, PUBLISHED, read_id_lists
-from audiocapbench.data.build.sources import MUSIC, SPEECH, aspect_list, references
+from audiocapbench.data.build.id_lists import (
+    ADDRESS_VARIABLE,
+    COMMIT,
+    MUSIC,
+    PUBLISHED,
+    SPEECH,
+    aspect_list,
+    read_id_lists,
+    references,
+)
 from audiocapbench.data.problems import InvalidDataError
 from audiocapbench.errors import DatasetError
 from fakes.faults import Plan, half, reset, status

@@ -2,7 +2,7 @@
 
 import pytest
 
-from audiocapbench.engine.question_cost import question_cost
+from audiocapbench.engine.budget import question_cost
 from audiocapbench.models import ModelSettings, create_model
 from audiocapbench.models.price import Price
 from audiocapbench.models.registry import price_of

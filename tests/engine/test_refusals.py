@@ -10,7 +10,7 @@ pytest.importorskip("openai", reason="the endpoint is asked through the openai p
 
 from audiocapbench.benchmarks import Benchmark, open_benchmark
 from audiocapbench.engine import RateLimits, RetryPolicy, RunEnd, run_benchmark
-from audiocapbench.engine.refusals import MOST_REFUSED
+from audiocapbench.engine.retrying_client import MOST_REFUSED
 from audiocapbench.errors import FatalError
 from audiocapbench.judges import create_judge, judge_run
 from audiocapbench.models import create_model

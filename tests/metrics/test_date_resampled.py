@@ -5,8 +5,13 @@ import pytest
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.date import date
-from audiocapbench.metrics.date.metric import encode_corpus, resampled_date, whole_date
-from audiocapbench.metrics.date.variants import VARIANTS, harmonic_mean
+from audiocapbench.metrics.date.metric import (
+    VARIANTS,
+    encode_corpus,
+    harmonic_mean,
+    resampled_date,
+    whole_date,
+)
 from mecat_runs import sentence
 
 PREDICTIONS = [sentence(number, "prediction") for number in range(40)]

@@ -17,7 +17,6 @@ from audiocapbench.benchmarks.mecat.groups import (
 )
 from audiocapbench.benchmarks.mecat.items import MecatItem
 from audiocapbench.errors import AudioCapBenchError, ReportError, StoreError
-from audiocapbench.report.mecat.answers import AnswerSet, GivenAnswer, answers_of_run
 from audiocapbench.report.mecat.drop import drop_report
 from audiocapbench.report.mecat.rankings import (
     PUBLISHED,
@@ -26,7 +25,14 @@ from audiocapbench.report.mecat.rankings import (
     standings_report,
     weight_report,
 )
-from audiocapbench.report.mecat.scored import GroupScore, ScoredAnswers, read_scored
+from audiocapbench.report.mecat.scored import (
+    AnswerSet,
+    GivenAnswer,
+    GroupScore,
+    ScoredAnswers,
+    answers_of_run,
+    read_scored,
+)
 from audiocapbench.report.mecat.silence import silence_report
 from audiocapbench.report.mecat.stability import stability_report
 from audiocapbench.report.samples import write_samples

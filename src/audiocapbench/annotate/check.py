@@ -17,8 +17,7 @@ import numpy as np
 from audiocapbench.annotate.contract import Annotation
 from audiocapbench.annotate.errors import AnnotationError
 from audiocapbench.annotate.merge import findings_of, merged_clips, stage_benchmark
-from audiocapbench.annotate.phantoms import plain_words
-from audiocapbench.annotate.rules import RULES, ClipCase
+from audiocapbench.annotate.rules import RULES, ClipCase, plain_words
 from audiocapbench.annotate.stage_run import StageRun
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES
 from audiocapbench.errors import MetricError, meant

@@ -5,12 +5,41 @@ Each rule looks at one clip and yields the reasons to reject it; none of them me
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib.resources import files
 from typing import Any, NamedTuple
 
 from audiocapbench.annotate.contract import NONE, Annotation
-from audiocapbench.annotate.phantoms import is_phantom, plain_words
 from audiocapbench.benchmarks.mecat.groups import CONTENTS
 from audiocapbench.store.annotations import Finding
+
+
+@cache
+def phantoms() -> tuple[str, ...]:
+    """The phrases, in small letters without punctuation, the longest first."""
+    text = files("audiocapbench.annotate").joinpath("phantoms.txt").read_text("utf-8")
+    return tuple(
+        sorted(
+            {plain_words(one) for one in text.splitlines()} - {""}, key=lambda one: (-len(one), one)
+        )
+    )
+
+
+def plain_words(text: str) -> str:
+    """Small letters and single spaces."""
+    return " ".join(re.findall(r"[^\W_]+(?:'[^\W_]+)*", text.lower().replace("’", "'")))
+
+
+def is_phantom(text: str) -> bool:
+    """Whether a transcript is made of such phrases alone, be it one over and over."""
+    left = f" {plain_words(text)} "
+    if not left.strip():
+        return False
+    for phrase in phantoms():
+        while f" {phrase} " in left:
+            left = left.replace(f" {phrase} ", "  ")
+    return not left.strip()
+
 
 _SHORT_WORDS, _SENTENCES, _QUOTED = 15, 2, 4
 _LETTERS = dict(zip(CONTENTS, "SMA", strict=True))

@@ -6,8 +6,7 @@ from typing import Any
 
 from audiocapbench.annotate.errors import AnnotationError
 from audiocapbench.annotate.merge import annotation_of, findings_of
-from audiocapbench.annotate.provenance import provenance
-from audiocapbench.annotate.split import key_of
+from audiocapbench.annotate.split import key_of, provenance
 from audiocapbench.errors import meant
 from audiocapbench.store import Store
 from audiocapbench.store.annotations import STAGES, StageRecord

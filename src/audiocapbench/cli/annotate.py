@@ -465,7 +465,7 @@ def audit(
     """
     from audiocapbench.annotate.audit import write_sheets
     from audiocapbench.annotate.clips import open_clips
-    from audiocapbench.report.audit import audit_report
+    from audiocapbench.report.ratings import audit_report
     from audiocapbench.store import Store
 
     if out is not None and not ratings:

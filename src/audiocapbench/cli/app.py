@@ -22,9 +22,10 @@ _HOMES = {
     "import": "importing",
     "submission": "site",
     "ratings": "rating_projects",
+    "figures": "report",
 } | dict.fromkeys(("models", "metrics", "benchmarks"), "listings")
 
-_OF_OTHERS = ("meta_build", "cheat", "ratings", "calibrate")
+_OF_OTHERS = ("meta_build", "cheat", "ratings")
 
 SOME_FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
 

@@ -19,8 +19,7 @@ from audiocapbench.report.exports import Format
 
 if TYPE_CHECKING:
     from audiocapbench.report.exports import Findings
-    from audiocapbench.report.mecat.answers import AnswerSet
-    from audiocapbench.report.mecat.scored import ScoredAnswers
+    from audiocapbench.report.mecat.scored import AnswerSet, ScoredAnswers
 
 mecat_app = typer.Typer(
     cls=ExampleGroup,
@@ -218,7 +217,7 @@ def _answered(
     out: Path | None,
 ) -> "list[AnswerSet]":
     from audiocapbench.benchmarks.mecat.predictions import source_of
-    from audiocapbench.report.mecat.answers import answers_of_files, answers_of_run
+    from audiocapbench.report.mecat.scored import answers_of_files, answers_of_run
     from audiocapbench.store import Store
 
     refuse_overwriting(out, [store_file(store)])

@@ -134,11 +134,10 @@ def _try_on_pairs(
     """
     from audiocapbench.cli.progress import explain_spending
     from audiocapbench.engine import Budget
-    from audiocapbench.meta.controls import control_notes, try_controls
     from audiocapbench.meta.pairs.files import KINDS, pair_set, read_pairs
     from audiocapbench.meta.pairs.pair import agreement
     from audiocapbench.meta.settings import TrialSettings
-    from audiocapbench.meta.trial import trial_document, write_choices
+    from audiocapbench.meta.trial import control_notes, trial_document, try_controls, write_choices
     from audiocapbench.report.trial import write_trials
 
     if read is not None and reader is None:

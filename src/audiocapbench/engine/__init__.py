@@ -1,8 +1,7 @@
 """Asks at full speed and loses nothing; scores what was answered."""
 
-from audiocapbench.engine.budget import Budget, Spending
+from audiocapbench.engine.budget import Budget, Spending, likely_cost
 from audiocapbench.engine.preview import Preview, as_questions, cached_answers, preview_questions
-from audiocapbench.engine.question_cost import likely_cost
 from audiocapbench.engine.retrying_client import RetryPolicy
 from audiocapbench.engine.runner import (
     Progress,

@@ -4,8 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from audiocapbench.data.outcome import Reply, Status
-from audiocapbench.engine.budget import Budget, Reservation
-from audiocapbench.engine.question_cost import QuestionCost, question_cost, system_of, thoughts
+from audiocapbench.engine.budget import (
+    Budget,
+    QuestionCost,
+    Reservation,
+    question_cost,
+    system_of,
+    thoughts,
+)
 from audiocapbench.errors import TransientError
 from audiocapbench.models import Model, Question
 from audiocapbench.models.price import Price, checked_usage

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from audiocapbench.data import Sample
-from audiocapbench.engine.budget import dollars
-from audiocapbench.engine.question_cost import likely_cost
+from audiocapbench.engine.budget import dollars, likely_cost
 from audiocapbench.models import Model
 from audiocapbench.models.registry import price_of
 from audiocapbench.store import Store, cache_key

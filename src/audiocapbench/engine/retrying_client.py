@@ -9,6 +9,7 @@ import math
 import random
 import re
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -24,7 +25,6 @@ from audiocapbench.engine.budget import Budget
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.outage import in_seconds
 from audiocapbench.engine.prepare import prepare
-from audiocapbench.engine.refusals import Refusals
 from audiocapbench.engine.store_access import StoreAccess, StoreReader
 from audiocapbench.errors import (
     AudioCapBenchError,
@@ -43,6 +43,53 @@ from audiocapbench.models.replies import is_blank
 from audiocapbench.models.thoughts import without_thoughts
 from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.store import Store, cache_key
+
+MOST_REFUSED = 8
+"""Questions refused for one reason, before any was answered, after which no other is asked.
+
+Also those said to be refused for good, one after the other, after which an earlier answer proves
+nothing any more.
+"""
+
+_HEARD = frozenset({Status.OK, Status.EMPTY, Status.TRUNCATED, Status.REFUSED})
+
+
+@dataclass(slots=True)
+class Refusals:
+    """What one model has refused so far, and whether it has ``answered`` anything of this run."""
+
+    answered: bool = False
+    _counts: Counter[str] = field(default_factory=Counter)
+    _in_a_row: int = 0
+
+    def note(self, reply: Reply) -> None:
+        """Whoever has answered once refuses questions, not all of them."""
+        if reply.status in _HEARD:
+            self.answered, self._in_a_row = True, 0
+
+    def failure(self, error: RefusedQuestionError | FatalError) -> Reply:
+        """The failure of one question.
+
+        Raises:
+            FatalError: The first questions were all refused like this one, or none is answered.
+        """
+        if isinstance(error, FatalError):
+            return self._doubted(error)
+        self._counts[error.reason] += 1
+        if not self.answered and self._counts[error.reason] >= MOST_REFUSED:
+            how = "answered like this" if error.billed else "refused"
+            raise FatalError(f"{error}; the first {MOST_REFUSED} questions were all {how}")
+        return unbilled_failure(str(error))
+
+    def _doubted(self, error: FatalError) -> Reply:
+        """Whoever has answered knows key, model and payment: it may mean this question alone."""
+        self._in_a_row += 1
+        if error.certain or not self.answered:
+            raise error
+        if self._in_a_row >= MOST_REFUSED:
+            raise FatalError(f"{error}; so were the {MOST_REFUSED} last questions, one by one")
+        return unbilled_failure(str(error))
+
 
 _TOKENS_PER_AUDIO_SECOND = 32
 _TOKENS_OF_TEXT = 200

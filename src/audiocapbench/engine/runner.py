@@ -16,8 +16,7 @@ from audiocapbench.engine.claims import ClaimedTasks, Lease
 from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.outage import Outage
 from audiocapbench.engine.ray_cluster import CLUSTER
-from audiocapbench.engine.refusals import Refusals
-from audiocapbench.engine.retrying_client import RetryingClient, RetryPolicy
+from audiocapbench.engine.retrying_client import Refusals, RetryingClient, RetryPolicy
 from audiocapbench.engine.store_access import RecordWriter, StoreAccess, log_note, take_in_unsaved
 from audiocapbench.engine.worker_pool import Stop, WorkerPool, close
 from audiocapbench.errors import FatalError, ModelError

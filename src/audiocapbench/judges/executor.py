@@ -14,8 +14,7 @@ from audiocapbench.engine import AnsweredSample, Budget, RateLimits, Spending, S
 from audiocapbench.engine.batch_rounds import BATCH_RETRY, BatchRounds
 from audiocapbench.engine.claims import ClaimedTasks, Lease
 from audiocapbench.engine.limiter import Limiter
-from audiocapbench.engine.refusals import Refusals
-from audiocapbench.engine.retrying_client import RetryingClient
+from audiocapbench.engine.retrying_client import Refusals, RetryingClient
 from audiocapbench.engine.store_access import (
     RecordWriter,
     StoreAccess,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from audiocapbench.data.outcome import Status
-from audiocapbench.engine.refusals import MOST_REFUSED
+from audiocapbench.engine.retrying_client import MOST_REFUSED
 from audiocapbench.errors import FatalError
 from audiocapbench.store.judgements import Judgement
 

@@ -35,8 +35,7 @@ from audiocapbench.judges import (
     judge_run,
 )
 from audiocapbench.library.arguments import ArgumentError, check_options, metric_names, run_number
-from audiocapbench.library.estimates import estimate_page, find_scorer
-from audiocapbench.library.result import Result
+from audiocapbench.library.result import Result, estimate_page, find_scorer
 from audiocapbench.models import Model, ModelSettings, create_model
 from audiocapbench.models.registry import price_of
 from audiocapbench.report.exports import Page, Record

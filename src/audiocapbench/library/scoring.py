@@ -11,8 +11,7 @@ from audiocapbench.benchmarks.traits import METRICS
 from audiocapbench.data.tables import Predictions, References, read_predictions, read_references
 from audiocapbench.errors import DatasetError, meant
 from audiocapbench.library.arguments import metric_names
-from audiocapbench.library.estimates import estimate_page, find_scorer
-from audiocapbench.library.result import Result, in_thread
+from audiocapbench.library.result import Result, estimate_page, find_scorer, in_thread
 from audiocapbench.report.exports import Page, Record
 from audiocapbench.scores.estimate import Estimate, counted, interval_words
 from audiocapbench.scores.file_scores import FileScores, score_files

@@ -1,4 +1,4 @@
-"""What people said of captions: ratings on a scale, by group, and which of two they prefer."""
+"""What people said of captions: ratings by group, which of two they prefer, and of annotations."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from audiocapbench.annotate.audit import read_audit
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import read_records, renamed
 from audiocapbench.data.tables import IDS
@@ -14,7 +15,7 @@ from audiocapbench.errors import ReportError, meant
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
-from audiocapbench.report.exports import Figure, Findings, Row, plain_rows, rows_page
+from audiocapbench.report.exports import Figure, Findings, Page, Row, plain_rows, rows_page
 from audiocapbench.stats import mean_interval
 from audiocapbench.stats.effects import (
     cliffs_delta,
@@ -27,6 +28,7 @@ from audiocapbench.stats.effects import (
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.paired import difference_interval
 from audiocapbench.stats.shares import wilson
+from audiocapbench.store import Store
 
 _ALL = "all"
 _FARTHEST = 1e6
@@ -207,3 +209,44 @@ def _effect(effect: Callable[..., float | None], *groups: FloatArray) -> Figure:
 def _share(hits: Any) -> Figure:
     count, total = int(hits.sum()), len(hits)
     return Figure(count / total, wilson(count, total), True) if total else Figure(None, None, True)
+
+
+_BASIC = 3.0
+"""A basic match on the scale; what lies below it is rejected."""
+
+
+def audit_report(store: Store, project: str, files: Sequence[Path]) -> Findings:
+    """Win rates by opponent, REL by domain, and the share of annotations that people reject."""
+    found = read_audit(store, project, files)
+    pages: list[Page] = []
+    said: dict[str, Any] = {"unrated": found.unrated}
+    if any(one.answer is not None for one in found.pairs):
+        won = win_report(found.pairs)
+        pages += won.pages
+        said["wins"] = won.document
+    if found.ratings:
+        groups = {
+            domain: np.array([float(np.mean(one)) for one in own.values()])
+            for domain, own in sorted(found.ratings.items())
+        }
+        several = sum(len(one) > 1 for own in found.ratings.values() for one in own.values())
+        every = np.concatenate(list(groups.values()))
+        rows: list[Row] = [
+            {"annotations": name, "n": len(every), "share": _share(hits)}
+            for name, hits in (
+                ("rejected: below a basic match (3)", every < _BASIC),
+                ("no match (1)", every == 1),
+                ("high match (4 or 5)", every >= 4),
+            )
+        ]
+        rated = rated_groups(groups, several, _BASIC, _speech_and_sound(list(groups)))
+        notes = [f"{found.unrated:,} items of the sheets have no rating."] if found.unrated else []
+        pages += [*rated.pages, rows_page("Annotations as people rate them", rows, notes)]
+        said |= {"ratings": rated.document, "shares": plain_rows(rows)}
+    return Findings(said, pages)
+
+
+def _speech_and_sound(domains: Sequence[str]) -> list[str]:
+    """The paper compares clips of speech with clips of other sounds."""
+    sides = ["+".join(one for one in domains if letter in one) for letter in "SA"]
+    return [":".join(sides)] if all(sides) and sides[0] != sides[1] else []

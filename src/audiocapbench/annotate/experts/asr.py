@@ -7,7 +7,7 @@ from typing import Any
 
 from audiocapbench.annotate.errors import ExpertMissingError
 from audiocapbench.annotate.expert import ClipAudio, Options, package_version
-from audiocapbench.annotate.phantoms import is_phantom
+from audiocapbench.annotate.rules import is_phantom
 from audiocapbench.models.checkpoint import folder_digest
 
 _RATE = 16_000

@@ -10,20 +10,21 @@ from typing import Any
 
 from audiocapbench.data.build.cutting import ClipChoice, cut_clip, suffix_of
 from audiocapbench.data.build.hub import Hub, HubError, NetworkError
-from audiocapbench.data.build.id_lists import IdList, read_id_lists
+from audiocapbench.data.build.id_lists import (
+    MUSIC,
+    SOURCES,
+    ClipSource,
+    IdList,
+    ListedClip,
+    details,
+    moments,
+    read_id_lists,
+    references,
+)
 from audiocapbench.data.build.ledger import BadFieldsError, Ledger
 from audiocapbench.data.build.new_subset import NewSubset, write_new_lists
 from audiocapbench.data.build.repository_layouts import layout_of
 from audiocapbench.data.build.results import BuildResult, BuildStep, OnProgress, PartResult
-from audiocapbench.data.build.sources import (
-    MUSIC,
-    SOURCES,
-    ClipSource,
-    ListedClip,
-    details,
-    moments,
-    references,
-)
 from audiocapbench.data.manifest import MissingClip
 from audiocapbench.errors import AudioError, DatasetError, meant
 

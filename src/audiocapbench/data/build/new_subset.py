@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from audiocapbench.data.build.hub import Hub, HubError
+from audiocapbench.data.build.id_lists import MUSIC, SOURCES, SPEECH, ClipSource
 from audiocapbench.data.build.repository_layouts import layout_of
-from audiocapbench.data.build.sources import MUSIC, SOURCES, SPEECH, ClipSource
 from audiocapbench.data.problems import Problem, os_errors
 from audiocapbench.data.records import csv_records
 from audiocapbench.errors import DatasetError

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from audiocapbench.audio import EXTENSIONS
 from audiocapbench.data.build.hub import HubError, OnReceived, Repository, hub_library
-from audiocapbench.data.build.sources import ClipSource, ListedClip
+from audiocapbench.data.build.id_lists import ClipSource, ListedClip
 from audiocapbench.data.problems import Problem
 from audiocapbench.data.records import read_records
 from audiocapbench.errors import DatasetError, meant

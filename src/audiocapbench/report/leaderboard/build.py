@@ -12,8 +12,14 @@ from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics import find_metric
 from audiocapbench.metrics.names import parse_name
-from audiocapbench.report.leaderboard.board import Board, Leaderboard, LeaderboardQuery, RunEntry
-from audiocapbench.report.leaderboard.notes import board_notes, way_of
+from audiocapbench.report.leaderboard.board import (
+    Board,
+    Leaderboard,
+    LeaderboardQuery,
+    RunEntry,
+    board_notes,
+    way_of,
+)
 from audiocapbench.report.leaderboard.published import has_published, with_published
 from audiocapbench.report.leaderboard.ranking import Ranking, rank_runs
 from audiocapbench.scores.groups import ALL, category

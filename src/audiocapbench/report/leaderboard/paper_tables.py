@@ -12,8 +12,13 @@ from audiocapbench.benchmarks.published_results import published_results
 from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
 from audiocapbench.report.exports import Heading, Mark, Page, Record, Value
-from audiocapbench.report.leaderboard.board import Board, Leaderboard, PublishedEntry, RunEntry
-from audiocapbench.report.leaderboard.notes import LETTERS
+from audiocapbench.report.leaderboard.board import (
+    LETTERS,
+    Board,
+    Leaderboard,
+    PublishedEntry,
+    RunEntry,
+)
 from audiocapbench.report.leaderboard.pages import in_order, shown_name
 from audiocapbench.scores.groups import category
 from audiocapbench.scores.scorer import Scorer

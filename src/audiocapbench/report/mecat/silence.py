@@ -7,8 +7,8 @@ from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.benchmarks.mecat.traits import QA
 from audiocapbench.errors import ReportError
 from audiocapbench.report.exports import Findings, Heading, Page, Record
-from audiocapbench.report.mecat.answers import QA_SUBTASK, AnswerSet
 from audiocapbench.report.mecat.claims import KINDS, claims, readable
+from audiocapbench.report.mecat.scored import QA_SUBTASK, AnswerSet
 from audiocapbench.stats.shares import clopper_pearson
 
 SILENCE = "000"

@@ -13,7 +13,7 @@ from audiocapbench.metrics.date.metric import encode_corpus, resampled_date, who
 from audiocapbench.metrics.date.pieces import piece_encoder
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.report.exports import Findings, Heading, Page
-from audiocapbench.report.mecat.answers import AnswerSet, GivenAnswer
+from audiocapbench.report.mecat.scored import AnswerSet, GivenAnswer
 
 PERCENTS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 ROUNDS = 50

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from audiocapbench.data.outcome import Status
-from audiocapbench.report.leaderboard.board import RunEntry
-from audiocapbench.report.leaderboard.notes import LETTERS, board_notes
+from audiocapbench.report.leaderboard.board import LETTERS, RunEntry, board_notes
 from audiocapbench.report.leaderboard.ranking import Placement, Ranking, rank_runs
 from audiocapbench.report.page.figure_data import figure_data, provider_of
 from audiocapbench.report.page.metric_judge import correlations

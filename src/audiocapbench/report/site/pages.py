@@ -20,7 +20,7 @@ from audiocapbench.report.page.board import (
     headline_ranks,
     ranking_document,
 )
-from audiocapbench.report.page.explorer.packing import Packer
+from audiocapbench.report.page.explorer.content import Packer
 from audiocapbench.report.page.html import STYLES, joined, page_policy, write_report
 from audiocapbench.report.page.report_data import ReportData, gather, stored_summaries
 from audiocapbench.report.page_file import render, write_page
