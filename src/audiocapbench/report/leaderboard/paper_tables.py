@@ -4,7 +4,7 @@ Table 1 has the judge's dimensions and the metrics, table 2 the overall score by
 what the data are made of. The best of a column is marked, and the second best, as in the paper.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import mean
 from typing import NamedTuple
 
@@ -38,7 +38,6 @@ class _TableColumn(NamedTuple):
     """
 
     name: str
-    value: Callable[[_Entry], Value]
     digits: int | None = None
     in_paper: bool = True
     is_score: bool = False
@@ -69,46 +68,74 @@ def paper_tables(
 
 
 def _results(board: Board, wanted: Sequence[str]) -> PaperTable:
-    scorer, own = board.scorer, bool(board.entries)
+    digits, own = board.scorer.digits, bool(board.entries)
     every: list[_Entry] = [*board.entries, *board.published]
     dimensions = dict.fromkeys(name for one in every for name in one.dimensions)
     bounded = own and any(board.bounds(one) is not None for one in board.entries)
+    metrics = _metrics(board)
     columns = [
-        _TableColumn("rank", _rank(board)),
-        _TableColumn("model", lambda one: shown_name(one, board)),
-        _TableColumn("run", _run, in_paper=False),
-        *(_TableColumn(name, _dimension(name), 2, is_score=True) for name in dimensions),
-        _TableColumn(scorer.column, _score, scorer.digits, is_score=True),
-        _TableColumn("low", _end(0), scorer.digits, in_paper=own),
-        _TableColumn("high", _end(1), scorer.digits, in_paper=own),
-        _TableColumn("worst", _bound(board, 0), scorer.digits, in_paper=bounded),
-        _TableColumn("best", _bound(board, 1), scorer.digits, in_paper=bounded),
-        *(_TableColumn(name, _metric(name), 3, name in _METRICS, True) for name in _metrics(board)),
-        _TableColumn("scored", _scored(board), in_paper=own),
+        *(_TableColumn("rank"), _TableColumn("model"), _TableColumn("run", in_paper=False)),
+        *(_TableColumn(name, 2, is_score=True) for name in dimensions),
+        _TableColumn(board.scorer.column, digits, is_score=True),
+        *(_TableColumn(name, digits, in_paper=own) for name in ("low", "high")),
+        *(_TableColumn(name, digits, in_paper=bounded) for name in ("worst", "best")),
+        *(_TableColumn(name, 3, name in _METRICS, True) for name in metrics),
+        _TableColumn("scored", in_paper=own),
     ]
-    return _of_board(board, "table 1", columns, wanted)
+    rows = []
+    for one in in_order(board):
+        row = _row(board, one) | {name: one.dimensions.get(name) for name in dimensions}
+        if isinstance(one, PublishedEntry):
+            row |= {name: one.metrics.get(name) for name in metrics}
+        else:
+            row |= {name: one.table.point(Scorer(name)).value for name in metrics}
+        rows.append(row)
+    return _of_board(board, "table 1", columns, rows, wanted)
 
 
 def _by_category(board: Board, wanted: Sequence[str]) -> PaperTable:
     digits = board.scorer.digits
     columns = [
-        _TableColumn("rank", _rank(board), in_paper=False),
-        _TableColumn("model", lambda one: shown_name(one, board)),
-        _TableColumn("run", _run, in_paper=False),
-        *(
-            _TableColumn(one, _part(board.scorer, one), digits, True, True)
-            for one in board.categories
-        ),
-        _TableColumn(board.scorer.column, _score, digits, in_paper=False, is_score=True),
-        _TableColumn("scored", _scored(board), in_paper=bool(board.entries)),
+        _TableColumn("rank", in_paper=False),
+        *(_TableColumn("model"), _TableColumn("run", in_paper=False)),
+        *(_TableColumn(name, digits, is_score=True) for name in board.categories),
+        _TableColumn(board.scorer.column, digits, in_paper=False, is_score=True),
+        _TableColumn("scored", in_paper=bool(board.entries)),
     ]
-    return _of_board(board, "table 2", columns, wanted)
+    rows = []
+    for one in in_order(board):
+        parts: _Row = dict.fromkeys(board.categories)
+        if isinstance(one, PublishedEntry):
+            parts |= one.by_category
+        else:
+            for name in parts:
+                parts[name] = one.table.point(board.scorer, category(name)).value
+        rows.append(_row(board, one) | parts)
+    return _of_board(board, "table 2", columns, rows, wanted)
+
+
+def _row(board: Board, one: _Entry) -> _Row:
+    """Who it is, and how it ranks; runs have no places among published rows, as no test says it."""
+    row: _Row = {"model": shown_name(one, board), "run": None}
+    if isinstance(one, PublishedEntry):
+        row |= dict.fromkeys(("low", "high", "worst", "best"))
+        row |= {"rank": one.printed_rank, board.scorer.column: one.score}
+        return row | {"scored": board.samples + board.missing_clips}
+    estimate = one.overall.estimate
+    low, high = estimate.interval or (None, None)
+    worst, best = board.bounds(one) or (None, None)
+    row |= {"rank": None if board.published else one.overall.rank, "run": one.run.id}
+    row |= {"low": low, "high": high, "worst": worst, "best": best, "scored": estimate.n}
+    return row | {board.scorer.column: estimate.value}
 
 
 def _of_board(
-    board: Board, number: str, columns: Sequence[_TableColumn], wanted: Sequence[str]
+    board: Board,
+    number: str,
+    columns: Sequence[_TableColumn],
+    rows: Sequence[_Row],
+    wanted: Sequence[str],
 ) -> PaperTable:
-    rows = [{one.name: one.value(entry) for one in columns} for entry in in_order(board)]
     by = f"judged by {board.scorer.judge}" if board.scorer.judge else f"by {board.scorer.name}"
     title = f"{board.benchmark}, {number}, {by}, {board.samples:,} samples"
     names = list(wanted) or [one.name for one in columns if one.in_paper]
@@ -139,11 +166,9 @@ def _composition(board: Board, wanted: Sequence[str]) -> PaperTable:
     rows += [{**row, "answer_chars": None} for row in printed]
     rows.append(dict.fromkeys(("category", "source", "samples", "caption_chars", "answer_chars")))
     rows[-1] |= {"category": "total", "source": "", "samples": board.samples}
-    columns = [_TableColumn(name, lambda _: None) for name in ("category", "source", "samples")]
-    columns += [
-        _TableColumn("caption_chars", lambda _: None, 0),
-        _TableColumn("answer_chars", lambda _: None, 0, in_paper=bool(board.entries)),
-    ]
+    columns = [_TableColumn(name) for name in ("category", "source", "samples")]
+    columns.append(_TableColumn("caption_chars", 0))
+    columns.append(_TableColumn("answer_chars", 0, in_paper=bool(board.entries)))
     note = "caption_chars: mean length of first captions; answer_chars: of all models' answers."
     return _table(f"{board.benchmark}, table 3", columns, rows, (note,), wanted)
 
@@ -193,68 +218,6 @@ def _shown(value: Value, digits: int | None) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return f"{value:,}" if digits is None else f"{value:.{digits}f}"
     return str(value)
-
-
-def _run(one: _Entry) -> Value:
-    return None if isinstance(one, PublishedEntry) else one.run.id
-
-
-def _rank(board: Board) -> Callable[[_Entry], Value]:
-    """Printed places of published rows; runs among them have none, as no test says it."""
-
-    def rank(one: _Entry) -> Value:
-        if isinstance(one, PublishedEntry):
-            return one.printed_rank
-        return None if board.published else one.overall.rank
-
-    return rank
-
-
-def _score(one: _Entry) -> Value:
-    return one.score if isinstance(one, PublishedEntry) else one.overall.estimate.value
-
-
-def _dimension(name: str) -> Callable[[_Entry], Value]:
-    return lambda one: one.dimensions.get(name)
-
-
-def _part(scorer: Scorer, name: str) -> Callable[[_Entry], Value]:
-    def part(one: _Entry) -> Value:
-        if isinstance(one, PublishedEntry):
-            return one.by_category.get(name)
-        return one.table.point(scorer, category(name)).value
-
-    return part
-
-
-def _metric(name: str) -> Callable[[_Entry], Value]:
-    def metric(one: _Entry) -> Value:
-        if isinstance(one, PublishedEntry):
-            return one.metrics.get(name)
-        return one.table.point(Scorer(name)).value
-
-    return metric
-
-
-def _end(place: int) -> Callable[[_Entry], Value]:
-    def end(one: _Entry) -> Value:
-        interval = None if isinstance(one, PublishedEntry) else one.overall.estimate.interval
-        return interval[place] if interval else None
-
-    return end
-
-
-def _bound(board: Board, place: int) -> Callable[[_Entry], Value]:
-    def bound(one: _Entry) -> Value:
-        bounds = None if isinstance(one, PublishedEntry) else board.bounds(one)
-        return bounds[place] if bounds else None
-
-    return bound
-
-
-def _scored(board: Board) -> Callable[[_Entry], Value]:
-    total = board.samples + board.missing_clips
-    return lambda one: total if isinstance(one, PublishedEntry) else one.overall.estimate.n
 
 
 def _metrics(board: Board) -> list[str]:
