@@ -14,7 +14,8 @@ from sqlalchemy import Engine, delete, select
 
 from audiocapbench.store import schema
 from audiocapbench.store.connect import reading, writing
-from audiocapbench.store.writes import insert_all
+from audiocapbench.store.rows import columns_of, fields_of
+from audiocapbench.store.writes import insert_all, replace_rows
 
 STAGES = ("hear", "merge", "check", "split", "audit")
 """In their order."""
@@ -61,17 +62,11 @@ class AnnotationStore:
 
     def add_findings(self, findings: Iterable[Finding]) -> None:
         """Commit findings; those of the same clip, expert and signature are replaced."""
-        table, given = schema.findings, {}
-        for one in findings:
-            given[one.clip, one.expert, one.signature] = one
-        now = schema.now()
+        keys, now = ("clip", "expert", "signature"), schema.now()
+        given = {(one.clip, one.expert, one.signature): one for one in findings}
+        values = [_values(one) | {"made_at": now} for one in given.values()]
         with writing(self._engine) as connection:
-            for clip, expert, signature in given:
-                same = (table.c.clip == clip, table.c.expert == expert)
-                connection.execute(delete(table).where(*same, table.c.signature == signature))
-            insert_all(
-                connection, table, [_values(one) | {"made_at": now} for one in given.values()]
-            )
+            replace_rows(connection, schema.findings, keys, values)
 
     def findings(
         self, signatures: Mapping[str, str], clips: Sequence[str]
@@ -85,9 +80,7 @@ class AnnotationStore:
                 some = table.c.clip.in_(clips[start : start + _AT_ONCE])
                 for row in connection.execute(select(table).where(wanted, some)):
                     if signatures.get(row.expert) == row.signature:
-                        names = Finding.__dataclass_fields__
-                        one = Finding(**{name: row._mapping[name] for name in names})
-                        found[row.clip][row.expert] = one
+                        found[row.clip][row.expert] = Finding(**fields_of(row, Finding))
         return found
 
     def put_stage(self, project: str, stage: str, records: Sequence[StageRecord]) -> None:
@@ -111,13 +104,10 @@ class AnnotationStore:
 
     def put_settings(self, project: str, stage: str, document: Mapping[str, Any]) -> None:
         """Keep what a stage was told, for later stages and for whoever asks how it was made."""
-        table = schema.annotations
-        told = StageRecord(stage, _SETTINGS, "ok", document)
-        same = (table.c.project == project, table.c.stage == _SETTINGS, table.c.clip == stage)
+        told = _values(StageRecord(stage, _SETTINGS, "ok", document))
+        values = told | {"project": project, "made_at": schema.now()}
         with writing(self._engine) as connection:
-            connection.execute(delete(table).where(*same))
-            head = {"project": project, "made_at": schema.now()}
-            insert_all(connection, table, [_values(told) | head])
+            replace_rows(connection, schema.annotations, ("project", "stage", "clip"), [values])
 
     def stage_settings(self, project: str) -> dict[str, dict[str, Any]]:
         """What each stage was told, by its name."""
@@ -133,10 +123,8 @@ class AnnotationStore:
 
 
 def _values(one: Finding | StageRecord) -> dict[str, Any]:
-    own = {name: getattr(one, name) for name in one.__dataclass_fields__}
-    return own | {"document": dict(one.document)}
+    return columns_of(one) | {"document": dict(one.document)}
 
 
 def _record(row: Any) -> StageRecord:
-    names = StageRecord.__dataclass_fields__
-    return StageRecord(**{name: row._mapping[name] for name in names})
+    return StageRecord(**fields_of(row, StageRecord))

@@ -26,7 +26,6 @@ from audiocapbench.signature import Signature
 from audiocapbench.store import rows, schema
 from audiocapbench.store.cells import DamagedCellError, read_json
 from audiocapbench.store.connect import fetch, reading
-from audiocapbench.store.judgements import Judgement, read_judgement
 from audiocapbench.store.records import Dataset
 from audiocapbench.store.writes import signatures_by_number
 
@@ -186,24 +185,6 @@ class BrowsingStore:
             if strange := {type(row[3]) for row in found} - {float, int}:
                 raise DamagedCellError(f"{strange} stand where scores should")
             return found
-
-    def some_judgements(
-        self, run_ids: Iterable[int], judge: str | None = None, ids: Iterable[str] | None = None
-    ) -> dict[int, list[Judgement]]:
-        """Judgements by run: of single samples and a judge, or of all."""
-        table = schema.judgements
-        query = select(table).where(table.c.run.in_(set(run_ids)))
-        if judge is not None:
-            query = query.where(table.c.judge == judge)
-        if ids is not None:
-            query = query.where(table.c.sample.in_(set(ids)))
-        query = query.order_by(table.c.judge, table.c.sample, table.c.repeat)
-        found: dict[int, list[Judgement]] = defaultdict(list)
-        with reading(self._engine) as connection:
-            signatures = signatures_by_number(connection)
-            for row in connection.execute(query):
-                found[row.run].append(read_judgement(row, signatures))
-        return found
 
     def judge_column(self, run_ids: Iterable[int], judge: str) -> dict[int, list[RoundScores]]:
         """What a judge scored of all samples of runs, without its words; equal scores together."""

@@ -2,12 +2,17 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import Engine, delete, select
+from sqlalchemy import Engine, select
 
 from audiocapbench.store import rows, schema
 from audiocapbench.store.connect import fetch, reading, writing
 from audiocapbench.store.records import StoredEstimate
-from audiocapbench.store.writes import MADE_BY, insert_all, signature_numbers, signatures_by_number
+from audiocapbench.store.writes import (
+    MADE_BY,
+    replace_rows,
+    signature_numbers,
+    signatures_by_number,
+)
 
 
 def _made_by() -> str:
@@ -41,18 +46,14 @@ class EstimateStore:
 
         Returns whether they were kept; if not, they are of a run as it was.
         """
-        runs, table = schema.runs, schema.estimates
+        runs = schema.runs
         # Holds up the run's writers on PostgreSQL; SQLite has one writer at a time anyway.
         query = select(runs.c.revision).where(runs.c.id == run_id).with_for_update()
         with writing(self._engine) as connection:
             if connection.execute(query).scalar() != state:
                 return False
             numbers = signature_numbers(connection, {one.signature for one in estimates})
-            for one in estimates:
-                same = (table.c.run == run_id, table.c.scorer == one.scorer)
-                connection.execute(delete(table).where(*same, table.c.group == one.group))
             extra = {"run": run_id, "made_by": _made_by()}
-            insert_all(
-                connection, table, [rows.of_estimate(one, numbers) | extra for one in estimates]
-            )
+            values = [rows.of_estimate(one, numbers) | extra for one in estimates]
+            replace_rows(connection, schema.estimates, ("run", "scorer", "group"), values)
         return True

@@ -1,19 +1,20 @@
 """The store's part about judges: every judgement, committed as it arrives."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Engine, Row, delete, insert, select
+from sqlalchemy import Connection, Engine, Row, select
 
 from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.signature import Signature
 from audiocapbench.store import rows, schema
 from audiocapbench.store.connect import reading, writing
 from audiocapbench.store.writes import (
-    insert_all,
     insert_new,
     note_change,
+    replace_rows,
     signature_numbers,
     signatures_by_number,
 )
@@ -96,11 +97,9 @@ class JudgementStore:
     ) -> None:
         """Keep the newest reliability study of a judge on a benchmark by a contract."""
         key = {"judge": judge, "benchmark": benchmark, "contract": contract}
-        table = schema.judge_checks
+        values = key | {"document": dict(document), "checked_at": schema.now()}
         with writing(self._engine) as connection:
-            connection.execute(delete(table).where(*(table.c[name] == key[name] for name in key)))
-            values = {"document": dict(document), "checked_at": schema.now()}
-            connection.execute(insert(table), key | values)
+            replace_rows(connection, schema.judge_checks, key, [values])
 
     def judge_checks(self, run_ids: Iterable[int], judges: Iterable[str]) -> list[StoredCheck]:
         """The checks of judges on the benchmarks of runs that they judged, by their contracts."""
@@ -136,14 +135,25 @@ class JudgementStore:
 
     def judgements(self, run_id: int, judge: str | None = None) -> list[Judgement]:
         """Judgements of a run, of one judge or of all, in order of judge, sample and round."""
+        return self.some_judgements([run_id], judge)[run_id]
+
+    def some_judgements(
+        self, run_ids: Iterable[int], judge: str | None = None, ids: Iterable[str] | None = None
+    ) -> dict[int, list[Judgement]]:
+        """Judgements by run: of single samples and a judge, or of all."""
         table = schema.judgements
-        query = select(table).where(table.c.run == run_id)
+        query = select(table).where(table.c.run.in_(set(run_ids)))
         if judge is not None:
             query = query.where(table.c.judge == judge)
+        if ids is not None:
+            query = query.where(table.c.sample.in_(set(ids)))
         query = query.order_by(table.c.judge, table.c.sample, table.c.repeat)
+        found: dict[int, list[Judgement]] = defaultdict(list)
         with reading(self._engine) as connection:
             signatures = signatures_by_number(connection)
-            return [read_judgement(row, signatures) for row in connection.execute(query)]
+            for row in connection.execute(query):
+                found[row.run].append(_judgement(row, signatures))
+        return found
 
 
 def write_judgements(
@@ -153,16 +163,12 @@ def write_judgements(
     replies: Sequence[JudgeReply],
 ) -> None:
     """Put judgements in the place of earlier ones, and replies into the cache."""
-    table = schema.judgements
     if judgements:
         note_change(connection, run_id, {one.judge for one in judgements})
     numbers = signature_numbers(connection, {one.signature for one in judgements})
-    for one in judgements:
-        own = (table.c.judge == one.judge, table.c.sample == one.sample_id)
-        same = (table.c.run == run_id, *own, table.c.repeat == one.repeat)
-        connection.execute(delete(table).where(*same))
     extra = {"run": run_id, "judged_at": schema.now()}
-    insert_all(connection, table, [_of_judgement(one, numbers) | extra for one in judgements])
+    made = [_of_judgement(one, numbers) | extra for one in judgements]
+    replace_rows(connection, schema.judgements, ("run", "judge", "sample", "repeat"), made)
     cached = [rows.of_response(one.outcome, one.key, one.model) for one in replies]
     insert_new(connection, schema.responses, cached)
 
@@ -176,8 +182,7 @@ def _of_judgement(one: Judgement, signatures: Mapping[Signature, int]) -> rows.V
     }
 
 
-def read_judgement(row: Row[Any], signatures: Mapping[int, Signature]) -> Judgement:
-    """A row of ``judgements``."""
+def _judgement(row: Row[Any], signatures: Mapping[int, Signature]) -> Judgement:
     own = rows.fields_of(row, Judgement, "sample_id", "scores")
     own |= {"signature": signatures[row.signature], "status": Status(row.status)}
     return Judgement(sample_id=row.sample, scores=row._mapping["values"], **own)

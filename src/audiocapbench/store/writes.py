@@ -1,6 +1,6 @@
 """What several tables of the store are written with, within somebody's transaction."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -27,20 +27,32 @@ def insert_new(connection: Connection, table: Table, values: Sequence[Mapping[st
     connection.execute(dialect.insert(table).on_conflict_do_nothing(), values)
 
 
+def replace_rows(
+    connection: Connection, table: Table, keys: Collection[str], values: Sequence[Mapping[str, Any]]
+) -> None:
+    """Put rows in the place of those with the same keys."""
+    for row in values:
+        connection.execute(delete(table).where(*(table.c[name] == row[name] for name in keys)))
+    insert_all(connection, table, values)
+
+
 def note_change(connection: Connection, run_id: int, scorers: Iterable[str] = ()) -> str:
     """Whatever was estimated of a run holds no more, and these scorers were at work just now.
 
     To be called before the change itself: it makes writers of the same run wait for each other.
     Returns the run's model; where there is no such run, an empty text.
     """
-    runs, made = schema.runs, schema.scorings
+    runs = schema.runs
     raised = runs.update().where(runs.c.id == run_id).values(revision=runs.c.revision + 1)
     model = connection.execute(raised.returning(runs.c.model)).scalar()
     connection.execute(delete(schema.estimates).where(schema.estimates.c.run == run_id))
-    for name in scorers:
-        connection.execute(delete(made).where(made.c.run == run_id, made.c.scorer == name))
-        values = {"run": run_id, "scorer": name, "made_by": MADE_BY, "made_at": schema.now()}
-        connection.execute(insert(made), values)
+    head = {"run": run_id, "made_by": MADE_BY, "made_at": schema.now()}
+    replace_rows(
+        connection,
+        schema.scorings,
+        ("run", "scorer"),
+        [head | {"scorer": name} for name in scorers],
+    )
     return model or ""
 
 
