@@ -25,7 +25,7 @@ _HOMES = {
     "figures": "report",
 } | dict.fromkeys(("models", "metrics", "benchmarks"), "listings")
 
-_OF_OTHERS = ("meta_build", "cheat", "ratings")
+_OF_OTHERS = ("meta_build", "cheat", "ratings", "audit")
 
 SOME_FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
 

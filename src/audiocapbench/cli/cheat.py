@@ -10,12 +10,10 @@ from typer import Option
 from audiocapbench.cli import options
 from audiocapbench.cli.app import code_of
 from audiocapbench.cli.console import complain, print_json, say, show_lines, show_table
-from audiocapbench.cli.meta import meta_app
+from audiocapbench.cli.meta import agreed_scorers, meta_app
 
 if TYPE_CHECKING:
     from audiocapbench.meta.cheat import AttackFigure, CheatTrial
-    from audiocapbench.meta.pairs.pair import CaptionPair
-    from audiocapbench.meta.settings import TrialSettings
 
 
 @options.command(meta_app.command)
@@ -49,7 +47,8 @@ def cheat(
     from audiocapbench.cli.progress import explain_spending
     from audiocapbench.data.tables import read_predictions
     from audiocapbench.engine import Budget
-    from audiocapbench.meta.cheat import attack_pairs, honest_captions
+    from audiocapbench.meta.cheat import attack_pairs, honest_captions, pointwise
+    from audiocapbench.meta.cheat import cheat as attack
     from audiocapbench.meta.corrupt.captions import read_captions
     from audiocapbench.meta.errors import TrialStoppedError
     from audiocapbench.meta.settings import TrialSettings
@@ -61,51 +60,23 @@ def cheat(
         data=data, store_url=store, budget=Budget(budget), prices=prices, seed=seed
     )
     trials: list[CheatTrial] = []
+    wanted = [(name, settings) for name in dict.fromkeys(scorer)]
     try:
-        _cheat_all(scorer, pairs, settings, trials, yes=yes)
+        with agreed_scorers(wanted, pairs, pointwise, yes=yes) as scorers:
+            trials.extend(attack(one, pairs) for one in scorers)  # as far as it comes
     except TrialStoppedError as error:
         complain(error)
         raise typer.Exit(code_of(error.stop)) from None
     finally:
         explain_spending(settings.budget)
         if json and trials:
-            print_json({"n": len({pair.clip for pair in pairs}), "scorers": _documents(trials)})
+            documents = [trial.document() for trial in trials]
+            print_json({"n": len({pair.clip for pair in pairs}), "scorers": documents})
         elif trials:
             _print(trials)
     for trial in trials:
         say(*(f"{trial.scorer}: {note}" for note in trial.notes))
         say(*(f"Warning: {warning}." for warning in trial.warnings))
-
-
-def _cheat_all(
-    names: Sequence[str],
-    pairs: "Sequence[CaptionPair]",
-    settings: "TrialSettings",
-    trials: "list[CheatTrial]",
-    *,
-    yes: bool,
-) -> None:
-    """Attack every scorer in turn, once all are made and what they cost is agreed to."""
-    from dataclasses import replace
-    from itertools import chain
-
-    from audiocapbench.cli.preview import confirm
-    from audiocapbench.cli.progress import TrialBars
-    from audiocapbench.meta.cheat import cheat as attack
-    from audiocapbench.meta.cheat import pointwise
-    from audiocapbench.meta.scorers.scorer import PaidScorer, create_scorer
-
-    with TrialBars() as bars:
-        watched = replace(settings, progress=bars.advance)
-        scorers = [pointwise(create_scorer(name, watched)) for name in dict.fromkeys(names)]
-        paid = [one.preview(pairs) for one in scorers if isinstance(one, PaidScorer)]
-        confirm(chain.from_iterable(paid), budget_usd=settings.budget.limit_usd, yes=yes)
-        for scorer in scorers:
-            trials.append(attack(scorer, pairs))
-
-
-def _documents(trials: "Sequence[CheatTrial]") -> list[dict[str, object]]:
-    return [trial.document() for trial in trials]
 
 
 def _print(trials: "Sequence[CheatTrial]") -> None:

@@ -1,6 +1,7 @@
 """``audiocapbench meta``: put metrics, judges and models on trial against what people prefer."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from inspect import Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -24,7 +25,8 @@ from audiocapbench.errors import AudioCapBenchError, FatalError
 
 if TYPE_CHECKING:
     from audiocapbench.meta.errors import TrialStoppedError
-    from audiocapbench.meta.pairs.pair import Agreement, PairSet
+    from audiocapbench.meta.pairs.pair import Agreement, CaptionPair, PairSet
+    from audiocapbench.meta.scorers.scorer import PairScorer
     from audiocapbench.meta.settings import TrialSettings
     from audiocapbench.meta.trial import ScorerTrial
 
@@ -230,26 +232,17 @@ def _try_all(
     The error of a scorer that refuses all questions is put among the ``refused``.
     """
     from dataclasses import replace
-    from itertools import chain
 
-    from audiocapbench.cli.preview import confirm
-    from audiocapbench.cli.progress import TrialBars
     from audiocapbench.meta.errors import TrialStoppedError
-    from audiocapbench.meta.scorers.scorer import PaidScorer, create_scorer
     from audiocapbench.meta.trial import try_scorer
 
     trials: list[ScorerTrial] = []
-    with TrialBars() as bars:
-        watched = replace(settings, progress=bars.advance)
-        # All are made and agreed to before the first is tried: a wrong name must not cost an hour.
-        scorers = [
-            (create_scorer(name, replace(watched, prompt=prompt or settings.prompt)), prompt)
-            for name in dict.fromkeys(names)
-            for prompt in _swept(name, settings, pairs)
-        ]
-        paid = [one.preview(pairs.decided) for one, _ in scorers if isinstance(one, PaidScorer)]
-        confirm(chain.from_iterable(paid), budget_usd=settings.budget.limit_usd, yes=yes)
-        for scorer, prompt in scorers:
+    named = [
+        (name, prompt) for name in dict.fromkeys(names) for prompt in _swept(name, settings, pairs)
+    ]
+    wanted = [(name, replace(settings, prompt=prompt or settings.prompt)) for name, prompt in named]
+    with agreed_scorers(wanted, pairs.decided, yes=yes) as scorers:
+        for scorer, (_, prompt) in zip(scorers, named, strict=True):
             try:
                 trial = try_scorer(scorer, pairs, swap=settings.swap)
                 name = f"{trial.scorer} {prompt}" if prompt else trial.scorer
@@ -259,6 +252,36 @@ def _try_all(
             except TrialStoppedError as error:
                 return trials, error
     return trials, None
+
+
+@contextmanager
+def agreed_scorers(
+    wanted: "Sequence[tuple[str, TrialSettings]]",
+    pairs: "Sequence[CaptionPair]",
+    check: "Callable[[PairScorer], PairScorer]" = lambda one: one,
+    *,
+    yes: bool,
+) -> "Iterator[list[PairScorer]]":
+    """Scorers, each with its settings, that are checked and agreed to before the first is tried.
+
+    A wrong name must not cost an hour. As long as they are at work there are bars of progress.
+    """
+    from dataclasses import replace
+    from itertools import chain
+
+    from audiocapbench.cli.preview import confirm
+    from audiocapbench.cli.progress import TrialBars
+    from audiocapbench.meta.scorers.scorer import PaidScorer, create_scorer
+
+    with TrialBars() as bars:
+        made = [
+            check(create_scorer(name, replace(settings, progress=bars.advance)))
+            for name, settings in wanted
+        ]
+        paid = [one.preview(pairs) for one in made if isinstance(one, PaidScorer)]
+        limit = wanted[0][1].budget.limit_usd
+        confirm(chain.from_iterable(paid), budget_usd=limit, yes=yes)
+        yield made
 
 
 def _swept(scorer: str, settings: "TrialSettings", pairs: "PairSet") -> tuple[str | None, ...]:

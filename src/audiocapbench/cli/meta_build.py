@@ -1,19 +1,15 @@
 """``audiocapbench meta build``: a trial as BRACE was built, from captions to votes to pairs."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.console import print_json, say, show_table
-from audiocapbench.cli.meta import meta_app
+from audiocapbench.cli.meta import agreed_scorers, meta_app
 from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError
-
-if TYPE_CHECKING:
-    from audiocapbench.meta.pairs.pair import CaptionPair
-    from audiocapbench.meta.settings import TrialSettings
 
 
 @options.command(meta_app.command)
@@ -70,19 +66,27 @@ def build(
     if votes is not None:
         _keep(votes, out, least_votes, json=json)
         return
+    from audiocapbench.cli.progress import explain_spending
     from audiocapbench.engine import Budget
     from audiocapbench.files import csv_text, write_file
-    from audiocapbench.meta.build import build_pairs, count_types, write_votes
+    from audiocapbench.meta.build import build_pairs, count_types, filter_pairs, write_votes
     from audiocapbench.meta.corrupt.captions import read_captions
     from audiocapbench.meta.settings import TrialSettings
 
     found = read_captions(captions or out)
     settings = TrialSettings(
-        data=data, store_url=store, prompt="simple-ref", budget=Budget(budget), prices=prices
+        data=data,
+        store_url=store,
+        prompt="simple-ref",
+        swap=True,
+        budget=Budget(budget),
+        prices=prices,
     )
     machines = {name: _read_machine(Path(file)) for name, file in named}
     pairs, wrote = build_pairs(found, machines, seed)
-    kept = _filtered(pairs, scorer, settings, yes=yes)
+    with agreed_scorers([(scorer, settings)], pairs, yes=yes) as scorers:
+        kept = filter_pairs(pairs, scorers[0])
+    explain_spending(settings.budget)
     write_votes(out, kept, voters)
     if sources is not None:
         rows = [["id", "source_a", "source_b"], *([one.id, *wrote[one.id]] for one in kept)]
@@ -109,25 +113,6 @@ def _read_machine(path: Path) -> dict[str, str]:
     if found.bad:
         raise InvalidDataError(path, found.bad)
     return found.texts
-
-
-def _filtered(
-    pairs: "list[CaptionPair]", name: str, settings: "TrialSettings", *, yes: bool
-) -> "list[CaptionPair]":
-    from dataclasses import replace
-
-    from audiocapbench.cli.preview import confirm
-    from audiocapbench.cli.progress import TrialBars, explain_spending
-    from audiocapbench.meta.build import filter_pairs
-    from audiocapbench.meta.scorers.scorer import PaidScorer, create_scorer
-
-    with TrialBars() as bars:
-        scorer = create_scorer(name, replace(settings, swap=True, progress=bars.advance))
-        spent = scorer.preview(pairs) if isinstance(scorer, PaidScorer) else ()
-        confirm(spent, budget_usd=settings.budget.limit_usd, yes=yes)
-        kept = filter_pairs(pairs, scorer)
-    explain_spending(settings.budget)
-    return kept
 
 
 def _keep(votes: Path, out: Path, least: int, *, json: bool) -> None:
