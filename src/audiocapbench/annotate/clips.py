@@ -9,7 +9,8 @@ from audiocapbench.annotate.errors import AnnotationError
 from audiocapbench.audio import EXTENSIONS
 from audiocapbench.data import Clip, InvalidDataError, Problem, facts_of
 from audiocapbench.data.folder import METADATA, TABLE, why_outside
-from audiocapbench.data.records import check_storable, read_records, renamed
+from audiocapbench.data.json_text import check_storable
+from audiocapbench.data.records import read_records, renamed
 from audiocapbench.data.tables import FILES, REFERENCES, captions_of
 from audiocapbench.errors import AudioError
 from audiocapbench.metrics.read_ahead import read_ahead

@@ -25,8 +25,8 @@ from audiocapbench.annotate.stage_run import StageRun
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, Sample
+from audiocapbench.data.json_text import check_storable
 from audiocapbench.data.outcome import Status, total_cost
-from audiocapbench.data.records import check_storable
 from audiocapbench.engine import Preview
 from audiocapbench.errors import AudioError
 from audiocapbench.meta.settings import TrialSettings

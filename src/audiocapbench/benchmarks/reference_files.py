@@ -19,7 +19,7 @@ from audiocapbench.benchmarks.mecat.traits import (
 from audiocapbench.benchmarks.registry import open_benchmark, options_of
 from audiocapbench.data import Clip, InvalidDataError, Problem, Sample
 from audiocapbench.data.folder import METADATA
-from audiocapbench.data.records import check_storable
+from audiocapbench.data.json_text import check_storable
 from audiocapbench.data.row import UNCATEGORISED
 from audiocapbench.data.tables import is_result_file, read_references
 from audiocapbench.errors import BenchmarkError

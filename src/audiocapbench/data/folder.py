@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
 
+from audiocapbench.data.json_text import read_json
 from audiocapbench.data.manifest import Manifest, MissingClip, facts_of, read_manifest
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import (
@@ -27,7 +28,6 @@ from audiocapbench.data.records import (
     objects_of,
     parquet_records,
     plain,
-    read_json,
     renamed,
 )
 from audiocapbench.data.row import MetadataRow, read_row

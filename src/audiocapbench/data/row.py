@@ -4,8 +4,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from audiocapbench.data.json_text import check_storable
 from audiocapbench.data.problems import Problem
-from audiocapbench.data.records import check_storable, given_names, renamed
+from audiocapbench.data.records import given_names, renamed
 from audiocapbench.data.tables import FILES, REFERENCES, captions_of
 
 UNCATEGORISED = "other"

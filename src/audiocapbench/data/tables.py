@@ -12,15 +12,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from audiocapbench.data.json_text import check_storable, read_json
 from audiocapbench.data.outcome import SCORED, Status
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import (
     DELIMITERS,
-    check_storable,
     given_names,
     objects_of,
     plain,
-    read_json,
     read_records,
     renamed,
 )

@@ -16,6 +16,7 @@ from audiocapbench.benchmarks.aggregation import TextSample
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.benchmarks.mecat.traits import OUTSIDE, asks_for_captions
 from audiocapbench.data import Problem
+from audiocapbench.data.json_text import read_json
 from audiocapbench.data.records import (
     DELIMITERS,
     JSON_LINES,
@@ -23,7 +24,6 @@ from audiocapbench.data.records import (
     check_names,
     csv_rows,
     json_lines,
-    read_json,
     text_lines,
     uneven,
 )

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field, TypeAdapter, ValidationError
 
 from audiocapbench.data.build.ledger import BadFieldsError
+from audiocapbench.data.json_text import parse_json
 from audiocapbench.data.problems import Problem
-from audiocapbench.data.records import parse_json
 from audiocapbench.data.row import Text
 
 MecatPart = Literal["caption", "qa"]

@@ -21,8 +21,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from audiocapbench.data.json_text import read_json
 from audiocapbench.data.problems import InvalidDataError, Problem
-from audiocapbench.data.records import JSON_LINES, csv_records, read_json, read_records
+from audiocapbench.data.records import JSON_LINES, csv_records, read_records
 from audiocapbench.errors import DatasetError, meant
 from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import (

@@ -18,8 +18,8 @@ from audiocapbench.audio.files import read_bytes
 from audiocapbench.benchmarks import Benchmark, Traits
 from audiocapbench.benchmarks.mecat.traits import TRAITS
 from audiocapbench.data import MissingClip, Problem, Sample
+from audiocapbench.data.json_text import check_storable, parse_json
 from audiocapbench.data.outcome import Outcome, Reply, Status
-from audiocapbench.data.records import check_storable, parse_json
 from audiocapbench.engine import score_run
 from audiocapbench.engine.runner import dataset_of
 from audiocapbench.errors import AudioCapBenchError, AudioError, MetricError, ReportError
