@@ -186,3 +186,27 @@ class StoreError(AudioCapBenchError):
 
 class StoreAwayError(StoreError):
     """The store cannot be used now but may be later: locked, full, restarting, out of reach."""
+
+
+class JudgeError(AudioCapBenchError):
+    """A judge cannot be found, or cannot judge this kind of sample."""
+
+
+class ReplyError(AudioCapBenchError):
+    """A judge's reply does not satisfy its contract; the message is fit to be sent back to it."""
+
+
+class TrialError(AudioCapBenchError):
+    """A scorer cannot be found, or cannot be put on trial with these pairs."""
+
+
+class TrialStoppedError(TrialError, StoppedError):
+    """A trial was interrupted or its budget is spent; what was answered is kept in the store."""
+
+
+class AnnotationError(AudioCapBenchError):
+    """A stage cannot be run on what it was given; the message says what to do first."""
+
+
+class ExpertMissingError(AnnotationError):
+    """An expert cannot be set up here: a package, a model or an option is missing."""

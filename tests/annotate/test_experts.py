@@ -9,7 +9,6 @@ import pytest
 from scipy.signal import fftconvolve
 
 from audiocapbench import audio
-from audiocapbench.annotate.errors import AnnotationError
 from audiocapbench.annotate.expert import BatchExpert, ClipAudio, Expert
 from audiocapbench.annotate.experts import loudness, set_up
 from audiocapbench.annotate.experts import signal as signal_expert
@@ -17,6 +16,7 @@ from audiocapbench.annotate.experts.music import best_key
 from audiocapbench.annotate.hear import analysed
 from audiocapbench.annotate.rules import is_phantom
 from audiocapbench.data import Clip, facts_of
+from audiocapbench.errors import AnnotationError
 
 
 def opened(path: Path) -> ClipAudio:

@@ -15,7 +15,7 @@ from annotations import good_fields, reply
 from audiocapbench.annotate.contract import NONE, field_names, read_annotation
 from audiocapbench.annotate.merge import clip_input
 from audiocapbench.annotate.prompts import prompt
-from audiocapbench.judges.errors import ReplyError
+from audiocapbench.errors import ReplyError
 from audiocapbench.store.annotations import Finding, StageRecord
 from command import COMMAND, run_command
 from fakes.faults import Plan, status, throttled

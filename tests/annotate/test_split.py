@@ -15,9 +15,9 @@ import expert_plugin
 from annotate.conftest import Merger
 from annotate.test_merge import annotate, heard, merged
 from annotations import SOUNDS
-from audiocapbench.annotate.errors import AnnotationError
 from audiocapbench.annotate.split import assign, read_shares
 from audiocapbench.benchmarks.mecat.items import read_items
+from audiocapbench.errors import AnnotationError
 from command import COMMAND, run_command
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from audiocapbench.benchmarks import list_benchmarks, open_benchmark
 from audiocapbench.engine import run_benchmark, score_run
-from audiocapbench.errors import AudioCapBenchError, BenchmarkError
+from audiocapbench.errors import AudioCapBenchError, BenchmarkError, JudgeError
 from audiocapbench.judges import (
     Case,
     ModelJudge,
@@ -20,7 +20,6 @@ from audiocapbench.judges import (
     judge_run,
     list_contracts,
 )
-from audiocapbench.judges.errors import JudgeError
 from audiocapbench.models import create_model
 from audiocapbench.store import Store
 from command import run_command

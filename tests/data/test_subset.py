@@ -7,9 +7,9 @@ import pytest
 
 from audiocapbench.benchmarks.captioning import load_audiocapbench
 from audiocapbench.data.build import BuildSettings, build
+from audiocapbench.data.build.audiocapbench import NewSubset, choose
 from audiocapbench.data.build.hub import Hub
 from audiocapbench.data.build.id_lists import MUSIC, SOURCES, SPEECH, read_id_lists
-from audiocapbench.data.build.new_subset import NewSubset, choose
 from audiocapbench.errors import DatasetError
 
 

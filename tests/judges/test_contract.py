@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from audiocapbench.errors import ReplyError
 from audiocapbench.judges import audiocapbench, mecat
 from audiocapbench.judges.contract import Case
-from audiocapbench.judges.errors import ReplyError
 
 CONTRACT = audiocapbench.contract()
 GOOD = '{"accuracy": 8, "completeness": 6, "hallucination": 9, "reasoning": "Dog is right."}'

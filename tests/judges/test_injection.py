@@ -2,9 +2,9 @@
 
 import pytest
 
+from audiocapbench.errors import ReplyError
 from audiocapbench.judges import audiocapbench, mecat
 from audiocapbench.judges.contract import Case, Contract
-from audiocapbench.judges.errors import ReplyError
 from audiocapbench.judges.loose_json import find_objects
 from audiocapbench.judges.quoting import LONGEST, as_data
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.benchmarks import Traits
+from audiocapbench.errors import JudgeError
 from audiocapbench.judges import ModelJudge, audiocapbench, create_judges, mecat
 from audiocapbench.judges.contract import Case
-from audiocapbench.judges.errors import JudgeError
 from audiocapbench.store.upgrades import traits_of_0_1
 
 

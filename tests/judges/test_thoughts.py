@@ -2,8 +2,8 @@
 
 import pytest
 
+from audiocapbench.errors import ReplyError
 from audiocapbench.judges import audiocapbench
-from audiocapbench.judges.errors import ReplyError
 from audiocapbench.meta.answers.parser import read_answer
 from audiocapbench.meta.pairwise.scorer import read_word
 from audiocapbench.meta.scorers.scorer import Choice

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from audiocapbench.errors import TrialError
 from audiocapbench.meta.cheat import ATTACKS, attack_pairs, cheat, honest_captions
 from audiocapbench.meta.corrupt.captions import CaptionedClip, caption_set, read_captions
-from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.scorers.scorer import PointwiseScorer, create_scorer
 from audiocapbench.signature import sign
 from command import run_command

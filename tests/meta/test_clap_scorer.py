@@ -9,8 +9,7 @@ import pytest
 import soundfile
 
 import sound_plugin
-from audiocapbench.errors import MetricError
-from audiocapbench.meta.errors import TrialError
+from audiocapbench.errors import MetricError, TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.clap import ClapScorer, create_clap_scorer
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, create_scorer

@@ -10,7 +10,7 @@ import pytest
 
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget, RateLimits, RetryPolicy
-from audiocapbench.errors import ModelError
+from audiocapbench.errors import ModelError, TrialStoppedError
 from audiocapbench.meta.corrupt.by_model import (
     RejectedError,
     make_by_model,
@@ -26,7 +26,6 @@ from audiocapbench.meta.corrupt.captions import (
 )
 from audiocapbench.meta.corrupt.make import CorruptionResult, CorruptionSettings
 from audiocapbench.meta.corrupt.text import tokens_of
-from audiocapbench.meta.errors import TrialStoppedError
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import create_model
 from audiocapbench.store import Store

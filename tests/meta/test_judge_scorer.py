@@ -11,7 +11,7 @@ import pytest
 
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget
-from audiocapbench.meta.errors import TrialError, TrialStoppedError
+from audiocapbench.errors import TrialError, TrialStoppedError
 from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
 from audiocapbench.meta.scorers.scorer import Choice, PaidScorer, create_scorer
 from audiocapbench.meta.settings import TrialSettings

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from audiocapbench.meta.errors import TrialError
+from audiocapbench.errors import TrialError
 from audiocapbench.meta.measures import (
     NAMES,
     always_first,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.data.problems import InvalidDataError
-from audiocapbench.meta.errors import TrialError
+from audiocapbench.errors import TrialError
 from audiocapbench.meta.pairs.files import pair_set, read_pairs
 from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
 from audiocapbench.meta.scorers.scorer import Choice, create_scorer

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.data.problems import InvalidDataError
-from audiocapbench.errors import DatasetError
-from audiocapbench.meta.errors import TrialError
+from audiocapbench.errors import DatasetError, TrialError
 from audiocapbench.meta.pairs.files import KINDS, pair_set, read_pairs
 from audiocapbench.meta.pairs.pair import normalised
 from pair_files import REFERENCES, human_clip, main_clip, write

@@ -12,8 +12,7 @@ import pytest
 
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.engine import Budget
-from audiocapbench.errors import FatalError, ModelError
-from audiocapbench.meta.errors import TrialError, TrialStoppedError
+from audiocapbench.errors import FatalError, ModelError, TrialError, TrialStoppedError
 from audiocapbench.meta.measures import agreed
 from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
 from audiocapbench.meta.pairwise.scorer import PairwiseScorer, create_pairwise

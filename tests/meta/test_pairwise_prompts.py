@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from audiocapbench.errors import TrialError
 from audiocapbench.meta.answers.marks import Labels
-from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.pairwise.prompts import named_prompt, prompt_from, prompt_names
 from audiocapbench.meta.pairwise.scorer import read_word, reading_questions

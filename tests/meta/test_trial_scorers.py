@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.errors import AudioCapBenchError, MetricError
-from audiocapbench.meta.errors import TrialError
+from audiocapbench.errors import AudioCapBenchError, MetricError, TrialError
 from audiocapbench.meta.pairs.files import pair_set, read_pairs
 from audiocapbench.meta.pairs.pair import CaptionPair, PairSet
 from audiocapbench.meta.scorers.controls import CONTROLS

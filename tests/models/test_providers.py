@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from audiocapbench.credentials import redacted
-from audiocapbench.errors import ModelError
+from audiocapbench.errors import JudgeError, ModelError
 from audiocapbench.judges import create_judge
-from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.judge import ModelJudge
 from audiocapbench.models import ModelSettings, create_model, list_models
 from audiocapbench.models.model import SETTINGS

@@ -15,11 +15,11 @@ from typing import Any, Literal, NamedTuple
 
 from audiocapbench.annotate.clips import ClipFolder
 from audiocapbench.annotate.contract import Annotation
-from audiocapbench.annotate.errors import AnnotationError
 from audiocapbench.annotate.merge import merged_clips
 from audiocapbench.benchmarks.mecat.traits import CAPTION_CONTROLS
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import read_records
+from audiocapbench.errors import AnnotationError
 from audiocapbench.files import csv_text, write_file
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.store import Store

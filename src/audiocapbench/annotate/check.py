@@ -15,12 +15,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from audiocapbench.annotate.contract import Annotation
-from audiocapbench.annotate.errors import AnnotationError
 from audiocapbench.annotate.merge import findings_of, merged_clips, stage_benchmark
 from audiocapbench.annotate.rules import RULES, ClipCase, plain_words
 from audiocapbench.annotate.stage_run import StageRun
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES
-from audiocapbench.errors import MetricError, meant
+from audiocapbench.errors import AnnotationError, MetricError, meant
 from audiocapbench.metrics.clap import LAION, Slide, load_encoder
 from audiocapbench.metrics.clap.embedding import Embedder
 from audiocapbench.metrics.clap.packages import PACKAGES

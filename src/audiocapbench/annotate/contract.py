@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from audiocapbench.benchmarks.mecat.groups import CONTENTS, DIFFICULTIES, SUBTASKS
-from audiocapbench.judges.errors import ReplyError
+from audiocapbench.errors import ReplyError
 
 NONE = "None"
 """The first caption of a view whose content the clip does not have."""

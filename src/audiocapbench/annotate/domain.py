@@ -10,10 +10,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from audiocapbench.annotate.errors import AnnotationError
 from audiocapbench.annotate.expert import number
 from audiocapbench.benchmarks.mecat.groups import DOMAINS
-from audiocapbench.errors import meant
+from audiocapbench.errors import AnnotationError, meant
 from audiocapbench.store.annotations import Finding
 
 Said = Mapping[str, Finding]

@@ -6,9 +6,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from audiocapbench.annotate.errors import ExpertMissingError
 from audiocapbench.audio import Samples, Waveform
 from audiocapbench.data import Clip
+from audiocapbench.errors import ExpertMissingError
 
 Options = dict[str, str]
 """What stands in the brackets of an expert's name; each takes out what it knows."""

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 from audiocapbench import audio
 from audiocapbench.annotate.clips import ClipFolder, SourceClip
 from audiocapbench.annotate.domain import DomainRules, Said, decide
-from audiocapbench.annotate.errors import AnnotationError
 from audiocapbench.annotate.expert import BatchExpert, ClipAudio, Expert, signature_of
 from audiocapbench.annotate.experts import ExpertPanel, set_up
 from audiocapbench.annotate.prompts import prompt
@@ -28,7 +27,7 @@ from audiocapbench.data import Clip, Sample
 from audiocapbench.data.json_text import check_storable
 from audiocapbench.data.outcome import Status, total_cost
 from audiocapbench.engine import Preview
-from audiocapbench.errors import AudioError
+from audiocapbench.errors import AnnotationError, AudioError
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.metrics.read_ahead import read_ahead
 from audiocapbench.models import Model

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from audiocapbench.annotate.contract import Annotation, field_names, read_annotation
-from audiocapbench.annotate.errors import AnnotationError
 from audiocapbench.annotate.prompts import prompt
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.engine import Preview
-from audiocapbench.judges.errors import ReplyError
+from audiocapbench.errors import AnnotationError, ReplyError
 from audiocapbench.judges.quoting import as_data, fill
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.models import Model

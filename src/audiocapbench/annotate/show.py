@@ -4,10 +4,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from audiocapbench.annotate.errors import AnnotationError
 from audiocapbench.annotate.merge import annotation_of, findings_of
 from audiocapbench.annotate.split import key_of, provenance
-from audiocapbench.errors import meant
+from audiocapbench.errors import AnnotationError, meant
 from audiocapbench.store import Store
 from audiocapbench.store.annotations import STAGES, StageRecord
 

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 from audiocapbench import audio
 from audiocapbench.annotate.contract import NONE, Annotation
-from audiocapbench.annotate.errors import AnnotationError
 from audiocapbench.annotate.merge import findings_of, merged_clips, stage_benchmark
 from audiocapbench.annotate.rules import plain_words
 from audiocapbench.annotate.stage_run import StageRun
 from audiocapbench.benchmarks.mecat.groups import DOMAINS
 from audiocapbench.data.build.ledger import Ledger
+from audiocapbench.errors import AnnotationError
 from audiocapbench.files import write_file
 from audiocapbench.metrics.elements.words import words_that_are
 from audiocapbench.metrics.porter import stem

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from audiocapbench.data.build import BuildResult, BuildSettings, PartResult
+    from audiocapbench.data.build.audiocapbench import NewSubset
     from audiocapbench.data.build.mecat import MecatSettings
-    from audiocapbench.data.build.new_subset import NewSubset
     from audiocapbench.data.build.results import Builder, BuildStep
 
 PARTS = ("clotho", "audiocaps", "music", "speech")
@@ -119,7 +119,7 @@ def build(
 
 
 def _new_subset(seed: int | None, per_category: int | None) -> "NewSubset | None":
-    from audiocapbench.data.build.new_subset import NewSubset
+    from audiocapbench.data.build.audiocapbench import NewSubset
 
     if (seed is None) != (per_category is None):
         raise AudioCapBenchError("--new-subset SEED and --per-category N go together")

@@ -47,10 +47,10 @@ def cheat(
     from audiocapbench.cli.progress import explain_spending
     from audiocapbench.data.tables import read_predictions
     from audiocapbench.engine import Budget
+    from audiocapbench.errors import TrialStoppedError
     from audiocapbench.meta.cheat import attack_pairs, honest_captions, pointwise
     from audiocapbench.meta.cheat import cheat as attack
     from audiocapbench.meta.corrupt.captions import read_captions
-    from audiocapbench.meta.errors import TrialStoppedError
     from audiocapbench.meta.settings import TrialSettings
 
     clips = read_captions(captions).clips

@@ -69,7 +69,7 @@ def corrupt(
     from audiocapbench.meta.corrupt.by_model import make_by_model, preview_by_model
     from audiocapbench.meta.corrupt.captions import read_captions
     from audiocapbench.meta.corrupt.make import CorruptionSettings, make_pairs, write_pairs
-    from audiocapbench.meta.pairs.writing import check_form
+    from audiocapbench.meta.pairs.pair import check_form
     from audiocapbench.meta.settings import TrialSettings
     from audiocapbench.models import create_model
 

@@ -24,7 +24,7 @@ from audiocapbench.cli.outputs import refuse_overwriting, store_file
 from audiocapbench.errors import AudioCapBenchError, FatalError
 
 if TYPE_CHECKING:
-    from audiocapbench.meta.errors import TrialStoppedError
+    from audiocapbench.errors import TrialStoppedError
     from audiocapbench.meta.pairs.pair import Agreement, CaptionPair, PairSet
     from audiocapbench.meta.scorers.scorer import PairScorer
     from audiocapbench.meta.settings import TrialSettings
@@ -233,7 +233,7 @@ def _try_all(
     """
     from dataclasses import replace
 
-    from audiocapbench.meta.errors import TrialStoppedError
+    from audiocapbench.errors import TrialStoppedError
     from audiocapbench.meta.trial import try_scorer
 
     trials: list[ScorerTrial] = []

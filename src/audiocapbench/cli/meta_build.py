@@ -54,7 +54,7 @@ def build(
     """
     if (votes is None) == (captions is None or not machine):
         raise AudioCapBenchError("give --captions and --machine SYSTEM=FILE, or --votes, not both")
-    from audiocapbench.meta.pairs.writing import TABLES, check_form
+    from audiocapbench.meta.pairs.pair import TABLES, check_form
 
     check_form(out, (*TABLES, ".json") if votes else TABLES)
     named = [one.partition("=")[::2] for one in machine or ()]

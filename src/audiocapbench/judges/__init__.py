@@ -1,8 +1,8 @@
 """Judges: a prompt and the parser that belongs to it, who is asked, and how the scores add up."""
 
+from audiocapbench.errors import JudgeError, ReplyError
 from audiocapbench.judges.check import JudgeCheck, check_judge, preview_check
 from audiocapbench.judges.contract import Case, Contract, ReplyField, Verdict
-from audiocapbench.judges.errors import JudgeError, ReplyError
 from audiocapbench.judges.executor import (
     JudgeEnd,
     JudgeOptions,

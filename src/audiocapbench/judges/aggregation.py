@@ -7,7 +7,7 @@ from statistics import mean, median, stdev
 from typing import Literal
 
 from audiocapbench.data.outcome import Status
-from audiocapbench.judges.errors import JudgeError
+from audiocapbench.errors import JudgeError
 from audiocapbench.store.judgements import Judgement
 
 OVERALL = "overall"

@@ -9,6 +9,7 @@ import math
 from functools import partial
 from typing import Any
 
+from audiocapbench.errors import JudgeError, ReplyError
 from audiocapbench.judges.contract import (
     MAX_SCORE,
     REASONING,
@@ -18,7 +19,6 @@ from audiocapbench.judges.contract import (
     Verdict,
     published_prompts,
 )
-from audiocapbench.judges.errors import JudgeError, ReplyError
 from audiocapbench.judges.quoting import fill
 
 NAME = "audiocapbench"

@@ -16,9 +16,8 @@ from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.engine import Preview, answered, run_benchmark
-from audiocapbench.errors import StoppedError
+from audiocapbench.errors import JudgeError, StoppedError
 from audiocapbench.judges.aggregation import MAX_VALUE, by_judge, overall
-from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.executor import JudgeOptions, judge_run, missing_judgements
 from audiocapbench.judges.failures import failure_reasons, failure_words
 from audiocapbench.judges.judge import Judge

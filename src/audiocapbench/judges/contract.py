@@ -7,14 +7,14 @@ asked, and how often, is the executor's business.
 import hashlib
 import json
 import math
+import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.judges.errors import JudgeError, ReplyError
+from audiocapbench.errors import AudioCapBenchError, JudgeError, ReplyError
 from audiocapbench.judges.loose_json import Scalar, find_objects, shown
 from audiocapbench.judges.quoting import as_data
 from audiocapbench.models.thoughts import without_thoughts
@@ -252,3 +252,25 @@ class Contract:
         if rest is None:
             raise ReplyError("the reply ends before its thinking does")
         return rest
+
+
+def with_shuffled_references(contract: Contract) -> Contract:
+    """The same contract, with references in an order that is not their own where there is one."""
+
+    def assemble(case: Case) -> str:
+        return contract.assemble(
+            replace(case, references=shuffled(case.references, case.sample_id))
+        )
+
+    made_with = (*contract.made_with, ("references", "shuffled"))
+    return replace(contract, assemble=assemble, made_with=made_with)
+
+
+def shuffled(references: tuple[str, ...], seed: str) -> tuple[str, ...]:
+    """Another order, the same for the same seed; all alike have only one."""
+    if len(set(references)) < 2:
+        return references
+    lot, order = random.Random(f"references of {seed}"), list(references)
+    while tuple(order) == references:
+        lot.shuffle(order)
+    return tuple(order)

@@ -22,8 +22,7 @@ from audiocapbench.engine.store_access import (
     take_in_unsaved,
 )
 from audiocapbench.engine.worker_pool import WorkerPool, close
-from audiocapbench.errors import FatalError
-from audiocapbench.judges.errors import JudgeError
+from audiocapbench.errors import FatalError, JudgeError
 from audiocapbench.judges.failures import UnreadableReplies
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, judge_texts, models_of
 from audiocapbench.judges.questioning import JudgeTask, case_of, question_judge

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from audiocapbench.data.outcome import Reply
-from audiocapbench.errors import FatalError, RefusedQuestionError
+from audiocapbench.errors import FatalError, JudgeError, RefusedQuestionError
 from audiocapbench.judges.contract import MAX_SCORE, Case, Contract, Verdict
-from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.quoting import RULES
 from audiocapbench.models import Model, Question
 from audiocapbench.models.model import CompletionModel, SchemaModel, VariedModel

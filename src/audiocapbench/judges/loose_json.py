@@ -6,7 +6,7 @@ Forgives fences, prose around, trailing commas and other quotes; knows nothing a
 import re
 from dataclasses import dataclass
 
-from audiocapbench.judges.errors import ReplyError
+from audiocapbench.errors import ReplyError
 
 Scalar = str | float | bool | None
 """A value as written: text, a number, or one of JSON's three words."""

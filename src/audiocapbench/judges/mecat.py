@@ -5,8 +5,8 @@ of question, with the published template.
 from functools import partial
 from typing import Any, Literal
 
+from audiocapbench.errors import JudgeError
 from audiocapbench.judges.contract import REASONING, Case, Contract, ReplyField, published_prompts
-from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.quoting import fill
 
 Task = Literal["caption", "qa"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Outcome, Reply
 from audiocapbench.engine import AnsweredSample, Preview, preview_questions
-from audiocapbench.judges.errors import JudgeError
+from audiocapbench.errors import JudgeError
 from audiocapbench.judges.judge import Judge, ModelJudge
 from audiocapbench.judges.questioning import JudgeTask, case_of
 from audiocapbench.store import Store, cache_key

@@ -8,9 +8,8 @@ from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.engine import AnsweredSample
 from audiocapbench.engine.prepare import prepare
 from audiocapbench.engine.retrying_client import OverBudgetError, RetryingClient
-from audiocapbench.errors import AudioError, AwaitedError
+from audiocapbench.errors import AudioError, AwaitedError, JudgeError, ReplyError
 from audiocapbench.judges.contract import Case
-from audiocapbench.judges.errors import JudgeError, ReplyError
 from audiocapbench.judges.judge import ModelJudge
 from audiocapbench.models import Question
 from audiocapbench.store.judgements import Judgement, JudgeReply

@@ -9,12 +9,10 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from audiocapbench.errors import meant
+from audiocapbench.errors import JudgeError, meant
 from audiocapbench.judges import audiocapbench, mecat
-from audiocapbench.judges.contract import Contract
-from audiocapbench.judges.errors import JudgeError
+from audiocapbench.judges.contract import Contract, with_shuffled_references
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, held_to_schema
-from audiocapbench.judges.reference_order import with_shuffled_references
 from audiocapbench.metrics.names import ScorerName
 from audiocapbench.models import ModelSettings, create_model, list_models
 from audiocapbench.models.registry import provider_of

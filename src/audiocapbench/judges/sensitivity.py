@@ -14,10 +14,9 @@ import numpy as np
 from audiocapbench.benchmarks import Selection
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine import Preview, answered
-from audiocapbench.errors import StoppedError
+from audiocapbench.errors import JudgeError, StoppedError
 from audiocapbench.judges import audiocapbench
 from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL, overall
-from audiocapbench.judges.errors import JudgeError
 from audiocapbench.judges.executor import JudgeOptions, judge_run, missing_judgements
 from audiocapbench.judges.judge import ModelJudge
 from audiocapbench.judges.preview import preview_judging

@@ -27,8 +27,9 @@ from audiocapbench.meta.pairs.pair import (
     Preference,
     agreement,
     preferred,
+    write_clips,
+    write_table,
 )
-from audiocapbench.meta.pairs.writing import write_clips, write_table
 from audiocapbench.meta.scorers.scorer import BothOrdersScorer, Choice, PairScorer, PointwiseScorer
 
 HUMAN, BROKEN = "human", "broken"

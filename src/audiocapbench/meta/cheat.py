@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.errors import TrialError
 from audiocapbench.meta.corrupt.captions import CaptionedClip
-from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.scorer import PairScorer, PointwiseScorer
 from audiocapbench.metrics.elements.splitting import split

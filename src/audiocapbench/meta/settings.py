@@ -22,7 +22,7 @@ from audiocapbench.engine import (
     preview_questions,
     run_benchmark,
 )
-from audiocapbench.meta.errors import TrialStoppedError
+from audiocapbench.errors import TrialStoppedError
 from audiocapbench.meta.pairs.pair import TrialProtocol
 from audiocapbench.models import Model
 from audiocapbench.models.registry import price_of

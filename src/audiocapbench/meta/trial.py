@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.errors import TrialError
 from audiocapbench.files import csv_text, write_file
-from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.measures import (
     NAMES,
     ORDERS,

@@ -9,9 +9,8 @@ from typing import Any
 from audiocapbench.benchmarks import Traits, stored_traits
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome, Status, median_latency, total_cost
-from audiocapbench.errors import StoreError
+from audiocapbench.errors import JudgeError, StoreError
 from audiocapbench.judges.aggregation import OVERALL, Scores, by_judge
-from audiocapbench.judges.errors import JudgeError
 from audiocapbench.scores.estimate import Coverage, Estimate
 from audiocapbench.scores.groups import ALL, GroupKey, SampleScores
 from audiocapbench.scores.scorer import Scorer, is_known, judge_order, metrics_in_order

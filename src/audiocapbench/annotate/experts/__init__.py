@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import NamedTuple
 
-from audiocapbench.annotate.errors import AnnotationError, ExpertMissingError
 from audiocapbench.annotate.expert import Expert
-from audiocapbench.errors import AudioCapBenchError, meant
+from audiocapbench.errors import AnnotationError, AudioCapBenchError, ExpertMissingError, meant
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.plugins import failure_words, plugins
 

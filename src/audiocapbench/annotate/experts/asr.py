@@ -5,9 +5,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from audiocapbench.annotate.errors import ExpertMissingError
 from audiocapbench.annotate.expert import ClipAudio, Options, package_version
 from audiocapbench.annotate.rules import is_phantom
+from audiocapbench.errors import ExpertMissingError
 from audiocapbench.models.checkpoint import folder_digest
 
 _RATE = 16_000

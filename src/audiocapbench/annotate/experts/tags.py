@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from audiocapbench.annotate.errors import ExpertMissingError
 from audiocapbench.annotate.expert import ClipAudio, Options, number, package_version
 from audiocapbench.audio import windows
-from audiocapbench.errors import MetricError
+from audiocapbench.errors import ExpertMissingError, MetricError
 from audiocapbench.metrics.clap import choose_device
 from audiocapbench.metrics.encoders.hub import loading, snapshot
 from audiocapbench.models.checkpoint import folder_digest

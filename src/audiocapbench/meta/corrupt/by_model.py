@@ -22,7 +22,7 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.engine import Preview
-from audiocapbench.judges.errors import ReplyError
+from audiocapbench.errors import ReplyError
 from audiocapbench.judges.loose_json import Scalar, find_objects
 from audiocapbench.judges.quoting import as_data, fill
 from audiocapbench.meta.corrupt.captions import (

@@ -10,8 +10,7 @@ from audiocapbench.meta.corrupt.balance import choose, placed
 from audiocapbench.meta.corrupt.captions import CaptionSet, CorruptedPair, Corruption
 from audiocapbench.meta.corrupt.events import add_events, drop_events, swap_orders
 from audiocapbench.meta.corrupt.exchanges import change_attributes, change_counts, exchange_nouns
-from audiocapbench.meta.pairs.pair import CaptionPair
-from audiocapbench.meta.pairs.writing import check_form, write_clips, write_table
+from audiocapbench.meta.pairs.pair import CaptionPair, check_form, write_clips, write_table
 
 RULES: Mapping[Corruption, Callable[[CaptionSet], Iterable[CorruptedPair]]] = {
     Corruption.NOUN: exchange_nouns,

@@ -24,8 +24,7 @@ from typing import Any, NamedTuple
 from audiocapbench.data.json_text import read_json
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import JSON_LINES, csv_records, read_records
-from audiocapbench.errors import DatasetError, meant
-from audiocapbench.meta.errors import TrialError
+from audiocapbench.errors import DatasetError, TrialError, meant
 from audiocapbench.meta.pairs.pair import (
     AGREED,
     CaptionPair,

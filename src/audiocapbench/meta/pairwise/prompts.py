@@ -12,10 +12,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from audiocapbench.errors import meant
+from audiocapbench.errors import TrialError, meant
 from audiocapbench.judges.quoting import RULES, as_data, fill
 from audiocapbench.meta.answers.marks import Labels
-from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair
 
 PLACEHOLDERS = ("first", "second", "references")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from audiocapbench.meta.errors import TrialError
+from audiocapbench.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
 from audiocapbench.meta.scorers.clip_files import find_clip
 from audiocapbench.meta.scorers.scorer import (

@@ -5,8 +5,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from audiocapbench.data import Clip, facts_of
 from audiocapbench.data.folder import why_outside
-from audiocapbench.errors import AudioError
-from audiocapbench.meta.errors import TrialError
+from audiocapbench.errors import AudioError, TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair
 
 WITHOUT_CLIPS = "/no-audio"

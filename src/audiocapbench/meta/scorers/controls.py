@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from audiocapbench.errors import meant
-from audiocapbench.meta.errors import TrialError
+from audiocapbench.errors import TrialError, meant
 from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
 from audiocapbench.meta.scorers.scorer import Choice, higher
 from audiocapbench.meta.settings import TrialSettings

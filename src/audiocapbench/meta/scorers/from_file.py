@@ -17,9 +17,9 @@ import numpy as np
 
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import read_records, renamed
+from audiocapbench.errors import TrialError
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.answers.parser import RULES, read_answer
-from audiocapbench.meta.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair, normalised
 from audiocapbench.meta.scorers.scorer import (
     KINDS,

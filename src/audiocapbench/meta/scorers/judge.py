@@ -16,6 +16,7 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Reply
 from audiocapbench.data.sample import Clip, Sample
 from audiocapbench.engine import Preview, run_benchmark
+from audiocapbench.errors import TrialError, TrialStoppedError
 from audiocapbench.judges import create_judge
 from audiocapbench.judges.aggregation import by_judge, overall
 from audiocapbench.judges.contract import Case, Verdict
@@ -23,7 +24,6 @@ from audiocapbench.judges.executor import JudgeProgress, judge_run, missing_judg
 from audiocapbench.judges.failures import failure_reasons, failure_words
 from audiocapbench.judges.judge import ModelJudge, judge_texts
 from audiocapbench.judges.preview import preview_judging
-from audiocapbench.meta.errors import TrialError, TrialStoppedError
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.clip_files import WITHOUT_CLIPS, find_clips, unheard
 from audiocapbench.meta.scorers.scorer import FloatArray, PointwiseScorer

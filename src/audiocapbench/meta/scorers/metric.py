@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from audiocapbench.meta.errors import TrialError
+from audiocapbench.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair, captions, references
 from audiocapbench.meta.scorers.scorer import FloatArray, PointwiseScorer
 from audiocapbench.meta.settings import TrialSettings

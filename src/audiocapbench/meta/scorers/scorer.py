@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.engine import Preview
-from audiocapbench.meta.errors import TrialError
+from audiocapbench.errors import TrialError
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.signature import Signature
