@@ -65,7 +65,7 @@ def test_equal_models_are_tied_and_a_better_one_is_not(store: Store) -> None:
 
 def test_scores_and_intervals_are_those_of_the_run_itself(store: Store) -> None:
     run = put_run(store, made("model", 1, 0.4), SAMPLES)
-    figure = summarise(store, run, ["rouge_l"]).overall["rouge_l"]
+    figure = summarise(store, run, ["rouge_l"]).table.estimate(Scorer("rouge_l"))
     standing = only_board(store).entries[0].overall
     assert standing.estimate.value == pytest.approx(figure.value)
     assert standing.estimate.interval == pytest.approx(figure.interval)
@@ -307,7 +307,7 @@ def test_a_total_of_corpora_is_ranked_as_the_benchmark_adds_it_up(store: Store) 
     board = only_board(store)
     assert any("The score is Score_QA" in note for note in board.notes)
     for entry in board.entries:
-        figure = summarise(store, entry.run, ["date"]).overall["date"]
+        figure = summarise(store, entry.run, ["date"]).table.estimate(Scorer("date"))
         assert entry.overall.estimate.value == pytest.approx(figure.value)
         assert entry.overall.estimate.as_zero == pytest.approx(figure.as_zero)
         assert entry.overall.estimate.bounds == pytest.approx(figure.bounds)

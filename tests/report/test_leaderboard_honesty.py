@@ -197,7 +197,7 @@ def test_mecat_is_ranked_by_date(store: Store) -> None:
 
 def test_a_total_has_one_interval_wherever_it_is_shown(store: Store) -> None:
     run = mecat_runs.stored_run(store, asked=mecat_runs.items(10), metrics=("rouge_l",))
-    figure = summarise(store, run, ["rouge_l"]).overall["rouge_l"]
+    figure = summarise(store, run, ["rouge_l"]).table.estimate(Scorer("rouge_l"))
     standing = only_board(store).entries[0].overall
     assert figure.interval is not None
     assert standing.estimate.interval == pytest.approx(figure.interval, abs=1e-12)
@@ -211,7 +211,7 @@ def test_a_run_that_fails_a_whole_group_has_no_total_but_its_zeros_and_bounds(
         return None if item.category == "environment" else mecat_runs.right(item)
 
     run = mecat_runs.stored_run(store, silent_on_environment, metrics=("rouge_l",))
-    figure = summarise(store, run, ["rouge_l"]).overall["rouge_l"]
+    figure = summarise(store, run, ["rouge_l"]).table.estimate(Scorer("rouge_l"))
     board = only_board(store)
     standing = board.entries[0].overall
     assert (standing.estimate.value, standing.rank) == (None, None)

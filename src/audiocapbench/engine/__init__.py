@@ -13,10 +13,10 @@ from audiocapbench.engine.runner import (
     missing_samples,
     run_benchmark,
 )
-from audiocapbench.engine.scoring import AnsweredSample, RunScores, answered, score_run
+from audiocapbench.engine.scoring import AnsweredSample, answered, score_run
 from audiocapbench.engine.worker_pool import Stop
 
 __all__ = ["AnsweredSample", "Budget", "Preview", "Progress", "RateLimits", "RetryPolicy", "RunEnd"]
-__all__ += ["RunOptions", "RunScores", "Spending", "Stop", "answered", "arun_benchmark"]
+__all__ += ["RunOptions", "Spending", "Stop", "answered", "arun_benchmark"]
 __all__ += ["as_questions", "cached_answers", "find_run", "likely_cost", "missing_samples"]
 __all__ += ["preview_questions", "run_benchmark", "score_run"]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from audiocapbench.benchmarks import stored_traits
-from audiocapbench.benchmarks.corpora import UnscoredCorpus, compute_by_corpus
+from audiocapbench.benchmarks.corpora import compute_by_corpus
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Outcome
 from audiocapbench.metrics import MetricResult, compute
@@ -38,18 +38,7 @@ def answered(store: Store, run: Run, dataset: Dataset | None = None) -> list[Ans
     return [one for one in pairs if one.outcome.reply.status in SCORED]
 
 
-class RunScores(NamedTuple):
-    """What was just scored: samples, and metrics on them unless it is done corpus by corpus.
-
-    Corpora that were too small for a metric are unscored.
-    """
-
-    ids: tuple[str, ...]
-    metrics: tuple[MetricResult, ...]
-    unscored: tuple[UnscoredCorpus, ...] = ()
-
-
-def score_run(store: Store, run: Run, metrics: Sequence[str]) -> RunScores:
+def score_run(store: Store, run: Run, metrics: Sequence[str]) -> None:
     """Compute metrics on a run's answers and commit the scores of each.
 
     Samples without an answer have no score, but stay in the corpus that answers are ranked among.
@@ -71,19 +60,16 @@ def score_run(store: Store, run: Run, metrics: Sequence[str]) -> RunScores:
     stored: dict[str, list[StoredScore]] = {}
     if aggregation is None:
         found = compute(metrics, predictions, references, clips=clips, store=store) if pairs else []
-        scores = RunScores(ids, tuple(found))
-        stored = {one.name: _stored(ids, one) for one in scores.metrics}
+        stored = {one.name: _stored(ids, one) for one in found}
     else:
         made = compute_by_corpus(
             aggregation, metrics, samples, predictions, references, clips=clips, store=store
         )
-        scores = RunScores(ids, (), made.unscored)
         for corpus in made.scores:
             rows = _stored([samples[row].id for row in corpus.rows], corpus.result)
             stored.setdefault(corpus.result.name, []).extend(rows)
     for name, values in stored.items():
         store.put_scores(run.id, name, values)
-    return scores
 
 
 def _stored(ids: Sequence[str], result: MetricResult) -> list[StoredScore]:

@@ -146,20 +146,6 @@ class RunSummary:
         """The run."""
         return self.table.run
 
-    @property
-    def overall(self) -> Estimates:
-        """Each metric on the whole; where samples make corpora, its total."""
-        return self.table.of_metrics(self.metrics)
-
-    @property
-    def by_category(self) -> dict[str, Estimates]:
-        """Each metric on each category, those that count towards a total first."""
-        return {name: self.of_category(name) for name in self.table.categories}
-
-    def of_category(self, name: str) -> Estimates:
-        """Each metric on one category."""
-        return self.table.of_metrics(self.metrics, category(name))
-
     @cached_property
     def judges(self) -> dict[str, JudgeSummary]:
         """Each judge."""
