@@ -423,4 +423,4 @@ def _described(
         own = (digest, DESCRIBE, signature, status, document, error, outcome.latency_s)
         found[digest] = Finding(*own)
     settings.store.add_findings(found.values())
-    return found, total_cost(outcomes.values())
+    return found, total_cost(one.reply.cost_usd for one in outcomes.values())

@@ -16,7 +16,7 @@ from audiocapbench.annotate.prompts import prompt
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, Sample
-from audiocapbench.data.outcome import Outcome, Status
+from audiocapbench.data.outcome import Outcome, Status, total_cost
 from audiocapbench.engine import Preview
 from audiocapbench.errors import AnnotationError, ReplyError
 from audiocapbench.judges.quoting import as_data, fill
@@ -163,8 +163,7 @@ def merge(
                 again[clip] = _repair(asked[clip], outcome, str(record.error))
         questions = stage_benchmark(f"repair-{turn + 1}", again)
     store.put_stage(project, "merge", [records[clip] for clip in heard])
-    known = [one for one in costs if one is not None]
-    return MergeResult(records, tuple(rounds), sum(known) if known else None)
+    return MergeResult(records, tuple(rounds), total_cost(costs))
 
 
 def _repair(question: str, outcome: Outcome, problems: str) -> str:

@@ -80,9 +80,9 @@ class Outcome:
     cached: bool = False
 
 
-def total_cost(outcomes: Iterable[Outcome]) -> float | None:
-    """Dollars that the answers cost, where known."""
-    known = [one.reply.cost_usd for one in outcomes if one.reply.cost_usd is not None]
+def total_cost(costs: Iterable[float | None]) -> float | None:
+    """Costs together, as far as they are known; None where none is."""
+    known = [one for one in costs if one is not None]
     return sum(known) if known else None
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from audiocapbench.data.outcome import Reply, Status
+from audiocapbench.data.outcome import Reply, Status, total_cost
 from audiocapbench.engine.budget import (
     Budget,
     QuestionCost,
@@ -95,10 +95,9 @@ class Bill:
 
     def on(self, reply: Reply) -> Reply:
         """The reply with what all attempts used; unknown where one of them did not say."""
-        known = [one.cost_usd for one in self._attempts if one.cost_usd is not None]
         return replace(
             reply,
-            cost_usd=sum(known) if known else None,
+            cost_usd=total_cost(one.cost_usd for one in self._attempts),
             input_tokens=_sum(one.input_tokens for one in self._attempts),
             output_tokens=_sum(one.output_tokens for one in self._attempts),
             audio_tokens=_sum(one.audio_tokens for one in self._attempts),

@@ -16,9 +16,9 @@ from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.engine import Preview, answered, run_benchmark
-from audiocapbench.errors import JudgeError, StoppedError
+from audiocapbench.errors import JudgeError
 from audiocapbench.judges.aggregation import MAX_VALUE, by_judge, overall
-from audiocapbench.judges.executor import JudgeOptions, judge_run, missing_judgements
+from audiocapbench.judges.executor import JudgeOptions, judge_whole, missing_judgements
 from audiocapbench.judges.failures import failure_reasons, failure_words
 from audiocapbench.judges.judge import Judge
 from audiocapbench.judges.preview import preview_judging
@@ -191,12 +191,7 @@ def check_judge(
     judged: dict[str, _KindScores] = {}
     for kind, run, rounds in _known_answers(benchmark, store, selection, options.get("repeats", 3)):
         options["repeats"] = rounds
-        end = judge_run(store, run, [judge], **options)
-        for refusal in end.refusals:
-            raise refusal
-        if end.stop is not None:
-            why = end.stop.because(end.spending)
-            raise StoppedError(f"the check was stopped: {why}; run it again to go on", end.stop)
+        judge_whole(store, run, judge, "check", **options)
         judged[kind] = _read(judge, store, run.id)
     left_in = benchmark.traits.controls.right_is == "reference"
     return replace(_result(judge, judged), left_in=left_in)

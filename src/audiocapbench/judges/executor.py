@@ -9,7 +9,7 @@ from typing import NamedTuple, TypedDict, Unpack
 import anyio
 from anyio import to_thread
 
-from audiocapbench.data.outcome import ASKED_AGAIN, Status
+from audiocapbench.data.outcome import ASKED_AGAIN, Status, total_cost
 from audiocapbench.engine import AnsweredSample, Budget, RateLimits, Spending, Stop, answered
 from audiocapbench.engine.batch_rounds import BATCH_RETRY, BatchRounds
 from audiocapbench.engine.claims import ClaimedTasks, Lease
@@ -22,7 +22,7 @@ from audiocapbench.engine.store_access import (
     take_in_unsaved,
 )
 from audiocapbench.engine.worker_pool import WorkerPool, close
-from audiocapbench.errors import FatalError, JudgeError
+from audiocapbench.errors import FatalError, JudgeError, StoppedError
 from audiocapbench.judges.failures import UnreadableReplies
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, judge_texts, models_of
 from audiocapbench.judges.questioning import JudgeTask, case_of, question_judge
@@ -153,6 +153,23 @@ async def ajudge_run(
     return await to_thread.run_sync(judging.end)
 
 
+def judge_whole(
+    store: Store, run: Run, judge: Judge, what: str, **options: Unpack[JudgeOptions]
+) -> None:
+    """Have all answers of a run judged for a study, which cannot do without any.
+
+    Raises:
+        FatalError: The judge refuses all questions, or answers none readably.
+        StoppedError: It ended before; ``what`` was stopped, and can go on.
+    """
+    end = judge_run(store, run, [judge], **options)
+    for refusal in end.refusals:
+        raise refusal
+    if end.stop is not None:
+        why = end.stop.because(end.spending)
+        raise StoppedError(f"the {what} was stopped: {why}; run it again to go on", end.stop)
+
+
 def missing_judgements(
     store: Store,
     run: Run,
@@ -209,14 +226,13 @@ def _end(store: Store, run: Run, queue: JudgeQueue, fatal: FatalError | None) ->
         for one in made
         if one.signature == judge.signature and (one.sample_id, one.repeat) in queue.wanted
     ]
-    costs = [one.cost_usd for one in found if one.cost_usd is not None]
     return JudgeEnd(
         judge.name,
         judge.signature,
         queue.total,
         queue.total - len(queue.missing),
         Counter(str(one.status) for one in found),
-        sum(costs) if costs else None,
+        total_cost(one.cost_usd for one in found),
         fatal,
     )
 

@@ -14,10 +14,10 @@ import numpy as np
 from audiocapbench.benchmarks import Selection
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine import Preview, answered
-from audiocapbench.errors import JudgeError, StoppedError
+from audiocapbench.errors import JudgeError
 from audiocapbench.judges import audiocapbench
 from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL, overall
-from audiocapbench.judges.executor import JudgeOptions, judge_run, missing_judgements
+from audiocapbench.judges.executor import JudgeOptions, judge_whole, missing_judgements
 from audiocapbench.judges.judge import ModelJudge
 from audiocapbench.judges.preview import preview_judging
 from audiocapbench.judges.registry import create_judge, parse_judge_name
@@ -199,12 +199,7 @@ def study_sensitivity(
     for judge, rounds, samples in _plan(variants, answers, repeats):
         for run in answers.runs:
             options["repeats"], options["samples"] = rounds, samples
-            end = judge_run(store, run, [judge], **options)
-            for refusal in end.refusals:
-                raise refusal
-            if end.stop is not None:
-                why = end.stop.because(end.spending)
-                raise StoppedError(f"the study was stopped: {why}; run it again to go on", end.stop)
+            judge_whole(store, run, judge, "study", **options)
     base = variants.judge
     first = _scores(store, answers.runs, base, 0, answers.samples)
     figures = [

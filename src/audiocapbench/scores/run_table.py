@@ -152,7 +152,7 @@ class RunTable(ScoreTable):
     @property
     def cost_usd(self) -> float | None:
         """Dollars that the answers cost, where known."""
-        return total_cost(self.outcomes.values())
+        return total_cost(one.reply.cost_usd for one in self.outcomes.values())
 
     @property
     def cost_estimated(self) -> int:
@@ -166,9 +166,7 @@ class RunTable(ScoreTable):
 
     def judging_cost(self, judge: str) -> float | None:
         """Dollars that all judgements cost, where known."""
-        given = self.judgements.get(judge, ())
-        costs = [one.cost_usd for one in given if one.cost_usd is not None]
-        return sum(costs) if costs else None
+        return total_cost(one.cost_usd for one in self.judgements.get(judge, ()))
 
     def unscored(self, scorer: Scorer) -> dict[str, int]:
         """How many samples that count have no score, for each reason."""
@@ -222,7 +220,7 @@ class TableReader:
             self._datasets[key] = (found, stored_traits(found))
         # Before anything else: what changes while a run is read must not pass for known.
         state, known = self._store.state(run.id), self._store.estimates(run.id)
-        kept = {(one.scorer, one.group): _estimate(one) for one in known}
+        kept = {(one.scorer, one.group): kept_estimate(one) for one in known}
         judgements: dict[str, list[Judgement]] = {}
         for one in self._store.judgements(run.id, self._only):
             judgements.setdefault(one.judge, []).append(one)
@@ -232,7 +230,8 @@ class TableReader:
         return RunTable(run, dataset, traits, outcomes, scores, judgements, state, kept, where)
 
 
-def _estimate(one: StoredEstimate) -> Estimate:
+def kept_estimate(one: StoredEstimate) -> Estimate:
+    """An estimate as the store has it."""
     counts = one.counts
     return Estimate(
         one.value,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.data.outcome import Status
+from audiocapbench.data.outcome import Status, total_cost
 from audiocapbench.errors import meant
 from audiocapbench.judges.aggregation import OVERALL, ByJudge, How, Scores, overall, panel
 from audiocapbench.judges.failures import failure_reasons, failure_words
@@ -240,7 +240,6 @@ def summarise_judge(table: RunTable, judge: str) -> JudgeSummary:
         return JudgeSummary(judge, UNSIGNED, total, 0, 0, {}, 0, {}, {}, None, None, {})
     current, made = table.current_judgements(judge), table.judge_signature(judge)
     scorers = [*table.dimensions(judge), Scorer(judge, OVERALL)]
-    costs = [one.cost_usd for one in current if one.cost_usd is not None]
 
     def estimates(key: GroupKey) -> Estimates:
         return {one.column: table.estimate(one, key) for one in scorers}
@@ -256,7 +255,7 @@ def summarise_judge(table: RunTable, judge: str) -> JudgeSummary:
         estimates(ALL),
         {name: estimates(category(name)) for name in table.categories},
         _round_spread(current),
-        sum(costs) if costs else None,
+        total_cost(one.cost_usd for one in current),
         failure_reasons(current),
     )
 

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Engine, Table, delete, exists, func, literal, select
 
 from audiocapbench.data import Sample
+from audiocapbench.data.outcome import total_cost
 from audiocapbench.errors import StoreError, meant
 from audiocapbench.store import rows, schema
 from audiocapbench.store.claims import holders_of
@@ -129,7 +130,7 @@ class RunListing:
                     name,
                     table is schema.judgements,
                     sum(row.number for row in several),
-                    rows.total_cost(several),
+                    total_cost(row.cost for row in several),
                     tuple(signatures[row.signature] for row in several),
                     max(row.made_by for row in several),
                 )

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Row
 
 from audiocapbench.data import Clip, Sample
-from audiocapbench.data.outcome import Outcome, Reply, Status
+from audiocapbench.data.outcome import Outcome, Reply, Status, total_cost
 from audiocapbench.errors import StoreError
 from audiocapbench.signature import Signature
 from audiocapbench.store import schema
@@ -52,15 +52,9 @@ def run_line(row: Row[Any], counted: Sequence[Any], tags: Sequence[str]) -> RunL
     return RunLine(
         **fields_of(row, RunLine, "statuses", "cost_usd", "tags"),
         statuses={one.status: one.number for one in counted},
-        cost_usd=total_cost(counted),
+        cost_usd=total_cost(one.cost for one in counted),
         tags=tuple(tags),
     )
-
-
-def total_cost(counted: Sequence[Any]) -> float | None:
-    """What rows cost together; None where none of them says."""
-    costs = [one.cost for one in counted if one.cost is not None]
-    return sum(costs) if costs else None
 
 
 def of_dataset(dataset: Dataset) -> Values:

@@ -10,6 +10,7 @@ from audiocapbench.benchmarks import stored_traits
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.page.board import (
     Document,
+    cell,
     document_head,
     group_document,
     model_head,
@@ -18,12 +19,14 @@ from audiocapbench.report.page.board import (
 )
 from audiocapbench.report.page.figure_data import providers_of
 from audiocapbench.report.page.report_data import headline_of
+from audiocapbench.scores.estimate import Estimate
 from audiocapbench.scores.groups import ALL, CATEGORY
+from audiocapbench.scores.run_table import kept_estimate
 from audiocapbench.scores.scorer import Scorer, judge_order, metrics_in_order
-from audiocapbench.store import RunLine, Store, StoredEstimate
+from audiocapbench.store import RunLine, Store
 from audiocapbench.store.browsing import SampleHead
 
-Kept = dict[tuple[str, str], StoredEstimate]
+Kept = dict[tuple[str, str], Estimate]
 
 
 def quick_document(
@@ -40,7 +43,7 @@ def quick_document(
     """
     heads = {row.id: row for row in store.run_heads([one.id for one in lines])}
     kept: dict[int, Kept] = {
-        one.id: {(each.scorer, each.group): each for each in store.estimates(one.id)}
+        one.id: {(each.scorer, each.group): kept_estimate(each) for each in store.estimates(one.id)}
         for one in lines
     }
     scorers = _scorers(store, lines, kept)
@@ -71,14 +74,14 @@ def quick_document(
             for group in scorer_groups(scorers, headline)
         ],
         "estimates": [
-            [_cell(kept[run.id].get((one.label, whole))) for run in ordered] for one in scorers
+            [cell(kept[run.id].get((one.label, whole))) for run in ordered] for one in scorers
         ],
         "parts": [
             {
                 "category": name,
                 "samples": count,
                 "cells": [
-                    _cell(kept[run.id].get((headline.label, f"{CATEGORY}={name}")))
+                    cell(kept[run.id].get((headline.label, f"{CATEGORY}={name}")))
                     for run in ordered
                 ],
             }
@@ -107,7 +110,7 @@ def _scorers(store: Store, lines: Sequence[RunLine], kept: Mapping[int, Kept]) -
     return [*own, *map(Scorer, metrics_in_order(metrics))]
 
 
-def _standing(one: StoredEstimate | None) -> tuple[bool, float]:
+def _standing(one: Estimate | None) -> tuple[bool, float]:
     value = None if one is None else one.value if one.as_zero is None else one.as_zero
     return (value is None, -(value or 0.0))
 
@@ -124,12 +127,3 @@ def _model(one: RunLine, head: Any, lines: Sequence[RunLine]) -> Document:
         "judging": None,
         "latency": None,
     }
-
-
-def _cell(one: StoredEstimate | None) -> Document | None:
-    if one is None or one.value is None:
-        return None
-    bounds = None if one.worst is None or one.best is None else (one.worst, one.best)
-    ends = None if one.low is None or one.high is None else (one.low, one.high)
-    n = one.counts["n"]
-    return {"value": one.value, "interval": ends, "zero": one.as_zero, "bounds": bounds, "n": n}

@@ -12,7 +12,7 @@ from typing import Any
 
 from audiocapbench.annotate.merge import written_caption
 from audiocapbench.benchmarks.benchmark import TRIAL
-from audiocapbench.data.outcome import SCORED
+from audiocapbench.data.outcome import SCORED, total_cost
 from audiocapbench.errors import StoreError
 from audiocapbench.store import RunLine, Store
 from audiocapbench.store.browsing import TaskLine
@@ -96,7 +96,6 @@ def _task(line: RunLine, judge: str, rows: Sequence[Any], held: TaskLine | None)
     done = sum(one.number for one in rows)
     rate = sum(one.recent for one in rows) / _WINDOW_S
     failed = sum(one.number for one in rows if one.status not in SCORED)
-    costs = [one.cost for one in rows if one.cost is not None]
     total = line.sample_count if not judge else max(done, line.statuses.get("ok", 0))
     return {
         "run": line.id,
@@ -108,7 +107,7 @@ def _task(line: RunLine, judge: str, rows: Sequence[Any], held: TaskLine | None)
         "done": done,
         "total": total,
         "failed": failed,
-        "cost": sum(costs) if costs else None,
+        "cost": total_cost(one.cost for one in rows),
         "rate": rate,
         "left_s": (total - done) / rate if rate and total > done else None,
         "workers": held.owners if held else 0,

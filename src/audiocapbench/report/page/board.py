@@ -6,7 +6,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from audiocapbench.data.outcome import Status
+from audiocapbench.data.outcome import Status, total_cost
 from audiocapbench.report.leaderboard.board import LETTERS, RunEntry, board_notes
 from audiocapbench.report.leaderboard.ranking import Placement, Ranking, rank_runs
 from audiocapbench.report.page.figure_data import figure_data, provider_of
@@ -147,7 +147,6 @@ def model_head(stored: Any, label: str) -> Document:
 def _model(run: ReportRun) -> Document:
     """A model, how it was asked, how that ended and what it cost."""
     table, stored = run.table, run.run
-    judging = [one.cost_usd for one in run.summary.judges.values() if one.cost_usd is not None]
     order = [str(status) for status in Status]
     return model_head(stored, run.label) | {
         "asked": table.statuses.total(),
@@ -156,7 +155,7 @@ def _model(run: ReportRun) -> Document:
         "statuses": dict(sorted(table.statuses.items(), key=lambda one: order.index(one[0]))),
         "cost": table.cost_usd,
         "cost_estimated": table.cost_estimated > 0,
-        "judging": sum(judging) if judging else None,
+        "judging": total_cost(one.cost_usd for one in run.summary.judges.values()),
         "latency": table.latency_s,
     }
 
