@@ -9,7 +9,7 @@ import soundfile
 
 from audiocapbench import audio
 from audiocapbench.audio import Waveform
-from audiocapbench.audio.wav_header import WavHeader, plain_wav
+from audiocapbench.audio.files import WavHeader, plain_wav
 from audiocapbench.errors import AudioError
 
 

@@ -10,9 +10,10 @@ from scipy.signal import fftconvolve
 
 from audiocapbench import audio
 from audiocapbench.annotate.expert import BatchExpert, ClipAudio, Expert
-from audiocapbench.annotate.experts import loudness, set_up
+from audiocapbench.annotate.experts import set_up
 from audiocapbench.annotate.experts import signal as signal_expert
 from audiocapbench.annotate.experts.music import best_key
+from audiocapbench.annotate.experts.signal import integrated_loudness
 from audiocapbench.annotate.hear import analysed
 from audiocapbench.annotate.rules import is_phantom
 from audiocapbench.data import Clip, facts_of
@@ -49,16 +50,16 @@ def test_loudness_is_pyloudnorms() -> None:
         frames = int(3.3 * rate)
         swell = np.linspace(0.01, 1, frames)[:, None]
         noise = (draw.standard_normal((frames, channels)) * 0.1 * swell).astype(np.float32)
-        assert loudness.integrated_loudness(noise, rate) == pytest.approx(known, abs=1e-9)
+        assert integrated_loudness(noise, rate) == pytest.approx(known, abs=1e-9)
 
 
 def test_the_standards_own_tone_has_the_standards_loudness() -> None:
     """A sine of 997 Hz at full scale in one channel reads -3.01 LUFS."""
     times = np.arange(5 * 48_000) / 48_000
     sine = np.sin(2 * np.pi * 997 * times).astype(np.float32)[:, None]
-    assert loudness.integrated_loudness(sine, 48_000) == pytest.approx(-3.01, abs=0.005)
-    assert loudness.integrated_loudness(sine[:100], 48_000) is None
-    assert loudness.integrated_loudness(0 * sine, 48_000) is None
+    assert integrated_loudness(sine, 48_000) == pytest.approx(-3.01, abs=0.005)
+    assert integrated_loudness(sine[:100], 48_000) is None
+    assert integrated_loudness(0 * sine, 48_000) is None
 
 
 # pyloudnorm's, of real clips.
@@ -71,7 +72,7 @@ REAL = {
 def test_loudness_of_real_clips_is_pyloudnorms(shared: Path) -> None:
     for name, known in REAL.items():
         clip = opened(shared / "audio" / name)
-        found = loudness.integrated_loudness(clip.waveform.samples, clip.waveform.rate)
+        found = integrated_loudness(clip.waveform.samples, clip.waveform.rate)
         assert found == pytest.approx(known, abs=1e-9)
 
 

@@ -17,7 +17,7 @@ from audiocapbench.data import open_folder
 from audiocapbench.data.build import BuildSettings, build
 from audiocapbench.data.build.hub import Hub
 from audiocapbench.data.build.id_lists import read_id_lists
-from audiocapbench.data.build.results import BuildStep
+from audiocapbench.data.build.ledger import BuildStep
 from audiocapbench.errors import DatasetError
 from fakes.hub_repositories import (
     AUDIOCAPS,

@@ -17,8 +17,7 @@ from audiocapbench.data import open_folder
 from audiocapbench.data.build import BuildSettings, build
 from audiocapbench.data.build.audiocapbench import NOT_YET
 from audiocapbench.data.build.hub import Hub, HubError, NetworkError
-from audiocapbench.data.build.ledger import JOURNAL
-from audiocapbench.data.build.results import BuildStep
+from audiocapbench.data.build.ledger import JOURNAL, BuildStep
 from audiocapbench.errors import DatasetError
 from fakes.faults import Plan, half, hang, reset, status, throttled
 from fakes.hub_repositories import (

@@ -9,7 +9,7 @@ import pytest
 from audiocapbench.benchmarks import Selection, open_benchmark
 from audiocapbench.engine import run_benchmark, score_run
 from audiocapbench.models import create_model
-from audiocapbench.report.page.board import headline_ranks
+from audiocapbench.report.page.board import correlations, headline_ranks, pooled_kendall
 from audiocapbench.report.page.drawing import Drawing, draw_bars, draw_scatter, place_labels
 from audiocapbench.report.page.figure_data import (
     BINS,
@@ -20,7 +20,6 @@ from audiocapbench.report.page.figure_data import (
     nice_step,
     provider_of,
 )
-from audiocapbench.report.page.metric_judge import correlations, pooled_kendall
 from audiocapbench.report.page.report_data import headline_of
 from audiocapbench.scores.scorer import Scorer
 from folders import write_folder

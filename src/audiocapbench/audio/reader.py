@@ -15,8 +15,7 @@ from typing import BinaryIO, NamedTuple, Protocol
 
 import numpy as np
 
-from audiocapbench.audio.files import hashed, open_plain
-from audiocapbench.audio.wav_header import WavHeader, plain_wav
+from audiocapbench.audio.files import WavHeader, hashed, open_plain, plain_wav
 from audiocapbench.audio.waveform import MOST_BYTES, Samples, Waveform, mixed, resampled
 from audiocapbench.errors import AudioError
 

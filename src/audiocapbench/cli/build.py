@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from audiocapbench.data.build import BuildResult, BuildSettings, PartResult
     from audiocapbench.data.build.audiocapbench import NewSubset
+    from audiocapbench.data.build.ledger import Builder, BuildStep
     from audiocapbench.data.build.mecat import MecatSettings
-    from audiocapbench.data.build.results import Builder, BuildStep
 
 PARTS = ("clotho", "audiocaps", "music", "speech")
 _BENCHMARKS = ("audiocapbench", "mecat")

@@ -14,8 +14,7 @@ from audiocapbench.judges.executor import (
     missing_judgements,
 )
 from audiocapbench.judges.judge import BatchJudge, Judge, ModelJudge, TextJudge
-from audiocapbench.judges.preview import expected_answers, preview_judging
-from audiocapbench.judges.questioning import JudgeTask
+from audiocapbench.judges.questioning import JudgeTask, expected_answers, preview_judging
 from audiocapbench.judges.registry import (
     ContractEntry,
     JudgeEntry,

@@ -21,7 +21,7 @@ from audiocapbench.judges.aggregation import MAX_VALUE, by_judge, overall
 from audiocapbench.judges.executor import JudgeOptions, judge_whole, missing_judgements
 from audiocapbench.judges.failures import failure_reasons, failure_words
 from audiocapbench.judges.judge import Judge
-from audiocapbench.judges.preview import preview_judging
+from audiocapbench.judges.questioning import preview_judging
 from audiocapbench.metrics.result import first_column
 from audiocapbench.models import Model, Question
 from audiocapbench.models.controls import ControlModel

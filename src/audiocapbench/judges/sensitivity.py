@@ -19,7 +19,7 @@ from audiocapbench.judges import audiocapbench
 from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL, overall
 from audiocapbench.judges.executor import JudgeOptions, judge_whole, missing_judgements
 from audiocapbench.judges.judge import ModelJudge
-from audiocapbench.judges.preview import preview_judging
+from audiocapbench.judges.questioning import preview_judging
 from audiocapbench.judges.registry import create_judge, parse_judge_name
 from audiocapbench.metrics.names import ScorerName
 from audiocapbench.metrics.result import FloatArray, first_column

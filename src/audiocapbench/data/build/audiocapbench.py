@@ -23,9 +23,15 @@ from audiocapbench.data.build.id_lists import (
     read_id_lists,
     references,
 )
-from audiocapbench.data.build.ledger import BadFieldsError, Ledger
+from audiocapbench.data.build.ledger import (
+    BadFieldsError,
+    BuildResult,
+    BuildStep,
+    Ledger,
+    OnProgress,
+    PartResult,
+)
 from audiocapbench.data.build.repository_layouts import layout_of
-from audiocapbench.data.build.results import BuildResult, BuildStep, OnProgress, PartResult
 from audiocapbench.data.manifest import MissingClip
 from audiocapbench.data.problems import Problem, os_errors
 from audiocapbench.data.records import csv_records

@@ -15,7 +15,14 @@ from typing import IO, NamedTuple
 from audiocapbench.audio import sha256
 from audiocapbench.data.build.cutting import check_audio, suffix_of
 from audiocapbench.data.build.hub import Hub, HubError, NetworkError, Repository
-from audiocapbench.data.build.ledger import BadFieldsError, Ledger
+from audiocapbench.data.build.ledger import (
+    BadFieldsError,
+    BuildResult,
+    BuildStep,
+    Ledger,
+    OnProgress,
+    PartResult,
+)
 from audiocapbench.data.build.mecat_rows import (
     REPOSITORIES,
     TEST,
@@ -27,7 +34,6 @@ from audiocapbench.data.build.mecat_rows import (
     row_of,
 )
 from audiocapbench.data.build.repository_layouts import split_files
-from audiocapbench.data.build.results import BuildResult, BuildStep, OnProgress, PartResult
 from audiocapbench.data.build.shards import ShardError, ShardPair, Spool, UnusableMember, read_pairs
 from audiocapbench.data.manifest import MissingClip
 from audiocapbench.data.problems import os_errors

@@ -23,7 +23,7 @@ from audiocapbench.judges.contract import Case, Verdict
 from audiocapbench.judges.executor import JudgeProgress, judge_run, missing_judgements
 from audiocapbench.judges.failures import failure_reasons, failure_words
 from audiocapbench.judges.judge import ModelJudge, judge_texts
-from audiocapbench.judges.preview import preview_judging
+from audiocapbench.judges.questioning import preview_judging
 from audiocapbench.meta.pairs.pair import CaptionPair
 from audiocapbench.meta.scorers.clip_files import WITHOUT_CLIPS, find_clips, unheard
 from audiocapbench.meta.scorers.scorer import FloatArray, PointwiseScorer

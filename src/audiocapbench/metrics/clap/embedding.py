@@ -26,8 +26,7 @@ import numpy as np
 
 from audiocapbench import audio
 from audiocapbench.audio import MOST_BYTES, Samples
-from audiocapbench.audio.files import hashed, open_plain
-from audiocapbench.audio.wav_header import plain_wav
+from audiocapbench.audio.files import hashed, open_plain, plain_wav
 from audiocapbench.errors import AudioError, MetricError
 from audiocapbench.metrics.clap.batch_encoder import BatchEncoder, blocks
 from audiocapbench.metrics.clap.encoder import AudioTextEncoder, identity
