@@ -9,10 +9,10 @@ from audiocapbench.metrics.result import first_column
 from audiocapbench.stats.paired import (
     difference_interval,
     paired_spread,
-    permutation_test,
     permutation_tests,
 )
 from audiocapbench.stats.units import FloatArray
+from permutation import permutation_test
 
 
 def column(values: object) -> FloatArray:

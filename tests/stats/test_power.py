@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from audiocapbench.metrics.result import first_column
-from audiocapbench.stats.paired import permutation_test
 from audiocapbench.stats.power import (
     fewest_to_test,
     minimum_detectable_difference,
     power_of,
     samples_needed,
 )
+from permutation import permutation_test
 
 
 @pytest.mark.parametrize("n", [2, 5, 30, 1000, 20_000])

@@ -23,25 +23,6 @@ SWAPS = 9_999
 _BLOCK = 256
 
 
-def permutation_test(
-    first: FloatArray, second: FloatArray, aggregate: Aggregate, **how: Unpack[Draws]
-) -> float:
-    """Two-sided p-value of a difference between two systems.
-
-    If the systems were the same, their answers to a sample could be swapped. Every round swaps
-    each with probability one half; for means over samples this is the sign-flip test. So few
-    samples that all swaps can be counted get the exact p-value.
-
-    Args:
-        first: Statistics of the one system, shape (n, k).
-        second: Those of the other on the same samples.
-        aggregate: Maps mean statistics of shape (rounds, k) to scores of shape (rounds,).
-        **how: Rounds of swaps, their seed, and clips that are swapped whole.
-    """
-    pair = first[:, np.newaxis], second[:, np.newaxis]
-    return float(permutation_tests(*pair, aggregate, **how)[0])
-
-
 def permutation_tests(
     first: FloatArray,
     second: FloatArray,
@@ -50,10 +31,15 @@ def permutation_tests(
     present: NDArray[np.bool_] | None = None,
     **how: Unpack[Draws],
 ) -> FloatArray:
-    """P-values of many pairs of systems at once; otherwise as ``permutation_test``.
+    """Two-sided p-values of differences between systems, of many pairs at once.
+
+    If two systems were the same, their answers to a sample could be swapped. Every round swaps
+    each with probability one half; for means over samples this is the sign-flip test. So few
+    samples that all swaps can be counted get the exact p-value.
 
     Args:
-        first: Shape (n, pairs, k); so is ``second``, and the result is (pairs,).
+        first: Statistics of shape (n, pairs, k); so is ``second``, and the result is (pairs,).
+        aggregate: Maps mean statistics of shape (rounds, k) to scores of shape (rounds,).
         present: Shape (n, pairs): the samples that both systems of a pair have; all by default.
             A pair without any has the p-value 1.
     """
