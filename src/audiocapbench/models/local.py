@@ -110,6 +110,7 @@ class LocalModel(CheckpointModel):
         # CUDA libraries plan their kernels anew, for seconds, in every thread: there is only one.
         self._device_thread = ThreadPoolExecutor(1, "device")
         self._most, self._one = self.batch, threading.Lock()
+        self._preparing = threading.Semaphore(self.lanes - 1)  # the first is ready the sooner
         self._stops: weakref.WeakSet[threading.Event] = weakref.WeakSet()
         _models.add(self)
 
@@ -154,7 +155,8 @@ class LocalModel(CheckpointModel):
         import torch
 
         try:
-            ready = self._prepare(questions)
+            with self._preparing:
+                ready = self._prepare(questions)
             rows = self._device_thread.submit(self._generate, ready, stop).result()
         except torch.OutOfMemoryError as error:
             _empty_cache()
