@@ -139,6 +139,7 @@ def test_an_expert_that_no_clip_concerned_is_in_the_table_all_the_same(place: Pa
 
 
 def test_what_cannot_run_or_be_read_is_counted_with_its_reason(place: Path) -> None:
+    pytest.importorskip("torch", reason="tags needs the extra local")
     (place / "clips" / "cut.wav").write_bytes(b"RIFF")
     (place / "clips" / "twin.wav").write_bytes((place / "clips" / "00.wav").read_bytes())
     (place / "clips" / "out.wav").symlink_to(place / "elsewhere.wav")
@@ -186,6 +187,8 @@ def test_a_sample_is_drawn_by_lot_and_a_smaller_one_is_part_of_it(place: Path) -
 def test_an_expert_that_there_is_not_is_refused_before_anything_is_heard(
     place: Path, name: str, words: str
 ) -> None:
+    if name.startswith("tags"):
+        pytest.importorskip("torch", reason="tags needs the extra local")
     given = [part for one in name.split(",") for part in ("--expert", one)]
     env = expert_plugin.environment(place)
     done = run_command("annotate", "hear", "clips", *given, cwd=place, env=env)

@@ -17,6 +17,8 @@ from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
 
+pytest.importorskip("openai", reason="endpoints need the extra openai")
+
 CLIPS = 12
 UNIT = "per 1,000,000 tokens"
 

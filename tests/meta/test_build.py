@@ -170,6 +170,7 @@ def test_a_model_that_changes_its_mind_leaves_the_pair_out(place: Path) -> None:
 
 
 def test_money_is_not_spent_unseen(place: Path) -> None:
+    pytest.importorskip("openai", reason="endpoints need the extra openai")
     words = ["--captions", "captions.csv", "--machine", "one=one.csv", "--out", "sheet.csv"]
     paid = ["--filter", "model:openai/gpt-4o-audio-preview[audio=no]"]
     settings = environment(place, OPENAI_API_KEY="none")

@@ -159,6 +159,7 @@ def test_the_command_shows_gains_and_warns(captions: Path) -> None:
 def test_a_judge_that_costs_money_is_agreed_to_first(
     captions: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    pytest.importorskip("openai", reason="endpoints need the extra openai")
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     words = ("meta", "cheat", "--captions", captions.name, "--scorer", "judge:openai/gpt-4.1")
     done = run_command(*words, cwd=captions.parent)
