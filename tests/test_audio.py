@@ -116,7 +116,7 @@ def test_samples_that_are_not_numbers_are_an_error(tmp_path: Path) -> None:
 def test_a_missing_file_and_a_folder_are_errors(tmp_path: Path) -> None:
     with pytest.raises(AudioError, match="cannot be read"):
         audio.decode(tmp_path / "nowhere.wav")
-    with pytest.raises(AudioError, match="is not a file"):
+    with pytest.raises(AudioError, match="is a folder"):
         audio.decode(tmp_path)
     with pytest.raises(AudioError, match="cannot be read"):
         audio.probe(tmp_path / "nul\0byte.wav")

@@ -115,7 +115,7 @@ def test_all_problems_are_reported_at_once_in_the_order_of_the_lines(tmp_path: P
         (b'{"file_name": "loop.wav", "references": ["x"]}', "loop.wav"),
         (b'{"file_name": "a.wav", "references": ["x"], "position": 1%s}' % (b"0" * 30), "position"),
         (b'{"file_name": "a.wav", "file_name": "b.wav", "references": ["x"]}', "stands twice"),
-        (b'{"file_name": ".", "references": ["x"]}', "is not a file"),
+        (b'{"file_name": ".", "references": ["x"]}', "is a folder"),
         (b"", "its metadata holds no samples"),
     ],
 )

@@ -209,7 +209,7 @@ def test_a_run_outlives_a_restart_and_loses_no_paid_answer(
     cluster: PostgresServer, tmp_path: Path
 ) -> None:
     pytest.importorskip("openai", reason="the endpoint is asked through the openai package")
-    write_folder(tmp_path / "tones", 12)
+    write_folder(tmp_path / "tones", 32)  # of which each takes sixteen
     go = threading.Event()
 
     def reply(_request: Request) -> dict[str, Any]:
@@ -227,7 +227,7 @@ def test_a_run_outlives_a_restart_and_loses_no_paid_answer(
         cluster.start()
         ends = [process.communicate(timeout=120) for process in both]
         assert [process.returncode for process in both] == [0, 0], ends
-        assert len(fake.requests) == 12
+        assert len(fake.requests) == 32
     assert all("Traceback" not in err and "hunter2" not in err for _, err in ends)
 
 
