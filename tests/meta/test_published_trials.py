@@ -12,6 +12,7 @@ from audiocapbench.meta.pairs.pair import PairSet, agreement
 from audiocapbench.meta.scorers.scorer import create_scorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.meta.trial import ScorerTrial, try_scorer
+from needs import needs
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +49,7 @@ def test_people_agree_as_published_before_and_after_filtering(shared: Path) -> N
 def test_kappa_is_as_statsmodels_computes_it(
     shared: Path, kind: str, file: str, least: int, told: tuple[float, float]
 ) -> None:
+    needs("statsmodels")
     from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
     # Read from the file itself, by the rules of the protocol alone.
@@ -77,6 +79,7 @@ def test_kappa_is_as_statsmodels_computes_it(
 def test_the_measures_are_as_scikit_learn_computes_them(
     shared: Path, kind: str, file: str, control: str
 ) -> None:
+    needs("sklearn")
     from sklearn import metrics
 
     pairs = pair_set(kind, read_pairs(kind, [shared / file]))
@@ -155,6 +158,6 @@ def test_meteor_1_5_agrees_with_people_as_published(human: PairSet) -> None:
     from coco_oracle import need_java
 
     need_java()
-    pytest.importorskip("pycocoevalcap", reason="pycocoevalcap, which has the jar, is missing")
+    needs("pycocoevalcap")
     scorer = create_scorer("metric:meteor_1_5", TrialSettings(protocol="fense"))
     assert rounded(try_scorer(scorer, human)) == [66.0, 96.4, 90.0, 60.1, 71.7]
