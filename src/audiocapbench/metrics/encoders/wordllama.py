@@ -1,4 +1,8 @@
-"""The default encoder: wordllama's static vectors, which come with its wheel; never downloads."""
+"""The default encoder: wordllama's static vectors, two data files of its wheel; never downloads.
+
+The dependency is its release 0.1.0, whose wheel is for every machine: later ones hold the same
+vectors and are compiled. Any of them will do.
+"""
 
 import re
 from collections.abc import Sequence
@@ -19,6 +23,7 @@ _LONGEST_KEPT = 64
 _WHOLE = re.compile(r"^ |  |[<▁]| \Z")
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
+_PACKAGE = "wordllama==0.1.0"
 
 
 class WordLlamaEncoder:
@@ -82,19 +87,23 @@ def load_wordllama() -> WordLlamaEncoder:
     spec = find_spec("wordllama")
     if spec is None or spec.origin is None:
         raise MetricError(
-            "The encoder 'wordllama' needs the package wordllama: pip install wordllama."
+            f"The encoder 'wordllama' needs the package wordllama: pip install {_PACKAGE}."
         )
     from safetensors import safe_open
     from tokenizers import Tokenizer
 
-    files = [Path(spec.origin).parent / name for name in (_WEIGHTS, _TOKENIZER)]
+    weights_file, tokenizer_file = files = [
+        Path(spec.origin).parent / name for name in (_WEIGHTS, _TOKENIZER)
+    ]
     for file in files:
         if not file.is_file():
             raise MetricError(
                 f"The installed wordllama lacks {file.name}: reinstall it (pip install "
-                "--force-reinstall 'wordllama>=0.4,<0.5'), or choose another encoder."
+                f"--force-reinstall {_PACKAGE}), or choose another encoder."
             )
-    with safe_open(files[0], framework="np", device="cpu") as weights:
+    with safe_open(weights_file, framework="np", device="cpu") as weights:
         table = np.ascontiguousarray(weights.get_tensor("embedding.weight"), dtype=np.float32)
-    tokenizer = Tokenizer.from_file(str(files[1]))
-    return WordLlamaEncoder(f"wordllama@{fingerprint(files)}", table, tokenizer)
+    # Releases differ in whether this file ends with a line break.
+    described = tokenizer_file.read_bytes().rstrip() + b"\n"
+    name = f"wordllama@{fingerprint([weights_file, described])}"
+    return WordLlamaEncoder(name, table, Tokenizer.from_buffer(described))
