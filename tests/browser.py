@@ -1,30 +1,17 @@
 """A real browser for tests of pages: one a module; every page must have been quiet in the end."""
 
 import json
-import os
-import shutil
-import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import pytest
-
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
-needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+from needs import AXE, CHROMIUM, needs, needs_program
 
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update "
     "--no-first-run"
 ).split()
-# Where `make test-all` puts axe-core, if there is npm.
-_FETCHED = Path(sys.prefix) / "node_modules" / "axe-core" / "axe.min.js"
-AXE = Path(os.environ.get("AXE_CORE") or _FETCHED)
-needs_axe = pytest.mark.skipif(
-    not AXE.is_file(), reason="axe-core is missing: make test-all fetches it where there is npm"
-)
 WIDE = {"width": 1200, "height": 900}
 PATIENCE_S = 60.0
 """How long anything may take on a machine that others use too; nothing waits longer than needed."""
@@ -91,6 +78,8 @@ Opener = Callable[..., Visit]
 
 def launched(*flags: str) -> Iterator[Any]:
     """One browser."""
+    needs("playwright")
+    needs_program("chromium")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

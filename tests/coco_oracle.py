@@ -2,12 +2,11 @@
 
 import ast
 import csv
-import shutil
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pytest
+from needs import needs, needs_program
 
 
 class Corpus(NamedTuple):
@@ -39,16 +38,10 @@ def conette(shared: Path) -> Corpus:
     return Corpus([row["cands"] for row in rows], references, rows)
 
 
-def need_java() -> None:
-    if shutil.which("java") is None:
-        pytest.skip("Java is not installed")
-
-
 def tokenised(corpus: Corpus) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
     """Tokenise references and predictions with the original tokenizer."""
-    reason = "pycocoevalcap, the oracle, is not installed"
-    module = pytest.importorskip("pycocoevalcap.tokenizer.ptbtokenizer", reason=reason)
-    need_java()
+    module = needs("pycocoevalcap.tokenizer.ptbtokenizer")
+    needs_program("java")
     references = {
         index: [{"caption": text} for text in texts]
         for index, texts in enumerate(corpus.references)

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from needs import TESTS, needs_shared, undeclared_imports
+from reporting import Reporting, add_options, leave_out
+
 if TYPE_CHECKING:
     from audiocapbench.store import Store
 
@@ -54,15 +57,27 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What ``make`` and CI say about which tests run."""
+    add_options(parser)
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Have pytest-xdist take files in their order, and not those with few tests last."""
+    """Refuse tests that forget what they need; show how far it is."""
+    # Have pytest-xdist take files in their order, and not those with few tests last.
     config.option.loadscopereorder = False
+    if hasattr(config, "workerinput"):
+        return
+    faults = [fault for path in sorted(TESTS.rglob("*.py")) for fault in undeclared_imports(path)]
+    if faults:
+        raise pytest.UsageError("\n".join(["Not part of the core, see tests/needs.py:", *faults]))
+    config.pluginmanager.register(Reporting(config))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The long files first."""
-    tests = Path(__file__).parent
-    order = {tests / name: place for place, name in enumerate(LONG)}
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The long files first; without those that ran already, where that is asked."""
+    leave_out(config, items)
+    order = {TESTS / name: place for place, name in enumerate(LONG)}
     assert all(path.is_file() for path in order), "a long file was renamed; see LONG"
     items.sort(key=lambda item: order.get(item.path, len(order)))
 
@@ -70,11 +85,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of real development data, which is never part of the repository."""
-    default = Path(__file__).resolve().parents[2] / "shared"
-    folder = Path(os.environ.get("AUDIOCAPBENCH_SHARED", default))
-    if not (folder / "data").is_dir():
-        pytest.skip(f"real data not found at {folder}; set AUDIOCAPBENCH_SHARED to its folder")
-    return folder / "data"
+    return needs_shared()
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.signature import Signature
 from audiocapbench.store import Dataset, Run, RunKind, RunSpec, Store, StoredScore
 from audiocapbench.store.judgements import Judgement
+from audiocapbench.store.unsaved import AnswerRecord
 
 Statistics = Sequence[float] | float
 
@@ -75,11 +76,13 @@ def put_run(
     """Put a run and its dataset into a store; so many clips of the dataset were not there."""
     run = begin_run(store, made, samples, benchmark, missing=missing)
     ids = run.sample_ids
+    outcomes = []
     for key in ids:
         status = made.statuses.get(key, Status.OK)
         text = made.texts.get(key, f"{made.model} on {key}") if status is Status.OK else ""
         reply = Reply(text, status, cost_usd=made.cost_usd)
-        store.add_outcome(run.id, Outcome(key, reply, None, 5.0, 0.5))
+        outcomes.append(Outcome(key, reply, None, 5.0, 0.5))
+    store.add_records(run.id, list(map(AnswerRecord, outcomes)))
     for metric, given in made.scores.items():
         signature = Signature.parse(made.signatures.get(metric, metric))
         store.put_scores(

@@ -12,6 +12,7 @@ from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine import score_run
 from audiocapbench.store import Dataset, Run, RunSpec, Store
+from audiocapbench.store.unsaved import AnswerRecord
 
 _THINGS = "dog engine piano kettle crowd violin tractor whistle river drum choir lorry".split()
 _MANNERS = "softly loudly slowly wildly far-off nearby twice steadily barely clearly".split()
@@ -97,10 +98,11 @@ def stored_run(
     traits = TRAITS.get(base_name(benchmark), Traits()).to_dict()
     dataset = Dataset(spec.dataset, benchmark, "nowhere", samples, (), traits)
     run = store.begin_run(spec, dataset, fresh=True)
+    outcomes = []
     for one in chosen:
         text = answer(one)
         status = Status.FAILED if text is None else Status.OK
-        reply = Reply(text or "", status)
-        store.add_outcome(run.id, Outcome(one.id, reply, None, 10.0, 0.1))
+        outcomes.append(Outcome(one.id, Reply(text or "", status), None, 10.0, 0.1))
+    store.add_records(run.id, list(map(AnswerRecord, outcomes)))
     score_run(store, run, list(metrics))
     return run

@@ -10,26 +10,21 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from needs import needs, postgres_binaries
+
 
 class NoServerError(Exception):
     """Why there can be no server here."""
-
-
-def _binaries() -> Path:
-    on_path = shutil.which("initdb")
-    places = [Path(on_path).parent] if on_path else []
-    places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    for place in places:
-        if (place / "initdb").exists() and (place / "pg_ctl").exists():
-            return place
-    raise NoServerError("no PostgreSQL server is installed")
 
 
 class PostgresServer:
     """Runs until the ``with`` block ends; may be restarted in between, gently or not."""
 
     def __init__(self) -> None:
-        self._binaries = _binaries()
+        binaries = postgres_binaries()
+        if binaries is None:
+            raise NoServerError("no PostgreSQL server is installed")
+        self._binaries = binaries
         # The server refuses to run as root, and its user must be able to reach the folder.
         self._user = "postgres" if os.getuid() == 0 else None
         if self._user is not None:
@@ -67,6 +62,7 @@ class PostgresServer:
 
     def create(self, database: str) -> str:
         """Make an empty database; its URL."""
+        needs("psycopg")
         import psycopg
 
         plain = self.url().replace("+psycopg", "")

@@ -13,11 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 import annotations
 from audiocapbench.benchmarks.captioning import demo_clips
 from command import COMMAND, run_command
+from needs import needs
 from plugin import environment, install_package
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -178,7 +177,7 @@ def _write_lines(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
 def local_providers(place: Path) -> Iterator[dict[str, str]]:
     """The Hub and OpenAI on loopback, and the settings that lead there."""
     for name in ("huggingface_hub", "pyarrow", "openai"):
-        pytest.importorskip(name, reason=f"{name} comes with the extras openai and hub")
+        needs(name)
     from fakes.hub_repositories import repositories, write_lists
     from fakes.hub_server import HubServer
     from fakes.mecat_shards import repositories as mecat_repositories

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from command import COMMAND
 from folders import write_tone
+from needs import needs
 
 ORIGINS = ("zeta-model", "yotta-model")
 """Names that no rater may ever see."""
@@ -203,6 +204,7 @@ def stop(server: RatingServer) -> str:
 @contextmanager
 def serving(path: Path) -> Iterator[RatingServer]:
     """A server in a thread of this process until the block ends: the same, but at once there."""
+    needs("uvicorn")
     import uvicorn
 
     from audiocapbench.store import Store

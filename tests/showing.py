@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from audiocapbench.store import Store
+from needs import needs
 
 
 class Shown(NamedTuple):
@@ -45,6 +46,7 @@ class Shown(NamedTuple):
 @contextlib.contextmanager
 def showing(store: Store, runs: Sequence[int] = (), token: str | None = None) -> Iterator[Shown]:
     """A server until the block ends."""
+    needs("uvicorn")
     import uvicorn
 
     from audiocapbench.web.app import make_app

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import audiocapbench as acb
+from needs import needs
 
 NAMES = "fluent_similarity,cider_d,bleu_coco_4,date[subtask=sound]"
 WORDS = "a dog barks rain falls on the roof wind blows birds sing cars pass".split()
@@ -238,7 +239,7 @@ dist.destroy_process_group()
 
 @pytest.mark.slow
 def test_two_processes_agree_with_one(tmp_path: Path, whole: acb.ScoreResult) -> None:
-    pytest.importorskip("torch", reason="torch comes with the extra local")
+    needs("torch")
     command = [sys.executable, "-c", RANK]
     ranks = [
         subprocess.Popen(
@@ -261,7 +262,7 @@ def test_two_processes_agree_with_one(tmp_path: Path, whole: acb.ScoreResult) ->
 
 @pytest.mark.slow
 def test_it_is_a_metric_of_torchmetrics_where_one_is_expected(whole: acb.ScoreResult) -> None:
-    torchmetrics = pytest.importorskip("torchmetrics", reason="it needs torchmetrics")
+    torchmetrics = needs("torchmetrics")
     texts, references, ids = corpus()
     one, other = acb.AudioCaptionMetric("cider_d,rouge_l"), acb.AudioCaptionMetric("bleu_coco_4")
     collection = torchmetrics.MetricCollection(

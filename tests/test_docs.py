@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from needs import needs
 from printed import ROOT, blocks, commands, install, lay_out, local_providers, page, run
 
 PAGES = sorted(str(one.relative_to(ROOT)) for one in (ROOT / "docs").rglob("*.md"))
@@ -34,11 +35,11 @@ def test_the_offline_commands_of_a_page_run_one_after_another(
         shared: Path = request.getfixturevalue("shared")
         (place / published).symlink_to(next(shared.glob(f"*/{published}")))
     for tracker in re.findall(r"--track (\w+)", " ".join(local)):
-        pytest.importorskip(tracker, reason=f"{tracker} is an extra of its own")
+        needs(tracker)
     if any(" figures " in one for one in local):
-        pytest.importorskip("vl_convert", reason="figures need the extra plots")
+        needs("vl_convert")
     if any(" view" in one for one in local):
-        pytest.importorskip("fastapi", reason="view needs the extra web")
+        needs("fastapi")
     if name == "docs/bridges.md":
         request.getfixturevalue("tables")
     if name == "docs/local.md":
@@ -52,7 +53,7 @@ def test_the_offline_commands_of_a_page_run_one_after_another(
 @pytest.fixture
 def tables(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A dataset of parquet that a reader has."""
-    pytest.importorskip("pyarrow", reason="pyarrow comes with the extra hf")
+    needs("pyarrow")
     from fakes.hub_repositories import tone
     from fakes.hub_server import parquet
 
@@ -69,7 +70,7 @@ def tables(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def weights(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Checkpoints that a reader has, and one in the hub's cache, each of which says one thing."""
     for package in ("torch", "transformers", "accelerate"):
-        pytest.importorskip(package, reason=f"{package} comes with the extra local")
+        needs(package)
     from tiny_audio_models import in_hub_cache, says
 
     verdict = '{"accuracy": 7, "completeness": 6, "hallucination": 8, "reasoning": "Close."}'
@@ -137,7 +138,7 @@ def test_every_page_is_in_the_navigation() -> None:
 def test_what_pages_have_from_the_program_is_current() -> None:
     """The command line, the costs of the paper's table, and what elements makes of examples."""
     for needed in ("openai", "google.genai"):
-        pytest.importorskip(needed, reason="costs are of models that need openai and gemini")
+        needs(needed)
     if metadata.version("typer").split(".")[1].zfill(3) < "029":
         pytest.skip("docs/cli.md is written with a newer Typer")
     for path, text in runpy.run_path(str(ROOT / "tools" / "write_docs.py"))["pages"]().items():
@@ -146,7 +147,7 @@ def test_what_pages_have_from_the_program_is_current() -> None:
 
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     for needed in ("mkdocs", "material", "mkdocstrings"):
-        pytest.importorskip(needed, reason="the site needs the extra docs")
+        needs(needed)
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
         cwd=ROOT,

@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-pytest.importorskip("openai", reason="needs the extra audiocapbench[openai]")
+from needs import needs
+
+needs("openai")
 
 from audiocapbench.benchmarks.captioning import load_audiocapbench
 from audiocapbench.benchmarks.traits import METRICS
@@ -322,7 +324,7 @@ def test_keys_and_settings_reach_the_model_and_the_result_gets_a_name(
 
 
 def test_a_realtime_model_is_asked_in_its_own_way(place: Path, server: OpenAIServer) -> None:
-    pytest.importorskip("websockets", reason="the Realtime API needs websockets")
+    needs("websockets")
     words = ["--provider", "openai", "--model", "gpt-realtime", "--data-dir", "data"]
     keys = {"OPENAI_API_KEY": KEY, "OPENAI_REALTIME_BASE_URL": server.url.replace("http", "ws")}
     call(place, *words, "--max-samples", "1", "--max-retries", "1", "--no-llm-judge", **keys)
@@ -335,7 +337,7 @@ def test_a_realtime_model_is_asked_in_its_own_way(place: Path, server: OpenAISer
 def test_all_models_are_one_a_provider_with_a_key_and_one_that_is_gone_stops_no_other(
     place: Path, server: OpenAIServer
 ) -> None:
-    pytest.importorskip("websockets", reason="the Realtime API needs websockets")
+    needs("websockets")
     gone = json_response({"error": {"message": "no such model", "code": "model_not_found"}}, 404)
     well = server.respond
 
@@ -378,7 +380,7 @@ def test_what_is_missing_is_said_in_one_sentence(
     place: Path, words: list[str], reason: str
 ) -> None:
     if "gemini" in words:
-        pytest.importorskip("google.genai", reason="needs the extra audiocapbench[gemini]")
+        needs("google.genai")
     done = call(place, *words, "--data-dir", "data", "--output", "out.json")
     assert done.returncode == 2
     [line] = done.stderr.splitlines()

@@ -15,9 +15,10 @@ from audiocapbench.data import facts_of
 from audiocapbench.errors import AudioError
 from command import run_command
 from folders import write_lines
+from needs import needs
 from odd_audio import half, write_audio
 
-av = pytest.importorskip("av", reason="needs the extra audiocapbench[formats]")
+av = needs("av")
 
 RATE = 48_000
 KINDS = {

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from needs import needs, needs_program
 from printed import ROOT, page
 
 DOCKERFILE = page("Dockerfile")
@@ -85,7 +86,7 @@ def test_the_linter_refuses_syntax_that_the_oldest_python_does_not_know() -> Non
 @pytest.mark.slow
 def test_wheel_and_sdist_are_whole(wheel: Path, tmp_path: Path) -> None:
     for needed in ("build", "twine"):
-        pytest.importorskip(needed, reason=f"{needed} comes with the extra test-all")
+        needs(needed)
     done = call(sys.executable, "-m", "build", "--sdist", "--outdir", tmp_path, ROOT, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (sdist,) = tmp_path.glob("*.tar.gz")
@@ -130,11 +131,9 @@ def test_the_wheel_shows_the_demo_in_a_clean_environment_without_a_network(
 @pytest.mark.slow
 @pytest.mark.parametrize("tool", ["uvx --from", "pipx run --spec"])
 def test_it_starts_without_being_installed(wheel: Path, tmp_path: Path, tool: str) -> None:
-    words = tool.split()
-    program = shutil.which(words[0])
-    if program is None:
-        pytest.skip(f"{words[0]} is not installed")
+    program, *words = tool.split()
+    needs_program(program)
     home = {"PIPX_HOME": str(tmp_path / "pipx"), "UV_TOOL_DIR": str(tmp_path / "uv")}
-    done = call(program, *words[1:], wheel, "audiocapbench", "demo", cwd=tmp_path, **home)
+    done = call(program, *words, wheel, "audiocapbench", "demo", cwd=tmp_path, **home)
     assert done.returncode == 0, done.stderr
     assert "control/right" in done.stdout

@@ -15,6 +15,7 @@ from audiocapbench.library.importing import ImportSettings
 from audiocapbench.library.running import JudgeSettings, RunSettings
 from command import run_command
 from folders import write_folder
+from needs import needs
 from printed import ROOT, blocks, lay_out, page
 
 METRICS = ["meteor", "rouge_l"]
@@ -73,7 +74,7 @@ def test_every_result_is_a_short_table_a_cell_a_dictionary_and_rows(
 
 
 def test_a_frame_has_a_row_for_each_record(results: list[acb.Result]) -> None:
-    pytest.importorskip("pandas", reason="pandas is not installed")
+    needs("pandas")
     for one in results:
         frame = one.to_frame()
         assert len(frame) == len(one.records())
@@ -248,9 +249,9 @@ def test_the_examples_of_pages_about_the_library_run(
 
 
 def test_the_notebook_runs_in_a_real_kernel(tmp_path: Path) -> None:
-    nbclient = pytest.importorskip("nbclient", reason="nbclient comes with the extra test-all")
-    pytest.importorskip("ipykernel", reason="ipykernel comes with the extra test-all")
-    nbformat = pytest.importorskip("nbformat")
+    nbclient = needs("nbclient")
+    needs("ipykernel")
+    nbformat = needs("nbformat")
     notebook = nbformat.read(ROOT / "docs" / "library.ipynb", as_version=4)
     settings = {"metadata": {"path": str(tmp_path)}}
     nbclient.NotebookClient(notebook, timeout=300, resources=settings).execute()
@@ -326,7 +327,7 @@ def test_runs_of_two_benchmarks_over_the_same_samples_keep_their_boards(tmp_path
         acb.run(own, "control/right", store=kept)
     boards = acb.leaderboard(store=kept).to_dict()["boards"]
     assert {board["benchmark"] for board in boards} == {"ba", "bb"}
-    pytest.importorskip("openai", reason="openai comes with the extra openai")
+    needs("openai")
     from audiocapbench.library.running import _judging
 
     with acb.Store.open(kept) as store:
@@ -335,7 +336,7 @@ def test_runs_of_two_benchmarks_over_the_same_samples_keep_their_boards(tmp_path
 
 
 def test_the_index_of_a_series_is_its_ids() -> None:
-    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    pandas = needs("pandas")
     texts = pandas.Series(["a dog barks", "rain falls"], index=["b", "a"])
     references = pandas.Series(["rain falls", "a dog barks"], index=["a", "b"])
     assert acb.score(texts, references, "rouge_l")["rouge_l"].value == 1.0

@@ -18,6 +18,7 @@ from audiocapbench.errors import AudioError
 from audiocapbench.models import AudioContract
 from command import run_command
 from folders import write_folder, write_lines, write_tone
+from needs import needs
 from odd_audio import broken, encoded, flac_that_claims, liars, noise, sound, write_audio
 
 
@@ -77,7 +78,7 @@ def test_a_run_over_lying_files_fails_those_clips_alone_and_is_reported(tmp_path
         words = ("report", "1", "--audio", choice, "--out", f"{choice}.html")
         reported = run_command(*words, cwd=tmp_path)
         assert reported.returncode == 0, reported.stderr
-    pytest.importorskip("vl_convert", reason="figures need the extra plots")
+    needs("vl_convert")
     assert run_command("figures", "1", "--out", "figures", cwd=tmp_path).returncode == 0
 
 
@@ -214,7 +215,7 @@ def test_blocks_give_bit_for_bit_what_the_whole_gives(tmp_path: Path) -> None:
 
 
 def test_resampling_equals_the_librarys_own_of_all_samples(tmp_path: Path) -> None:
-    soxr = pytest.importorskip("soxr")
+    soxr = needs("soxr")
     samples = noise(3.1)
     blocks = audio.Waveform(samples, 44_100).resampled(16_000).samples
     assert np.array_equal(blocks, soxr.resample(samples, 44_100, 16_000)[: len(blocks)])

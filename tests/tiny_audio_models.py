@@ -10,6 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from needs import needs
+
+needs("torch", "transformers")
+
 _CHATML = (
     "{% for message in messages %}<|im_start|>{{ message.role }}\n"
     "{% if message.content is string %}{{ message.content }}{% else %}"
@@ -428,6 +432,7 @@ def phi4(folder: Path) -> Path:
 
 def voxtral(folder: Path) -> Path:
     """Voxtral, whose tokenizer is Mistral's own: bytes here, and its special tokens."""
+    needs("mistral_common")
     from mistral_common.tokens.tokenizers.base import SpecialTokens
     from transformers import (
         MistralCommonBackend,

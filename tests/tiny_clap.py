@@ -3,6 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+from needs import needs
+
+needs("torch", "transformers")
+
 RATE = 8_000
 
 

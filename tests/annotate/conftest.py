@@ -11,6 +11,7 @@ from annotations import asked_about, good_fields, reply
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_tone
+from needs import needs
 
 DOMAINS = ("S00", "0M0", "00A", "SMA")
 
@@ -58,6 +59,6 @@ class Merger(OpenAIServer):
 @pytest.fixture
 def merger() -> Iterator[Merger]:
     """The server, running."""
-    pytest.importorskip("openai", reason="endpoints need the extra openai")
+    needs("openai")
     with Merger() as server:
         yield server

@@ -15,6 +15,7 @@ from audiocapbench.annotate.contract import read_annotation
 from audiocapbench.annotate.rules import RULES, ClipCase, sentences
 from audiocapbench.store.annotations import Finding
 from command import run_command
+from needs import needs
 from tiny_clap import save_tiny_clap
 
 Fields = dict[str, Any]
@@ -175,7 +176,7 @@ def test_an_encoder_that_is_written_wrongly_is_refused(place: Path, merger: Merg
 def test_clips_that_are_no_more_like_their_caption_than_like_others_go(
     place: Path, merger: Merger
 ) -> None:
-    pytest.importorskip("transformers", reason="CLAP needs the extra local")
+    needs("transformers")
     folder = save_tiny_clap(place / "tiny")
     heard(place)
     merged(place, merger)

@@ -18,6 +18,7 @@ from audiocapbench.annotate.hear import analysed
 from audiocapbench.annotate.rules import is_phantom
 from audiocapbench.data import Clip, facts_of
 from audiocapbench.errors import AnnotationError
+from needs import needs
 
 
 def opened(path: Path) -> ClipAudio:
@@ -28,7 +29,7 @@ def opened(path: Path) -> ClipAudio:
 
 def expert(name: str, *packages: str) -> Expert:
     for package in packages:
-        pytest.importorskip(package, reason="experts need the extra experts")
+        needs(package)
     panel = set_up([name])
     if panel.not_run:
         pytest.skip(next(iter(panel.not_run.values())))
@@ -177,8 +178,8 @@ def test_quality_and_music_are_speechmoss_and_librosas(shared: Path) -> None:
 
 
 def save_tiny_classifier(folder: Path) -> Path:
-    torch = pytest.importorskip("torch", reason="tags needs the extra local")
-    transformers = pytest.importorskip("transformers", reason="tags needs the extra local")
+    torch = needs("torch")
+    transformers = needs("transformers")
     labels = {0: "Speech", 1: "Music", 2: "Dog", 3: "Silence"}
     torch.manual_seed(0)
     config = transformers.ASTConfig(
@@ -219,7 +220,7 @@ def test_other_weights_in_the_same_folder_are_another_expert(tmp_path: Path) -> 
     weights = folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1] + b"\x01")
     assert expert(f"tags[model={folder}]").version != before
-    pytest.importorskip("faster_whisper", reason="asr needs the extra experts")
+    needs("faster_whisper")
     versions = set()
     for content in (b"one", b"two"):
         (folder / "model.bin").write_bytes(content)
@@ -239,11 +240,11 @@ def test_other_weights_in_the_same_folder_are_another_expert(tmp_path: Path) -> 
 )
 def test_options_out_of_range_are_refused(written: str, words: str) -> None:
     needed = {"speech": "silero_vad", "tags": "transformers"}
-    pytest.importorskip(needed[written.partition("[")[0]], reason="the expert needs its package")
+    needs(needed[written.partition("[")[0]])
     with pytest.raises(AnnotationError, match=words):
         set_up([written])
 
 
 def test_a_folder_that_is_no_classifier_is_not_run_with_the_reason(tmp_path: Path) -> None:
-    pytest.importorskip("transformers", reason="tags needs the extra local")
+    needs("transformers")
     assert "has no config.json" in set_up([f"tags[model={tmp_path}]"]).not_run["tags"]

@@ -19,6 +19,7 @@ from audiocapbench.store import Store
 from audiocapbench.store.annotations import Finding
 from command import COMMAND, run_command
 from folders import write_tone
+from needs import needs
 
 DOMAINS = ["S00", "0M0", "00A", "SMA"]
 
@@ -83,7 +84,7 @@ def test_whoever_interrupts_is_told_that_what_was_done_is_kept(place: Path) -> N
 
 @pytest.mark.slow
 def test_experts_on_a_ray_cluster_find_the_same(place: Path) -> None:
-    pytest.importorskip("ray", reason="the engine ray needs the extra ray")
+    needs("ray")
     from ray_cluster import local_cluster
 
     (place / "clips" / "cut.wav").write_bytes((place / "clips/00.wav").read_bytes()[:3000])
@@ -139,7 +140,7 @@ def test_an_expert_that_no_clip_concerned_is_in_the_table_all_the_same(place: Pa
 
 
 def test_what_cannot_run_or_be_read_is_counted_with_its_reason(place: Path) -> None:
-    pytest.importorskip("torch", reason="tags needs the extra local")
+    needs("torch")
     (place / "clips" / "cut.wav").write_bytes(b"RIFF")
     (place / "clips" / "twin.wav").write_bytes((place / "clips" / "00.wav").read_bytes())
     (place / "clips" / "out.wav").symlink_to(place / "elsewhere.wav")
@@ -188,7 +189,7 @@ def test_an_expert_that_there_is_not_is_refused_before_anything_is_heard(
     place: Path, name: str, words: str
 ) -> None:
     if name.startswith("tags"):
-        pytest.importorskip("torch", reason="tags needs the extra local")
+        needs("torch")
     given = [part for one in name.split(",") for part in ("--expert", one)]
     env = expert_plugin.environment(place)
     done = run_command("annotate", "hear", "clips", *given, cwd=place, env=env)

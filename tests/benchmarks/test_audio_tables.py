@@ -10,18 +10,20 @@ from typing import Any
 
 import pytest
 
+from needs import needs
+
 for _package in ("pyarrow", "huggingface_hub", "datasets"):
-    pytest.importorskip(_package, reason=f"{_package} comes with the extra hf")
+    needs(_package)
 
-import datasets  # noqa: E402
+import datasets
 
-from audiocapbench import Benchmark, open_benchmark  # noqa: E402
-from audiocapbench.errors import AudioCapBenchError  # noqa: E402
-from command import run_command  # noqa: E402
-from fakes.faults import Fault, Plan  # noqa: E402
-from fakes.http_server import Request, Response  # noqa: E402
-from fakes.hub_repositories import tone  # noqa: E402
-from fakes.hub_server import HubServer, Repository, parquet  # noqa: E402
+from audiocapbench import Benchmark, open_benchmark
+from audiocapbench.errors import AudioCapBenchError
+from command import run_command
+from fakes.faults import Fault, Plan
+from fakes.http_server import Request, Response
+from fakes.hub_repositories import tone
+from fakes.hub_server import HubServer, Repository, parquet
 
 NAME = "org/clips"
 TABLE = "data/test-00000-of-00001.parquet"

@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -15,6 +14,8 @@ import numpy as np
 import pytest
 import soundfile
 from numpy.typing import NDArray
+
+from needs import needs_program
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "src" / "audiocapbench" / "benchmarks" / "demo_clips"
@@ -216,10 +217,8 @@ def test_the_maker_reproduces_the_shipped_sounds_and_music(tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_the_maker_reproduces_the_shipped_speech(tmp_path: Path) -> None:
-    program = shutil.which("espeak-ng")
-    if program is None:
-        pytest.skip("espeak-ng, which speaks the clips, is not installed")
-    version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+    needs_program("espeak-ng")
+    version = subprocess.run(["espeak-ng", "--version"], capture_output=True, text=True, check=True)
     if ESPEAK not in version.stdout:
         pytest.skip(f"the clips were spoken by {ESPEAK}; here is {version.stdout.strip()}")
     assert_reproduced(tmp_path, [row for row in ROWS if "transcript" in row])

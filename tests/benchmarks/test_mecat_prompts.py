@@ -1,20 +1,18 @@
 """MECAT's prompts: word for word, and the table that a name asks for."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from audiocapbench.benchmarks.instructions import caption_prompt
 from audiocapbench.benchmarks.mecat.groups import SUBTASKS
 from audiocapbench.errors import BenchmarkError
+from needs import needs_shared
 
 
-def test_every_prompt_stands_in_the_paper_word_for_word(shared: Path) -> None:
-    papers = sorted((shared.parent / "seeds").glob("004*.txt"))
-    if not papers:
-        pytest.skip("the paper is not beside the real data")
-    text = papers[0].read_text(encoding="utf-8")
+def test_every_prompt_stands_in_the_paper_word_for_word() -> None:
+    (paper,) = needs_shared(papers=True).glob("004*.txt")
+    text = paper.read_text(encoding="utf-8")
     for table, name in (("i1", "Table I.1. Prompts"), ("i2", "Table I.2. Prompts")):
         printed = text[text.index(name) :].splitlines()[:10]
         rows = [re.split(r"\t", line) for line in printed if line.count("\t") == 2]

@@ -10,16 +10,18 @@ from typing import Any
 
 import pytest
 
+from needs import needs
+
 for _package in ("pyarrow", "huggingface_hub", "datasets"):
-    pytest.importorskip(_package, reason=f"{_package} comes with the extra hf")
+    needs(_package)
 
-import datasets  # noqa: E402
+import datasets
 
-from audiocapbench.benchmarks.captioning import demo_clips  # noqa: E402
-from command import run_command  # noqa: E402
-from fakes.hub_repositories import repositories, write_lists  # noqa: E402
-from fakes.hub_server import HubServer  # noqa: E402
-from fakes.mecat_shards import repositories as mecat_repositories  # noqa: E402
+from audiocapbench.benchmarks.captioning import demo_clips
+from command import run_command
+from fakes.hub_repositories import repositories, write_lists
+from fakes.hub_server import HubServer
+from fakes.mecat_shards import repositories as mecat_repositories
 
 TOKEN = "hf_test_0123456789abcdef"
 

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("inspect_ai", reason="inspect_ai comes with the extra inspect")
+from needs import needs
+
+needs("inspect_ai")
 
 from audiocapbench import Store
 from audiocapbench.benchmarks.captioning import demo_clips

@@ -14,6 +14,7 @@ import pytest
 from audiocapbench.bridges import trackers
 from command import run_command
 from folders import write_folder
+from needs import needs
 
 SECRET = "sk-0123456789-very-secret"
 ALL = ("--track", "wandb=sounds", "--track", "mlflow", "--track", "tensorboard=board")
@@ -48,7 +49,7 @@ def offline(folder: Path) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     for name in ("wandb", "mlflow", "tensorboard"):
-        pytest.importorskip(name, reason=f"{name} is an extra of its own")
+        needs(name)
     import wandb
 
     folder = tmp_path_factory.mktemp("trackers")
@@ -67,6 +68,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 def records(path: Path) -> Iterator[Any]:
     """The records of an offline run, which is a log of LevelDB's kind behind a header."""
+    needs("wandb")
     from wandb.proto.wandb_internal_pb2 import Record
 
     data, at, whole = path.read_bytes(), 7, b""
@@ -197,7 +199,7 @@ def test_a_tracker_that_fails_is_one_warning_and_the_results_stand(place: Place)
 def test_captions_from_files_are_logged_under_one_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("tensorboard", reason="tensorboard is an extra of its own")
+    needs("tensorboard")
     (tmp_path / "mine.csv").write_text("id,prediction\na,a dog barks\nb,rain\n")
     (tmp_path / "refs.csv").write_text("id,reference\na,a dog\nb,rain falls\nc,wind\n")
     files = ("--predictions", "mine.csv", "--references", "refs.csv", "--track", "tensorboard")
@@ -225,7 +227,7 @@ def test_captions_from_files_are_logged_under_one_name(
 def test_only_so_many_clips_and_bytes_are_logged_and_that_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("tensorboard", reason="tensorboard is an extra of its own")
+    needs("tensorboard")
     write_folder(tmp_path / "tones", 3)
     command = ("run", "tones", "--model", "control/right", "--metrics", "rouge_l")
     monkeypatch.setattr(trackers, "MOST_CLIPS", 2)
@@ -240,7 +242,7 @@ def test_only_so_many_clips_and_bytes_are_logged_and_that_is_said(
 def test_clips_that_cannot_be_played_and_names_that_look_alike_lose_nothing_else(
     tmp_path: Path,
 ) -> None:
-    pytest.importorskip("tensorboard", reason="tensorboard is an extra of its own")
+    needs("tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     tones = write_folder(tmp_path / "tones", 4)

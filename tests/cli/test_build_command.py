@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("huggingface_hub", reason="the Hub's library is an extra: hub")
-pytest.importorskip("pyarrow", reason="parquet needs pyarrow, an extra: hub")
+from needs import needs
+
+needs("huggingface_hub", "pyarrow")
 
 from audiocapbench import build_dataset
 from audiocapbench.cli import main

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("huggingface_hub", reason="the Hub's library is an extra: hub")
+from needs import needs
+
+needs("huggingface_hub")
 
 from audiocapbench.benchmarks import open_benchmark
 from command import run_command

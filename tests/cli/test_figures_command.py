@@ -17,6 +17,7 @@ from audiocapbench.store import Store
 from command import run_command
 from folders import write_folder
 from made_store import MadeRun, made_samples, put_run
+from needs import needs
 
 
 def call(*words: str) -> CompletedProcess[str]:
@@ -46,7 +47,7 @@ def place(runs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_four_figures_in_three_formats(place: Path) -> None:
-    pytest.importorskip("vl_convert", reason="vl-convert comes with the extra plots")
+    needs("vl_convert")
     done = call("1", "2", "--out", "drawn", "--json")
     assert done.returncode == 0, done.stderr
     paths = [place / name for name in json.loads(done.stdout)["figures"]]
@@ -70,7 +71,7 @@ def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_twelve_categories_stand_in_rows_of_four(many: Path) -> None:
-    pytest.importorskip("vl_convert", reason="vl-convert comes with the extra plots")
+    needs("vl_convert")
     done = call("1", "2", "--out", "drawn")
     assert done.returncode == 0, done.stderr
     assert "Scores of gone are left out" in done.stderr
@@ -84,7 +85,7 @@ def test_twelve_categories_stand_in_rows_of_four(many: Path) -> None:
 
 
 def test_without_a_judge_there_are_three(place: Path) -> None:
-    pytest.importorskip("vl_convert", reason="vl-convert comes with the extra plots")
+    needs("vl_convert")
     done = call("3", "--format", "svg", "--out", "drawn")
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 3
@@ -92,7 +93,7 @@ def test_without_a_judge_there_are_three(place: Path) -> None:
 
 
 def test_the_same_runs_give_the_same_file(place: Path) -> None:
-    pytest.importorskip("vl_convert", reason="vl-convert comes with the extra plots")
+    needs("vl_convert")
     for folder in ("one", "two"):
         done = call("3", "--format", "svg,pdf", "--out", folder)
         assert done.returncode == 0, done.stderr

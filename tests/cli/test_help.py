@@ -3,7 +3,6 @@
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ import typer
 from audiocapbench.cli.app import app, load_commands
 from audiocapbench.cli.examples import examples
 from command import run_command
+from needs import needs_program
 
 PROGRAM = "audiocapbench"
 
@@ -127,11 +127,11 @@ COMPLETED = {
 }
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 def test_bash_completes_commands_options_names_and_folders(
     program: dict[str, str], tmp_path: Path
 ) -> None:
     """What it offers for the last word, by the script that is installed."""
+    needs_program("bash")
     (tmp_path / "clips-of-mine").mkdir()
     lines = [f"source <(_AUDIOCAPBENCH_COMPLETE=source_bash {PROGRAM})"]
     for words in COMPLETED:

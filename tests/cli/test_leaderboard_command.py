@@ -14,6 +14,7 @@ from audiocapbench.data.outcome import Status
 from audiocapbench.store import Store
 from command import run_command
 from made_store import MadeRun, made_samples, put_run
+from needs import needs
 
 SAMPLES = made_samples(24, categories=("sound", "music"))
 NAMES = ("plain", "=cmd|x", "best_of_all & more")
@@ -74,7 +75,7 @@ def test_every_form_can_be_printed_or_written(store: str, tmp_path: Path) -> Non
 
 
 def test_parquet_is_written_to_a_file(store: str, tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet", reason="Parquet needs pyarrow")
+    parquet = needs("pyarrow.parquet")
     file = tmp_path / "board.parquet"
     assert run("leaderboard", "--store", store, "--format", "parquet").returncode == 2
     done = run("leaderboard", "--store", store, "--format", "parquet", "--out", str(file))

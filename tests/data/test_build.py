@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 import soundfile
 
-pytest.importorskip("huggingface_hub", reason="the Hub's library is an extra: hub")
-pytest.importorskip("pyarrow", reason="parquet needs pyarrow, an extra: hub")
+from needs import needs
+
+needs("huggingface_hub", "pyarrow")
 
 from audiocapbench.benchmarks.captioning import load_audiocapbench
 from audiocapbench.data import open_folder

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("huggingface_hub", reason="the Hub's library is an extra: hub")
-pytest.importorskip("pyarrow", reason="parquet needs pyarrow, an extra: hub")
+from needs import needs
+
+needs("huggingface_hub", "pyarrow")
 
 from audiocapbench.data import open_folder
 from audiocapbench.data.build import BuildSettings, build

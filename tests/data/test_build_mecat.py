@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("huggingface_hub", reason="the Hub's library is an extra: hub")
+from needs import needs
+
+needs("huggingface_hub")
 
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data import open_folder

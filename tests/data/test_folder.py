@@ -17,6 +17,7 @@ from audiocapbench.data import (
 )
 from audiocapbench.errors import DatasetError
 from folders import write_folder, write_lines, write_ten_faults, write_tone
+from needs import needs
 
 
 def problems(root: Path) -> list[str]:
@@ -235,7 +236,7 @@ def test_a_folder_with_metadata_csv_is_read_as_audiofolder_does(tmp_path: Path, 
 
 
 def test_metadata_parquet_is_read(tmp_path: Path) -> None:
-    pyarrow = pytest.importorskip("pyarrow", reason="Parquet needs the extra hub")
+    pyarrow = needs("pyarrow")
     from pyarrow import parquet
 
     for name in ("a", "b"):

@@ -11,6 +11,7 @@ from audiocapbench.data.build.audiocapbench import NewSubset, choose
 from audiocapbench.data.build.hub import Hub
 from audiocapbench.data.build.id_lists import MUSIC, SOURCES, SPEECH, read_id_lists
 from audiocapbench.errors import DatasetError
+from needs import needs
 
 
 def _longest_first(pool: dict[str, str], count: int | None = None) -> list[str]:
@@ -59,8 +60,7 @@ def test_random_parts_depend_on_the_seed_and_the_names_alone() -> None:
 
 
 def test_a_new_subset_is_drawn_built_and_not_drawn_again(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow", reason="parquet needs pyarrow, an extra: hub")
-    pytest.importorskip("huggingface_hub", reason="the Hub's library is an extra: hub")
+    needs("pyarrow", "huggingface_hub")
     from fakes.hub_repositories import evaluation_list, long_captions, repositories
     from fakes.hub_server import HubServer
 

@@ -18,9 +18,10 @@ from fakes.gemini_server import content
 from fakes.http_server import Request, json_response
 from fakes.openai_batches import Batch, OpenAIBatchServer, answered, completion
 from folders import write_folder
+from needs import needs
 from whole_run import STORE, Ended, clip_of, finish, outcomes
 
-pytest.importorskip("openai", reason="OpenAI is asked with what its package brings")
+needs("openai")
 
 CLIPS, COPIES = 4, 6
 MODEL, JUDGE = "openai/gpt-audio", "openai/gpt-4.1"
@@ -390,7 +391,7 @@ def test_a_batch_with_errors_alone_fails_its_samples_which_can_be_asked_again(
 class TestGemini:
     @pytest.fixture
     def google(self) -> Iterator[GeminiBatchServer]:
-        pytest.importorskip("google.genai", reason="Gemini needs the extra gemini")
+        needs("google.genai")
         with GeminiBatchServer() as running:
             yield running
 

@@ -17,6 +17,7 @@ from audiocapbench.errors import DatasetError
 from audiocapbench.store import Store
 from command import run_command
 from mecat_data import clips, write_references
+from needs import needs
 
 CAPTIONS = {
     "a.wav": "A dog barks.",
@@ -45,7 +46,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def write_parquet(path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
+    parquet = needs("pyarrow.parquet")
     import pyarrow
 
     audio = [{"bytes": b"\xff\xfe" * 50, "path": f"clips/{key}"} for key in CAPTIONS]
@@ -176,7 +177,7 @@ def test_what_cannot_be_imported_says_why(
     place: Path, name: str, content: bytes, words: list[str], said: str
 ) -> None:
     if name.endswith(".parquet"):
-        pytest.importorskip("pyarrow", reason="Parquet needs the extra hub")
+        needs("pyarrow")
     (place / name).write_bytes(content)
     done = call(place, "import", name, "--references", "refs.csv", *words)
     assert done.returncode == 2, done.stdout
@@ -372,8 +373,6 @@ def test_real_captions_of_clotho_are_imported_from_their_own_files(
 ) -> None:
     captions = shared / "aces/2023-baseline-evaluation-preds.csv"
     references = shared / "clotho/evaluation_captions.csv"
-    if not captions.is_file() or not references.is_file():
-        pytest.skip("needs shared/data/aces and clotho")
     words = ("--references", str(references), "--model", "baseline", "--metrics", "rouge_l")
     done = call(tmp_path, "import", str(captions), *words, "--json")
     assert done.returncode == 0, done.stderr
@@ -443,7 +442,7 @@ def test_answers_to_mecat_are_imported_without_its_audio(tmp_path: Path) -> None
 
 
 def test_a_judge_on_files_needs_agreement_before_it_costs(place: Path) -> None:
-    pytest.importorskip("openai", reason="openai comes with the extra openai")
+    needs("openai")
     name = write_form(place, "jsonl")
     words = ("--references", "refs.csv", "--judge", "openai/gpt-4.1", "--budget", "1")
     environment = {"PATH": "", "OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": "http://127.0.0.1:9"}
@@ -529,7 +528,7 @@ def test_empty_captions_and_columns_that_are_missing_are_said(place: Path) -> No
     (place / "p.csv").write_text("id,said\na.wav,A dog.\n")
     done = call(place, "import", "p.csv", *words)
     assert "has no column 'prediction' (or predicted_caption, " in done.stderr
-    pyarrow = pytest.importorskip("pyarrow")
+    pyarrow = needs("pyarrow")
     from pyarrow import parquet
 
     parquet.write_table(pyarrow.table({"id": ["a.wav"], "said": ["A dog."]}), place / "p.parquet")

@@ -14,9 +14,10 @@ import soundfile
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer
 from folders import write_lines
+from needs import needs
 from whole_run import outcomes, start, wait_until
 
-pytest.importorskip("openai", reason="the endpoint is asked through the openai package")
+needs("openai")
 
 FILES, QUESTIONS = 5, 1500
 WARM, MOST_GROWTH_MB = 0.2, 40.0

@@ -22,9 +22,10 @@ from fakes.gemini_server import _camel, error
 from fakes.http_server import Request, Response, json_response
 from fakes.openai_batches import Batch, OpenAIBatchServer, answered, completion, unanswered
 from folders import write_folder
+from needs import needs
 from whole_run import STORE, Ended, clip_of, finish, outcomes, said, start, wait_until
 
-pytest.importorskip("openai", reason="OpenAI is asked with what its package brings")
+needs("openai")
 
 CLIPS = 6
 MODEL = "openai/gpt-audio"
@@ -401,7 +402,7 @@ def test_the_library_asks_in_batches_too(
 class TestGemini:
     @pytest.fixture
     def google(self) -> Iterator[GeminiBatchServer]:
-        pytest.importorskip("google.genai", reason="Gemini needs the extra gemini")
+        needs("google.genai")
         with GeminiBatchServer() as running:
             yield running
 

@@ -6,6 +6,7 @@ from audiocapbench.engine.budget import question_cost
 from audiocapbench.models import ModelSettings, create_model
 from audiocapbench.models.price import Price
 from audiocapbench.models.registry import price_of
+from needs import needs
 
 OWN = "endpoint/qwen@http://127.0.0.1:8000/v1"
 ANSWERS_ALONE = Price.of(0, 0, 1_000_000, 0, "a dollar for a token written")
@@ -31,7 +32,7 @@ READING_ALONE = Price.of(1_000_000, 1_000_000, 0, 10, "a dollar for a token read
 def test_the_longest_answer_is_what_the_request_or_else_the_price_allows(
     monkeypatch: pytest.MonkeyPatch, name: str, package: str, limit: int | None, tokens: int
 ) -> None:
-    pytest.importorskip(package)
+    needs(package)
     for key in ("OPENAI_API_KEY", "GEMINI_API_KEY", "DASHSCOPE_API_KEY"):
         monkeypatch.setenv(key, "a-key-of-a-test")
     model = create_model(name, ModelSettings(max_tokens=limit))
@@ -52,7 +53,7 @@ def test_no_tokenizer_makes_more_of_a_prompt_than_is_set_aside(text: str) -> Non
 
 
 def test_what_a_system_prompt_says_is_part_of_every_question() -> None:
-    pytest.importorskip("openai")
+    needs("openai")
     long = create_model(OWN, ModelSettings(system="Be brief. " * 200))
     costs = [question_cost(READING_ALONE, one, 0.0, "Why?") for one in (create_model(OWN), long)]
     assert costs[1].likely_usd - costs[0].likely_usd == 500

@@ -22,7 +22,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("ray", reason="the engine ray needs the extra ray")
+from needs import needs
+
+needs("ray")
 
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.cli.run import run as audiocapbench_run
@@ -243,7 +245,7 @@ def test_what_cannot_work_on_a_node_is_one_sentence(cluster: LocalCluster, place
 def test_a_service_is_asked_from_here_and_its_key_stays_here(
     cluster: LocalCluster, place: Path
 ) -> None:
-    pytest.importorskip("openai", reason="the endpoint is asked through the openai package")
+    needs("openai")
     with OpenAIServer(key="sk-right-key-of-a-test") as server:
         model = f"endpoint/fake@{server.base_url}"
         key = {"ENDPOINT_API_KEY": "sk-right-key-of-a-test"}
@@ -317,8 +319,7 @@ def test_encoders_give_the_same_vectors_there(cluster: LocalCluster) -> None:
 def test_clap_gives_the_same_numbers_there_to_the_last_digit(
     cluster: LocalCluster, tmp_path: Path
 ) -> None:
-    pytest.importorskip("torch", reason="CLAP needs the extra local")
-    pytest.importorskip("transformers", reason="CLAP needs the extra local")
+    needs("torch", "transformers")
     clips = [tmp_path / f"{number}.wav" for number in range(30)]
     for number, path in enumerate(clips):
         write_tone(path, 100.0 + 50 * number, 6.5 + 0.2 * number)
@@ -364,7 +365,7 @@ def test_a_worker_that_is_lost_with_windows_costs_their_block(
 
 
 def test_clap_travels_by_name_and_is_held_to_its_weights(tmp_path: Path) -> None:
-    pytest.importorskip("transformers", reason="CLAP needs the extra local")
+    needs("transformers")
     folder = save_tiny_clap(tmp_path / "tiny")
     sent = pickle.dumps(BatchEncoder(load_encoder("laion", {"path": str(folder)}, "cpu")))
     assert len(sent) < 500
@@ -408,7 +409,7 @@ def test_the_page_names_real_options_of_ray_and_of_this_program() -> None:
 
 
 def test_the_batch_script_and_the_manifest_can_be_read() -> None:
-    yaml = pytest.importorskip("yaml", reason="Ray brings it")
+    yaml = needs("yaml")
 
     (script,) = blocks(CLUSTER_PAGE, "bash")
     subprocess.run(["bash", "-n"], input=script, text=True, check=True)

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("openai", reason="the endpoint is asked through the openai package")
+from needs import needs
+
+needs("openai")
 
 from audiocapbench.benchmarks import Benchmark, open_benchmark
 from audiocapbench.engine import RateLimits, RetryPolicy, RunEnd, run_benchmark

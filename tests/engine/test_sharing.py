@@ -27,9 +27,10 @@ from audiocapbench.store.claims import TaskKey, Worker
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
+from needs import needs
 from whole_run import clip_of, outcomes, said, start, wait_until
 
-pytest.importorskip("openai", reason="the endpoint is asked through the openai package")
+needs("openai")
 
 CLIPS = 60
 

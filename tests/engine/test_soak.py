@@ -2,8 +2,9 @@
 
 import pytest
 
-pytest.importorskip("openai", reason="the endpoint is asked through the openai package")
-pytest.importorskip("psycopg", reason="the extra postgres is not installed")
+from needs import needs
+
+needs("openai", "psycopg")
 
 import soak
 

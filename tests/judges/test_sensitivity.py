@@ -16,8 +16,9 @@ from command import run_command
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
+from needs import needs
 
-pytest.importorskip("openai", reason="endpoints need the extra openai")
+needs("openai")
 
 CLIPS = 12
 UNIT = "per 1,000,000 tokens"

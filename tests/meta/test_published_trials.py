@@ -12,7 +12,7 @@ from audiocapbench.meta.pairs.pair import PairSet, agreement
 from audiocapbench.meta.scorers.scorer import create_scorer
 from audiocapbench.meta.settings import TrialSettings
 from audiocapbench.meta.trial import ScorerTrial, try_scorer
-from needs import needs
+from needs import needs, needs_program
 
 
 @pytest.fixture(scope="module")
@@ -155,9 +155,8 @@ def test_n_gram_metrics_agree_with_people_as_published(
 
 @pytest.mark.slow
 def test_meteor_1_5_agrees_with_people_as_published(human: PairSet) -> None:
-    from coco_oracle import need_java
 
-    need_java()
+    needs_program("java")
     needs("pycocoevalcap")
     scorer = create_scorer("metric:meteor_1_5", TrialSettings(protocol="fense"))
     assert rounded(try_scorer(scorer, human)) == [66.0, 96.4, 90.0, 60.1, 71.7]

@@ -10,6 +10,7 @@ import pytest
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.coco.cider import cider_d
 from coco_oracle import Corpus, clotho, conette, tokenised
+from needs import needs
 
 
 def test_identical_captions_score_ten_where_all_orders_exist() -> None:
@@ -64,6 +65,7 @@ def test_resampling_keeps_the_weights_of_the_full_corpus() -> None:
 def test_cider_d_equals_pycocoevalcap(load: Callable[[Path], Corpus], shared: Path) -> None:
     corpus = load(shared)
     tokens = tokenised(corpus)
+    needs("pycocoevalcap")
     from pycocoevalcap.cider.cider import Cider
 
     score, samples = Cider().compute_score(*tokens)

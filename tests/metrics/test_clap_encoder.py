@@ -17,10 +17,11 @@ from audiocapbench.metrics.clap import AudioTextEncoder, clap_scores, identity, 
 from audiocapbench.metrics.clap.laion import LogMel
 from audiocapbench.store import Store
 from folders import write_tone
+from needs import needs
 from tiny_clap import RATE, pictures, save_tiny_clap
 
-torch = pytest.importorskip("torch", reason="the extra local is not installed")
-transformers = pytest.importorskip("transformers", reason="the extra local is not installed")
+torch = needs("torch")
+transformers = needs("transformers")
 
 ODD_TEXTS = ["a dog", "x" * 100_000, "a\0b", "صوت المطر", "🎧", "人们在说话"]
 

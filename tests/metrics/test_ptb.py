@@ -5,7 +5,6 @@ import csv
 import hashlib
 import json
 import random
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.metrics.ptb.tokenizer import tokenize
+from needs import needs, needs_program
 
 GOLDEN = Path(__file__).with_name("ptb_golden.jsonl")
 CHARACTERS = Path(__file__).with_name("ptb_characters_golden.json")
@@ -138,8 +138,8 @@ def test_invented_captions_have_the_tokens_of_the_original(tmp_path: Path) -> No
 
 
 def _tokens_of_the_original(captions: Sequence[str], folder: Path) -> list[list[str]]:
-    pycocoevalcap = pytest.importorskip("pycocoevalcap", reason="the original is not installed")
-    java = shutil.which("java") or pytest.skip("the original needs Java")
+    pycocoevalcap = needs("pycocoevalcap")
+    needs_program("java")
     jar = Path(pycocoevalcap.__path__[0], "tokenizer", "stanford-corenlp-3.4.1.jar")
     # A line between captions, because the original looks at the line that follows.
     lines = [line for caption in captions for line in (caption, "zq")]
@@ -147,7 +147,7 @@ def _tokens_of_the_original(captions: Sequence[str], folder: Path) -> list[list[
     source.write_text("\n".join(lines), encoding="utf-8")
     tokenizer = ["edu.stanford.nlp.process.PTBTokenizer", "-preserveLines", "-lowerCase"]
     done = subprocess.run(
-        [java, "-Dfile.encoding=UTF-8", "-cp", str(jar), *tokenizer, str(source)],
+        ["java", "-Dfile.encoding=UTF-8", "-cp", str(jar), *tokenizer, str(source)],
         capture_output=True,
         check=True,
     )

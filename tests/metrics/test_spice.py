@@ -8,7 +8,7 @@ import pytest
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.coco.spice import spice
-from coco_oracle import need_java
+from needs import needs, needs_program
 
 SCRIPT = """#!/bin/sh
 if [ "$1" = "-version" ]; then echo 'openjdk version "17.0.1"' >&2; exit 0; fi
@@ -39,8 +39,8 @@ def _java_does(folder: Path, action: str) -> None:
 
 
 def test_missing_models_are_named_with_their_place() -> None:
-    pycocoevalcap = pytest.importorskip("pycocoevalcap", reason="pycocoevalcap is missing")
-    need_java()
+    pycocoevalcap = needs("pycocoevalcap")
+    needs_program("java")
     lib = Path(pycocoevalcap.__path__[0], "spice", "lib")
     if (lib / "stanford-corenlp-3.6.0-models.jar").exists():
         pytest.skip("the models are installed")

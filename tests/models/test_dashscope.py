@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("httpx", reason="needs the extra audiocapbench[dashscope]")
-pytest.importorskip("openai", reason="needs the extra audiocapbench[openai]")
+from needs import needs
+
+needs("httpx", "openai")
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import (

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("openai", reason="needs the extra audiocapbench[openai]")
+from needs import needs
+
+needs("openai")
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError

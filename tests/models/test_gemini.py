@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 import soundfile
 
-pytest.importorskip("google.genai", reason="needs the extra audiocapbench[gemini]")
+from needs import needs
+
+needs("google.genai")
 
 from audiocapbench import audio
 from audiocapbench.data import Clip
@@ -204,7 +206,7 @@ def vertex(
     server: GeminiServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Callable[[], Gemini]:
     """Models through Vertex AI, signed in as a service account that the server knows."""
-    rsa = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.rsa", reason="signs in")
+    rsa = needs("cryptography.hazmat.primitives.asymmetric.rsa")
     from cryptography.hazmat.primitives import serialization as form
 
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("google.genai", reason="needs the extra audiocapbench[gemini]")
+from needs import needs
+
+needs("google.genai")
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError

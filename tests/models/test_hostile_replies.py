@@ -17,8 +17,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("openai", reason="needs the extra audiocapbench[openai]")
-pytest.importorskip("google.genai", reason="needs the extra audiocapbench[gemini]")
+from needs import needs
+
+needs("openai", "google.genai")
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, RefusedQuestionError, TransientError

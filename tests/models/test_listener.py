@@ -14,6 +14,7 @@ from audiocapbench.models import Question, SentAudio, create_model
 from audiocapbench.models.listener import describe
 from audiocapbench.models.listener.hearing import hear
 from audiocapbench.models.listener.wording import topic_of
+from needs import needs
 
 RATE = 16_000
 SOUND = "Describe what you hear in this audio."
@@ -78,8 +79,8 @@ def sounds_like_speech(caption: str) -> bool:
 
 
 def load(path: Path) -> Clip:
-    soundfile = pytest.importorskip("soundfile")
-    soxr = pytest.importorskip("soxr")
+    soundfile = needs("soundfile")
+    soxr = needs("soxr")
     samples, rate = soundfile.read(path, dtype="float32", always_2d=True)
     return np.asarray(soxr.resample(samples.mean(axis=1), rate, RATE), dtype=np.float32)
 

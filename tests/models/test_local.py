@@ -23,12 +23,13 @@ from audiocapbench.models.registry import price_of
 from audiocapbench.store import Store
 from command import run_command
 from folders import write_folder
+from needs import needs
 
-torch = pytest.importorskip("torch", reason="local/… needs the extra local")
-pytest.importorskip("transformers", reason="local/… needs the extra local")
+torch = needs("torch")
+needs("transformers")
 
-from audiocapbench.models.local import LocalModel  # noqa: E402
-from tiny_audio_models import (  # noqa: E402
+from audiocapbench.models.local import LocalModel
+from tiny_audio_models import (
     ARCHITECTURES,
     NEEDS,
     in_hub_cache,
@@ -48,7 +49,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path
 
     def of(name: str) -> Path:
         if name in NEEDS:
-            pytest.importorskip(NEEDS[name], reason=f"its processor needs {NEEDS[name]}")
+            needs(NEEDS[name])
         if name not in made:
             (root / name).mkdir()
             torch.manual_seed(0)

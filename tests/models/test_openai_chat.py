@@ -13,7 +13,9 @@ from typing import Any
 import anyio
 import pytest
 
-pytest.importorskip("openai", reason="needs the extra audiocapbench[openai]")
+from needs import needs
+
+needs("openai")
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError

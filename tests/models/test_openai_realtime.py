@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 import soundfile
 
-pytest.importorskip("openai", reason="needs the extra audiocapbench[openai]")
-pytest.importorskip("websockets", reason="needs the extra audiocapbench[openai]")
+from needs import needs
+
+needs("openai", "websockets")
 
 from audiocapbench import audio
 from audiocapbench.data import Clip

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-pytest.importorskip("openai", reason="needs the extra audiocapbench[openai]")
-pytest.importorskip("websockets", reason="needs the extra audiocapbench[openai]")
+from needs import needs
+
+needs("openai", "websockets")
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import FatalError, ModelError, RefusedQuestionError, TransientError

@@ -18,6 +18,7 @@ from audiocapbench.models.price import FREE
 from audiocapbench.models.provider import Provider
 from audiocapbench.models.registry import built_in_providers, price_of
 from fakes.entry_points import installed
+from needs import needs
 from tiny_audio_models import qwen2_audio
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -149,7 +150,7 @@ def test_every_provider_takes_or_refuses_every_setting(
 ) -> None:
     record = built_in_providers()[provider]
     for package in record.packages:
-        pytest.importorskip(package, reason=f"{package} comes with the extra {record.extra}")
+        needs(package)
     if provider in ("local", "vllm"):
         name = f"{provider}/{qwen2_audio(tmp_path)}"
     else:

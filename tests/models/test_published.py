@@ -4,6 +4,7 @@ import pytest
 
 from audiocapbench.models import KnownModel, ModelSettings, published_models
 from audiocapbench.models.registry import create_published
+from needs import needs
 
 
 def published(name: str) -> KnownModel | None:
@@ -58,7 +59,7 @@ def test_the_published_protocol_asks_for_answers_as_long_as_the_published_tool_d
     name: str, key: str, limit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for extra in ("httpx", "google.genai"):
-        pytest.importorskip(extra)
+        needs(extra)
     for variable in ("OPENAI_API_KEY", "GEMINI_API_KEY", "DASHSCOPE_API_KEY"):
         monkeypatch.setenv(variable, "sk-test-0123456789")
     assert create_published(name).parameters[key] == limit

@@ -6,6 +6,7 @@ documents and refuses others; it answers by transformers, so that answers must b
 """
 
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,9 @@ import pytest
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models import ModelSettings, Question, SentAudio, create_model
+from needs import needs
 
-pytest.importorskip("torch", reason="vllm/… needs torch")
-pytest.importorskip("transformers", reason="vllm/… needs transformers")
+needs("torch", "transformers")
 
 from tiny_audio_models import qwen2_audio
 
@@ -132,8 +133,7 @@ def test_vllm_is_asked_what_local_asks_and_its_answers_are_kept(folder: Path) ->
     assert [one.input_tokens for one in made] == [one.input_tokens for one in wanted]
     assert model.parameters == {**same.parameters, "device": "vllm"}
     assert model.contract == same.contract
-    import vllm
-
+    vllm = import_module("vllm")  # the fixture's
     loaded, asked = vllm.calls
     assert loaded == ("LLM", str(folder), "float32", 0, False, 2048)
     assert asked[1] == 3

@@ -13,6 +13,7 @@ from audiocapbench.errors import ReportError
 from audiocapbench.report.corpus import corpus_map, corpus_report, grouped
 from command import run_command
 from mecat_data import clips, write_references
+from needs import needs
 
 
 def test_counts_and_vocabulary_are_those_of_the_captions() -> None:
@@ -60,7 +61,7 @@ def test_the_published_references_have_the_published_number_of_clips(shared: Pat
 
 
 def test_a_map_shows_every_sample_in_its_colour_and_is_the_same_twice(tmp_path: Path) -> None:
-    pytest.importorskip("sklearn", reason="a map needs the extra plots")
+    needs("sklearn")
     samples = grouped([open_benchmark("demo")], "category")
     drawn, label = corpus_map(samples, "wordllama")
     assert corpus_map(samples, "wordllama")[0] == drawn
@@ -81,7 +82,7 @@ def test_a_map_shows_every_sample_in_its_colour_and_is_the_same_twice(tmp_path: 
 
 def test_a_map_of_audio_is_of_clips(tmp_path: Path) -> None:
     for needed in ("sklearn", "torch", "transformers"):
-        pytest.importorskip(needed, reason="a map of audio needs the extras plots and local")
+        needs(needed)
     from tiny_clap import save_tiny_clap
 
     weights = save_tiny_clap(tmp_path / "weights")

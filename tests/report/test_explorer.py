@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from browser import Visit, launched, needs_browser, visits
+from browser import Visit, launched, visits
+from needs import needs, needs_program
 from report_pages import EVIL, write_hostile_page, write_plain_page
 
-pytest.importorskip("playwright", reason="playwright drives the browser; see CONTRIBUTING.md")
-
-pytestmark = needs_browser
+needs("playwright")
+needs_program("chromium")
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ from audiocapbench.report.exports import (
     markdown_text,
     write_parquet,
 )
+from needs import needs
 
 HOSTILE = [
     '=HYPERLINK("http://example.org","x")',
@@ -98,7 +99,7 @@ def test_latex_escapes_every_special_character() -> None:
 
 
 def test_parquet_holds_texts_as_they_are_and_types_for_all_columns(tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet", reason="Parquet needs pyarrow")
+    parquet = needs("pyarrow.parquet")
     texts = [text for text in HOSTILE if text != "\udc80"]
     rows = [
         {"model": text, "run": place, "score": 0.5, "low": None, "mixed": 1 if place else 0.5}

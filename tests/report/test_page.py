@@ -10,14 +10,14 @@ import soundfile
 import audiocapbench as acb
 from audiocapbench.report.page.html import write_report
 from audiocapbench.store import Store
-from browser import Opener, Visit, launched, needs_axe, needs_browser, visits
+from browser import Opener, Visit, launched, visits
 from folders import write_lines
 from four_models import JUDGE, put_models
+from needs import needs, needs_program
 from report_pages import gathered_runs, write_page
 
-pytest.importorskip("playwright", reason="playwright drives the browser; see CONTRIBUTING.md")
-
-pytestmark = needs_browser
+needs("playwright")
+needs_program("chromium")
 
 TABS = ("leaderboard", "compare", "explore", "trials", "costs", "made")
 
@@ -79,9 +79,9 @@ def models(seen: Visit) -> list[str]:
     return found
 
 
-@needs_axe
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_wrong(visit: Opener, page: str, scheme: str) -> None:
+    needs_program("axe-core")
     seen = visit(f"{page}#leaderboard", color_scheme=scheme, bypass_csp=True)
     for tab in TABS:
         seen.page.click(f"#tab-{tab}")

@@ -12,15 +12,14 @@ from typing import Any
 
 import pytest
 
-from browser import Opener, Visit, launched, needs_axe, needs_browser, visits
+from browser import Opener, Visit, launched, visits
 from command import run_command
 from four_models import JUDGE
+from needs import needs, needs_program
 from printed import blocks
 from printed import page as page_of
 from report_pages import EVIL
 from site_files import changed, write_submissions
-
-with_browser = needs_browser
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +113,7 @@ def test_runs_of_a_store_and_several_benchmarks_share_a_site(folder: Path, tmp_p
 
 @pytest.fixture(scope="module")
 def browser(folder: Path) -> Iterator[Any]:
-    pytest.importorskip("playwright", reason="playwright drives the browser; see CONTRIBUTING.md")
+    needs("playwright")
     yield from launched()
 
 
@@ -138,7 +137,6 @@ def counted(seen: Visit, words: str) -> None:
     seen.until(f"document.getElementById('count').textContent === {json.dumps(words)}")
 
 
-@with_browser
 def test_models_are_filtered_ranked_and_sorted(visit: Opener, page: str) -> None:
     seen = visit(page)
     shown = seen.page
@@ -169,7 +167,6 @@ def test_models_are_filtered_ranked_and_sorted(visit: Opener, page: str) -> None
     seen.becomes(lambda: models(seen), everyone)
 
 
-@with_browser
 def test_a_score_and_a_category_have_ranks_of_their_own(visit: Opener, page: str) -> None:
     seen = visit(page)
     seen.page.select_option("#score", "rouge_l")
@@ -187,7 +184,6 @@ def test_a_score_and_a_category_have_ranks_of_their_own(visit: Opener, page: str
     assert models(again) == models(seen)
 
 
-@with_browser
 def test_a_row_leads_to_its_page_and_back(visit: Opener, page: str) -> None:
     seen = visit(page)
     more = seen.page.locator("a", has_text="more").first
@@ -205,7 +201,6 @@ def test_a_row_leads_to_its_page_and_back(visit: Opener, page: str) -> None:
     seen.until(lambda: len(models(seen)) == 4)
 
 
-@with_browser
 def test_costs_and_how_it_was_made_are_shown_of_the_models_that_fit(
     visit: Opener, page: str
 ) -> None:
@@ -216,7 +211,6 @@ def test_costs_and_how_it_was_made_are_shown_of_the_models_that_fit(
     assert JUDGE in seen.page.inner_text("#made")
 
 
-@with_browser
 def test_it_works_under_a_path_and_asks_for_nothing_else(browser: Any, folder: Path) -> None:
     handler = functools.partial(QuietHandler, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
@@ -239,7 +233,6 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
-@with_browser
 @pytest.mark.parametrize("width", [390, 1440])
 def test_it_fits_a_phone_and_works_without_scripts(visit: Opener, page: str, width: int) -> None:
     for address in (page, f"{page}#costs"):
@@ -250,10 +243,9 @@ def test_it_fits_a_phone_and_works_without_scripts(visit: Opener, page: str, wid
     assert "acme/alpha" in bare.page.content()
 
 
-@with_browser
-@needs_axe
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_wrong(visit: Opener, page: str, scheme: str) -> None:
+    needs_program("axe-core")
     for tab in ("leaderboard", "costs", "made"):
         seen = visit(f"{page}#{tab}", color_scheme=scheme, bypass_csp=True)
         assert seen.violations() == [], tab
@@ -262,7 +254,7 @@ def test_axe_finds_nothing_wrong(visit: Opener, page: str, scheme: str) -> None:
 def test_the_recipes_for_hosts_are_whole_and_their_commands_run(
     folder: Path, tmp_path: Path
 ) -> None:
-    yaml = pytest.importorskip("yaml", reason="the extra docs brings a reader of YAML")
+    yaml = needs("yaml")
     workflow, space = (yaml.safe_load_all(one) for one in blocks(page_of("docs/site.md"), "yaml"))
     jobs = next(workflow)["jobs"]
     commands = [step["run"] for step in jobs["check"]["steps"] if "run" in step]

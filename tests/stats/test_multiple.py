@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from audiocapbench.stats.multiple import Correction, corrected
+from needs import needs
 
 P_VALUES = np.array([0.01, 0.04, 0.03, 0.005, 0.5, 0.03])
 
@@ -16,7 +17,7 @@ def test_holm_by_hand() -> None:
 
 
 def test_holm_equals_statsmodels() -> None:
-    multitest = pytest.importorskip("statsmodels.stats.multitest")
+    multitest = needs("statsmodels.stats.multitest")
     values = np.random.default_rng(2).random(200) ** 3
     expected = multitest.multipletests(values, method="holm")[1]
     assert corrected(values, Correction.HOLM) == pytest.approx(expected)

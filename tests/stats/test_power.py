@@ -10,19 +10,20 @@ from audiocapbench.stats.power import (
     power_of,
     samples_needed,
 )
+from needs import needs
 from permutation import permutation_test
 
 
 @pytest.mark.parametrize("n", [2, 5, 30, 1000, 20_000])
 def test_the_smallest_visible_difference_equals_statsmodels(n: int) -> None:
-    power = pytest.importorskip("statsmodels.stats.power")
+    power = needs("statsmodels.stats.power")
     expected = power.TTestPower().solve_power(nobs=n, alpha=0.05, power=0.8)
     assert minimum_detectable_difference(1.0, n) == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.parametrize("difference", [0.02, 0.1, 0.5, 2.0])
 def test_the_samples_needed_equal_statsmodels(difference: float) -> None:
-    power = pytest.importorskip("statsmodels.stats.power")
+    power = needs("statsmodels.stats.power")
     expected = power.TTestPower().solve_power(effect_size=difference, alpha=0.05, power=0.8)
     needed = samples_needed(difference, 1.0)
     assert needed is not None

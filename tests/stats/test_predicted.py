@@ -5,6 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from audiocapbench.stats.predicted import calibrated_mean, ratings_needed, tuning_weight
+from needs import needs
 
 FloatArray = NDArray[np.float64]
 
@@ -39,7 +40,7 @@ def test_intervals_cover_the_truth_whatever_the_judge_is_worth(kind: str, rated:
 
 @pytest.mark.parametrize("kind", ["good", "biased"])
 def test_the_estimate_is_that_of_the_authors_package(kind: str) -> None:
-    ppi = pytest.importorskip("ppi_py", reason="ppi-python comes with the extra test-all")
+    ppi = needs("ppi_py")
     people, judge = drawn(kind, np.random.default_rng(4))
     y, f, others = people[:120], judge[:120], judge[120:]
     found = calibrated_mean(y, f, others)

@@ -29,21 +29,19 @@ from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
 from four_models import IDS, JUDGE, put_models, put_unscored
 from made_store import MadeRun, made_samples, put_run
-from postgres_server import NoServerError, PostgresServer
+from needs import needs, needs_program
+from postgres_server import PostgresServer
 from showing import showing
 from whole_run import finish, interrupt, said, start, wait_until
 
-psycopg = pytest.importorskip("psycopg", reason="the extra postgres is not installed")
+psycopg = needs("psycopg")
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[PostgresServer]:
     """A fresh cluster."""
-    try:
-        server = PostgresServer()
-    except NoServerError as reason:
-        pytest.skip(str(reason))
-    with server:
+    needs_program("postgresql")
+    with PostgresServer() as server:
         yield server
 
 
@@ -208,7 +206,7 @@ def test_a_table_that_stays_locked_is_away(cluster: PostgresServer) -> None:
 def test_a_run_outlives_a_restart_and_loses_no_paid_answer(
     cluster: PostgresServer, tmp_path: Path
 ) -> None:
-    pytest.importorskip("openai", reason="the endpoint is asked through the openai package")
+    needs("openai")
     write_folder(tmp_path / "tones", 32)  # of which each takes sixteen
     go = threading.Event()
 
@@ -234,7 +232,7 @@ def test_a_run_outlives_a_restart_and_loses_no_paid_answer(
 def test_ctrl_c_twice_ends_at_once_though_only_one_table_is_locked(
     server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("openai", reason="the endpoint is asked through the openai package")
+    needs("openai")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "tones").mkdir()
     write_folder(tmp_path / "tones", 6)
@@ -267,7 +265,7 @@ def test_ctrl_c_twice_ends_at_once_though_only_one_table_is_locked(
 def test_pages_list_samples_and_tell_what_goes_on_as_on_sqlite(
     cluster: PostgresServer, tmp_path: Path
 ) -> None:
-    pytest.importorskip("uvicorn", reason="the server needs the extra web")
+    needs("uvicorn")
     told = []
     for url in (cluster.create("pages"), str(tmp_path / "runs.db")):
         with Store.open(url) as store:

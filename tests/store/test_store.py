@@ -22,6 +22,7 @@ from audiocapbench.store.schema import bring_up_to_date
 from audiocapbench.store.upgrades import UPGRADES
 from folders import write_folder
 from made_store import MadeRun, made_samples, put_run
+from needs import needs
 
 
 @pytest.fixture
@@ -268,7 +269,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_store_url_is_checked_and_its_password_never_shown(tmp_path: Path) -> None:
-    pytest.importorskip("psycopg", reason="PostgreSQL needs the extra postgres")
+    needs("psycopg")
     for odd in ("", "  ", "a\0b", "postgresql://h:port/x"):
         with pytest.raises(StoreError, match="store= is "):
             Store.open(odd)

@@ -17,9 +17,10 @@ from command import COMMAND, run_command
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
+from needs import needs
 from whole_run import wait_until
 
-pytest.importorskip("openai", reason="the servers are asked through the openai package")
+needs("openai")
 
 CLIPS = 60
 VERDICT = '{"accuracy": %d, "completeness": %d, "hallucination": %d, "reasoning": "So."}'

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("uvicorn", reason="the server needs the extra web")
+from needs import needs
+
+needs("uvicorn")
 
 from audiocapbench.web.guard import ANY_ADDRESS, LARGEST_BODY, guarded, hosts_of
 

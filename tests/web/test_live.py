@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("openai", reason="endpoints need the extra openai")
+from needs import needs
+
+needs("openai")
 
 from audiocapbench.store import Store
 from audiocapbench.web.live import LiveFeed

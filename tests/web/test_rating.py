@@ -16,7 +16,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("uvicorn", reason="the server needs the extra web")
+from needs import needs
+
+needs("uvicorn")
 
 from audiocapbench.store import Store
 from command import run_command

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("uvicorn", reason="the server needs the extra web")
+from needs import needs
+
+needs("uvicorn")
 
 from audiocapbench.benchmarks.captioning import demo_clips
 from printed import blocks, commands, lay_out, page, run

@@ -8,14 +8,16 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("uvicorn", reason="the server needs the extra web")
-pytest.importorskip("playwright", reason="playwright drives the browser; see CONTRIBUTING.md")
+from needs import needs, needs_program
+
+needs("uvicorn", "playwright")
+needs_program("chromium")
 
 from audiocapbench.store import Store
-from browser import PATIENCE_S, complaints_of_axe, launched, needs_browser, waited_for
+from browser import PATIENCE_S, complaints_of_axe, launched, waited_for
 from rating_project import RatingServer, process_serving, serving, start, stop, write_project
 
-pytestmark = [needs_browser, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 # Colours that fade in are none to measure contrasts by.
 STILL: dict[str, Any] = {"reduced_motion": "reduce"}

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("uvicorn", reason="the server needs the extra web")
+from needs import needs
+
+needs("uvicorn")
 
 from audiocapbench.data.outcome import Outcome, Reply
 from audiocapbench.engine import score_run

@@ -6,20 +6,22 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("uvicorn", reason="the server needs the extra web")
-pytest.importorskip("playwright", reason="playwright drives the browser; see CONTRIBUTING.md")
+from needs import needs, needs_program
+
+needs("uvicorn", "playwright")
+needs_program("chromium")
 
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine import score_run
 from audiocapbench.store import Store
 from audiocapbench.store.claims import TaskKey, Worker
-from browser import Opener, launched, needs_axe, needs_browser, visits
+from browser import Opener, launched, visits
 from four_models import IDS, SAMPLES, put_models, put_unscored
 from made_store import MadeRun, begin_run
 from report_pages import EVIL, write_hostile_page
 from showing import Shown, showing
 
-pytestmark = [needs_browser, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +56,8 @@ def visit(browser: Any) -> Iterator[Opener]:
     yield from visits(browser, ("http://127.0.0.1:", "blob:http://127.0.0.1:"))
 
 
-@needs_axe
 def test_every_view_opens_and_axe_finds_nothing_wrong(visit: Opener, shown: Shown) -> None:
+    needs_program("axe-core")
     seen = visit(f"{shown.address}/", bypass_csp=True)
     for tab in ("leaderboard", "compare", "explore", "trials", "costs", "made"):
         seen.page.click(f"#tab-{tab}")

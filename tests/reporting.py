@@ -1,0 +1,135 @@
+"""How a run of the tests looks: how far it is, and in one table what was skipped and why.
+
+It also keeps a list of the tests that ran, so that a later call can leave them out.
+"""
+
+import re
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+_STEPS = 20
+_NEED = re.compile(r"(?:Skipped: )?needs (?P<what>.+?): (?P<command>.+)", re.DOTALL)
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """``--list-ran FILE`` and ``--not-again FILE``."""
+    group = parser.getgroup("audiocapbench")
+    group.addoption("--list-ran", metavar="FILE", help="write the names of tests that passed")
+    group.addoption("--not-again", metavar="FILE", help="leave out the tests that a file names")
+
+
+class Reporting:
+    """Counts what has ended, in the process that shows it."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._began = time.monotonic()
+        self._ended = 0
+        self._step = 0
+        self._counts: Counter[str] = Counter()
+        self._skipped: Counter[str] = Counter()
+        self._passed: list[str] = []
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
+        """No letter for what passed or was skipped: the table has it."""
+        quiet = self._config.get_verbosity() < 1
+        if quiet and report.skipped and not hasattr(report, "wasxfail"):
+            return "skipped", "", ""
+        if quiet and report.passed and not hasattr(report, "wasxfail"):
+            return ("passed" if report.when == "call" else ""), "", ""
+        return None
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count a phase of a test; say how far it is after each twentieth of them."""
+        if report.skipped:
+            self._note_skipped(report)
+        if report.failed:
+            self._counts["failed"] += 1
+        elif report.passed and report.when == "call":
+            self._counts["passed"] += 1
+            self._passed.append(report.nodeid)
+        if report.when == "teardown":
+            self._ended += 1
+            self._show()
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A whole file that was skipped."""
+        if report.skipped:
+            self._note_skipped(report)
+
+    def _note_skipped(self, report: pytest.TestReport | pytest.CollectReport) -> None:
+        long = report.longrepr
+        reason = long[2] if isinstance(long, tuple) else str(long)
+        kind = "files" if isinstance(report, pytest.CollectReport) else "tests"
+        self._skipped[f"{kind}\0{reason.removeprefix('Skipped: ')}"] += 1
+
+    def _show(self) -> None:
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        session = getattr(reporter, "_session", None)
+        total = getattr(session, "testscollected", 0)
+        if reporter is None or not total or self._config.get_verbosity() > 0:
+            return
+        step = _STEPS * self._ended // total
+        if step > self._step:
+            self._step = step
+            spent = time.monotonic() - self._began
+            failed = f", {self._counts['failed']} failed" if self._counts["failed"] else ""
+            reporter.ensure_newline()
+            done = f"{100 * step // _STEPS:>4} %  {self._ended:,} of {total:,} tests"
+            reporter.write_line(f"{done}{failed}, {spent:.0f} s")
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """What was skipped, by what is missing."""
+        rows = skipped_table(self._skipped)
+        if rows:
+            terminalreporter.section("skipped")
+            for row in rows:
+                terminalreporter.write_line(row)
+
+    def pytest_sessionfinish(self) -> None:
+        """Write the list of tests that passed."""
+        target = self._config.getoption("--list-ran")
+        if target:
+            Path(target).write_text("\n".join(self._passed) + "\n", encoding="utf-8")
+
+
+def skipped_table(skipped: Counter[str]) -> list[str]:
+    """Lines of a table: how many tests and whole files, what they need, and what brings it."""
+    rows: dict[tuple[str, str], Counter[str]] = {}
+    for entry, count in skipped.items():
+        kind, _, reason = entry.partition("\0")
+        match = _NEED.fullmatch(reason)
+        key = (match["what"], match["command"]) if match else (reason, "")
+        rows.setdefault(key, Counter())[kind] += count
+    ordered = sorted(rows.items(), key=lambda row: (not row[0][1], -row[1].total(), row[0]))
+    cells = [("tests", "files", "need", "which comes with")]
+    cells += [
+        (str(counts["tests"] or "–"), str(counts["files"] or "–"), what, command)
+        for (what, command), counts in ordered
+    ]
+    if len(cells) == 1:
+        return []
+    width = max(len(cell[2]) for cell in cells if cell[3])
+    return [
+        f"{tests:>6} {files:>6}  {what:<{width}}  {command}".rstrip()
+        for tests, files, what, command in cells
+    ]
+
+
+def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Drop the tests that ``--not-again`` names."""
+    source = config.getoption("--not-again")
+    if not source:
+        return
+    try:
+        ran = set(Path(source).read_text(encoding="utf-8").splitlines())
+    except OSError as error:
+        sys.exit(f"--not-again {source}: {error.strerror}; make test writes it")
+    again = [item for item in items if item.nodeid in ran]
+    items[:] = [item for item in items if item.nodeid not in ran]
+    config.hook.pytest_deselected(items=again)

@@ -1,0 +1,150 @@
+"""How tests say what they need, and how a run of them shows what was left out."""
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from needs import ROOT, TESTS, command_for, needs, needs_program, needs_shared, undeclared_imports
+from reporting import skipped_table
+
+
+def reason_of(need: object) -> str:
+    """Why a need skips a test; a need is a function without arguments."""
+    assert callable(need)
+    with pytest.raises(pytest.skip.Exception) as skipped:
+        need()
+    return str(skipped.value)
+
+
+def test_a_missing_package_is_named_with_what_brings_it() -> None:
+    assert command_for("sklearn") == "pip install -e '.[plots]'"
+    assert command_for("websockets") == "pip install -e '.[openai]'"
+    assert command_for("statsmodels") == "make test-all"
+    assert reason_of(lambda: needs("json", "no_such_package.inner")) == (
+        "needs no-such-package: make test-all"
+    )
+
+
+def test_a_package_that_is_there_is_imported_when_it_is_used() -> None:
+    assert needs("json.decoder").JSONDecoder().decode("[1]") == [1]
+    code = "import sys; from needs import needs; x = needs('wave'); print('wave' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=TESTS, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "False"
+
+
+def test_a_missing_program_is_named_with_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert reason_of(lambda: needs_program("java")) == (
+        "needs java: apt-get install default-jre-headless"
+    )
+
+
+def test_missing_data_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("AUDIOCAPBENCH_SHARED", str(tmp_path))
+    assert reason_of(needs_shared) == "needs ../shared/data: AUDIOCAPBENCH_SHARED=FOLDER"
+    (tmp_path / "data/fense").mkdir(parents=True)
+    shared = needs_shared("fense")
+    assert shared / "fense/pairs.json" == tmp_path / "data/fense/pairs.json"
+    for need in (lambda: needs_shared("brace"), lambda: shared / "brace/pairs.json"):
+        assert reason_of(need) == "needs ../shared/data/brace: AUDIOCAPBENCH_SHARED=FOLDER"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import sklearn\n",
+        "def test_a():\n    from sklearn.metrics import f1_score\n",
+        "def test_a():\n    needs('sklearn')\ndef test_b():\n    import sklearn.metrics\n",
+        "def used():\n    needs('torch')\n    import sklearn\n",
+    ],
+)
+def test_an_import_beyond_the_core_that_is_not_needed_is_named(text: str) -> None:
+    path = ROOT / "tests" / "test_made_up.py"
+    faults = undeclared_imports(path, text)
+    assert [fault.split(" ", 1)[1] for fault in faults] == [
+        "imports sklearn: call needs('sklearn') before"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import json, numpy, pytest, audiocapbench.errors, needs\n",
+        "needs('sklearn')\nimport sklearn\n",
+        "def test_a():\n    needs('json', 'sklearn.metrics')\n    import sklearn\n",
+        "def board():\n    needs('sklearn')\ndef test_a(board):\n    import sklearn\n",
+        "def test_a():\n    for name in ('ray', 'torch'):\n        needs(name)\n    import torch\n",
+        "if TYPE_CHECKING:\n    import torch\n",
+    ],
+)
+def test_what_is_needed_or_always_there_is_not_named(text: str) -> None:
+    assert undeclared_imports(ROOT / "tests" / "test_made_up.py", text) == []
+
+
+def test_what_was_skipped_is_one_table_by_what_is_missing() -> None:
+    table = skipped_table(
+        Counter(
+            {
+                "tests\0needs torch: pip install -e '.[local]'": 30,
+                "files\0needs torch: pip install -e '.[local]'": 2,
+                "tests\0needs java: apt-get install default-jre-headless": 7,
+                "tests\0this user may read everything": 1,
+            }
+        )
+    )
+    assert table == [
+        " tests  files  need   which comes with",
+        "    30      2  torch  pip install -e '.[local]'",
+        "     7      –  java   apt-get install default-jre-headless",
+        "     1      –  this user may read everything",
+    ]
+    assert skipped_table(Counter()) == []
+
+
+SUITE = """
+import pytest
+
+@pytest.mark.parametrize("number", range(40))
+def test_passes(number):
+    pass
+
+def test_is_skipped():
+    pytest.skip("needs torch: pip install torch")
+
+def test_fails():
+    assert not 1
+"""
+
+
+def test_a_run_says_how_far_it_is_and_a_second_leaves_out_what_passed(tmp_path: Path) -> None:
+    """In a project of its own, with this one's way of showing a run."""
+    (tmp_path / "test_made_up.py").write_text(SUITE)
+    (tmp_path / "conftest.py").write_text(
+        "from reporting import Reporting, add_options, leave_out\n"
+        "pytest_addoption = add_options\n"
+        "def pytest_configure(config): config.pluginmanager.register(Reporting(config))\n"
+        "def pytest_collection_modifyitems(config, items): leave_out(config, items)\n"
+    )
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--list-ran", "ran"]
+    shown = []
+    for more in ([], ["--not-again", "ran"]):
+        done = subprocess.run(
+            [*words, *more],
+            cwd=tmp_path,
+            env={"PYTHONPATH": str(TESTS), "PATH": ""},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 1, done.stderr
+        shown.append(done.stdout)
+    assert "  50 %  21 of 42 tests, " in shown[0]
+    assert " 100 %  42 of 42 tests, 1 failed, " in shown[0]
+    assert "     1      –  torch  pip install torch" in shown[0]
+    assert "1 failed, 40 passed, 1 skipped" in shown[0]
+    assert "1 failed, 1 skipped, 40 deselected" in shown[1]
