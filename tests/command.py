@@ -5,6 +5,7 @@ give it a terminal or measure it need one of their own: for them there is ``COMM
 """
 
 import contextlib
+import functools
 import importlib
 import io
 import os
@@ -15,9 +16,14 @@ from pathlib import Path
 from subprocess import CompletedProcess
 from unittest.mock import patch
 
+import typer.main
+
 from audiocapbench.cli import main
 
 COMMAND = [sys.executable, "-m", "audiocapbench"]
+
+# A process makes its parser of all commands once, which takes longer than most calls do.
+_parser = functools.cache(typer.main.get_command)
 
 
 def run_command(
@@ -43,6 +49,7 @@ def run_command(
         patch.dict(os.environ, dict(os.environ if env is None else env), clear=True),
         patch.object(sys, "argv", ["audiocapbench", *words]),
         patch.object(sys, "stdin", io.StringIO(given)),
+        patch.object(typer.main, "get_command", _parser),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
         _own_packages(cwd),
